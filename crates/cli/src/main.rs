@@ -1,0 +1,3 @@
+//! The toolpact command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Tool contracts: judging, projecting and lifting MCP tools and results.

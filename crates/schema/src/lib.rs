@@ -1,0 +1,39 @@
+//! JSON Schema validation with a hard bound on cost.
+//!
+//! A schema is *admitted* against [`Limits`] before it is compiled, and every validation runs under
+//! a budget of *fuel*. A validation that runs out of it is [`Verdict::Unfinished`], which is never
+//! taken for valid. Nothing in a schema makes this crate read a file or open a connection: it
+//! contains no code for either.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolpact_schema::{Schema, Verdict};
+//!
+//! let schema = Schema::compile(&json!({
+//!     "type": "object",
+//!     "properties": { "hours": { "type": "integer", "maximum": 24 } }
+//! }))?;
+//!
+//! assert!(schema.is_valid(&json!({ "hours": 3 })));
+//! let Verdict::Invalid(violations) = schema.validate(&json!({ "hours": 30 })) else { panic!() };
+//! assert_eq!(violations.to_string(), "#/hours: expected a number ≤ 24, found 30");
+//! # Ok::<(), toolpact_schema::SchemaError>(())
+//! ```
+
+mod dialect;
+mod error;
+mod limits;
+mod options;
+mod pointer;
+mod schema;
+mod verdict;
+mod violation;
+
+pub use dialect::Dialect;
+pub use error::{SchemaError, SchemaErrorKind};
+pub use limits::Limits;
+pub use options::Options;
+pub use pointer::Pointer;
+pub use schema::{Measured, Schema};
+pub use verdict::{Unfinished, Verdict};
+pub use violation::{Violation, Violations};

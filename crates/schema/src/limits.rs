@@ -1,0 +1,83 @@
+//! What a schema may be, and what a validation may cost.
+
+/// The bounds of admission and validation.
+///
+/// ```
+/// use toolpact_schema::Limits;
+///
+/// let mut limits = Limits::default();
+/// limits.depth = 16;
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Nested JSON containers in a schema, the root being 1.
+    pub depth: usize,
+    /// Subschemas in a schema.
+    pub subschemas: usize,
+    /// Bytes of a schema, written as compact JSON.
+    pub bytes: usize,
+    /// Bytes of one regular expression.
+    pub pattern_bytes: usize,
+    /// States that all regular expressions of a schema compile to.
+    pub pattern_states: usize,
+    /// Visits that one place of an instance can get through in-place keywords: references,
+    /// `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas`.
+    pub expansion: usize,
+    /// Nested JSON containers in an instance, the root being 1.
+    pub instance_depth: usize,
+    /// Violations reported for one instance.
+    pub violations: usize,
+    /// Steps one validation may take.
+    pub fuel: u64,
+}
+
+impl Limits {
+    /// The limits by name, for command lines and messages.
+    pub const NAMES: [&str; 9] = [
+        "depth",
+        "subschemas",
+        "bytes",
+        "pattern-bytes",
+        "pattern-states",
+        "expansion",
+        "instance-depth",
+        "violations",
+        "fuel",
+    ];
+
+    /// Sets the limit called `name` (one of [`Limits::NAMES`]); `false` where there is none.
+    #[must_use]
+    pub fn set(&mut self, name: &str, limit: u64) -> bool {
+        let size = usize::try_from(limit).unwrap_or(usize::MAX);
+        match name {
+            "depth" => self.depth = size,
+            "subschemas" => self.subschemas = size,
+            "bytes" => self.bytes = size,
+            "pattern-bytes" => self.pattern_bytes = size,
+            "pattern-states" => self.pattern_states = size,
+            "expansion" => self.expansion = size,
+            "instance-depth" => self.instance_depth = size,
+            "violations" => self.violations = size,
+            "fuel" => self.fuel = limit,
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            depth: 64,
+            subschemas: 10_000,
+            bytes: 1 << 20,
+            pattern_bytes: 4096,
+            pattern_states: 1 << 16,
+            expansion: 1 << 14,
+            instance_depth: 128,
+            violations: 16,
+            fuel: 20_000_000,
+        }
+    }
+}

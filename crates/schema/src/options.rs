@@ -1,0 +1,49 @@
+//! How a schema is compiled.
+
+use serde_json::Value;
+
+use crate::{Dialect, Limits, Schema, SchemaError};
+
+/// Settings for compiling schemas; see [`Schema::options`].
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    pub(crate) dialect: Dialect,
+    pub(crate) limits: Limits,
+    pub(crate) assert_formats: bool,
+    pub(crate) documents: Vec<(String, Value)>,
+}
+
+impl Options {
+    /// The dialect of schemas without `$schema` (2020-12 unless set).
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// The bounds of admission and validation.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether `format` is checked; otherwise it is an annotation.
+    #[must_use]
+    pub fn assert_formats(mut self, yes: bool) -> Self {
+        self.assert_formats = yes;
+        self
+    }
+
+    /// A further document that references may reach, by its URI.
+    #[must_use]
+    pub fn document(mut self, uri: impl Into<String>, document: Value) -> Self {
+        self.documents.push((uri.into(), document));
+        self
+    }
+
+    /// Admits and compiles `schema`.
+    pub fn compile(&self, schema: &Value) -> Result<Schema, SchemaError> {
+        Schema::build(self, schema)
+    }
+}

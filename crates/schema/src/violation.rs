@@ -1,0 +1,85 @@
+//! One broken rule, and all of them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::Pointer;
+
+/// One broken rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Violation {
+    /// Where in the instance.
+    pub instance: Pointer,
+    /// Where in the schema.
+    pub schema: Pointer,
+    /// The keyword that was broken.
+    pub keyword: String,
+    /// What the schema asks for.
+    pub expected: String,
+    /// What stands there, shortened to 60 characters.
+    pub found: String,
+    /// Expected and found in one line, without the place.
+    pub message: String,
+    /// What to do about it, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.instance, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The broken rules of one instance, at most [`Limits::violations`](crate::Limits::violations).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Violations {
+    pub(crate) list: Vec<Violation>,
+    pub(crate) omitted: bool,
+}
+
+impl Violations {
+    /// The violations; at least one.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Violation] {
+        &self.list
+    }
+
+    /// Whether there are more than are listed.
+    #[must_use]
+    pub const fn omitted(&self) -> bool {
+        self.omitted
+    }
+}
+
+impl<'a> IntoIterator for &'a Violations {
+    type Item = &'a Violation;
+    type IntoIter = std::slice::Iter<'a, Violation>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.list.iter()
+    }
+}
+
+/// One violation a line, for the model or the person who has to fix the value.
+impl fmt::Display for Violations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, violation) in self.list.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            violation.fmt(f)?;
+        }
+        if self.omitted {
+            f.write_str("\n… and more")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+//! Suites and corpora for the tests.
