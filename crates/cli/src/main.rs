@@ -1,3 +1,16 @@
-//! The toolpact command.
+//! The `toolpact` command: one verb, one file.
 
-fn main() {}
+mod excerpt;
+mod exit;
+mod input;
+mod report;
+mod terminal;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    exit::code(verbs::Toolpact::parse().run())
+}

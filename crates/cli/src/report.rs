@@ -1,0 +1,182 @@
+//! Verdicts as people and programs read them.
+
+use std::io::{self, Write};
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+use toolpact_schema::{Measured, Schema, SchemaError, Verdict, Violation};
+
+use crate::excerpt::{Positions, Remark};
+use crate::input::Document;
+use crate::terminal::{BAD, DIM, GOOD, printable};
+
+/// How results are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// With the lines of the file that a finding is about.
+    #[default]
+    Full,
+    /// One line a finding: file:line:column, place, what is wrong.
+    Concise,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Writes results in one [`Format`].
+pub(crate) struct Report<W> {
+    format: Format,
+    out: W,
+}
+
+impl<W: Write> Report<W> {
+    /// Results in `format` to `out`, which takes colours or strips them.
+    pub(crate) const fn new(format: Format, out: W) -> Self {
+        Self { format, out }
+    }
+
+    /// The schema stood the test, and no instance was asked about.
+    pub(crate) fn admitted(&mut self, document: &Document<'_>, schema: &Schema) -> io::Result<()> {
+        let dialect = schema.dialect();
+        if self.format == Format::Json {
+            let line = json!({
+                "schema": document.name, "verdict": "admitted", "dialect": dialect.to_string()
+            });
+            return writeln!(self.out, "{line}");
+        }
+        let name = printable(&document.name);
+        writeln!(self.out, "{name}: {GOOD}admitted{GOOD:#} {DIM}({dialect}){DIM:#}")
+    }
+
+    /// The schema was not admitted.
+    pub(crate) fn refused(&mut self, doc: &Document<'_>, error: &SchemaError) -> io::Result<()> {
+        let hint = error.kind.hint();
+        let message = error.kind.to_string();
+        let positions = positions(doc);
+        let place = positions.as_ref().and_then(|p| p.line_column(&error.pointer));
+        match self.format {
+            Format::Full => {
+                let title = format!("schema refused at {}: {message}", error.pointer);
+                let remark = Remark { title, label: "", hint: hint.as_deref() };
+                let text = match &positions {
+                    Some(positions) => positions.render(&error.pointer, &remark),
+                    None => remark.plain(&doc.name),
+                };
+                writeln!(self.out, "{text}\n")
+            }
+            Format::Concise => {
+                let name = located(&doc.source, place);
+                let line = with_hint(format!("{name}: {error}"), hint.as_deref());
+                writeln!(self.out, "{}", printable(&line))
+            }
+            Format::Json => {
+                let mut line = json!({
+                    "schema": doc.name, "verdict": "refused",
+                    "pointer": error.pointer, "message": message,
+                });
+                add(&mut line, "hint", hint.map(Value::from));
+                add_place(&mut line, place);
+                writeln!(self.out, "{line}")
+            }
+        }
+    }
+
+    /// The verdict on an instance.
+    pub(crate) fn verdict(&mut self, doc: &Document<'_>, measured: &Measured) -> io::Result<()> {
+        if self.format == Format::Json {
+            return writeln!(self.out, "{}", as_json(doc, measured));
+        }
+        let name = printable(&doc.name);
+        match &measured.verdict {
+            Verdict::Valid => writeln!(self.out, "{name}: {GOOD}valid{GOOD:#}"),
+            Verdict::Unfinished(limit) => {
+                writeln!(self.out, "{name}: {BAD}unfinished{BAD:#}: {limit}")
+            }
+            Verdict::Invalid(violations) => {
+                let positions = positions(doc);
+                for violation in violations {
+                    self.violation(doc, positions.as_ref(), violation)?;
+                }
+                if violations.omitted() {
+                    writeln!(self.out, "{name}: {BAD}invalid{BAD:#}: … and more")?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn violation(
+        &mut self,
+        doc: &Document<'_>,
+        positions: Option<&Positions<'_>>,
+        violation: &Violation,
+    ) -> io::Result<()> {
+        if self.format == Format::Concise {
+            let place = positions.and_then(|p| p.line_column(&violation.instance));
+            let line = format!("{}: {violation}", located(&doc.source, place));
+            return writeln!(self.out, "{}", printable(&line));
+        }
+        let remark = Remark {
+            title: format!("{}: {}", violation.instance, violation.message),
+            label: &format!("`{}` of the schema at {}", violation.keyword, violation.schema),
+            hint: violation.hint.as_deref(),
+        };
+        let text = match positions {
+            Some(positions) => positions.render(&violation.instance, &remark),
+            None => remark.plain(&doc.name),
+        };
+        writeln!(self.out, "{text}\n")
+    }
+}
+
+fn as_json(doc: &Document<'_>, measured: &Measured) -> Value {
+    let mut line = json!({ "instance": doc.name });
+    match &measured.verdict {
+        Verdict::Valid => line["verdict"] = "valid".into(),
+        Verdict::Unfinished(limit) => {
+            line["verdict"] = "unfinished".into();
+            line["message"] = limit.to_string().into();
+        }
+        Verdict::Invalid(violations) => {
+            let positions = positions(doc);
+            let list = violations.into_iter().map(|violation| {
+                let mut entry = json!(violation);
+                add_place(
+                    &mut entry,
+                    positions.as_ref().and_then(|p| p.line_column(&violation.instance)),
+                );
+                entry
+            });
+            line["verdict"] = "invalid".into();
+            line["violations"] = list.collect();
+            line["omitted"] = violations.omitted().into();
+        }
+    }
+    line["fuel"] = measured.fuel.into();
+    line
+}
+
+fn positions<'a>(doc: &'a Document<'_>) -> Option<Positions<'a>> {
+    doc.text.map(|text| Positions::of(&doc.source, text, doc.line))
+}
+
+fn located(name: &str, place: Option<(usize, usize)>) -> String {
+    place.map_or_else(|| name.to_owned(), |(line, column)| format!("{name}:{line}:{column}"))
+}
+
+fn with_hint(line: String, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => format!("{line} ({hint})"),
+        None => line,
+    }
+}
+
+fn add(object: &mut Value, name: &str, value: Option<Value>) {
+    if let Some(value) = value {
+        object[name] = value;
+    }
+}
+
+fn add_place(object: &mut Value, place: Option<(usize, usize)>) {
+    add(object, "line", place.map(|(line, _)| line.into()));
+    add(object, "column", place.map(|(_, column)| column.into()));
+}
