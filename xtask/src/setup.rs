@@ -1,0 +1,21 @@
+//! What the tests need beyond the repository.
+
+use anyhow::bail;
+
+use crate::{command, node, suite};
+
+/// Checks the tools, then fetches what is not there yet.
+pub(crate) fn run() -> anyhow::Result<()> {
+    for (name, program, arguments) in [
+        ("python3", "python3", &["--version"][..]),
+        ("pip (as `python3 -m pip`)", "python3", &["-m", "pip", "--version"]),
+        ("node", "node", &["--version"]),
+        ("npm", "npm", &["--version"]),
+    ] {
+        if !command::answers(program, arguments) {
+            bail!("{name} is missing: the tests need python3, pip, node and npm");
+        }
+    }
+    suite::fetch()?;
+    node::install("ajv", "crates/contract/tests/ajv")
+}
