@@ -1,1 +1,8 @@
-//! Suites and corpora for the tests.
+//! Suites and corpora for the tests, and the peer to compare with.
+//!
+//! Nothing here is part of Toolpact: what is here only holds it to account.
+
+pub mod corpus;
+pub mod metaschemas;
+pub mod plain;
+pub mod suite;

@@ -1,0 +1,18 @@
+//! What the schema crate is held to. Each module lists its cases; a case is data with a name.
+
+mod corpus;
+mod equivalence;
+mod random;
+mod suite;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials: Vec<Trial> =
+        [suite::trials(), equivalence::trials(), corpus::trials(), random::trials()]
+            .into_iter()
+            .flatten()
+            .collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}

@@ -1,0 +1,93 @@
+//! The official JSON Schema Test Suite: required cases all pass; of the optional ones exactly those
+//! listed in `optional-failures.json` do not.
+
+use std::collections::BTreeSet;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+use toolpact_schema::Verdict;
+use toolpact_testkit::suite::{self, File, Kind};
+
+const FAILURES: &str = include_str!("optional-failures.json");
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials =
+        vec![Trial::test("suite/lists_only_known_failures", lists_only_known_failures)];
+    trials.extend(
+        suite::files()
+            .into_iter()
+            .map(|file| Trial::test(format!("suite/{}", file.name), move || conforms(&file))),
+    );
+    trials
+}
+
+fn conforms(file: &File) -> Result<(), Failed> {
+    let found: BTreeSet<String> = failures(file).into_iter().collect();
+    let listed = match file.kind {
+        Kind::Required => BTreeSet::new(),
+        Kind::Optional | Kind::Format => listed(&file.name),
+    };
+    let news: Vec<_> = found.difference(&listed).map(|case| format!("fails: {case}")).collect();
+    let olds: Vec<_> =
+        listed.difference(&found).map(|case| format!("listed, but passes: {case}")).collect();
+    if news.is_empty() && olds.is_empty() {
+        Ok(())
+    } else {
+        Err([news, olds].concat().join("\n").into())
+    }
+}
+
+/// The cases of `file` that end otherwise than the suite says, as `group / case`.
+fn failures(file: &File) -> Vec<String> {
+    let options = file.options(&suite::documents(file.dialect));
+    let mut failures = Vec::new();
+    for group in file.groups() {
+        let schema = options.compile(&group.schema);
+        for case in &group.tests {
+            let right = schema.as_ref().is_ok_and(|schema| match schema.validate(&case.data) {
+                Verdict::Valid => case.valid,
+                Verdict::Invalid(_) => !case.valid,
+                Verdict::Unfinished(_) => false,
+            });
+            if !right {
+                failures.push(format!("{} / {}", group.description, case.description));
+            }
+            if schema.as_ref().is_ok_and(|schema| {
+                schema.is_valid(&case.data) != schema.validate(&case.data).is_valid()
+            }) {
+                failures.push(format!(
+                    "{} / {}: `is_valid` and `validate` disagree",
+                    group.description, case.description
+                ));
+            }
+        }
+    }
+    failures
+}
+
+/// The listed failures of the file called `name`.
+fn listed(name: &str) -> BTreeSet<String> {
+    let list = list();
+    let Some(reasons) = list.get(name).and_then(Value::as_object) else { return BTreeSet::new() };
+    reasons
+        .values()
+        .flat_map(|cases| cases.as_array().into_iter().flatten())
+        .filter_map(|case| case.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// File name, reason, cases.
+fn list() -> Value {
+    serde_json::from_str(FAILURES).unwrap_or_else(|error| panic!("optional-failures.json: {error}"))
+}
+
+fn lists_only_known_failures() -> Result<(), Failed> {
+    let files = suite::files();
+    for name in list().as_object().into_iter().flat_map(|list| list.keys()) {
+        let known = files.iter().any(|file| file.name == *name && file.kind != Kind::Required);
+        if !known {
+            return Err(format!("{name} is not an optional file of the suite").into());
+        }
+    }
+    Ok(())
+}
