@@ -57,6 +57,16 @@ impl Dialect {
         }
     }
 
+    pub(crate) const fn from_draft(draft: Draft) -> Self {
+        match draft {
+            Draft::Draft4 => Self::Draft4,
+            Draft::Draft6 => Self::Draft6,
+            Draft::Draft7 => Self::Draft7,
+            Draft::Draft201909 => Self::Draft201909,
+            _ => Self::Draft202012,
+        }
+    }
+
     pub(crate) const fn draft(self) -> Draft {
         match self {
             Self::Draft4 => Draft::Draft4,

@@ -20,8 +20,12 @@
 //! # Ok::<(), toolpact_schema::SchemaError>(())
 //! ```
 
+mod admission;
+mod compile;
 mod dialect;
+mod engine;
 mod error;
+mod explain;
 mod limits;
 mod options;
 mod pointer;

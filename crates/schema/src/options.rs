@@ -11,6 +11,7 @@ pub struct Options {
     pub(crate) limits: Limits,
     pub(crate) assert_formats: bool,
     pub(crate) documents: Vec<(String, Value)>,
+    pub(crate) metaschemas: bool,
 }
 
 impl Options {
@@ -39,6 +40,13 @@ impl Options {
     #[must_use]
     pub fn document(mut self, uri: impl Into<String>, document: Value) -> Self {
         self.documents.push((uri.into(), document));
+        self
+    }
+
+    /// Whether references may reach the metaschemas of the known dialects, which this crate holds.
+    #[must_use]
+    pub fn metaschemas(mut self, yes: bool) -> Self {
+        self.metaschemas = yes;
         self
     }
 

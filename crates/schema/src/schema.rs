@@ -1,17 +1,28 @@
 //! A compiled schema.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use serde_json::Value;
 
 use crate::{
-    Dialect, Options, Pointer, SchemaError, SchemaErrorKind, Verdict, Violation, Violations,
+    Dialect, Limits, Options, SchemaError, Unfinished, Verdict, Violations,
+    admission::{self, Admitted},
+    compile,
+    engine::{Allowance, HardPattern, Metered, Stop, Validator, nesting, run, with_stack},
+    explain::Explainer,
 };
 
 /// A schema that was admitted and compiled. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Schema {
-    inner: Arc<jsonschema::Validator>,
+#[derive(Clone)]
+pub struct Schema(Arc<Compiled>);
+
+struct Compiled {
+    validator: Validator,
+    source: Value,
+    limits: Limits,
+    admitted: Admitted,
+    dialect: Dialect,
+    allowance: Allowance,
 }
 
 /// A verdict and what it cost.
@@ -26,6 +37,9 @@ pub struct Measured {
 
 impl Schema {
     /// Admits and compiles `schema` with the default [`Options`].
+    ///
+    /// Fails where `schema` is not a schema, breaks its dialect's metaschema, refers to anything
+    /// outside of itself or exceeds one of the [`Limits`].
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Self::options().compile(schema)
     }
@@ -36,25 +50,37 @@ impl Schema {
         Options::default()
     }
 
-    pub(crate) fn build(_options: &Options, schema: &Value) -> Result<Self, SchemaError> {
-        jsonschema::options()
-            .offline()
-            .build(schema)
-            .map(|inner| Self { inner: Arc::new(inner) })
-            .map_err(|error| SchemaError {
-                pointer: Pointer::from(error.instance_path().as_str()),
-                kind: SchemaErrorKind::Metaschema {
-                    dialect: Dialect::default(),
-                    message: error.to_string(),
-                    hint: None,
-                },
-            })
+    pub(crate) fn build(options: &Options, schema: &Value) -> Result<Self, SchemaError> {
+        let dialect = admission::dialect(options, schema)?;
+        let admitted = admission::admit(options, schema)?;
+        let validator = compile::compile(options, schema, dialect, &admitted)?;
+        let allowance = prices(&options.limits, &admitted);
+        Ok(Self(Arc::new(Compiled {
+            dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
+            validator,
+            source: schema.clone(),
+            limits: options.limits.clone(),
+            admitted,
+            allowance,
+        })))
+    }
+
+    /// The dialect the schema is read by.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.0.dialect
+    }
+
+    /// The schema as it was written.
+    #[must_use]
+    pub fn source(&self) -> &Value {
+        &self.0.source
     }
 
     /// Whether `instance` is valid; `false` when that was not decided.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.inner.is_valid(instance)
+        self.decide(instance).0 == Ok(true)
     }
 
     /// Validates `instance`; violations are collected only where it is invalid.
@@ -63,31 +89,125 @@ impl Schema {
     }
 
     /// Validates `instance` and says what it cost.
+    ///
+    /// Deciding takes at most [`Limits::fuel`] steps; explaining an instance that turned out
+    /// invalid takes at most twice as many again.
     pub fn measure(&self, instance: &Value) -> Measured {
-        let list: Vec<_> = self
-            .inner
-            .iter_errors(instance)
-            .map(|error| Violation {
-                instance: Pointer::from(error.instance_path().as_str()),
-                schema: Pointer::from(error.schema_path().as_str()),
-                keyword: error.kind().keyword().to_owned(),
-                expected: String::new(),
-                found: String::new(),
-                message: error.to_string(),
-                hint: None,
-            })
-            .collect();
-        let verdict = if list.is_empty() {
-            Verdict::Valid
-        } else {
-            Verdict::Invalid(Violations { list, omitted: false })
-        };
-        Measured { verdict, fuel: 0 }
+        let (decision, fuel) = self.decide(instance);
+        match decision {
+            Ok(true) => Measured { verdict: Verdict::Valid, fuel },
+            Ok(false) => {
+                let (verdict, more) = self.explain(instance);
+                Measured { verdict, fuel: fuel + more }
+            }
+            Err(unfinished) => Measured { verdict: Verdict::Unfinished(unfinished), fuel },
+        }
     }
 
-    /// The dialect the schema is read by.
-    #[must_use]
-    pub fn dialect(&self) -> Dialect {
-        Dialect::default()
+    fn decide(&self, instance: &Value) -> (Result<bool, Unfinished>, u64) {
+        let Compiled { validator, limits, admitted, allowance, .. } = &*self.0;
+        let depth = nesting(instance, limits.instance_depth);
+        if depth > limits.instance_depth {
+            let limit = limits.instance_depth;
+            return (Err(Unfinished::InstanceDepth { found: depth, limit }), 0);
+        }
+        let (decision, fuel) = with_stack(admitted.need.levels(depth), || {
+            run(allowance, || validator.is_valid(Metered(instance)))
+        });
+        (decision.map_err(|stop| self.unfinished(stop)), fuel)
+    }
+
+    /// For an instance that is known to be invalid: first all errors, then, where they cost too
+    /// much, the first.
+    fn explain(&self, instance: &Value) -> (Verdict, u64) {
+        let Compiled { validator, limits, admitted, allowance, source, .. } = &*self.0;
+        let depth = nesting(instance, limits.instance_depth);
+        let allowance =
+            Allowance { error: error_price(instance, admitted, depth), ..allowance.clone() };
+        with_stack(admitted.need.levels(depth), || {
+            let (all, fuel) = run(&allowance, || {
+                let mut explainer = Explainer::new(instance, source, limits.violations);
+                for error in validator.iter_errors(Metered(instance)) {
+                    explainer.add(&error);
+                }
+                explainer.finish(false)
+            });
+            if let Ok(violations) = all {
+                return (Verdict::Invalid(violations), fuel);
+            }
+            let (first, more) = run(&allowance, || {
+                let mut explainer = Explainer::new(instance, source, limits.violations);
+                if let Err(error) = validator.validate(Metered(instance)) {
+                    explainer.add(&error);
+                }
+                explainer.finish(true)
+            });
+            let violations = first.unwrap_or_else(|_| nothing_to_say(instance, source));
+            (Verdict::Invalid(violations), fuel + more)
+        })
+    }
+
+    fn unfinished(&self, stop: Stop) -> Unfinished {
+        let limits = &self.0.limits;
+        match stop {
+            Stop::Fuel => Unfinished::Fuel { limit: limits.fuel },
+            Stop::Depth(found) => Unfinished::InstanceDepth { found, limit: limits.instance_depth },
+            Stop::Backtracking => Unfinished::Backtracking { limit: HardPattern::MOST_TURNS },
+            Stop::Engine => Unfinished::Engine,
+        }
+    }
+}
+
+fn nothing_to_say(instance: &Value, source: &Value) -> Violations {
+    Explainer::new(instance, source, 1).finish(true)
+}
+
+/// Visits of in-place keywords that one step pays for; each takes a few nanoseconds.
+const VISITS_PER_STEP: usize = 8;
+
+/// States of a pattern that can be followed through sixteen bytes for one step.
+const STATES_PER_STEP: usize = 1;
+
+fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
+    let price = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);
+    let recursion = admitted.need.in_place.saturating_mul(16) / 64;
+    Allowance {
+        fuel: limits.fuel,
+        place: price(1 + admitted.expansion / VISITS_PER_STEP),
+        scan: price(1 + admitted.widest_pattern / STATES_PER_STEP),
+        cycle: price(if admitted.need.nested.is_some() { 0 } else { 1 + recursion }),
+        error: 0,
+        depth: limits.instance_depth,
+        names: admitted.hard_names.then(|| admitted.hard_patterns.clone()).flatten(),
+    }
+}
+
+/// Steps for one reported error, which holds its place in the instance and in the schema.
+fn error_price(instance: &Value, admitted: &Admitted, depth: usize) -> u32 {
+    const ERROR: usize = 300;
+    let path = longest_name(instance).saturating_mul(depth);
+    u32::try_from(ERROR + path + admitted.need.in_place.saturating_mul(8)).unwrap_or(u32::MAX)
+}
+
+/// The longest member name in `value`.
+fn longest_name(value: &Value) -> usize {
+    let mut longest = 0;
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => {
+                longest = members.keys().map(String::len).fold(longest, usize::max);
+                pending.extend(members.values());
+            }
+            _ => {}
+        }
+    }
+    longest
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schema").field(&self.0.source).finish()
     }
 }

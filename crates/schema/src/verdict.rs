@@ -48,7 +48,7 @@ pub enum Unfinished {
         /// The limit.
         limit: usize,
     },
-    /// The regular expression engine failed on this text.
-    #[error("validation stopped: the regular expression engine failed")]
-    Pattern,
+    /// The engine failed on this instance.
+    #[error("validation stopped: the engine failed on this instance")]
+    Engine,
 }

@@ -1,0 +1,121 @@
+//! Admission: everything that is checked about a schema before it is compiled.
+
+mod graph;
+mod keyword;
+mod pattern;
+mod reference;
+mod survey;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
+    engine::{HardPatterns, StackNeed, nesting},
+};
+
+/// What admission found out about a schema.
+#[derive(Clone, Debug)]
+pub(crate) struct Admitted {
+    /// Visits that one place of an instance can get.
+    pub(crate) expansion: usize,
+    /// How deep the engine can recurse.
+    pub(crate) need: StackNeed,
+    /// Nested JSON containers of the schema.
+    pub(crate) depth: usize,
+    /// States of the widest pattern.
+    pub(crate) widest_pattern: usize,
+    /// The patterns that need a backtracking matcher.
+    pub(crate) hard_patterns: Option<Arc<HardPatterns>>,
+    /// Whether one of them stands in `patternProperties`.
+    pub(crate) hard_names: bool,
+}
+
+/// Checks `schema` against the limits, the reference rule and the list of dialects.
+pub(crate) fn admit(options: &Options, schema: &Value) -> Result<Admitted, SchemaError> {
+    let limits = &options.limits;
+    let documents = reference::Documents::of(options, schema)?;
+    // Writing a schema that is too deep could take too much stack; the survey refuses it.
+    if nesting(schema, limits.depth) <= limits.depth {
+        check_bytes(schema, limits.bytes)?;
+    }
+    let survey = survey::Survey::of(options, schema, documents.as_ref())?;
+    let patterns = pattern::check(&survey, limits)?;
+    let measure = graph::measure(&survey);
+    if measure.expansion > limits.expansion {
+        return Err(SchemaError {
+            pointer: survey.pointer(measure.busiest),
+            kind: SchemaErrorKind::Expansion { found: measure.expansion, limit: limits.expansion },
+        });
+    }
+    Ok(Admitted {
+        expansion: measure.expansion,
+        need: measure.need,
+        depth: survey.depth,
+        widest_pattern: patterns.widest,
+        hard_names: patterns.hard_names,
+        hard_patterns: (!patterns.hard.0.is_empty()).then(|| Arc::new(patterns.hard)),
+    })
+}
+
+/// The dialect of a whole schema: `None` where a document that was handed in defines it.
+pub(crate) fn dialect(options: &Options, schema: &Value) -> Result<Option<Dialect>, SchemaError> {
+    let at_root = |kind| SchemaError { pointer: Pointer::root(), kind };
+    match schema {
+        Value::Bool(_) => Ok(Some(options.dialect)),
+        Value::Object(members) => match members.get("$schema").and_then(Value::as_str) {
+            None => Ok(Some(options.dialect)),
+            Some(uri) => known_dialect(options, uri)
+                .map_err(|kind| SchemaError { pointer: Pointer::root().join("$schema"), kind }),
+        },
+        other => Err(at_root(SchemaErrorKind::NotASchema { found: type_name(other) })),
+    }
+}
+
+fn known_dialect(options: &Options, uri: &str) -> Result<Option<Dialect>, SchemaErrorKind> {
+    let bare = uri.trim_end_matches('#');
+    match Dialect::from_uri(uri) {
+        Some(dialect) => Ok(Some(dialect)),
+        None if options.documents.iter().any(|(known, _)| known.trim_end_matches('#') == bare) => {
+            Ok(None)
+        }
+        None => Err(SchemaErrorKind::UnsupportedDialect { uri: uri.to_owned() }),
+    }
+}
+
+pub(crate) const fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Counts the bytes of compact JSON without keeping them.
+struct Counter(usize);
+
+impl std::io::Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn check_bytes(schema: &Value, limit: usize) -> Result<(), SchemaError> {
+    let mut counter = Counter(0);
+    // A `Value` whose depth was checked can always be written.
+    let _ = serde_json::to_writer(&mut counter, schema);
+    if counter.0 > limit {
+        let kind = SchemaErrorKind::Bytes { found: counter.0, limit };
+        return Err(SchemaError { pointer: Pointer::root(), kind });
+    }
+    Ok(())
+}

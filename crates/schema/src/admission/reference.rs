@@ -1,0 +1,180 @@
+//! Following references, without ever fetching what they name.
+
+use std::error::Error;
+
+use referencing::{Draft, Registry, Resolver, ResourceRef, Retrieve, Uri};
+use serde_json::{Value, json};
+
+use super::dialect;
+use crate::{Dialect, Options, Pointer, SchemaError, SchemaErrorKind};
+
+/// The base of a schema that has no `$id`.
+const BASE: &str = "json-schema:///";
+
+/// Stands where a document would have to be fetched.
+const ABSENT: &str = "toolpact: this document is absent";
+
+/// Where a reference stands: what it is relative to, and the draft that says so.
+#[derive(Clone)]
+pub(crate) struct Scope<'a> {
+    resolver: Resolver<'a>,
+    draft: Draft,
+}
+
+impl<'a> Scope<'a> {
+    /// The scope inside `schema`, which may set a base of its own.
+    pub(crate) fn enter(&self, schema: &'a Value) -> Result<Self, SchemaErrorKind> {
+        let draft = self.draft.detect(schema);
+        let draft = if draft == Draft::Unknown { self.draft } else { draft };
+        let resource = ResourceRef::new(schema, draft);
+        match self.resolver.in_subresource(resource) {
+            Ok(resolver) => Ok(Self { resolver, draft }),
+            Err(_) => Err(SchemaErrorKind::DanglingReference {
+                reference: resource.id().unwrap_or_default().to_owned(),
+            }),
+        }
+    }
+
+    /// Follows `reference` to a document that is at hand.
+    pub(crate) fn look_up(
+        &self,
+        options: &Options,
+        reference: &str,
+    ) -> Result<Target<'a>, SchemaErrorKind> {
+        let external = || SchemaErrorKind::ExternalReference { reference: reference.to_owned() };
+        let Ok(resolved) = self.resolver.lookup(reference) else {
+            let local = reference.starts_with('#');
+            let dangling = SchemaErrorKind::DanglingReference { reference: reference.to_owned() };
+            return Err(if local { dangling } else { external() });
+        };
+        let (value, resolver, draft) = resolved.into_inner();
+        let at_hand = value.get("$comment").and_then(Value::as_str) != Some(ABSENT)
+            && (options.metaschemas || !is_metaschema(resolver.base_uri().as_str()));
+        if !at_hand {
+            return Err(external());
+        }
+        Ok(Target { value, scope: Some(Scope { resolver, draft }) })
+    }
+}
+
+/// What a reference leads to.
+pub(crate) struct Target<'a> {
+    pub(crate) value: &'a Value,
+    /// For the references found there.
+    pub(crate) scope: Option<Scope<'a>>,
+}
+
+/// Follows a reference within a schema that names its parts by nothing but anchors.
+pub(crate) fn local<'a>(
+    schema: &'a Value,
+    reference: &str,
+    values: &[&'a Value],
+) -> Result<Target<'a>, SchemaErrorKind> {
+    let fragment = reference.trim_start_matches('#');
+    let value = if fragment.is_empty() || fragment.starts_with('/') {
+        schema.pointer(fragment)
+    } else {
+        values.iter().copied().find(|value| {
+            ["$anchor", "$dynamicAnchor"]
+                .iter()
+                .any(|keyword| value.get(keyword).and_then(Value::as_str) == Some(fragment))
+        })
+    };
+    match value {
+        Some(value) => Ok(Target { value, scope: None }),
+        None => Err(SchemaErrorKind::DanglingReference { reference: reference.to_owned() }),
+    }
+}
+
+/// The documents that references of one schema can reach.
+pub(crate) struct Documents<'a> {
+    registry: Registry<'a>,
+    base: Uri<String>,
+    draft: Draft,
+}
+
+impl<'a> Documents<'a> {
+    /// The documents, where `schema` needs more than [`local`] knows.
+    pub(crate) fn of(options: &'a Options, schema: &'a Value) -> Result<Option<Self>, SchemaError> {
+        let draft = dialect(options, schema)?.unwrap_or_default().draft();
+        if !names_documents(schema, draft) {
+            return Ok(None);
+        }
+        Self::collect(options, schema, draft).map(Some).map_err(|error| SchemaError {
+            pointer: Pointer::root(),
+            kind: SchemaErrorKind::DanglingReference { reference: error.to_string() },
+        })
+    }
+
+    fn collect(
+        options: &'a Options,
+        schema: &'a Value,
+        draft: Draft,
+    ) -> Result<Self, referencing::Error> {
+        let resource = ResourceRef::new(schema, draft);
+        let base = referencing::uri::from_str(BASE)?;
+        let base = match resource.id() {
+            Some(id) => referencing::uri::resolve_against(&base.borrow(), id)?,
+            None => base,
+        };
+        let mut builder = Registry::new().retriever(Absent).draft(draft);
+        for (uri, document) in &options.documents {
+            let draft = match draft.detect(document) {
+                Draft::Unknown => draft,
+                known => known,
+            };
+            builder = builder.add(uri.as_str(), ResourceRef::new(document, draft))?;
+        }
+        let registry = builder.add(base.as_str(), resource)?.prepare()?;
+        Ok(Self { registry, base, draft })
+    }
+
+    /// The scope around the schema.
+    pub(crate) fn scope(&self) -> Scope<'_> {
+        Scope { resolver: self.registry.resolver(self.base.clone()), draft: self.draft }
+    }
+}
+
+/// Whether anything below `schema` looks like an identifier, or a reference other than a plain
+/// pointer or anchor.
+fn names_documents(schema: &Value, draft: Draft) -> bool {
+    let mut pending = vec![schema];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => {
+                for (name, value) in members {
+                    match (name.as_str(), value) {
+                        ("$id", Value::String(_)) => return true,
+                        ("id", Value::String(_)) if draft == Draft::Draft4 => return true,
+                        ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference))
+                            if !reference.starts_with('#') || reference.contains('%') =>
+                        {
+                            return true;
+                        }
+                        _ => pending.push(value),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+fn is_metaschema(uri: &str) -> bool {
+    let uri = uri.trim_end_matches('#');
+    Dialect::ALL.iter().any(|dialect| {
+        let base = dialect.uri().trim_end_matches('#').trim_end_matches("schema");
+        uri.starts_with(base)
+    })
+}
+
+/// Answers every request with a document that is not there.
+struct Absent;
+
+impl Retrieve for Absent {
+    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        Ok(json!({ "$comment": ABSENT }))
+    }
+}

@@ -1,0 +1,326 @@
+//! One walk over a schema that finds its subschemas, references and patterns.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::{
+    keyword::{Applied, Holds, holds},
+    known_dialect,
+    reference::{self, Documents, Scope, Target},
+};
+use crate::{Limits, Options, Pointer, SchemaError, SchemaErrorKind};
+
+/// A subschema, by its number.
+pub(crate) type Place = usize;
+
+/// How one gets from a subschema to one inside it: the keyword, and the name or number there.
+#[derive(Clone, Copy, Debug)]
+struct Step<'a> {
+    from: Place,
+    keyword: &'a str,
+    member: Option<Member<'a>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Member<'a> {
+    Name(&'a str),
+    Index(usize),
+}
+
+/// A reference that was found and is not yet followed.
+struct Pending<'a> {
+    from: Place,
+    keyword: &'a str,
+    reference: &'a str,
+    scope: Option<Scope<'a>>,
+}
+
+/// A regular expression and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pattern<'a> {
+    /// The subschema.
+    pub(crate) place: Place,
+    /// The pattern.
+    pub(crate) source: &'a str,
+    /// Whether it is a name in `patternProperties`.
+    pub(crate) names: bool,
+}
+
+/// Everything admission needs to know about where a schema leads.
+pub(crate) struct Survey<'a> {
+    options: &'a Options,
+    limits: &'a Limits,
+    steps: Vec<Option<Step<'a>>>,
+    values: Vec<&'a Value>,
+    pending: Vec<Pending<'a>>,
+    dynamic_references: Vec<(Place, &'a str)>,
+    dynamic_anchors: Vec<(Place, &'a str)>,
+    /// Patterns, in the order found.
+    pub(crate) patterns: Vec<Pattern<'a>>,
+    /// Which subschema applies which, and whether in place.
+    pub(crate) edges: Vec<(Place, Place, bool)>,
+    /// Whether an edge leads back to an earlier subschema.
+    pub(crate) has_references: bool,
+    /// Nested JSON containers.
+    pub(crate) depth: usize,
+}
+
+impl<'a> Survey<'a> {
+    /// Surveys `schema` and every document it refers to.
+    pub(crate) fn of(
+        options: &'a Options,
+        schema: &'a Value,
+        documents: Option<&'a Documents<'a>>,
+    ) -> Result<Self, SchemaError> {
+        let mut survey = Self {
+            options,
+            limits: &options.limits,
+            steps: Vec::new(),
+            values: Vec::new(),
+            pending: Vec::new(),
+            dynamic_references: Vec::new(),
+            dynamic_anchors: Vec::new(),
+            patterns: Vec::new(),
+            edges: Vec::new(),
+            has_references: false,
+            depth: 0,
+        };
+        let scope = documents.map(Documents::scope);
+        survey.subschema(schema, None, 1, scope.as_ref())?;
+        survey.check_count()?;
+        survey.follow_references(schema)?;
+        survey.check_count()?;
+        survey.connect_dynamic_references();
+        Ok(survey)
+    }
+
+    fn check_count(&self) -> Result<(), SchemaError> {
+        let (found, limit) = (self.len(), self.limits.subschemas);
+        if found > limit {
+            let kind = SchemaErrorKind::Subschemas { found, limit };
+            return Err(SchemaError { pointer: Pointer::root(), kind });
+        }
+        Ok(())
+    }
+
+    /// How many subschemas there are.
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Where a subschema stands in its document.
+    pub(crate) fn pointer(&self, place: Place) -> Pointer {
+        let mut steps = Vec::new();
+        let mut next = self.steps[place];
+        while let Some(step) = next {
+            steps.push(step);
+            next = self.steps[step.from];
+        }
+        let mut pointer = Pointer::root();
+        for step in steps.into_iter().rev() {
+            pointer.push(step.keyword);
+            match step.member {
+                Some(Member::Name(name)) => pointer.push(name),
+                Some(Member::Index(index)) => pointer.push(index),
+                None => {}
+            }
+        }
+        pointer
+    }
+
+    fn error(&self, place: Place, keyword: &str, kind: SchemaErrorKind) -> SchemaError {
+        SchemaError { pointer: self.pointer(place).join(keyword), kind }
+    }
+
+    fn subschema(
+        &mut self,
+        value: &'a Value,
+        step: Option<Step<'a>>,
+        level: usize,
+        scope: Option<&Scope<'a>>,
+    ) -> Result<Place, SchemaError> {
+        let place = self.values.len();
+        self.values.push(value);
+        self.steps.push(step);
+        let Value::Object(members) = value else { return Ok(place) };
+        self.enter(place, level)?;
+        let scope = scope.map(|scope| scope.enter(value)).transpose();
+        let scope = scope.map_err(|kind| SchemaError { pointer: self.pointer(place), kind })?;
+        for (keyword, held) in members {
+            self.keyword(place, keyword, held, level, scope.as_ref())?;
+        }
+        Ok(place)
+    }
+
+    fn keyword(
+        &mut self,
+        place: Place,
+        keyword: &'a str,
+        held: &'a Value,
+        level: usize,
+        scope: Option<&Scope<'a>>,
+    ) -> Result<(), SchemaError> {
+        match (holds(keyword), held) {
+            (Holds::Schemas(applied), Value::Object(_) | Value::Bool(_)) => {
+                self.inner(place, keyword, None, held, applied, level + 1, scope)
+            }
+            (Holds::Schemas(applied), Value::Array(items)) => {
+                self.enter(place, level + 1)?;
+                for (index, item) in items.iter().enumerate() {
+                    let member = Some(Member::Index(index));
+                    self.inner(place, keyword, member, item, applied, level + 2, scope)?;
+                }
+                Ok(())
+            }
+            (Holds::Members(applied), Value::Object(members)) => {
+                self.members(place, keyword, members, applied, level + 1, scope)
+            }
+            (Holds::PatternMembers, Value::Object(members)) => {
+                self.patterns.extend(members.keys().map(|source| Pattern {
+                    place,
+                    source,
+                    names: true,
+                }));
+                self.members(place, keyword, members, Applied::ToChild, level + 1, scope)
+            }
+            (Holds::Pattern, Value::String(source)) => {
+                self.patterns.push(Pattern { place, source, names: false });
+                Ok(())
+            }
+            (Holds::Reference | Holds::DynamicReference, Value::String(reference)) => {
+                let scope = scope.cloned();
+                self.pending.push(Pending { from: place, keyword, reference, scope });
+                Ok(())
+            }
+            (Holds::DynamicAnchor, held) => {
+                self.dynamic_anchors.push((place, held.as_str().unwrap_or_default()));
+                Ok(())
+            }
+            (Holds::Other, Value::String(uri)) if keyword == "$schema" => {
+                known_dialect(self.options, uri)
+                    .map(drop)
+                    .map_err(|kind| self.error(place, keyword, kind))
+            }
+            (_, held) => self.data(place, held, level + 1),
+        }
+    }
+
+    fn members(
+        &mut self,
+        place: Place,
+        keyword: &'a str,
+        members: &'a Map<String, Value>,
+        applied: Applied,
+        level: usize,
+        scope: Option<&Scope<'a>>,
+    ) -> Result<(), SchemaError> {
+        self.enter(place, level)?;
+        for (name, value) in members {
+            let member = Some(Member::Name(name));
+            self.inner(place, keyword, member, value, applied, level + 1, scope)?;
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a step of the walk, spelled out once")]
+    fn inner(
+        &mut self,
+        from: Place,
+        keyword: &'a str,
+        member: Option<Member<'a>>,
+        value: &'a Value,
+        applied: Applied,
+        level: usize,
+        scope: Option<&Scope<'a>>,
+    ) -> Result<(), SchemaError> {
+        // Anything else is for the metaschema to refuse, or a list of names in `dependencies`.
+        if !matches!(value, Value::Object(_) | Value::Bool(_)) {
+            return self.data(from, value, level);
+        }
+        let step = Some(Step { from, keyword, member });
+        let to = self.subschema(value, step, level, scope)?;
+        if applied != Applied::ByReference {
+            self.edges.push((from, to, applied == Applied::InPlace));
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, place: Place, level: usize) -> Result<(), SchemaError> {
+        self.depth = self.depth.max(level);
+        if level > self.limits.depth {
+            let kind = SchemaErrorKind::Depth { found: level, limit: self.limits.depth };
+            return Err(SchemaError { pointer: self.pointer(place), kind });
+        }
+        Ok(())
+    }
+
+    /// Data has no subschemas, but it nests like everything else.
+    fn data(&mut self, place: Place, value: &'a Value, level: usize) -> Result<(), SchemaError> {
+        match value {
+            Value::Array(items) => {
+                self.enter(place, level)?;
+                items.iter().try_for_each(|item| self.data(place, item, level + 1))
+            }
+            Value::Object(members) => {
+                self.enter(place, level)?;
+                members.values().try_for_each(|value| self.data(place, value, level + 1))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn follow_references(&mut self, schema: &'a Value) -> Result<(), SchemaError> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        self.has_references = true;
+        let mut known: HashMap<*const Value, Place> =
+            self.values.iter().enumerate().map(|(place, value)| (ptr(value), place)).collect();
+        while let Some(Pending { from, keyword, reference, scope }) = self.pending.pop() {
+            let target = match &scope {
+                Some(scope) => scope.look_up(self.options, reference),
+                None => reference::local(schema, reference, &self.values),
+            };
+            let Target { value, scope } = target.map_err(|kind| self.error(from, keyword, kind))?;
+            let to = match known.get(&ptr(value)) {
+                Some(place) => *place,
+                None => {
+                    let first = self.values.len();
+                    let place = self.subschema(value, None, 1, scope.as_ref())?;
+                    known.extend((first..self.len()).map(|place| (ptr(self.values[place]), place)));
+                    place
+                }
+            };
+            self.edges.push((from, to, true));
+            if holds(keyword) == Holds::DynamicReference {
+                let anchor = reference.rsplit_once('#').map_or("", |(_, anchor)| anchor);
+                self.dynamic_references.push((from, anchor));
+            }
+        }
+        Ok(())
+    }
+
+    /// Which anchor a dynamic reference means depends on the way taken there: assume all of them.
+    /// One extra place for each name keeps that linear.
+    fn connect_dynamic_references(&mut self) {
+        let mut hubs: HashMap<&str, Place> = HashMap::new();
+        for (from, anchor) in std::mem::take(&mut self.dynamic_references) {
+            let hub = *hubs.entry(anchor).or_insert_with(|| {
+                self.values.push(&Value::Null);
+                self.steps.push(self.steps[from]);
+                self.values.len() - 1
+            });
+            self.edges.push((from, hub, true));
+        }
+        for (place, anchor) in &self.dynamic_anchors {
+            if let Some(hub) = hubs.get(anchor) {
+                self.edges.push((*hub, *place, true));
+            }
+        }
+    }
+}
+
+fn ptr(value: &Value) -> *const Value {
+    std::ptr::from_ref(value)
+}

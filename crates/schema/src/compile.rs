@@ -1,0 +1,136 @@
+//! Handing an admitted schema to the engine.
+
+use jsonschema::{
+    Draft, PatternOptions, Registry, ValidationError, ValidationOptions, error::ValidationErrorKind,
+};
+use serde_json::Value;
+
+use crate::{
+    Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
+    admission::Admitted,
+    engine::{HardPattern, MeteredJson, Validator, hard_pattern_keyword, with_stack},
+    explain::{Explainer, shorten},
+};
+
+/// The engine compiles this many references inside of each other before it queues them.
+const NESTED_REFERENCES: usize = 10;
+
+/// Compiles `schema`; fails where the metaschema does not allow it.
+pub(crate) fn compile(
+    options: &Options,
+    schema: &Value,
+    dialect: Option<Dialect>,
+    admitted: &Admitted,
+) -> Result<Validator, SchemaError> {
+    with_stack(admitted.depth * NESTED_REFERENCES, || {
+        let registry = documents(options, dialect)?;
+        let mut engine: ValidationOptions<'_, _, MeteredJson> = jsonschema::options_for()
+            .offline()
+            .should_validate_formats(options.assert_formats)
+            .with_pattern_options(
+                PatternOptions::fancy_regex().backtrack_limit(HardPattern::MOST_TURNS),
+            );
+        if let Some(patterns) = &admitted.hard_patterns {
+            engine = engine.with_keyword("pattern", hard_pattern_keyword(patterns));
+        }
+        if let Some(registry) = &registry {
+            engine = engine.with_registry(registry);
+        }
+        if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
+            engine = engine.with_draft(dialect.draft());
+        }
+        engine.build(schema).map_err(|error| refusal(&error, schema, dialect))
+    })
+}
+
+fn documents<'a>(
+    options: &'a Options,
+    dialect: Option<Dialect>,
+) -> Result<Option<Registry<'a>>, SchemaError> {
+    if options.documents.is_empty() {
+        return Ok(None);
+    }
+    let draft = dialect.map_or_else(Draft::default, Dialect::draft);
+    let pairs = options.documents.iter().map(|(uri, document)| {
+        let found = draft.detect(document);
+        let draft = if found == Draft::Unknown { draft } else { found };
+        (uri.as_str(), draft.create_resource_ref(document))
+    });
+    Registry::new()
+        .draft(draft)
+        .extend(pairs)
+        .and_then(|builder| builder.prepare())
+        .map(Some)
+        .map_err(|error| reference_error(&error.to_string()))
+}
+
+fn reference_error(reference: &str) -> SchemaError {
+    SchemaError {
+        pointer: Pointer::root(),
+        kind: SchemaErrorKind::DanglingReference { reference: reference.to_owned() },
+    }
+}
+
+fn refusal(error: &ValidationError<'_>, schema: &Value, dialect: Option<Dialect>) -> SchemaError {
+    let pointer = Pointer::from(error.instance_path().as_str());
+    let at = schema.pointer(pointer.as_str()).unwrap_or(&Value::Null);
+    let kind = match error.kind() {
+        ValidationErrorKind::Referencing(inner) => return reference_error(&inner.to_string()),
+        ValidationErrorKind::Format { format } if format == "regex" => {
+            SchemaErrorKind::Pattern { pattern: shorten(at.as_str().unwrap_or_default()) }
+        }
+        _ => {
+            let mut explainer = Explainer::new(schema, &Value::Null, 1);
+            explainer.add(error);
+            let violations = explainer.finish(false);
+            let violation = &violations.as_slice()[0];
+            return SchemaError {
+                pointer: violation.instance.clone(),
+                kind: SchemaErrorKind::Metaschema {
+                    dialect: dialect.unwrap_or_default(),
+                    message: violation.message.clone(),
+                    hint: hint(&violation.instance, schema),
+                },
+            };
+        }
+    };
+    SchemaError { pointer, kind }
+}
+
+/// The usual way out, for mistakes that older drafts and other formats bring along.
+fn hint(pointer: &Pointer, schema: &Value) -> Option<String> {
+    let tokens: Vec<String> = pointer.tokens().collect();
+    let keyword = tokens.iter().rev().find(|token| token.parse::<usize>().is_err())?;
+    let at = schema.pointer(pointer.as_str())?;
+    Some(match (keyword.as_str(), at) {
+        ("exclusiveMinimum", Value::Bool(_)) => {
+            "write the bound itself: `\"exclusiveMinimum\": 0` instead of `\"minimum\": 0, \"exclusiveMinimum\": true`".to_owned()
+        }
+        ("exclusiveMaximum", Value::Bool(_)) => {
+            "write the bound itself: `\"exclusiveMaximum\": 9` instead of `\"maximum\": 9, \"exclusiveMaximum\": true`".to_owned()
+        }
+        ("items", Value::Array(_)) => "tuples are written with `prefixItems` in 2020-12".to_owned(),
+        ("required", Value::Null) => "leave `required` out where nothing is required".to_owned(),
+        ("required", Value::Bool(_)) => {
+            "list the required names in `required` of the object".to_owned()
+        }
+        ("properties", Value::Array(items)) if items.is_empty() => {
+            "write `{}`: an empty array is not an object".to_owned()
+        }
+        ("type", Value::String(name)) => {
+            let known = ["string", "number", "integer", "boolean", "object", "array", "null"];
+            let meant = match name.as_str() {
+                "str" | "text" => "string",
+                "int" | "long" => "integer",
+                "float" | "double" | "decimal" => "number",
+                "bool" => "boolean",
+                "dict" | "map" => "object",
+                "list" | "tuple" => "array",
+                "None" | "nil" => "null",
+                other => known.into_iter().find(|known| known.eq_ignore_ascii_case(other))?,
+            };
+            format!("did you mean \"{meant}\"?")
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,177 @@
+//! Fuel: counting the steps of one validation, and ending it when they run out.
+//!
+//! The count lives in a thread-local, because `propertyNames` hands its names to the engine through
+//! an associated function that has no instance to carry it.
+
+use std::{
+    any::Any,
+    cell::{Cell, RefCell},
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    sync::Arc,
+};
+
+use super::HardPatterns;
+
+#[cfg(panic = "abort")]
+compile_error!("toolpact-schema ends a validation by unwinding; build with panic = \"unwind\"");
+
+/// What one run may spend, and the prices it pays.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowance {
+    /// Steps.
+    pub(crate) fuel: u64,
+    /// Steps for moving to another place of the instance: what in-place keywords do there without
+    /// looking at it is paid here.
+    pub(crate) place: u32,
+    /// Steps for reading sixteen bytes of a string, which the widest pattern may walk through.
+    pub(crate) scan: u32,
+    /// Steps for the cycle check of a recursive reference.
+    pub(crate) cycle: u32,
+    /// Steps for reporting one error: 0 while no error is reported.
+    pub(crate) error: u32,
+    /// Nested containers that equality may walk into.
+    pub(crate) depth: usize,
+    /// The patterns with look-around or back-references that property names are matched against.
+    pub(crate) names: Option<Arc<HardPatterns>>,
+}
+
+/// Why a run ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Out of fuel.
+    Fuel,
+    /// A pattern backtracked too often.
+    Backtracking,
+    /// The instance nests too deep.
+    Depth(usize),
+    /// The engine panicked.
+    Engine,
+}
+
+struct Meter {
+    fuel: Cell<u64>,
+    place: Cell<u32>,
+    scan: Cell<u32>,
+    cycle: Cell<u32>,
+    error: Cell<u32>,
+    depth: Cell<usize>,
+    has_names: Cell<bool>,
+    names: RefCell<Option<Arc<HardPatterns>>>,
+}
+
+thread_local! {
+    static METER: Meter = const {
+        Meter {
+            fuel: Cell::new(0),
+            place: Cell::new(0),
+            scan: Cell::new(0),
+            cycle: Cell::new(0),
+            error: Cell::new(0),
+            depth: Cell::new(0),
+            has_names: Cell::new(false),
+            names: RefCell::new(None),
+        }
+    };
+}
+
+/// Runs `work` under `allowance`; returns its result and the steps it took.
+pub(crate) fn run<T>(allowance: &Allowance, work: impl FnOnce() -> T) -> (Result<T, Stop>, u64) {
+    METER.with(|meter| {
+        meter.fuel.set(allowance.fuel);
+        meter.place.set(allowance.place);
+        meter.scan.set(allowance.scan);
+        meter.cycle.set(allowance.cycle);
+        meter.error.set(allowance.error);
+        meter.depth.set(allowance.depth);
+        meter.has_names.set(allowance.names.is_some());
+        if allowance.names.is_some() {
+            meter.names.replace(allowance.names.clone());
+        }
+    });
+    let result = catch_unwind(AssertUnwindSafe(work)).map_err(|payload| reason(&payload));
+    let left = METER.with(|meter| meter.fuel.get());
+    (result, allowance.fuel - left)
+}
+
+/// The payload is ours, or the engine panicked: a defect there must not reach the caller.
+fn reason(payload: &Box<dyn Any + Send>) -> Stop {
+    payload.downcast_ref().copied().unwrap_or(Stop::Engine)
+}
+
+/// Ends the run. Unwinds without the panic hook, so nothing is printed.
+#[cold]
+pub(crate) fn stop(reason: Stop) -> ! {
+    if reason == Stop::Fuel {
+        METER.with(|meter| meter.fuel.set(0));
+    }
+    resume_unwind(Box::new(reason))
+}
+
+#[inline]
+fn burn_from(meter: &Meter, steps: u64) {
+    match meter.fuel.get().checked_sub(steps) {
+        Some(left) => meter.fuel.set(left),
+        None => stop(Stop::Fuel),
+    }
+}
+
+/// Pays for `steps`.
+#[inline]
+pub(crate) fn burn(steps: u64) {
+    METER.with(|meter| burn_from(meter, steps));
+}
+
+/// Pays for moving to another place of the instance.
+#[inline]
+pub(crate) fn burn_place() {
+    METER.with(|meter| burn_from(meter, u64::from(meter.place.get())));
+}
+
+/// Pays for reading a string of `bytes` that a pattern may walk through.
+#[inline]
+pub(crate) fn burn_scan(bytes: usize) {
+    METER.with(|meter| {
+        burn_from(meter, 1 + ((bytes as u64).saturating_mul(u64::from(meter.scan.get())) >> 4));
+    });
+}
+
+/// Pays for the cycle check of a recursive reference.
+#[inline]
+pub(crate) fn burn_cycle() {
+    METER.with(|meter| burn_from(meter, u64::from(meter.cycle.get())));
+}
+
+/// Pays for one reported error.
+pub(crate) fn burn_error() {
+    METER.with(|meter| burn_from(meter, u64::from(meter.error.get())));
+}
+
+/// Pays for moving to the member called `name`, and matches the name where patterns want that.
+#[inline]
+pub(crate) fn burn_member(name: &str) {
+    METER.with(|meter| {
+        let mut steps = u64::from(meter.place.get());
+        // A reported error may keep a copy of every name it passes.
+        if meter.error.get() > 0 {
+            steps += 16;
+        }
+        steps += (name.len() as u64).saturating_mul(u64::from(meter.scan.get())) >> 4;
+        burn_from(meter, steps);
+        if meter.has_names.get() {
+            try_names(meter, name);
+        }
+    });
+}
+
+#[cold]
+fn try_names(meter: &Meter, name: &str) {
+    let names = meter.names.borrow().clone();
+    if let Some(names) = names {
+        names.try_all(name);
+    }
+}
+
+/// Nested containers that equality may walk into.
+pub(crate) fn depth() -> usize {
+    METER.with(|meter| meter.depth.get())
+}

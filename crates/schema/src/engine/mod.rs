@@ -1,0 +1,15 @@
+//! The validator behind a schema: the `jsonschema` crate, reading instances through a meter.
+
+mod equality;
+mod meter;
+mod node;
+mod pattern;
+mod stack;
+
+pub(crate) use meter::{Allowance, Stop, run};
+pub(crate) use node::{Metered, MeteredJson};
+pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};
+pub(crate) use stack::{StackNeed, nesting, with_stack};
+
+/// A compiled schema that reads instances through the meter.
+pub(crate) type Validator = jsonschema::Validator<MeteredJson>;

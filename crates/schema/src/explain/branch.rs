@@ -1,0 +1,82 @@
+//! `anyOf` and `oneOf` without a match: the branch that came nearest speaks for all.
+
+use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
+
+use super::{
+    Explainer, Words,
+    message::{join_hints, types},
+    value::{echo, echo_typed, either},
+};
+
+impl Explainer<'_> {
+    pub(super) fn add_branches(
+        &mut self,
+        error: &ValidationError<'_>,
+        branches: &[Vec<ValidationError<'static>>],
+    ) {
+        if let Some(expected) = either_value(error, branches) {
+            let found = self.found(error);
+            return self.push(error, Words::new(expected, echo_typed(found)));
+        }
+        let Some(nearest) = branches.iter().min_by_key(|errors| distance(error, errors)) else {
+            return self.push(error, Words::new("a value that matches", echo(self.found(error))));
+        };
+        if nearest.is_empty() {
+            return self.push(error, Words::new("a value that matches", echo(self.found(error))));
+        }
+        let before = self.list.len();
+        for error in nearest {
+            self.add(error);
+        }
+        if branches.len() > 1 {
+            let keyword = error.kind().keyword();
+            let note = format!("the nearest of {} alternatives in `{keyword}`", branches.len());
+            for violation in &mut self.list[before..] {
+                let mentioned =
+                    violation.hint.as_deref().is_some_and(|hint| hint.contains("alternatives in"));
+                if !mentioned {
+                    violation.hint = join_hints(violation.hint.take(), &note);
+                }
+            }
+        }
+    }
+}
+
+/// What the branches ask for, where each asks for one type or value of the whole.
+fn either_value(
+    error: &ValidationError<'_>,
+    branches: &[Vec<ValidationError<'static>>],
+) -> Option<String> {
+    let mut options: Vec<String> = Vec::new();
+    for branch in branches {
+        let [inner] = branch.as_slice() else { return None };
+        if inner.instance_path() != error.instance_path() {
+            return None;
+        }
+        let option = match inner.kind() {
+            Kind::Type { kind } => types(kind),
+            Kind::Constant { expected_value } => echo(expected_value),
+            Kind::Enum { options } => {
+                either(&options.as_array()?.iter().map(echo).collect::<Vec<_>>())
+            }
+            _ => return None,
+        };
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    (!options.is_empty()).then(|| either(&options))
+}
+
+/// How far a branch is from matching: a wrong type of the whole is furthest, then a wrong
+/// constant, which is how alternatives usually tell themselves apart, then the number of errors.
+fn distance(error: &ValidationError<'_>, errors: &[ValidationError<'_>]) -> (bool, usize, usize) {
+    let wrong_type = errors.iter().any(|inner| {
+        matches!(inner.kind(), Kind::Type { .. }) && inner.instance_path() == error.instance_path()
+    });
+    let wrong_constants = errors
+        .iter()
+        .filter(|inner| matches!(inner.kind(), Kind::Constant { .. } | Kind::Enum { .. }))
+        .count();
+    (wrong_type, wrong_constants, errors.len())
+}

@@ -1,0 +1,229 @@
+//! Expected, found and hint for each kind of error.
+
+use std::fmt::Display;
+
+use jsonschema::{
+    JsonType, ValidationError,
+    error::{TypeKind, ValidationErrorKind as Kind},
+};
+use serde_json::Value;
+
+use super::{
+    Explainer,
+    hint::{nearest, properties},
+    value::{echo, echo_typed, either, shorten},
+};
+
+/// The words of one violation.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(crate) expected: String,
+    pub(crate) found: String,
+    pub(crate) hint: Option<String>,
+    /// The message, where "expected …, found …" would not read well.
+    phrase: Option<String>,
+}
+
+impl Words {
+    pub(super) fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { expected: expected.into(), found: found.into(), hint: None, phrase: None }
+    }
+
+    fn phrase(mut self, phrase: impl Into<String>) -> Self {
+        self.phrase = Some(phrase.into());
+        self
+    }
+
+    pub(super) fn hint(mut self, hint: Option<String>) -> Self {
+        self.hint = hint;
+        self
+    }
+
+    pub(crate) fn message(&self) -> String {
+        match &self.phrase {
+            Some(phrase) => phrase.clone(),
+            None => format!("expected {}, found {}", self.expected, self.found),
+        }
+    }
+}
+
+impl Explainer<'_> {
+    /// The words for an error that has no branches.
+    pub(super) fn words(&self, error: &ValidationError<'_>) -> Words {
+        let found = self.found(error);
+        let bound =
+            |sign: &str, limit: &Value| Words::new(format!("a number {sign} {limit}"), echo(found));
+        match error.kind() {
+            Kind::Type { kind } => Words::new(types(kind), echo_typed(found)),
+            Kind::Minimum { limit } => bound("≥", limit),
+            Kind::Maximum { limit } => bound("≤", limit),
+            Kind::ExclusiveMinimum { limit } => bound(">", limit),
+            Kind::ExclusiveMaximum { limit } => bound("<", limit),
+            Kind::MultipleOf { multiple_of } => {
+                Words::new(format!("a multiple of {multiple_of}"), echo(found))
+            }
+            Kind::MinLength { limit } => size("at least", *limit, "character", found),
+            Kind::MaxLength { limit } => size("at most", *limit, "character", found),
+            Kind::MinItems { limit } => size("at least", *limit, "item", found),
+            Kind::MaxItems { limit } => size("at most", *limit, "item", found),
+            Kind::AdditionalItems { limit } => size("at most", *limit as u64, "item", found),
+            Kind::MinProperties { limit } => size("at least", *limit, "member", found),
+            Kind::MaxProperties { limit } => size("at most", *limit, "member", found),
+            Kind::Pattern { pattern } => {
+                Words::new(format!("a string matching `{}`", shorten(pattern)), echo(found))
+            }
+            // `pattern`, where we match it ourselves; see `engine::pattern`.
+            Kind::Custom { .. } => {
+                let pattern = self.subschema(error).and_then(|schema| schema["pattern"].as_str());
+                let pattern = shorten(pattern.unwrap_or("its pattern"));
+                Words::new(format!("a string matching `{pattern}`"), echo(found))
+            }
+            Kind::Format { format } => Words::new(format!("a valid {format}"), echo(found)),
+            Kind::Constant { expected_value } => Words::new(echo(expected_value), echo(found)),
+            Kind::Enum { options } => enumeration(options, found),
+            Kind::Required { property } => self.required(error, property, found),
+            Kind::AdditionalProperties { unexpected }
+            | Kind::UnevaluatedProperties { unexpected } => self.extra(error, unexpected),
+            Kind::UnevaluatedItems { unexpected } => {
+                let noun = if unexpected.len() == 1 { "item" } else { "items" };
+                let items: Vec<_> = unexpected.iter().take(5).map(|item| shorten(item)).collect();
+                Words::new("no further items", items.join(", "))
+                    .phrase(format!("unexpected {noun} {}", items.join(", ")))
+            }
+            Kind::UniqueItems => {
+                Words::new("items that are all different", echo(found)).phrase(repeated(found))
+            }
+            Kind::Contains => {
+                Words::new("an array with an item that matches `contains`", echo(found))
+            }
+            Kind::Not { .. } => Words::new("a value that does not match `not`", echo(found)),
+            Kind::FalseSchema => {
+                Words::new("nothing here", echo(found)).phrase("no value is allowed here")
+            }
+            Kind::OneOfMultipleValid { context } => several(context, found),
+            Kind::PropertyNames { error: inner } => {
+                let name = echo(inner.instance());
+                let inner = Explainer::new(inner.instance(), self.schema, 1).words(inner);
+                Words::new(format!("a property name that is {}", inner.expected), name.clone())
+                    .phrase(format!("property name {name}: expected {}", inner.expected))
+                    .hint(inner.hint)
+            }
+            Kind::ContentEncoding { content_encoding } => {
+                Words::new(format!("text encoded as {content_encoding}"), echo(found))
+            }
+            Kind::ContentMediaType { content_media_type } => {
+                Words::new(format!("content of type {content_media_type}"), echo(found))
+            }
+            _ => {
+                Words::new("a value that matches", echo(found)).phrase(shorten(&error.to_string()))
+            }
+        }
+    }
+
+    fn required(&self, error: &ValidationError<'_>, property: &Value, found: &Value) -> Words {
+        let name = property.as_str().unwrap_or_default();
+        let known: Vec<&str> = properties(self.subschema(error)).collect();
+        let others = found.as_object().into_iter().flat_map(|members| members.keys());
+        let misspelt = others.map(String::as_str).filter(|other| !known.contains(other));
+        let hint = nearest(name, misspelt).map(|other| format!("`{other}` looks like it"));
+        let name = shorten(name);
+        Words::new(format!("property `{name}`"), echo(found))
+            .phrase(format!("missing required property `{name}`"))
+            .hint(hint)
+    }
+
+    fn extra(&self, error: &ValidationError<'_>, unexpected: &[String]) -> Words {
+        let mut names: Vec<_> =
+            unexpected.iter().take(5).map(|name| format!("`{}`", shorten(name))).collect();
+        if unexpected.len() > names.len() {
+            names.push(format!("{} more", unexpected.len() - names.len()));
+        }
+        let noun = if unexpected.len() == 1 { "property" } else { "properties" };
+        let present = self.found(error).as_object();
+        let hints: Vec<_> = unexpected
+            .iter()
+            .take(5)
+            .filter_map(|name| {
+                let missing = properties(self.subschema(error))
+                    .filter(|known| present.is_none_or(|members| !members.contains_key(*known)));
+                nearest(name, missing)
+            })
+            .map(|known| format!("`{known}`"))
+            .collect();
+        let hint = (!hints.is_empty()).then(|| format!("did you mean {}?", hints.join(", ")));
+        Words::new("no further properties", names.join(", "))
+            .phrase(format!("unexpected {noun} {}", names.join(", ")))
+            .hint(hint)
+    }
+}
+
+fn enumeration(options: &Value, found: &Value) -> Words {
+    let options = options.as_array().map_or(&[][..], Vec::as_slice);
+    let hint = found.as_str().and_then(|found| {
+        nearest(found, options.iter().filter_map(Value::as_str))
+            .map(|option| format!("did you mean {}?", Value::from(option)))
+    });
+    Words::new(either(&options.iter().map(echo).collect::<Vec<_>>()), echo(found)).hint(hint)
+}
+
+fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
+    let counted = |count: u64| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let length = match found {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.len(),
+        Value::Object(members) => members.len(),
+        _ => 0,
+    };
+    Words::new(format!("{bound} {}", counted(limit)), length.to_string())
+}
+
+fn several(context: &[Vec<ValidationError<'_>>], found: &Value) -> Words {
+    let matching: Vec<_> = context
+        .iter()
+        .enumerate()
+        .filter(|(_, errors)| errors.is_empty())
+        .map(|(index, _)| index.to_string())
+        .collect();
+    let which = match matching.len() {
+        0 | 1 => String::new(),
+        _ => format!(" ({})", matching.join(", ")),
+    };
+    Words::new("exactly one match in `oneOf`", echo(found))
+        .phrase(format!("matches more than one alternative of `oneOf`{which}"))
+}
+
+/// Names two equal items of a short array.
+fn repeated(found: &Value) -> String {
+    const LONGEST: usize = 256;
+    let items = found.as_array().map_or(&[][..], Vec::as_slice);
+    let pair = items.iter().take(LONGEST).enumerate().find_map(|(index, item)| {
+        items[..index].iter().position(|other| other == item).map(|other| (other, index))
+    });
+    match pair {
+        Some((first, second)) => {
+            format!("expected items that are all different, found items {first} and {second} equal")
+        }
+        None => "expected items that are all different, found equal ones".to_owned(),
+    }
+}
+
+/// The types of a type error, in words.
+pub(super) fn types(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(json_type) => json_type.to_string(),
+        TypeKind::Multiple(set) => {
+            let mut names: Vec<_> = set.iter().map(|json_type| json_type.to_string()).collect();
+            // `null` reads best at the end.
+            names.sort_by_key(|name| name == &JsonType::Null.to_string());
+            either(&names)
+        }
+    }
+}
+
+/// For messages that put one thing after another.
+pub(super) fn join_hints(first: Option<String>, second: impl Display) -> Option<String> {
+    Some(match first {
+        Some(first) => format!("{first}; {second}"),
+        None => second.to_string(),
+    })
+}

@@ -1,0 +1,90 @@
+//! Violations: what the engine reports, in words for whoever has to fix the value.
+
+mod branch;
+mod hint;
+mod message;
+mod value;
+
+use jsonschema::{ValidationError, error::ValidationErrorKind};
+use serde_json::Value;
+
+pub(crate) use message::Words;
+pub(crate) use value::shorten;
+
+use crate::{Pointer, Violation, Violations};
+
+/// Turns errors of the engine into violations.
+pub(crate) struct Explainer<'a> {
+    instance: &'a Value,
+    schema: &'a Value,
+    most: usize,
+    list: Vec<Violation>,
+    omitted: bool,
+}
+
+impl<'a> Explainer<'a> {
+    /// For errors about `instance` under `schema`, at most `most` of them.
+    pub(crate) fn new(instance: &'a Value, schema: &'a Value, most: usize) -> Self {
+        Self { instance, schema, most: most.max(1), list: Vec::new(), omitted: false }
+    }
+
+    /// Explains one error.
+    pub(crate) fn add(&mut self, error: &ValidationError<'_>) {
+        if self.list.len() >= self.most {
+            self.omitted = true;
+            return;
+        }
+        match error.kind() {
+            ValidationErrorKind::AnyOf { context }
+            | ValidationErrorKind::OneOfNotValid { context } => self.add_branches(error, context),
+            _ => self.push(error, self.words(error)),
+        }
+    }
+
+    /// An error that no branch is to be told about, or whose branches say nothing.
+    fn push(&mut self, error: &ValidationError<'_>, words: Words) {
+        let keyword = error.kind().keyword();
+        self.list.push(Violation {
+            instance: Pointer::from(error.instance_path().as_str()),
+            schema: Pointer::from(error.schema_path().as_str()),
+            keyword: if keyword == "falseSchema" { String::new() } else { keyword.to_owned() },
+            message: words.message(),
+            expected: words.expected,
+            found: words.found,
+            hint: words.hint,
+        });
+    }
+
+    /// What stands at the place of `error`.
+    fn found(&self, error: &ValidationError<'_>) -> &'a Value {
+        self.instance.pointer(error.instance_path().as_str()).unwrap_or(&Value::Null)
+    }
+
+    /// The subschema whose keyword `error` is about.
+    fn subschema(&self, error: &ValidationError<'_>) -> Option<&'a Value> {
+        let (parent, _) = error.schema_path().as_str().rsplit_once('/')?;
+        self.schema.pointer(parent)
+    }
+
+    /// All that was explained; `omitted` says that there was more.
+    pub(crate) fn finish(mut self, omitted: bool) -> Violations {
+        if self.list.is_empty() {
+            self.list.push(undescribed());
+        }
+        Violations { list: self.list, omitted: self.omitted || omitted }
+    }
+}
+
+/// For an instance that is known to be invalid, and whose violations cost too much to collect.
+fn undescribed() -> Violation {
+    Violation {
+        instance: Pointer::root(),
+        schema: Pointer::root(),
+        keyword: String::new(),
+        expected: "a value that matches the schema".to_owned(),
+        found: "one that does not".to_owned(),
+        message: "does not match the schema; finding out where takes more than the fuel allows"
+            .to_owned(),
+        hint: None,
+    }
+}
