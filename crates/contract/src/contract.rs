@@ -1,0 +1,209 @@
+//! A tool's contract: its name and its schemas, admitted and compiled.
+
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+use toolpact_schema::{Options, Pointer, Schema};
+
+use crate::{
+    ContractError, ContractErrorKind, InputSchema, OutputSchema,
+    json_type::kind,
+    rules::{tool_name, tool_name_form},
+};
+
+/// A tool's name, input schema and optional output schema, compiled once. Cheap to clone, and can
+/// be shared between threads.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::Contract;
+///
+/// let contract = Contract::received(json!({
+///     "name": "get_count",
+///     "inputSchema": { "type": "object" },
+///     "outputSchema": { "type": "integer" }
+/// }))?;
+/// assert_eq!(contract.name(), "get_count");
+/// assert!(contract.output().unwrap().validate(&json!(72)).is_valid());
+/// assert!(contract.digest().to_string().starts_with("sha256:"));
+/// # Ok::<(), toolpact_contract::ContractError>(())
+/// ```
+#[derive(Clone)]
+pub struct Contract {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    tool: Map<String, Value>,
+    input: InputSchema,
+    output: Option<OutputSchema>,
+    digest: OnceLock<Digest>,
+}
+
+impl Contract {
+    /// The contract of a tool's author: schemas are completed
+    /// ([`InputSchema::authored`], [`OutputSchema::authored`]), and a missing `inputSchema` allows
+    /// any object.
+    ///
+    /// Fails where `tool` is not a JSON object, where its name is missing or has another form than
+    /// the protocol recommends, and where a schema is refused.
+    pub fn authored(tool: Value) -> Result<Self, ContractError> {
+        Self::authored_with(tool, &Schema::options())
+    }
+
+    /// [`Contract::authored`] with other options.
+    pub fn authored_with(tool: Value, options: &Options) -> Result<Self, ContractError> {
+        let tool = object(tool)?;
+        if let Some(finding) = tool_name_form::check(name_of(&tool)?) {
+            return Err(name_error(finding.message, finding.pointer, true));
+        }
+        let input = tool.get("inputSchema").cloned().unwrap_or_else(|| Map::new().into());
+        let input = InputSchema::authored_with(input, options)?;
+        let output = tool
+            .get("outputSchema")
+            .map(|schema| OutputSchema::authored_with(schema.clone(), options))
+            .transpose()?;
+        Ok(Self::assemble(tool, input, output))
+    }
+
+    /// The contract of a tool from the wire: nothing is added.
+    ///
+    /// Fails where `tool` is not a JSON object, where it has no name or no input schema, and where a
+    /// schema is refused. To keep a tool whose output schema alone is unusable, and for lists, see
+    /// [`judge_tools`](crate::judge_tools).
+    pub fn received(tool: Value) -> Result<Self, ContractError> {
+        Self::received_with(tool, &Schema::options())
+    }
+
+    /// [`Contract::received`] with other options.
+    pub fn received_with(tool: Value, options: &Options) -> Result<Self, ContractError> {
+        let tool = object(tool)?;
+        name_of(&tool)?;
+        let Some(input) = tool.get("inputSchema") else {
+            let kind = ContractErrorKind::NoInput;
+            return Err(ContractError { side: None, pointer: Pointer::root(), kind });
+        };
+        let input = InputSchema::received_with(input.clone(), options)?;
+        let output = tool
+            .get("outputSchema")
+            .map(|schema| OutputSchema::received_with(schema.clone(), options))
+            .transpose()?;
+        Ok(Self::assemble(tool, input, output))
+    }
+
+    /// Puts judged parts together; `tool` has a name.
+    pub(crate) fn assemble(
+        mut tool: Map<String, Value>,
+        input: InputSchema,
+        output: Option<OutputSchema>,
+    ) -> Self {
+        write(&mut tool, "inputSchema", input.value());
+        if let Some(output) = &output {
+            write(&mut tool, "outputSchema", output.value());
+        }
+        Self { inner: Arc::new(Inner { tool, input, output, digest: OnceLock::new() }) }
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.inner.tool.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// What the tool takes.
+    #[must_use]
+    pub fn input(&self) -> &InputSchema {
+        &self.inner.input
+    }
+
+    /// What the tool gives, if it says.
+    #[must_use]
+    pub fn output(&self) -> Option<&OutputSchema> {
+        self.inner.output.as_ref()
+    }
+
+    /// The whole tool as it goes on the wire of a natural revision, members this crate does not
+    /// know included.
+    #[must_use]
+    pub fn tool(&self) -> &Map<String, Value> {
+        &self.inner.tool
+    }
+
+    /// SHA-256 over the canonical JSON (RFC 8785) of [`Contract::tool`]: the same whatever the order
+    /// of members and the spelling of numbers, another one as soon as anything else differs.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        *self.inner.digest.get_or_init(|| Digest::of(&self.inner.tool))
+    }
+}
+
+impl fmt::Debug for Contract {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contract").field("name", &self.name()).finish_non_exhaustive()
+    }
+}
+
+/// A SHA-256 digest, shown as `sha256:` and 64 hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of the canonical form of `value`.
+    #[must_use]
+    pub fn of(value: &Map<String, Value>) -> Self {
+        // A `Value` has string keys and finite numbers only, so the canonical form can always be
+        // written; the plain form stands in for it, never a constant.
+        let bytes = serde_json_canonicalizer::to_vec(value)
+            .unwrap_or_else(|_| Value::Object(value.clone()).to_string().into_bytes());
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The 32 bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn object(tool: Value) -> Result<Map<String, Value>, ContractError> {
+    match tool {
+        Value::Object(tool) => Ok(tool),
+        other => Err(ContractError {
+            side: None,
+            pointer: Pointer::root(),
+            kind: ContractErrorKind::NotATool { found: kind(&other) },
+        }),
+    }
+}
+
+fn name_of(tool: &Map<String, Value>) -> Result<&str, ContractError> {
+    tool_name::check(tool).map_err(|finding| name_error(finding.message, finding.pointer, false))
+}
+
+fn name_error(message: String, pointer: Pointer, form: bool) -> ContractError {
+    ContractError { side: None, pointer, kind: ContractErrorKind::Name { message, form } }
+}
+
+/// Replaces a member only where it differs, so that it keeps its place.
+fn write(tool: &mut Map<String, Value>, member: &str, value: &Value) {
+    if tool.get(member) != Some(value) {
+        tool.insert(member.to_owned(), value.clone());
+    }
+}

@@ -1,0 +1,152 @@
+//! Why a tool has no contract.
+
+use toolpact_schema::{Pointer, SchemaError, SchemaErrorKind};
+
+use crate::{
+    Finding, Rule, Side,
+    rules::{
+        dangling_ref::DANGLING_REF, external_ref::EXTERNAL_REF, input_missing::INPUT_MISSING,
+        input_root::INPUT_ROOT, input_root_type::INPUT_ROOT_TYPE, output_root::OUTPUT_ROOT,
+        schema_dialect::SCHEMA_DIALECT, schema_invalid::SCHEMA_INVALID, schema_limit::SCHEMA_LIMIT,
+        schema_pattern::SCHEMA_PATTERN, tool_entry::TOOL_ENTRY, tool_name::TOOL_NAME,
+        tool_name_form::TOOL_NAME_FORM,
+    },
+};
+
+/// A schema or a tool that no contract can be made of: where, and which rule.
+///
+/// The pointer of an error about a schema starts at the root of that schema, any other at the root
+/// of the tool.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{pointer}: {kind}", match side {
+    Some(Side::Input) => "input schema ",
+    Some(Side::Output) => "output schema ",
+    _ => "tool ",
+})]
+pub struct ContractError {
+    /// The schema it is about, if it is about one.
+    pub side: Option<Side>,
+    /// The place.
+    pub pointer: Pointer,
+    /// The rule it breaks.
+    pub kind: ContractErrorKind,
+}
+
+/// The rules of a contract.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContractErrorKind {
+    /// The tool is no JSON object.
+    #[error("expected a tool (an object), found {found}")]
+    NotATool {
+        /// The JSON type that stands there.
+        found: &'static str,
+    },
+    /// The tool has no name, or one that a tool cannot have.
+    #[error("{message}")]
+    Name {
+        /// What is wrong.
+        message: String,
+        /// Whether there is a name, but of another form.
+        form: bool,
+    },
+    /// The tool has no input schema.
+    #[error("missing required member `inputSchema`")]
+    NoInput,
+    /// The input schema is no JSON object.
+    #[error("expected a schema (an object), found {found}")]
+    InputRoot {
+        /// The JSON type that stands there.
+        found: &'static str,
+    },
+    /// The root of the input schema allows something else than objects, or does not say.
+    #[error("expected `type: \"object\"` at the root, found {found}")]
+    InputType {
+        /// What stands there, shortened to 60 characters.
+        found: String,
+    },
+    /// The output schema is neither a JSON object nor a boolean.
+    #[error("expected a schema (an object or a boolean), found {found}")]
+    OutputRoot {
+        /// The JSON type that stands there.
+        found: &'static str,
+    },
+    /// The schema was not admitted.
+    #[error(transparent)]
+    Schema(SchemaErrorKind),
+}
+
+impl ContractError {
+    pub(crate) fn schema(side: Side, error: SchemaError) -> Self {
+        Self {
+            side: Some(side),
+            pointer: error.pointer,
+            kind: ContractErrorKind::Schema(error.kind),
+        }
+    }
+
+    pub(crate) fn root(side: Side, kind: ContractErrorKind) -> Self {
+        Self { side: Some(side), pointer: Pointer::root(), kind }
+    }
+
+    /// The error as a finding, its pointer starting at the root of the tool.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        let member = match self.side {
+            Some(Side::Input) => Pointer::root().join("inputSchema"),
+            Some(Side::Output) => Pointer::root().join("outputSchema"),
+            _ => Pointer::root(),
+        };
+        let mut finding = self
+            .kind
+            .rule()
+            .finding(self.kind.to_string())
+            .at(member.concat(&self.pointer))
+            .hint(self.kind.hint());
+        finding.side = self.side;
+        finding
+    }
+}
+
+impl ContractErrorKind {
+    /// The rule that findings name.
+    #[must_use]
+    pub fn rule(&self) -> &'static Rule {
+        match self {
+            Self::NotATool { .. } => &TOOL_ENTRY,
+            Self::Name { form: false, .. } => &TOOL_NAME,
+            Self::Name { form: true, .. } => &TOOL_NAME_FORM,
+            Self::NoInput => &INPUT_MISSING,
+            Self::InputRoot { .. } => &INPUT_ROOT,
+            Self::InputType { .. } => &INPUT_ROOT_TYPE,
+            Self::OutputRoot { .. } => &OUTPUT_ROOT,
+            Self::Schema(kind) => match kind {
+                SchemaErrorKind::UnsupportedDialect { .. } => &SCHEMA_DIALECT,
+                SchemaErrorKind::ExternalReference { .. } => &EXTERNAL_REF,
+                SchemaErrorKind::DanglingReference { .. } => &DANGLING_REF,
+                SchemaErrorKind::Pattern { .. } => &SCHEMA_PATTERN,
+                SchemaErrorKind::Depth { .. }
+                | SchemaErrorKind::Subschemas { .. }
+                | SchemaErrorKind::Bytes { .. }
+                | SchemaErrorKind::PatternBytes { .. }
+                | SchemaErrorKind::PatternStates { .. }
+                | SchemaErrorKind::Expansion { .. } => &SCHEMA_LIMIT,
+                _ => &SCHEMA_INVALID,
+            },
+        }
+    }
+
+    /// What to do about it, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Schema(kind) => kind.hint(),
+            Self::NoInput => Some(
+                "for a tool without arguments write \
+                 `{\"type\": \"object\", \"additionalProperties\": false}`"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `definitions`.
+
+use serde_json::Value;
+use toolpact_schema::Dialect;
+
+use super::{Found, Idiom, Node};
+use crate::{
+    rules::declare,
+    subschemas::{each, each_mut},
+};
+
+declare! {
+    /// From 2019-09 on definitions stand in `$defs`.
+    ///
+    /// ## What it does
+    ///
+    /// Finds `definitions` at the root of a schema of a later dialect. The policy `repair` renames
+    /// it and every reference to it, unless the schema has `$defs` or `$id` as well.
+    ///
+    /// ## Why is this bad
+    ///
+    /// References to it still work, so nothing is lost; but some hosts look for definitions in
+    /// `$defs` alone.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "$ref": "#/definitions/user", "definitions": { "user": { "type": "object" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "$ref": "#/$defs/user", "$defs": { "user": { "type": "object" } } }
+    /// ```
+    DEFINITIONS = "definitions", Info
+}
+
+pub(super) const IDIOM: Idiom = Idiom { rule: &DEFINITIONS, find, fix, at_root: true };
+
+/// Schemas inside each other that are looked into, twice what is admitted by default.
+const DEEPEST: usize = 128;
+
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
+    if dialect >= Dialect::Draft201909
+        && let Some(Value::Object(_)) = node.get("definitions")
+        && !node.contains_key("$defs")
+        && is_plain(node, DEEPEST)
+    {
+        found(&["definitions"], "expected `$defs`, found `definitions` (draft-07)".to_owned());
+    }
+}
+
+fn fix(node: &mut Node, _: Dialect) {
+    let renamed = std::mem::take(node)
+        .into_iter()
+        .map(|(keyword, value)| match keyword.as_str() {
+            "definitions" => ("$defs".to_owned(), value),
+            _ => (keyword, value),
+        })
+        .collect();
+    *node = renamed;
+    redirect(node);
+}
+
+/// Whether `#/definitions/…` means the same everywhere in the schema: no `$id` moves the base, and no
+/// reference to it is written in another way.
+fn is_plain(node: &Node, depth: usize) -> bool {
+    if depth == 0 || node.contains_key("$id") {
+        return false;
+    }
+    let odd = |reference: &str| reference.contains("definitions") && rest(reference).is_none();
+    if REFERENCES.iter().filter_map(|key| node.get(*key)?.as_str()).any(odd) {
+        return false;
+    }
+    let mut plain = true;
+    each(node, |_, inner| {
+        plain = plain && inner.as_object().is_none_or(|inner| is_plain(inner, depth - 1))
+    });
+    plain
+}
+
+fn redirect(node: &mut Node) {
+    for key in REFERENCES {
+        if let Some(Value::String(reference)) = node.get_mut(key)
+            && let Some(rest) = rest(reference)
+        {
+            *reference = format!("#/$defs{rest}");
+        }
+    }
+    each_mut(node, |_, inner| {
+        if let Value::Object(inner) = inner {
+            redirect(inner);
+        }
+    });
+}
+
+/// What follows `#/definitions` in a reference to it.
+fn rest(reference: &str) -> Option<&str> {
+    reference.strip_prefix("#/definitions").filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}

@@ -1,0 +1,73 @@
+//! `dependencies`.
+
+use serde_json::{Map, Value};
+use toolpact_schema::Dialect;
+
+use super::{Found, Idiom, Node};
+use crate::rules::declare;
+
+declare! {
+    /// From 2019-09 on `dependencies` is `dependentRequired` and `dependentSchemas`.
+    ///
+    /// ## What it does
+    ///
+    /// Finds the keyword of older drafts. The policy `repair` splits it: lists of names become
+    /// `dependentRequired`, schemas `dependentSchemas`.
+    ///
+    /// ## Why is this bad
+    ///
+    /// It is no keyword of these dialects any more: some validators still check it, others do not,
+    /// so a call depends on the client.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "dependencies": { "page": ["cursor"] } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "dependentRequired": { "page": ["cursor"] } }
+    /// ```
+    DEPENDENCIES = "dependencies", Warning
+}
+
+pub(super) const IDIOM: Idiom = Idiom { rule: &DEPENDENCIES, find, fix, at_root: false };
+
+fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
+    if dialect >= Dialect::Draft201909
+        && let Some(Value::Object(_)) = node.get("dependencies")
+    {
+        found(
+            &["dependencies"],
+            format!(
+                "expected `dependentRequired` or `dependentSchemas`, found `dependencies`, \
+                 which is no keyword of {dialect}"
+            ),
+        );
+    }
+}
+
+fn fix(node: &mut Node, _: Dialect) {
+    let Some(Value::Object(dependencies)) = node.get("dependencies").cloned() else { return };
+    let (mut required, mut schemas) =
+        (part(node, "dependentRequired"), part(node, "dependentSchemas"));
+    for (name, dependency) in dependencies {
+        let part = if dependency.is_array() { &mut required } else { &mut schemas };
+        // Where both say something about one name, which of them counts is for the author to say.
+        if part.insert(name, dependency).is_some() {
+            return;
+        }
+    }
+    node.shift_remove("dependencies");
+    for (keyword, part) in [("dependentRequired", required), ("dependentSchemas", schemas)] {
+        if !part.is_empty() {
+            node.insert(keyword.to_owned(), part.into());
+        }
+    }
+}
+
+fn part(node: &Node, keyword: &str) -> Map<String, Value> {
+    node.get(keyword).and_then(Value::as_object).cloned().unwrap_or_default()
+}

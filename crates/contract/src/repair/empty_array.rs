@@ -1,0 +1,85 @@
+//! `empty-array`.
+
+use serde_json::{Map, Value};
+use toolpact_schema::Dialect;
+
+use super::{Found, Idiom, Node};
+use crate::{
+    rules::declare,
+    subschemas::{Holds, holds},
+};
+
+declare! {
+    /// Where a schema asks for an object, an empty one is `{}` and not `[]`.
+    ///
+    /// ## What it does
+    ///
+    /// Finds `[]` as the value of `properties`, `$defs` and the like, and where a schema stands. The
+    /// policy `repair` writes `{}`.
+    ///
+    /// ## Why is this bad
+    ///
+    /// PHP encodes an empty object as `[]`. The metaschema refuses it, and clients that parse the
+    /// list as a whole lose every tool in it.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": [] }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": {} }
+    /// ```
+    EMPTY_ARRAY = "empty-array", Error
+}
+
+pub(super) const IDIOM: Idiom = Idiom { rule: &EMPTY_ARRAY, find, fix, at_root: false };
+
+fn find(node: &Node, _: Dialect, found: Found<'_>) {
+    for (keyword, value) in node {
+        if !asks_for_object(keyword) {
+            continue;
+        }
+        if is_empty_array(value) {
+            found(&[keyword], "expected an object, found []".to_owned());
+        } else if holds(keyword) == Some(Holds::Named) {
+            let members = value.as_object().into_iter().flatten();
+            for (name, _) in members.filter(|(_, member)| is_empty_array(member)) {
+                found(&[keyword, name], "expected a schema, found []".to_owned());
+            }
+        }
+    }
+}
+
+fn fix(node: &mut Node, _: Dialect) {
+    // An empty tuple: the schema of all items is that of the items after it.
+    let rest = match node.get("items") {
+        Some(items) if is_empty_array(items) => node.shift_remove("additionalItems"),
+        _ => None,
+    };
+    for (keyword, value) in node.iter_mut().filter(|(keyword, _)| asks_for_object(keyword)) {
+        if is_empty_array(value) {
+            *value = Map::new().into();
+        } else if holds(keyword) == Some(Holds::Named)
+            && let Value::Object(map) = value
+        {
+            for member in map.values_mut().filter(|member| is_empty_array(member)) {
+                *member = Map::new().into();
+            }
+        }
+    }
+    if let Some(rest) = rest {
+        node.insert("items".to_owned(), rest);
+    }
+}
+
+fn asks_for_object(keyword: &str) -> bool {
+    keyword == "dependentRequired" || holds(keyword).is_some_and(|holds| holds != Holds::List)
+}
+
+fn is_empty_array(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
+}

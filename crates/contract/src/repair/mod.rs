@@ -1,0 +1,157 @@
+//! Idioms of older drafts and of serialisers, and how to say the same in the schema's own dialect.
+//!
+//! An [`Idiom`] is a rule with a way to find it and a way to rewrite it without changing what its
+//! author meant. One that is *fatal* breaks the dialect's metaschema; any other is legal, but does
+//! not do what it says in every validator.
+
+mod array_items;
+mod definitions;
+mod dependencies;
+mod empty_array;
+mod exclusive_bound;
+mod null_keyword;
+mod nullable;
+mod property_required;
+mod root;
+
+use serde_json::{Map, Value};
+use toolpact_schema::{Dialect, Pointer};
+
+use crate::{
+    Finding, Rule, Severity, Side,
+    subschemas::{Path, each, each_mut},
+};
+
+/// An object that is a schema.
+type Node = Map<String, Value>;
+
+/// Takes a place below a schema object, as the tokens of a pointer, and what is wrong with it.
+type Found<'a> = &'a mut dyn FnMut(&[&str], String);
+
+/// One idiom: its rule, and how it is found and rewritten in one schema object, without looking into
+/// the schemas inside it.
+pub(crate) struct Idiom {
+    /// The rule it breaks.
+    pub(crate) rule: &'static Rule,
+    /// Calls back with the place of each and what is wrong with it.
+    find: fn(&Node, Dialect, Found<'_>),
+    /// Rewrites what `find` found.
+    fix: fn(&mut Node, Dialect),
+    /// Only at the root.
+    at_root: bool,
+}
+
+/// All idioms, in the order in which they are rewritten.
+pub(crate) static IDIOMS: [Idiom; 8] = [
+    null_keyword::IDIOM,
+    empty_array::IDIOM,
+    property_required::IDIOM,
+    exclusive_bound::IDIOM,
+    array_items::IDIOM,
+    dependencies::IDIOM,
+    nullable::IDIOM,
+    definitions::IDIOM,
+];
+
+impl Idiom {
+    /// Whether a schema with it is not admitted.
+    fn is_fatal(&self) -> bool {
+        self.rule.severity == Severity::Error
+    }
+}
+
+/// The most findings of one idiom in one schema; the last one counts the rest.
+const REPORTED: usize = 16;
+
+/// The idioms in `schema`, as findings whose pointers start at the root of the tool; `fatal` ones
+/// only where the schema was not admitted.
+pub(crate) fn find(side: Side, schema: &Value, fatal: bool, depth: usize) -> Vec<Finding> {
+    let member = match side {
+        Side::Output => Pointer::root().join("outputSchema"),
+        _ => Pointer::root().join("inputSchema"),
+    };
+    let mut search = Search {
+        dialect: Dialect::of(schema).unwrap_or_default(),
+        depth,
+        fatal,
+        member,
+        side,
+        found: Vec::new(),
+        counts: [0; IDIOMS.len()],
+    };
+    if fatal && side == Side::Input {
+        search.found.extend(root::find(schema));
+    }
+    search.visit(schema, &Path::default());
+    search.finish()
+}
+
+/// Rewrites the idioms in `schema`, at most `depth` schemas deep.
+pub(crate) fn fix(side: Side, schema: &mut Value, depth: usize) {
+    if side == Side::Input {
+        root::fix(schema);
+    }
+    let dialect = Dialect::of(schema).unwrap_or_default();
+    rewrite(schema, dialect, 0, depth);
+}
+
+struct Search {
+    dialect: Dialect,
+    depth: usize,
+    fatal: bool,
+    member: Pointer,
+    side: Side,
+    found: Vec<Finding>,
+    counts: [usize; IDIOMS.len()],
+}
+
+impl Search {
+    fn visit(&mut self, schema: &Value, path: &Path<'_>) {
+        let Value::Object(node) = schema else { return };
+        if path.depth() > self.depth {
+            return;
+        }
+        for (idiom, count) in IDIOMS.iter().zip(&mut self.counts) {
+            if (idiom.is_fatal() && !self.fatal) || (idiom.at_root && path.depth() > 0) {
+                continue;
+            }
+            (idiom.find)(node, self.dialect, &mut |place, message| {
+                *count += 1;
+                if *count <= REPORTED {
+                    let mut at = self.member.concat(&path.pointer());
+                    place.iter().for_each(|token| at.push(token));
+                    self.found.push(idiom.rule.finding(message).side(self.side).at(at));
+                }
+            });
+        }
+        each(node, |step, inner| self.visit(inner, &path.step(step)));
+    }
+
+    fn finish(mut self) -> Vec<Finding> {
+        for (idiom, count) in IDIOMS.iter().zip(self.counts) {
+            if count > REPORTED
+                && let Some(last) =
+                    self.found.iter_mut().rev().find(|finding| finding.rule == idiom.rule.id)
+            {
+                last.message += &format!(", and {} more like it", count - REPORTED);
+            }
+        }
+        self.found
+    }
+}
+
+/// Inner schemas first, so that an idiom sees rewritten ones.
+fn rewrite(schema: &mut Value, dialect: Dialect, at: usize, depth: usize) {
+    let Value::Object(node) = schema else { return };
+    if at > depth {
+        return;
+    }
+    each_mut(node, |_, inner| rewrite(inner, dialect, at + 1, depth));
+    for idiom in IDIOMS.iter().filter(|idiom| at == 0 || !idiom.at_root) {
+        let mut found = false;
+        (idiom.find)(node, dialect, &mut |_, _| found = true);
+        if found {
+            (idiom.fix)(node, dialect);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! `null-keyword`.
+
+use serde_json::Value;
+use toolpact_schema::Dialect;
+
+use super::{Found, Idiom, Node};
+use crate::rules::declare;
+
+declare! {
+    /// A keyword that is not used is left out, not `null`.
+    ///
+    /// ## What it does
+    ///
+    /// Finds keywords with the value `null`, such as `"required": null`. The policy `repair` takes
+    /// them out. `default` and `const` may be `null`, and keywords that no dialect knows are never
+    /// touched.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Serialisers write absent fields as `null`. The metaschema refuses it, and there are clients
+    /// that lose every tool of the server over one `"required": null`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": {}, "required": null }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": {} }
+    /// ```
+    NULL_KEYWORD = "null-keyword", Error
+}
+
+pub(super) const IDIOM: Idiom = Idiom { rule: &NULL_KEYWORD, find, fix, at_root: false };
+
+/// Keywords since draft-04.
+const OLD: [&str; 29] = [
+    "$ref",
+    "$schema",
+    "additionalItems",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "definitions",
+    "dependencies",
+    "description",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "oneOf",
+    "pattern",
+    "patternProperties",
+    "properties",
+    "required",
+    "title",
+];
+
+/// Keywords since draft-06 or later, and those that draft-04 does not check.
+const NEW: [&str; 29] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$id",
+    "contains",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "dependentRequired",
+    "dependentSchemas",
+    "deprecated",
+    "else",
+    "examples",
+    "format",
+    "if",
+    "maxContains",
+    "minContains",
+    "prefixItems",
+    "propertyNames",
+    "readOnly",
+    "then",
+    "type",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "uniqueItems",
+    "writeOnly",
+    "$vocabulary",
+];
+
+fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
+    for (keyword, value) in node {
+        if value.is_null() && is_keyword(keyword, dialect) {
+            found(&[keyword], "expected the keyword left out, found null".to_owned());
+        }
+    }
+}
+
+fn fix(node: &mut Node, dialect: Dialect) {
+    node.retain(|keyword, value: &mut Value| !(value.is_null() && is_keyword(keyword, dialect)));
+}
+
+fn is_keyword(keyword: &str, dialect: Dialect) -> bool {
+    OLD.contains(&keyword) || (dialect > Dialect::Draft4 && NEW.contains(&keyword))
+}

@@ -1,0 +1,60 @@
+//! `nullable`.
+
+use serde_json::Value;
+use toolpact_schema::Dialect;
+
+use super::{Found, Idiom, Node};
+use crate::rules::declare;
+
+declare! {
+    /// `null` is allowed with `type`, not with `nullable`.
+    ///
+    /// ## What it does
+    ///
+    /// Finds the `"nullable": true` of OpenAPI 3.0 beside a `type` that does not allow `null`. The
+    /// policy `repair` adds `"null"` to `type`, which is what OpenAPI says it means.
+    ///
+    /// ## Why is this bad
+    ///
+    /// `nullable` is no keyword of JSON Schema: validators refuse the `null` that the author meant to
+    /// allow.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "string", "nullable": true }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": ["string", "null"] }
+    /// ```
+    NULLABLE = "nullable", Warning
+}
+
+pub(super) const IDIOM: Idiom = Idiom { rule: &NULLABLE, find, fix, at_root: false };
+
+fn find(node: &Node, _: Dialect, found: Found<'_>) {
+    if node.get("nullable") == Some(&Value::Bool(true))
+        && node.get("type").is_some_and(|types| !types.is_null() && !allows_null(types))
+    {
+        found(&["nullable"], "expected \"null\" in `type`, found `nullable: true`".to_owned());
+    }
+}
+
+fn fix(node: &mut Node, _: Dialect) {
+    node.shift_remove("nullable");
+    let Some(types) = node.get_mut("type") else { return };
+    match types {
+        Value::Array(list) => list.push("null".into()),
+        name => *name = Value::Array(vec![name.take(), "null".into()]),
+    }
+}
+
+fn allows_null(types: &Value) -> bool {
+    match types {
+        Value::Array(list) => list.iter().any(|name| name == "null"),
+        name => name == "null",
+    }
+}

@@ -1,0 +1,77 @@
+//! `property-required`.
+
+use serde_json::Value;
+use toolpact_schema::Dialect;
+
+use super::{Found, Idiom, Node};
+use crate::rules::declare;
+
+declare! {
+    /// Which properties are required stands in a list beside `properties`.
+    ///
+    /// ## What it does
+    ///
+    /// Finds `"required": true` and `"required": false` inside the schema of a property, as in
+    /// draft-03. The policy `repair` moves the names of the required ones into the list.
+    ///
+    /// ## Why is this bad
+    ///
+    /// The metaschema refuses it, and with it model APIs the whole request.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": "string", "required": true } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] }
+    /// ```
+    PROPERTY_REQUIRED = "property-required", Error
+}
+
+pub(super) const IDIOM: Idiom = Idiom { rule: &PROPERTY_REQUIRED, find, fix, at_root: false };
+
+fn find(node: &Node, _: Dialect, found: Found<'_>) {
+    let Some(Value::Object(properties)) = node.get("properties") else { return };
+    if node.get("required").is_some_and(|required| !required.is_array()) {
+        return;
+    }
+    for (name, property) in properties {
+        if let Value::Bool(required) = property["required"] {
+            found(
+                &["properties", name, "required"],
+                format!(
+                    "expected a list of names beside `properties`, found {required} (draft-03)"
+                ),
+            );
+        }
+    }
+}
+
+fn fix(node: &mut Node, _: Dialect) {
+    let Some(Value::Object(properties)) = node.get_mut("properties") else { return };
+    let mut names = Vec::new();
+    for (name, property) in properties {
+        if let Value::Object(property) = property
+            && let Some(Value::Bool(required)) = property.get("required")
+        {
+            if *required {
+                names.push(Value::from(name.as_str()));
+            }
+            property.shift_remove("required");
+        }
+    }
+    if names.is_empty() {
+        return;
+    }
+    match node.get_mut("required") {
+        Some(Value::Array(list)) => {
+            names.retain(|name| !list.contains(name));
+            list.append(&mut names);
+        }
+        _ => _ = node.insert("required".to_owned(), names.into()),
+    }
+}

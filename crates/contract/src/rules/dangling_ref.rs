@@ -1,0 +1,24 @@
+//! `dangling-ref`.
+
+declare! {
+    /// References point at something that is there.
+    ///
+    /// ## What it does
+    ///
+    /// Refuses references to a place or an anchor that the document does not contain.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Validators disagree about what such a schema means: some fail on every call, some accept everything.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "user": { "$ref": "#/$defs/user" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// Add the definition, or write the schema in place of the reference.
+    DANGLING_REF = "dangling-ref", Error
+}

@@ -1,0 +1,123 @@
+//! `header-annotation`.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::{
+    Finding,
+    json_type::{kind, show},
+    subschemas::{Path, each},
+};
+
+declare! {
+    /// An `x-mcp-header` annotation keeps the rules of revision 2026-07-28.
+    ///
+    /// ## What it does
+    ///
+    /// A tool may ask for an argument to be repeated in the HTTP header `Mcp-Param-{name}` with
+    /// `"x-mcp-header": "{name}"` in the schema of that argument. The name is a token of RFC 9110
+    /// (letters, digits and ``!#$%&'*+-.^_`|~``), unique in the tool whatever its case; the argument
+    /// has the `type` `"string"`, `"integer"` or `"boolean"` (not `"number"`); and it is reached from
+    /// the root of the input schema through `properties` alone, not through `items`, `anyOf`, `$defs`
+    /// or any other keyword.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Clients on Streamable HTTP must leave such a tool out. Other transports may ignore the
+    /// annotation; tell the judge so, and this is a warning.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "ratio": { "type": "number", "x-mcp-header": "My Ratio" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "region": { "type": "string", "x-mcp-header": "Region" } } }
+    /// ```
+    HEADER_ANNOTATION = "header-annotation", Error
+}
+
+/// The annotation.
+const KEY: &str = "x-mcp-header";
+
+/// The first annotation of `schema` that breaks a rule, for one is enough to lose the tool.
+///
+/// Looks no deeper than `depth` steps; a schema that is deeper is not admitted.
+pub(crate) fn check(schema: &Value, depth: usize) -> Option<Finding> {
+    let mut scan = Scan { seen: HashSet::new(), depth, found: None };
+    scan.visit(schema, &Path::default(), true);
+    scan.found
+}
+
+struct Scan {
+    seen: HashSet<String>,
+    depth: usize,
+    found: Option<Finding>,
+}
+
+impl Scan {
+    /// `reachable`: through `properties` alone.
+    fn visit(&mut self, schema: &Value, path: &Path<'_>, reachable: bool) {
+        let Value::Object(schema) = schema else { return };
+        if self.found.is_some() || path.depth() > self.depth {
+            return;
+        }
+        if let Some(name) = schema.get(KEY)
+            && let Err(message) = self.annotation(name, schema, reachable && path.depth() > 0)
+        {
+            let finding = HEADER_ANNOTATION.finding(message).at(path.pointer().join(KEY));
+            self.found = Some(finding);
+            return;
+        }
+        each(schema, |step, inner| {
+            let reachable = reachable && step.keyword == "properties";
+            self.visit(inner, &path.step(step), reachable);
+        });
+    }
+
+    fn annotation(
+        &mut self,
+        name: &Value,
+        schema: &Map<String, Value>,
+        reachable: bool,
+    ) -> Result<(), String> {
+        let Value::String(name) = name else {
+            return Err(format!("expected a header name (a string), found {}", kind(name)));
+        };
+        if name.is_empty() || !name.bytes().all(is_token_byte) {
+            let found = show(&Value::String(name.clone()));
+            return Err(format!("expected a header name (a token of RFC 9110), found {found}"));
+        }
+        if !reachable {
+            return Err("expected on a property reached through `properties` alone, \
+                        found elsewhere"
+                .to_owned());
+        }
+        let typed = schema.get("type");
+        if !matches!(typed.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
+            let found = typed.map_or_else(|| "no `type`".to_owned(), show);
+            return Err(format!(
+                "expected on a property of type string, integer or boolean, found {found}"
+            ));
+        }
+        if !self.seen.insert(name.to_ascii_lowercase()) {
+            let found = show(&Value::String(name.clone()));
+            return Err(format!("expected a name used once (whatever its case), found {found} again"));
+        }
+        Ok(())
+    }
+}
+
+/// `tchar` of RFC 9110, section 5.6.2.
+const fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`'
+                | b'|' | b'~'
+        )
+}

@@ -1,0 +1,29 @@
+//! `input-root`.
+
+declare! {
+    /// An input schema is a JSON object.
+    ///
+    /// ## What it does
+    ///
+    /// Refuses `null`, booleans, numbers, strings and arrays as `inputSchema`. The policy `repair` writes
+    /// `null`, `true` and `[]` (an empty object as PHP encodes it) as `{"type": "object"}`, which allows the
+    /// same arguments.
+    ///
+    /// ## Why is this bad
+    ///
+    /// The protocol asks for a schema object, not `null`. Clients that parse the list as a whole lose every
+    /// tool in it.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "name": "now", "inputSchema": null }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "name": "now", "inputSchema": { "type": "object", "additionalProperties": false } }
+    /// ```
+    INPUT_ROOT = "input-root", Error
+}

@@ -1,0 +1,29 @@
+//! `input-root-type`.
+
+declare! {
+    /// The root of an input schema says `type: "object"`.
+    ///
+    /// ## What it does
+    ///
+    /// Asks for exactly `"type": "object"` at the root of `inputSchema`, beside whatever else stands there.
+    /// The policy `repair` adds a missing root `type` and narrows a list that contains `"object"`: arguments
+    /// are always an object, so the same arguments stay valid.
+    ///
+    /// ## Why is this bad
+    ///
+    /// The protocol requires it in every revision. Widely used clients refuse the whole list over one tool
+    /// without it.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "name": "search", "inputSchema": { "properties": { "q": { "type": "string" } } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "name": "search", "inputSchema": { "type": "object", "properties": { "q": { "type": "string" } } } }
+    /// ```
+    INPUT_ROOT_TYPE = "input-root-type", Error
+}

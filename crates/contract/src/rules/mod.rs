@@ -1,0 +1,125 @@
+//! The rules that findings name: one rule, one file, and its doc comment is its page.
+
+use crate::{Finding, Severity};
+
+/// Declares a rule whose page is the doc comment above it.
+///
+/// The first line is the summary.
+macro_rules! declare {
+    ($(#[doc = $line:literal])+ $name:ident = $id:literal, $severity:ident) => {
+        $(#[doc = $line])+
+        pub(crate) static $name: $crate::Rule = $crate::Rule {
+            id: $id,
+            severity: $crate::Severity::$severity,
+            doc: concat!($($line, "\n"),+),
+        };
+    };
+}
+pub(crate) use declare;
+
+/// A rule of judgement: its id, how bad breaking it is, and its page.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The id, stable and in kebab case.
+    pub id: &'static str,
+    /// How bad it is to break it, unless a finding says otherwise.
+    pub severity: Severity,
+    pub(crate) doc: &'static str,
+}
+
+impl Rule {
+    /// The rule in one line.
+    #[must_use]
+    pub fn summary(&self) -> &'static str {
+        self.doc.lines().next().unwrap_or_default().trim()
+    }
+
+    /// What `toolpact explain` prints: Markdown, ending with a line break.
+    #[must_use]
+    pub fn page(&self) -> String {
+        let mut page = format!("# {}\n\n", self.id);
+        for line in self.doc.lines() {
+            page.push_str(line.strip_prefix(' ').unwrap_or(line));
+            page.push('\n');
+        }
+        page
+    }
+
+    /// A finding under this rule, at the root of what is judged.
+    #[must_use]
+    pub fn finding(&self, message: impl Into<String>) -> Finding {
+        Finding {
+            rule: self.id,
+            severity: self.severity,
+            tool: None,
+            index: None,
+            side: None,
+            pointer: toolpact_schema::Pointer::root(),
+            message: message.into(),
+            hint: None,
+            action: crate::Action::None,
+        }
+    }
+}
+
+macro_rules! registry {
+    ($($module:ident :: $name:ident),+ $(,)?) => {
+        $(pub(crate) mod $module;)+
+
+        /// The rules of judging, by id.
+        static JUDGING: &[&Rule] = &[$(&$module::$name),+];
+    };
+}
+
+registry! {
+    arguments_invalid::ARGUMENTS_INVALID,
+    arguments_unfinished::ARGUMENTS_UNFINISHED,
+    dangling_ref::DANGLING_REF,
+    duplicate_name::DUPLICATE_NAME,
+    external_ref::EXTERNAL_REF,
+    header_annotation::HEADER_ANNOTATION,
+    input_missing::INPUT_MISSING,
+    input_root::INPUT_ROOT,
+    input_root_type::INPUT_ROOT_TYPE,
+    output_boolean::OUTPUT_BOOLEAN,
+    output_root::OUTPUT_ROOT,
+    result_invalid::RESULT_INVALID,
+    result_missing::RESULT_MISSING,
+    result_shape::RESULT_SHAPE,
+    result_unfinished::RESULT_UNFINISHED,
+    schema_dialect::SCHEMA_DIALECT,
+    schema_invalid::SCHEMA_INVALID,
+    schema_limit::SCHEMA_LIMIT,
+    schema_pattern::SCHEMA_PATTERN,
+    tool_entry::TOOL_ENTRY,
+    tool_list::TOOL_LIST,
+    tool_member::TOOL_MEMBER,
+    tool_name::TOOL_NAME,
+    tool_name_form::TOOL_NAME_FORM,
+}
+
+/// All rules of this crate, sorted by id.
+///
+/// ```
+/// let ids: Vec<_> = toolpact_contract::rules().map(|rule| rule.id).collect();
+/// assert!(ids.is_sorted());
+/// assert!(ids.contains(&"external-ref"));
+/// ```
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let mut all: Vec<&Rule> = JUDGING.to_vec();
+    all.extend(crate::repair::IDIOMS.iter().map(|idiom| idiom.rule));
+    all.sort_by_key(|rule| rule.id);
+    all.into_iter()
+}
+
+/// The rule called `id`.
+///
+/// ```
+/// let page = toolpact_contract::rule("external-ref").unwrap().page();
+/// assert!(page.starts_with("# external-ref\n\nReferences stay within their schema.\n"));
+/// assert!(toolpact_contract::rule("no-such-rule").is_none());
+/// ```
+#[must_use]
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}

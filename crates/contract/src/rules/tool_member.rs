@@ -1,0 +1,98 @@
+//! `tool-member`.
+
+use serde_json::{Map, Value};
+use toolpact_schema::Pointer;
+
+use crate::{Finding, json_type::kind};
+
+declare! {
+    /// The optional members of a tool have the types the protocol gives them.
+    ///
+    /// ## What it does
+    ///
+    /// Looks at `title` and `description` (strings), `annotations`, `execution` and `_meta`
+    /// (objects), `icons` (an array), and inside `annotations` at `title` (a string) and the four
+    /// hints (booleans). A member of another type is left out and the tool stays. Members the
+    /// protocol does not know are never touched.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Clients that parse the list as a whole lose every tool in it over one `"title": null`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "name": "now", "description": null, "inputSchema": { "type": "object" } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "name": "now", "inputSchema": { "type": "object" } }
+    /// ```
+    TOOL_MEMBER = "tool-member", Error
+}
+
+/// A JSON type, and whether a value has it.
+type Expected = (&'static str, fn(&Value) -> bool);
+
+const STRING: Expected = ("a string", Value::is_string);
+const OBJECT: Expected = ("an object", Value::is_object);
+const ARRAY: Expected = ("an array", Value::is_array);
+const BOOLEAN: Expected = ("a boolean", Value::is_boolean);
+
+const MEMBERS: [(&str, Expected); 6] = [
+    ("title", STRING),
+    ("description", STRING),
+    ("annotations", OBJECT),
+    ("execution", OBJECT),
+    ("icons", ARRAY),
+    ("_meta", OBJECT),
+];
+
+const ANNOTATIONS: [(&str, Expected); 5] = [
+    ("title", STRING),
+    ("readOnlyHint", BOOLEAN),
+    ("destructiveHint", BOOLEAN),
+    ("idempotentHint", BOOLEAN),
+    ("openWorldHint", BOOLEAN),
+];
+
+/// The members of `tool` that have another type.
+pub(crate) fn check(tool: &Map<String, Value>) -> Vec<Finding> {
+    let mut findings = wrong(tool, &MEMBERS, &Pointer::root());
+    if let Some(Value::Object(annotations)) = tool.get("annotations") {
+        findings.extend(wrong(annotations, &ANNOTATIONS, &Pointer::root().join("annotations")));
+    }
+    findings
+}
+
+/// Takes the members of another type out of `tool`.
+pub(crate) fn leave_out(tool: &mut Map<String, Value>) {
+    remove(tool, &MEMBERS);
+    if let Some(Value::Object(annotations)) = tool.get_mut("annotations") {
+        remove(annotations, &ANNOTATIONS);
+    }
+}
+
+fn wrong(map: &Map<String, Value>, members: &[(&str, Expected)], at: &Pointer) -> Vec<Finding> {
+    members
+        .iter()
+        .filter_map(|(name, (expected, is))| {
+            let value = map.get(*name)?;
+            (!is(value)).then(|| {
+                TOOL_MEMBER
+                    .finding(format!("expected {expected}, found {}", kind(value)))
+                    .at(at.join(name))
+            })
+        })
+        .collect()
+}
+
+fn remove(map: &mut Map<String, Value>, members: &[(&str, Expected)]) {
+    for (name, (_, is)) in members {
+        if map.get(*name).is_some_and(|value| !is(value)) {
+            map.shift_remove(*name);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `tool-name`.
+
+use serde_json::{Map, Value};
+use toolpact_schema::Pointer;
+
+use crate::{Finding, json_type::kind};
+
+declare! {
+    /// A tool has a name: a string that is not empty.
+    ///
+    /// ## What it does
+    ///
+    /// Drops tools whose `name` is missing, empty or not a string.
+    ///
+    /// ## Why is this bad
+    ///
+    /// A call names its tool. Without a name it cannot be called, and clients that parse the list as
+    /// a whole lose every tool in it.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "title": "Search", "inputSchema": { "type": "object" } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "name": "search", "title": "Search", "inputSchema": { "type": "object" } }
+    /// ```
+    TOOL_NAME = "tool-name", Error
+}
+
+/// The name of `tool`, or the finding that it has none.
+pub(crate) fn check(tool: &Map<String, Value>) -> Result<&str, Finding> {
+    let message = match tool.get("name") {
+        Some(Value::String(name)) if !name.is_empty() => return Ok(name),
+        Some(Value::String(_)) => "expected a name, found an empty string".to_owned(),
+        Some(other) => format!("expected a name (a string), found {}", kind(other)),
+        None => {
+            return Err(TOOL_NAME.finding("missing required member `name`"));
+        }
+    };
+    Err(TOOL_NAME.finding(message).at(Pointer::root().join("name")))
+}

@@ -1,0 +1,153 @@
+//! Where schemas stand inside a schema.
+
+use serde_json::{Map, Value};
+use toolpact_schema::Pointer;
+
+/// What the value of a keyword holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// One schema.
+    Schema,
+    /// A list of schemas.
+    List,
+    /// Schemas by name.
+    Named,
+    /// One schema, or a list of them before 2020-12.
+    SchemaOrList,
+    /// By name, schemas or lists of property names.
+    NamedOrNames,
+}
+
+/// What the value of `keyword` holds in some dialect, if it holds schemas.
+pub(crate) fn holds(keyword: &str) -> Option<Holds> {
+    Some(match keyword {
+        "additionalItems"
+        | "additionalProperties"
+        | "contains"
+        | "contentSchema"
+        | "else"
+        | "if"
+        | "not"
+        | "propertyNames"
+        | "then"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => Holds::Schema,
+        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
+        "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
+            Holds::Named
+        }
+        "items" => Holds::SchemaOrList,
+        "dependencies" => Holds::NamedOrNames,
+        _ => return None,
+    })
+}
+
+/// A step from a schema to a schema inside it: the keyword, and where its value holds several, which.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step<'a> {
+    /// The keyword.
+    pub(crate) keyword: &'a str,
+    /// The name or number below it.
+    pub(crate) member: Option<Member<'a>>,
+}
+
+/// One of several schemas below a keyword.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Member<'a> {
+    /// By name.
+    Name(&'a str),
+    /// By number.
+    Number(usize),
+}
+
+/// Calls `visit` with each schema directly inside `schema`; data such as `default` and `enum` is no
+/// schema.
+pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(Step<'a>, &'a Value)) {
+    for (keyword, value) in schema {
+        let Some(holds) = holds(keyword) else { continue };
+        let mut one = |member, value| visit(Step { keyword, member }, value);
+        match (holds, value) {
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
+                for (number, value) in list.iter().enumerate() {
+                    one(Some(Member::Number(number)), value);
+                }
+            }
+            (Holds::Named, Value::Object(map)) => {
+                for (name, value) in map {
+                    one(Some(Member::Name(name)), value);
+                }
+            }
+            (Holds::NamedOrNames, Value::Object(map)) => {
+                for (name, value) in map.iter().filter(|(_, value)| !value.is_array()) {
+                    one(Some(Member::Name(name)), value);
+                }
+            }
+            (Holds::Schema | Holds::SchemaOrList, value) => one(None, value),
+            _ => {}
+        }
+    }
+}
+
+/// Calls `visit` with each schema directly inside `schema`, to change it.
+pub(crate) fn each_mut(
+    schema: &mut Map<String, Value>,
+    mut visit: impl FnMut(Step<'_>, &mut Value),
+) {
+    for (keyword, value) in schema {
+        let Some(holds) = holds(keyword) else { continue };
+        let mut one = |member: Option<Member<'_>>, value: &mut Value| {
+            visit(Step { keyword, member }, value);
+        };
+        match (holds, value) {
+            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
+                for (number, value) in list.iter_mut().enumerate() {
+                    one(Some(Member::Number(number)), value);
+                }
+            }
+            (Holds::Named, Value::Object(map)) => {
+                for (name, value) in map {
+                    one(Some(Member::Name(name)), value);
+                }
+            }
+            (Holds::NamedOrNames, Value::Object(map)) => {
+                for (name, value) in map.iter_mut().filter(|(_, value)| !value.is_array()) {
+                    one(Some(Member::Name(name)), value);
+                }
+            }
+            (Holds::Schema | Holds::SchemaOrList, value) => one(None, value),
+            _ => {}
+        }
+    }
+}
+
+/// The steps from the root of a schema to a place in it, linked to where they came from: writing a
+/// pointer at each step would cost the length of all names above it, again and again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Path<'a> {
+    last: Option<(&'a Path<'a>, Step<'a>)>,
+    depth: usize,
+}
+
+impl<'a> Path<'a> {
+    /// The path one step further.
+    pub(crate) const fn step(&'a self, step: Step<'a>) -> Self {
+        Self { last: Some((self, step)), depth: self.depth + 1 }
+    }
+
+    /// How many steps it has.
+    pub(crate) const fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The path as a pointer.
+    pub(crate) fn pointer(&self) -> Pointer {
+        let Some((before, step)) = self.last else { return Pointer::root() };
+        let mut pointer = before.pointer().join(step.keyword);
+        match step.member {
+            Some(Member::Name(name)) => pointer.push(name),
+            Some(Member::Number(number)) => pointer.push(number),
+            None => {}
+        }
+        pointer
+    }
+}
