@@ -88,7 +88,7 @@ impl<'a> Positions<'a> {
         let (from, to) = if line_end - line_start > MAX_LINE {
             let from = span.start.saturating_sub(MAX_LINE / 4).max(line_start);
             let to = span.end.min(span.start + MAX_LINE / 2) + MAX_LINE / 4;
-            (self.text.floor_char_boundary(from), self.text.ceil_char_boundary(to.min(line_end)))
+            (boundary(self.text, from), boundary(self.text, to.min(line_end)))
         } else {
             (line_start, line_end)
         };
@@ -132,6 +132,11 @@ impl Remark<'_> {
         }
         Renderer::styled().render(&[group])
     }
+}
+
+/// The nearest start of a character at or before `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// `line` without what steers a terminal, and where `start..end` has gone.

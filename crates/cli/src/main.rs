@@ -3,6 +3,7 @@
 mod excerpt;
 mod exit;
 mod input;
+mod metaschemas;
 mod report;
 mod terminal;
 mod verbs;

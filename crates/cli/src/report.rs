@@ -16,7 +16,7 @@ pub(crate) enum Format {
     /// With the lines of the file that a finding is about.
     #[default]
     Full,
-    /// One line a finding: file:line:column, place, what is wrong.
+    /// One line a finding: `file:line:column`, place, what is wrong.
     Concise,
     /// One JSON object a line.
     Json,

@@ -3,6 +3,7 @@
 //! Nothing here is part of Toolpact: what is here only holds it to account.
 
 pub mod corpus;
+pub mod hostile;
 pub mod metaschemas;
 pub mod plain;
 pub mod suite;

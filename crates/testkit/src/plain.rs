@@ -1,7 +1,10 @@
 //! The plain `jsonschema` crate, the peer that verdicts are compared with.
 
+use std::collections::HashMap;
+use std::error::Error;
+
 use jsonschema::{Draft, Validator};
-use referencing::Registry;
+use referencing::{Registry, Retrieve, Uri};
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
@@ -17,35 +20,38 @@ pub fn draft(dialect: Dialect) -> Draft {
     }
 }
 
-/// Documents that schemas may refer to, read as `dialect` where they do not say.
-///
-/// # Panics
-///
-/// Where a document is not one that the plain crate takes.
-#[must_use]
-pub fn registry(dialect: Dialect, documents: &[(String, Value)]) -> Registry<'static> {
-    Registry::new()
-        .draft(draft(dialect))
-        .extend(documents.iter().map(|(uri, document)| (uri.clone(), document.clone())))
-        .and_then(referencing::RegistryBuilder::prepare)
-        .unwrap_or_else(|error| panic!("the plain crate refuses the documents: {error}"))
-}
-
 /// Compiles `schema` as the plain crate does, `dialect` being that of a schema without `$schema`;
 /// the text of the error where it does not.
 pub fn compile(
     dialect: Dialect,
     assert_formats: bool,
-    registry: Option<&Registry<'_>>,
+    documents: &[(String, Value)],
     schema: &Value,
 ) -> Result<Validator, String> {
-    let mut options = jsonschema::options().offline().should_validate_formats(assert_formats);
+    let draft = draft(dialect);
+    let uri = schema.get(if dialect == Dialect::Draft4 { "id" } else { "$id" });
+    let uri = uri.and_then(Value::as_str).unwrap_or("json-schema:///");
+    let registry = Registry::new()
+        .draft(draft)
+        .retriever(InMemory(documents.iter().cloned().collect()))
+        .add(uri, schema)
+        .and_then(referencing::RegistryBuilder::prepare)
+        .map_err(|error| error.to_string())?;
+    let mut options = jsonschema::options()
+        .offline()
+        .should_validate_formats(assert_formats)
+        .with_registry(&registry);
     if schema.get("$schema").is_none() {
-        options = options.with_draft(draft(dialect));
+        options = options.with_draft(draft);
     }
-    match registry {
-        Some(registry) => options.with_registry(registry).build(schema),
-        None => options.build(schema),
+    options.build(schema).map_err(|error| error.to_string())
+}
+
+/// Documents that are found when a schema refers to them.
+struct InMemory(HashMap<String, Value>);
+
+impl Retrieve for InMemory {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        self.0.get(uri.as_str()).cloned().ok_or_else(|| format!("no document {uri}").into())
     }
-    .map_err(|error| error.to_string())
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use toolpact_schema::{Dialect, Options, Schema, Verdict};
 
 use crate::exit::Outcome;
-use crate::input;
+use crate::{input, metaschemas};
 
 const EXAMPLES: &str = r#"Example:
   toolpact bowtie <<'END'
@@ -34,7 +34,7 @@ pub(crate) struct Bowtie {}
 enum Request {
     Start { version: u64 },
     Dialect { dialect: String },
-    Run { seq: Value, case: Case },
+    Run { seq: Value, case: Box<Case> },
     Stop,
 }
 
@@ -57,7 +57,9 @@ impl Bowtie {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
         let mut requests = io::stdin().lock();
         let mut answers = io::stdout().lock();
-        let mut options = Schema::options();
+        let mut options = metaschemas::all().fold(Schema::options(), |options, (uri, schema)| {
+            options.document(uri, schema.clone())
+        });
         let mut started = false;
         while let Some(line) = input::line(&mut requests)? {
             if line.trim().is_empty() {
@@ -81,7 +83,7 @@ impl Bowtie {
                     }
                     json!({ "ok": known.is_some() })
                 }
-                Request::Run { seq, case } => run(&options, seq, case),
+                Request::Run { seq, case } => run(&options, &seq, *case),
             };
             writeln!(answers, "{answer}")?;
             answers.flush()?;
@@ -108,7 +110,7 @@ fn start() -> Value {
     })
 }
 
-fn run(options: &Options, seq: Value, case: Case) -> Value {
+fn run(options: &Options, seq: &Value, case: Case) -> Value {
     let mut options = options.clone();
     for (uri, document) in case.registry.unwrap_or_default() {
         options = options.document(uri, document);

@@ -1,0 +1,253 @@
+//! A corpus of schemas and instances that are meant to do harm, as data.
+//!
+//! `hostile.json` holds the cases. Where a value would be too large to write down, it says how to
+//! make it: an object with a `$make` member stands for what [`make`] builds of it.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use toolpact_schema::{Limits, Schema, SchemaError, Verdict};
+
+/// One case.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// The schema, made.
+    #[serde(deserialize_with = "made")]
+    pub schema: Value,
+    /// The instance, made.
+    #[serde(default, deserialize_with = "made")]
+    pub instance: Value,
+    /// Limits other than the default.
+    #[serde(default)]
+    pub limits: Map<String, Value>,
+    /// Whether `format` is checked.
+    #[serde(default)]
+    pub assert_formats: bool,
+    /// How it ends.
+    pub ends: End,
+}
+
+/// How a case ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum End {
+    /// The schema is not admitted.
+    Refused,
+    /// The instance is valid.
+    Valid,
+    /// The instance is invalid.
+    Invalid,
+    /// The validation was stopped.
+    Unfinished,
+}
+
+/// All cases.
+///
+/// # Panics
+///
+/// Where `hostile.json` cannot be read as a list of cases.
+#[must_use]
+pub fn cases() -> Vec<Case> {
+    let cases: Vec<Case> = serde_json::from_str(include_str!("../hostile.json"))
+        .unwrap_or_else(|error| panic!("hostile.json: {error}"));
+    cases
+}
+
+/// What a case came to.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The schema was not admitted.
+    Refused(SchemaError),
+    /// The verdict, and the fuel it took.
+    Judged(Verdict, u64),
+}
+
+impl Outcome {
+    /// How it ended.
+    #[must_use]
+    pub fn end(&self) -> End {
+        match self {
+            Self::Refused(_) => End::Refused,
+            Self::Judged(Verdict::Valid, _) => End::Valid,
+            Self::Judged(Verdict::Invalid(_), _) => End::Invalid,
+            Self::Judged(Verdict::Unfinished(_), _) => End::Unfinished,
+        }
+    }
+}
+
+impl Case {
+    /// Compiles the schema and validates the instance.
+    ///
+    /// # Panics
+    ///
+    /// Where the case names a limit that does not exist.
+    #[must_use]
+    pub fn run(&self) -> Outcome {
+        let mut limits = Limits::default();
+        for (name, limit) in &self.limits {
+            assert!(limits.set(name, limit.as_u64().unwrap_or_default()), "no limit `{name}`");
+        }
+        let options = Schema::options().limits(limits).assert_formats(self.assert_formats);
+        match options.compile(&self.schema) {
+            Err(error) => Outcome::Refused(error),
+            Ok(schema) => {
+                let measured = schema.measure(&self.instance);
+                Outcome::Judged(measured.verdict, measured.fuel)
+            }
+        }
+    }
+}
+
+fn made<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+    Value::deserialize(deserializer).map(|value| make(&value))
+}
+
+/// Builds what `recipe` describes; what describes nothing stays as it is.
+///
+/// # Panics
+///
+/// Where the recipe is not known.
+#[must_use]
+pub fn make(recipe: &Value) -> Value {
+    match recipe {
+        Value::Array(items) => items.iter().map(make).collect(),
+        Value::Object(members) => match members.get("$make").and_then(Value::as_str) {
+            None => {
+                members.iter().map(|(name, value)| (name.clone(), make(value))).collect()
+            }
+            Some(kind) => build(kind, &Recipe(members)),
+        },
+        scalar => scalar.clone(),
+    }
+}
+
+struct Recipe<'a>(&'a Map<String, Value>);
+
+impl Recipe<'_> {
+    fn number(&self, name: &str) -> usize {
+        let number = self.0.get(name).and_then(Value::as_u64);
+        usize::try_from(number.unwrap_or_else(|| panic!("recipe without `{name}`"))).unwrap()
+    }
+
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).and_then(Value::as_str).unwrap_or_else(|| panic!("recipe without `{name}`"))
+    }
+
+    fn value(&self, name: &str) -> Value {
+        make(self.0.get(name).unwrap_or_else(|| panic!("recipe without `{name}`")))
+    }
+}
+
+fn build(kind: &str, recipe: &Recipe<'_>) -> Value {
+    match kind {
+        // Definitions that each apply the next one twice.
+        "doubling" => linked(recipe, 2),
+        // Definitions that each apply the next one.
+        "chain" => linked(recipe, 1),
+        // One object nested in another by `unevaluatedProperties` over two branches.
+        "unevaluated" => unevaluated(recipe.number("levels")),
+        // `times` copies of a value.
+        "copies" => Value::Array(vec![recipe.value("of"); recipe.number("times")]),
+        // The integers from `first`.
+        "integers" => {
+            let first = recipe.0["first"].as_u64().unwrap();
+            (first..first + recipe.number("count") as u64).map(Value::from).collect()
+        }
+        // Objects that differ in the last member.
+        "objects" => (0..recipe.number("count"))
+            .map(|id| json!({ "kind": "object", "tags": ["a", "b"], "id": id }))
+            .collect(),
+        // All ways to bracket a sequence of `items` ones, up to `count` of them.
+        "bracketings" => {
+            let mut all = bracketings(recipe.number("items"));
+            all.truncate(recipe.number("count"));
+            Value::Array(all)
+        }
+        // A value inside of `levels` arrays or objects.
+        "nested" => {
+            let member = recipe.0.get("member").and_then(Value::as_str);
+            (0..recipe.number("levels")).fold(recipe.value("inner"), |inner, _| match member {
+                Some(member) => json!({ member: inner }),
+                None => json!([inner]),
+            })
+        }
+        // A string, repeated, with an end.
+        "text" => {
+            let end = recipe.0.get("end").and_then(Value::as_str).unwrap_or_default();
+            Value::from(recipe.text("of").repeat(recipe.number("times")) + end)
+        }
+        // Members called `prefix0`, `prefix1`, …
+        "members" => {
+            let (prefix, value) = (recipe.text("prefix"), recipe.value("value"));
+            (0..recipe.number("count")).map(|i| (format!("{prefix}{i}"), value.clone())).collect()
+        }
+        // Members whose values have the pattern `of`, made different by a number.
+        "patterns" => (0..recipe.number("count"))
+            .map(|i| (format!("p{i}"), json!({ "pattern": format!("{}{i}", recipe.text("of")) })))
+            .collect(),
+        other => panic!("no recipe `{other}`"),
+    }
+}
+
+fn linked(recipe: &Recipe<'_>, times: usize) -> Value {
+    let levels = recipe.number("levels");
+    let through = recipe.text("through");
+    let mut definitions = Map::new();
+    for level in 0..levels {
+        let next = match through {
+            "$dynamicRef" => json!({ "$dynamicRef": format!("#d{}", level + 1) }),
+            _ => json!({ "$ref": format!("#/$defs/d{}", level + 1) }),
+        };
+        let mut applied = apply(through, &next, times);
+        if through == "$dynamicRef" {
+            applied["$dynamicAnchor"] = format!("d{level}").into();
+        }
+        definitions.insert(format!("d{level}"), applied);
+    }
+    let mut leaf = recipe.value("leaf");
+    if through == "$dynamicRef" && leaf.is_object() {
+        leaf["$dynamicAnchor"] = format!("d{levels}").into();
+    }
+    definitions.insert(format!("d{levels}"), leaf);
+    let mut schema = json!({ "$ref": "#/$defs/d0" });
+    schema["$defs"] = Value::Object(definitions);
+    schema
+}
+
+fn apply(through: &str, next: &Value, times: usize) -> Value {
+    let copies = vec![next.clone(); times];
+    match through {
+        "not" => json!({ "not": { "allOf": copies } }),
+        "if" => json!({ "if": next, "then": next, "else": next }),
+        "dependentSchemas" => {
+            let members: Map<_, _> =
+                copies.into_iter().enumerate().map(|(i, next)| (format!("k{i}"), next)).collect();
+            json!({ "dependentSchemas": members })
+        }
+        "propertyNames" => json!({ "propertyNames": { "allOf": copies } }),
+        "properties" => json!({ "properties": { "next": { "allOf": copies } } }),
+        "$dynamicRef" => json!({ "allOf": copies }),
+        keyword => json!({ keyword: copies }),
+    }
+}
+
+fn unevaluated(levels: usize) -> Value {
+    (0..levels).fold(json!({ "properties": { "a": true } }), |inner, _| {
+        json!({ "allOf": [inner.clone()], "unevaluatedProperties": { "type": "integer" } })
+    })
+}
+
+fn bracketings(items: usize) -> Vec<Value> {
+    if items == 1 {
+        return vec![json!(1)];
+    }
+    (1..items)
+        .flat_map(|split| {
+            let right = bracketings(items - split);
+            bracketings(split)
+                .into_iter()
+                .flat_map(move |left| right.clone().into_iter().map(move |right| json!([left, right])))
+        })
+        .collect()
+}
