@@ -3,6 +3,10 @@
 use serde_json::{Map, Value};
 use toolpact_schema::Pointer;
 
+/// How many schemas inside each other are looked into: several times what is admitted by default.
+/// What is deeper was not admitted, or an operator raised the limit.
+pub(crate) const DEEPEST: usize = 256;
+
 /// What the value of a keyword holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {

@@ -6,7 +6,7 @@ use toolpact_schema::Dialect;
 use super::{Found, Idiom, Node};
 use crate::{
     rules::declare,
-    subschemas::{each, each_mut},
+    subschemas::{DEEPEST, each, each_mut},
 };
 
 declare! {
@@ -37,9 +37,6 @@ declare! {
 }
 
 pub(super) const IDIOM: Idiom = Idiom { rule: &DEFINITIONS, find, fix, at_root: true };
-
-/// Schemas inside each other that are looked into, twice what is admitted by default.
-const DEEPEST: usize = 128;
 
 const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 

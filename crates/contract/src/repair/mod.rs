@@ -19,7 +19,7 @@ use toolpact_schema::{Dialect, Pointer};
 
 use crate::{
     Finding, Rule, Severity, Side,
-    subschemas::{Path, each, each_mut},
+    subschemas::{DEEPEST, Path, each, each_mut},
 };
 
 /// An object that is a schema.
@@ -64,15 +64,14 @@ impl Idiom {
 const REPORTED: usize = 16;
 
 /// The idioms in `schema`, as findings whose pointers start at the root of the tool; `fatal` ones
-/// only where the schema was not admitted.
-pub(crate) fn find(side: Side, schema: &Value, fatal: bool, depth: usize) -> Vec<Finding> {
+/// are looked for only where the schema was not admitted.
+pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
     let member = match side {
         Side::Output => Pointer::root().join("outputSchema"),
         _ => Pointer::root().join("inputSchema"),
     };
     let mut search = Search {
         dialect: Dialect::of(schema).unwrap_or_default(),
-        depth,
         fatal,
         member,
         side,
@@ -86,18 +85,17 @@ pub(crate) fn find(side: Side, schema: &Value, fatal: bool, depth: usize) -> Vec
     search.finish()
 }
 
-/// Rewrites the idioms in `schema`, at most `depth` schemas deep.
-pub(crate) fn fix(side: Side, schema: &mut Value, depth: usize) {
-    if side == Side::Input {
+/// Rewrites what [`find`] finds in `schema`.
+pub(crate) fn fix(side: Side, schema: &mut Value, fatal: bool) {
+    if fatal && side == Side::Input {
         root::fix(schema);
     }
     let dialect = Dialect::of(schema).unwrap_or_default();
-    rewrite(schema, dialect, 0, depth);
+    rewrite(schema, dialect, fatal, 0);
 }
 
 struct Search {
     dialect: Dialect,
-    depth: usize,
     fatal: bool,
     member: Pointer,
     side: Side,
@@ -108,7 +106,7 @@ struct Search {
 impl Search {
     fn visit(&mut self, schema: &Value, path: &Path<'_>) {
         let Value::Object(node) = schema else { return };
-        if path.depth() > self.depth {
+        if path.depth() > DEEPEST {
             return;
         }
         for (idiom, count) in IDIOMS.iter().zip(&mut self.counts) {
@@ -141,13 +139,16 @@ impl Search {
 }
 
 /// Inner schemas first, so that an idiom sees rewritten ones.
-fn rewrite(schema: &mut Value, dialect: Dialect, at: usize, depth: usize) {
+fn rewrite(schema: &mut Value, dialect: Dialect, fatal: bool, depth: usize) {
     let Value::Object(node) = schema else { return };
-    if at > depth {
+    if depth > DEEPEST {
         return;
     }
-    each_mut(node, |_, inner| rewrite(inner, dialect, at + 1, depth));
-    for idiom in IDIOMS.iter().filter(|idiom| at == 0 || !idiom.at_root) {
+    each_mut(node, |_, inner| rewrite(inner, dialect, fatal, depth + 1));
+    for idiom in &IDIOMS {
+        if (idiom.is_fatal() && !fatal) || (idiom.at_root && depth > 0) {
+            continue;
+        }
         let mut found = false;
         (idiom.find)(node, dialect, &mut |_, _| found = true);
         if found {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::{
     Finding,
     json_type::{kind, show},
-    subschemas::{Path, each},
+    subschemas::{DEEPEST, Path, each},
 };
 
 declare! {
@@ -45,17 +45,14 @@ declare! {
 const KEY: &str = "x-mcp-header";
 
 /// The first annotation of `schema` that breaks a rule, for one is enough to lose the tool.
-///
-/// Looks no deeper than `depth` steps; a schema that is deeper is not admitted.
-pub(crate) fn check(schema: &Value, depth: usize) -> Option<Finding> {
-    let mut scan = Scan { seen: HashSet::new(), depth, found: None };
+pub(crate) fn check(schema: &Value) -> Option<Finding> {
+    let mut scan = Scan { seen: HashSet::new(), found: None };
     scan.visit(schema, &Path::default(), true);
     scan.found
 }
 
 struct Scan {
     seen: HashSet<String>,
-    depth: usize,
     found: Option<Finding>,
 }
 
@@ -63,7 +60,7 @@ impl Scan {
     /// `reachable`: through `properties` alone.
     fn visit(&mut self, schema: &Value, path: &Path<'_>, reachable: bool) {
         let Value::Object(schema) = schema else { return };
-        if self.found.is_some() || path.depth() > self.depth {
+        if self.found.is_some() || path.depth() > DEEPEST {
             return;
         }
         if let Some(name) = schema.get(KEY)

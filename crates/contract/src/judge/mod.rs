@@ -1,0 +1,15 @@
+//! Judging tool lists, arguments and results.
+
+mod arguments;
+mod call;
+mod list;
+mod options;
+mod result;
+mod settle;
+mod tool;
+
+pub use arguments::judge_arguments;
+pub use call::{JudgedCall, Outcome, tool_error};
+pub use list::{JudgedTools, judge_tools};
+pub use options::{JudgeOptions, Mode, Policy, UnknownName};
+pub use result::judge_result;

@@ -1,0 +1,149 @@
+//! Judging the result of a call.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+use toolpact_schema::{Pointer, Verdict, Violations};
+
+use super::{
+    arguments::conclude,
+    call::{JudgedCall, Outcome, tool_error},
+    options::Mode,
+};
+use crate::{
+    Contract, Finding, Side,
+    json_type::kind,
+    rules::{
+        result_invalid::RESULT_INVALID, result_missing::RESULT_MISSING, result_shape::RESULT_SHAPE,
+        result_unfinished::RESULT_UNFINISHED,
+    },
+};
+
+/// Judges the result of a call, its structured content in the natural shape.
+///
+/// 1. A result with `isError: true` is never judged by the output schema, nor is one that asks for
+///    input or stands for a task.
+/// 2. A declared output schema and no structured content is a violation. `null` is a value.
+/// 3. Structured content is validated by the output schema.
+///
+/// Under [`Mode::Enforce`] a wrong result gives a tool error to send in its place, which says what was
+/// expected and where, but repeats no value of the data. Under [`Mode::Warn`] it passes.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::{Contract, Mode, Outcome, judge_result};
+///
+/// let contract = Contract::received(json!({
+///     "name": "get_count",
+///     "inputSchema": { "type": "object" },
+///     "outputSchema": { "type": "integer" }
+/// }))?;
+/// let wrong = json!({ "content": [], "structuredContent": "secret" });
+/// let judged = judge_result(&contract, &wrong, Mode::Enforce);
+/// assert_eq!(judged.outcome, Outcome::Invalid);
+/// assert!(!judged.refusal.unwrap()["content"].to_string().contains("secret"));
+///
+/// let error = json!({ "content": [], "structuredContent": "secret", "isError": true });
+/// assert_eq!(judge_result(&contract, &error, Mode::Enforce).outcome, Outcome::NotJudged);
+/// # Ok::<(), toolpact_contract::ContractError>(())
+/// ```
+pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCall {
+    if mode == Mode::Off {
+        return JudgedCall::of(Outcome::NotJudged);
+    }
+    let (outcome, findings, text) = match check(contract, result) {
+        Ok(outcome) => return JudgedCall::of(outcome),
+        Err(wrong) => wrong,
+    };
+    let refusal = (mode == Mode::Enforce).then(|| {
+        let mut error =
+            tool_error(format!("the result of tool `{}` was withheld: {text}", contract.name()));
+        if let Some(result_type) = result.get("resultType") {
+            error.insert("resultType".to_owned(), result_type.clone());
+        }
+        error
+    });
+    conclude(outcome, findings, contract.name(), Side::Result, refusal)
+}
+
+/// An outcome that is not fine, its findings, and what to tell the caller.
+type Wrong = (Outcome, Vec<Finding>, String);
+
+fn check(contract: &Contract, result: &Value) -> Result<Outcome, Wrong> {
+    let result = shape(result).map_err(|finding| {
+        let text = format!("{}: {}", finding.pointer, finding.message);
+        (Outcome::Invalid, vec![finding], text)
+    })?;
+    let is_error = result.get("isError") == Some(&Value::Bool(true));
+    let Some(output) = contract.output() else { return Ok(Outcome::NotJudged) };
+    if is_error || stands_for_another(result) {
+        return Ok(Outcome::NotJudged);
+    }
+    let Some(content) = result.get("structuredContent") else {
+        let message = "missing `structuredContent`, which the output schema asks for";
+        return Err((Outcome::Invalid, vec![RESULT_MISSING.finding(message)], message.to_owned()));
+    };
+    match output.validate(content) {
+        Verdict::Valid => Ok(Outcome::Valid),
+        Verdict::Invalid(violations) => {
+            let findings = violations
+                .into_iter()
+                .map(|violation| {
+                    RESULT_INVALID
+                        .finding(&violation.message)
+                        .at(violation.instance.clone())
+                        .hint(violation.hint.clone())
+                })
+                .collect();
+            Err((Outcome::Invalid, findings, without_data(&violations)))
+        }
+        Verdict::Unfinished(limit) => {
+            let text = format!(
+                "its structured content could not be checked and is not taken for valid: {limit}"
+            );
+            Err((Outcome::Unfinished, vec![RESULT_UNFINISHED.finding(limit.to_string())], text))
+        }
+    }
+}
+
+/// The violations without what was found.
+fn without_data(violations: &Violations) -> String {
+    let mut text = "its structured content breaks the output schema".to_owned();
+    for violation in violations {
+        // Writing to a `String` does not fail.
+        _ = match violation.expected.as_str() {
+            "" => write!(text, "\n{}: breaks `{}`", violation.instance, violation.keyword),
+            expected => write!(text, "\n{}: expected {expected}", violation.instance),
+        };
+    }
+    if violations.omitted() {
+        text.push_str("\n… and more");
+    }
+    text
+}
+
+/// `result` as the object it has to be.
+fn shape(result: &Value) -> Result<&Map<String, Value>, Finding> {
+    let wrong = |expected: &str, found: &Value, at| {
+        Err(RESULT_SHAPE.finding(format!("expected {expected}, found {}", kind(found))).at(at))
+    };
+    let Value::Object(map) = result else {
+        return wrong("a result (an object)", result, Pointer::root());
+    };
+    match map.get("content") {
+        None | Some(Value::Array(_)) => {}
+        Some(other) => return wrong("an array", other, Pointer::root().join("content")),
+    }
+    match map.get("isError") {
+        None | Some(Value::Bool(_)) => Ok(map),
+        Some(other) => wrong("a boolean", other, Pointer::root().join("isError")),
+    }
+}
+
+/// Whether the result of the call is still to come: `input_required`, or a task.
+fn stands_for_another(result: &Map<String, Value>) -> bool {
+    let another = |kind: &Value| kind.as_str().is_some_and(|kind| kind != "complete");
+    let task = || !result.contains_key("content") && !result.contains_key("structuredContent");
+    result.get("resultType").is_some_and(another)
+        || (result.get("task").is_some_and(Value::is_object) && task())
+}

@@ -1,0 +1,147 @@
+//! Judging one tool, alone.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value, json};
+use toolpact_schema::Pointer;
+
+use super::{
+    options::{JudgeOptions, Policy},
+    settle::settle,
+};
+use crate::{
+    Action, Contract, Finding, InputSchema, OutputSchema, Severity, Side,
+    json_type::kind,
+    rules::{
+        duplicate_name::DUPLICATE_NAME, header_annotation, input_missing::INPUT_MISSING,
+        output_boolean::OUTPUT_BOOLEAN, tool_entry::TOOL_ENTRY, tool_member, tool_name,
+        tool_name_form,
+    },
+};
+
+/// What one tool comes to.
+pub(super) struct Judged {
+    /// The contract, where the tool stays.
+    pub(super) contract: Option<Contract>,
+    /// What there is to say about the tool. Without a contract at least one is an error.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Judges `tool`; `taken` are the names of the tools before it that stay.
+pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>) -> Judged {
+    let mut tool = match tool {
+        Value::Object(tool) => tool,
+        other => {
+            let message = format!("expected a tool (an object), found {}", kind(&other));
+            let finding = TOOL_ENTRY.finding(message).action(Action::ToolDropped);
+            return Judged { contract: None, findings: vec![finding] };
+        }
+    };
+    let mut findings = names(&tool, taken);
+    findings.extend(members(&mut tool, options.policy));
+    let input = input(&tool, options, &mut findings);
+    let output = output(&mut tool, options, &mut findings);
+
+    let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
+    if let Some(name) = name {
+        for finding in &mut findings {
+            finding.tool = Some(name.to_owned());
+        }
+    }
+    let is_fatal =
+        |finding: &Finding| finding.severity == Severity::Error && finding.action == Action::None;
+    match input {
+        Some(input) if !findings.iter().any(is_fatal) => {
+            Judged { contract: Some(Contract::assemble(tool, input, output)), findings }
+        }
+        _ => {
+            for finding in findings.iter_mut().filter(|finding| is_fatal(finding)) {
+                finding.action = Action::ToolDropped;
+            }
+            Judged { contract: None, findings }
+        }
+    }
+}
+
+fn names(tool: &Map<String, Value>, taken: &HashSet<String>) -> Vec<Finding> {
+    match tool_name::check(tool) {
+        Err(finding) => vec![finding],
+        Ok(name) => {
+            let again = taken.contains(name).then(|| {
+                DUPLICATE_NAME
+                    .finding("expected a name used once, found a tool of this name before it")
+                    .at(Pointer::root().join("name"))
+            });
+            tool_name_form::check(name).into_iter().chain(again).collect()
+        }
+    }
+}
+
+fn members(tool: &mut Map<String, Value>, policy: Policy) -> Vec<Finding> {
+    let mut findings = tool_member::check(tool);
+    if policy != Policy::Reject && !findings.is_empty() {
+        tool_member::leave_out(tool);
+        for finding in &mut findings {
+            finding.action = Action::MemberDropped;
+        }
+    }
+    findings
+}
+
+fn input(
+    tool: &Map<String, Value>,
+    options: &JudgeOptions,
+    findings: &mut Vec<Finding>,
+) -> Option<InputSchema> {
+    let compile = |schema| InputSchema::received_with(schema, &options.schema);
+    let Some(schema) = tool.get("inputSchema") else {
+        let finding =
+            INPUT_MISSING.finding("missing required member `inputSchema`").side(Side::Input);
+        if options.policy != Policy::Repair {
+            findings.push(
+                finding.hint("the policy `repair` adds one that allows any object".to_owned()),
+            );
+            return None;
+        }
+        findings.push(finding.severity(Severity::Warning).action(Action::Repaired));
+        return compile(json!({ "type": "object" })).ok();
+    };
+    let settled = settle(Side::Input, schema, options.policy, compile);
+    findings.extend(settled.findings);
+    let judged = settled.schema.as_ref().map_or(schema, InputSchema::value);
+    if let Some(mut finding) = header_annotation::check(judged) {
+        if options.ignore_headers {
+            finding.severity = Severity::Warning;
+        }
+        finding.pointer = Pointer::root().join("inputSchema").concat(&finding.pointer);
+        findings.push(finding.side(Side::Input));
+    }
+    settled.schema
+}
+
+fn output(
+    tool: &mut Map<String, Value>,
+    options: &JudgeOptions,
+    findings: &mut Vec<Finding>,
+) -> Option<OutputSchema> {
+    let schema = tool.get("outputSchema")?;
+    let at = Pointer::root().join("outputSchema");
+    if let Value::Bool(value) = schema {
+        let finding =
+            OUTPUT_BOOLEAN.finding(format!("expected an object on the wire, found {value}"));
+        findings.push(finding.side(Side::Output).at(at).action(Action::Repaired));
+    }
+    let compile = |schema| OutputSchema::received_with(schema, &options.schema);
+    let mut settled = settle(Side::Output, schema, options.policy, compile);
+    if settled.schema.is_none() && options.policy != Policy::Reject {
+        // The tool keeps working without it.
+        tool.shift_remove("outputSchema");
+        for finding in &mut settled.findings {
+            if finding.severity == Severity::Error {
+                finding.action = Action::MemberDropped;
+            }
+        }
+    }
+    findings.append(&mut settled.findings);
+    settled.schema
+}
