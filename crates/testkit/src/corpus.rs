@@ -52,31 +52,47 @@ pub fn folder() -> PathBuf {
     )
 }
 
-/// Every server, by name; the reason where there is no corpus.
-///
-/// # Panics
-///
-/// Where a file of the corpus cannot be read.
-pub fn servers() -> Result<impl Iterator<Item = Server>, String> {
-    Ok(paths()?.into_iter().map(|path| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let text = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        let document = serde_json::from_slice(&text)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Server { name, document }
-    }))
+/// A server that has not been read yet.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// The file's name without its extension.
+    pub name: String,
+    path: PathBuf,
 }
 
-fn paths() -> Result<Vec<PathBuf>, String> {
+impl File {
+    /// Reads the file.
+    ///
+    /// # Panics
+    ///
+    /// Where that cannot be done.
+    #[must_use]
+    pub fn read(&self) -> Server {
+        let document = fs::read(&self.path)
+            .map_err(|error| error.to_string())
+            .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+            .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
+        Server { name: self.name.clone(), document }
+    }
+}
+
+/// The files of all servers, by name; the reason where there is no corpus.
+pub fn files() -> Result<Vec<File>, String> {
     let folder = folder();
     let absent = |error: io::Error| format!("no corpus at {}: {error}", folder.display());
-    let mut paths = Vec::new();
+    let mut files = Vec::new();
     for entry in fs::read_dir(&folder).map_err(absent)? {
         let path = entry.map_err(absent)?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
-            paths.push(path);
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            files.push(File { name, path });
         }
     }
-    paths.sort();
-    Ok(paths)
+    files.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(files)
+}
+
+/// Every server, by name; the reason where there is no corpus.
+pub fn servers() -> Result<impl Iterator<Item = Server>, String> {
+    Ok(files()?.into_iter().map(|file| file.read()))
 }

@@ -113,9 +113,7 @@ pub fn make(recipe: &Value) -> Value {
     match recipe {
         Value::Array(items) => items.iter().map(make).collect(),
         Value::Object(members) => match members.get("$make").and_then(Value::as_str) {
-            None => {
-                members.iter().map(|(name, value)| (name.clone(), make(value))).collect()
-            }
+            None => members.iter().map(|(name, value)| (name.clone(), make(value))).collect(),
             Some(kind) => build(kind, &Recipe(members)),
         },
         scalar => scalar.clone(),
@@ -131,7 +129,10 @@ impl Recipe<'_> {
     }
 
     fn text(&self, name: &str) -> &str {
-        self.0.get(name).and_then(Value::as_str).unwrap_or_else(|| panic!("recipe without `{name}`"))
+        self.0
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_else(|| panic!("recipe without `{name}`"))
     }
 
     fn value(&self, name: &str) -> Value {
@@ -245,9 +246,9 @@ fn bracketings(items: usize) -> Vec<Value> {
     (1..items)
         .flat_map(|split| {
             let right = bracketings(items - split);
-            bracketings(split)
-                .into_iter()
-                .flat_map(move |left| right.clone().into_iter().map(move |right| json!([left, right])))
+            bracketings(split).into_iter().flat_map(move |left| {
+                right.clone().into_iter().map(move |right| json!([left, right]))
+            })
         })
         .collect()
 }

@@ -1,7 +1,63 @@
-//! Random schemas and values from fixed seeds.
+//! The schemas of published tools: none meets a limit, and verdicts are those of the plain crate.
 
-use libtest_mimic::Trial;
+use libtest_mimic::{Failed, Trial};
+use toolpact_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
+use toolpact_testkit::corpus::{self, Server, ToolSchema};
+use toolpact_testkit::plain;
+
+use crate::generate::{self, Rng};
+
+const VALUES: usize = 12;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    Vec::new()
+    match corpus::files() {
+        Ok(files) => files
+            .into_iter()
+            .map(|file| Trial::test(format!("corpus/{}", file.name), move || agrees(&file.read())))
+            .collect(),
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            vec![Trial::test("corpus/absent", || Ok(())).with_ignored_flag(true)]
+        }
+    }
+}
+
+fn agrees(server: &Server) -> Result<(), Failed> {
+    let mut rng = Rng::new(server.name.len() as u64);
+    let wrong: Vec<_> = server
+        .schemas()
+        .filter_map(|schema| {
+            let fault = fault(&mut rng, &schema)?;
+            Some(format!("{} {}: {fault}", schema.tool, schema.side))
+        })
+        .collect();
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+/// What is wrong with our reading of `schema`.
+fn fault(rng: &mut Rng, schema: &ToolSchema<'_>) -> Option<String> {
+    let schema = schema.schema;
+    let theirs = plain::compile(Dialect::default(), false, &[], schema);
+    let (ours, theirs) = match (Schema::compile(schema), theirs) {
+        (Ok(ours), Ok(theirs)) => (ours, theirs),
+        (Ok(_), Err(error)) => return Some(format!("only plain refuses: {error}")),
+        (Err(error), theirs) => {
+            let right = match error.kind {
+                SchemaErrorKind::ExternalReference { .. }
+                | SchemaErrorKind::UnsupportedDialect { .. } => true,
+                SchemaErrorKind::Metaschema { .. }
+                | SchemaErrorKind::DanglingReference { .. }
+                | SchemaErrorKind::Pattern { .. } => theirs.is_err(),
+                _ => false,
+            };
+            return (!right).then(|| format!("only ours refuses: {error}"));
+        }
+    };
+    (0..VALUES).find_map(|_| {
+        let value = generate::sample(rng, schema, 8);
+        let measured = ours.measure(&value);
+        let unfinished = matches!(measured.verdict, Verdict::Unfinished(_));
+        let agree = measured.verdict.is_valid() == theirs.is_valid(&value);
+        (unfinished || !agree).then(|| format!("{value}: ours {:?}", measured.verdict))
+    })
 }

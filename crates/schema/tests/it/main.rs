@@ -2,6 +2,7 @@
 
 mod corpus;
 mod equivalence;
+mod generate;
 mod random;
 mod suite;
 
