@@ -7,8 +7,11 @@ mod input;
 mod json_type;
 mod judge;
 mod output;
+mod project;
 mod repair;
+mod revision;
 mod rules;
+mod structured;
 mod subschemas;
 
 pub use contract::{Contract, Digest};
@@ -20,5 +23,11 @@ pub use judge::{
     judge_result, judge_tools, tool_error,
 };
 pub use output::OutputSchema;
+pub use project::{
+    Form, Formats, MARKER, MAX_DEPTH, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped,
+    Unmarked, lift_result, lift_tool, mirror_result, project_result, project_tool, send_result,
+};
+pub use revision::Revision;
 pub use rules::{Rule, rule, rules};
+pub use structured::Structured;
 pub use toolpact_schema::Pointer;

@@ -1,0 +1,246 @@
+//! What a draft-07 reader makes of a schema, and how to keep it from refusing a valid value.
+//!
+//! Legacy readers are usually draft-07 readers, whatever `$schema` says: they ignore keywords they do
+//! not know, and they read some that they know differently. What is ignored makes a schema looser,
+//! which harms nobody, unless it stands under `not`, `if` or `oneOf`, where looser becomes stricter.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value, json};
+use toolpact_schema::Dialect;
+
+use super::edit::Edit;
+use super::keyword;
+use super::outline::Outline;
+use super::projection::Formats;
+
+/// The changes that keep a draft-07 reader from refusing what the schema's own dialect accepts.
+pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, Edit> {
+    let targets = outline.links.iter().filter_map(|link| Some(link.target?.place)).collect();
+    let mut reader = Reader { outline, formats, targets, edits: HashMap::new(), loose: Vec::new() };
+    // A schema that is also data, or also a holder of schemas, cannot be changed as one of the two.
+    if outline.tangled {
+        return reader.edits;
+    }
+    for place in 0..outline.places.len() {
+        if let Value::Object(schema) = outline.places[place].schema {
+            reader.look_at(place, schema);
+        }
+    }
+    reader.spread();
+    reader.edits
+}
+
+struct Reader<'a, 'b> {
+    outline: &'a Outline<'b>,
+    formats: Formats,
+    /// Places that references lead to.
+    targets: HashSet<usize>,
+    edits: HashMap<usize, Edit>,
+    /// Places of which a draft-07 reader accepts more than it should.
+    loose: Vec<usize>,
+}
+
+impl Reader<'_, '_> {
+    fn edit(&mut self, place: usize) -> &mut Edit {
+        self.edits.entry(place).or_default()
+    }
+
+    fn look_at(&mut self, place: usize, schema: &Map<String, Value>) {
+        let dialect = self.outline.places[place].dialect;
+        let ref_rules =
+            dialect <= Dialect::Draft7 && schema.get("$ref").is_some_and(Value::is_string);
+        self.silence(place, schema, dialect, ref_rules);
+        if ref_rules {
+            return;
+        }
+        self.numbers(place, schema, dialect);
+        self.formats(place, schema);
+        if properties_of(schema).any(|name| keyword::is_inherited_in_javascript(name)) {
+            self.edit(place).by_pattern = true;
+        }
+        if dialect >= Dialect::Draft201909 {
+            self.arrays(place, schema, dialect);
+            if is_loose(schema) || self.leads_outside(place) {
+                self.loose.push(place);
+            }
+        }
+    }
+
+    /// Keywords that mean nothing in the schema's dialect and something to the reader.
+    fn silence(
+        &mut self,
+        place: usize,
+        schema: &Map<String, Value>,
+        dialect: Dialect,
+        ref_rules: bool,
+    ) {
+        let mut silent: Vec<&str> = Vec::new();
+        if ref_rules {
+            silent.extend(keyword::ACTIVE_BESIDE_REF);
+        } else {
+            silent.extend(keyword::only_draft07_asserts(dialect));
+            silent.push("id");
+            if !schema.contains_key("type") {
+                silent.push("nullable");
+            }
+            for keyword in ["exclusiveMaximum", "exclusiveMinimum"] {
+                if dialect == Dialect::Draft4 && schema.get(keyword).is_some_and(Value::is_number) {
+                    silent.push(keyword);
+                }
+            }
+        }
+        for keyword in silent.into_iter().filter(|keyword| schema.contains_key(*keyword)) {
+            let mut name = format!("x-{keyword}");
+            while schema.contains_key(&name) {
+                name.insert_str(0, "x-");
+            }
+            self.edit(place).rename.push((keyword.to_owned(), name));
+        }
+    }
+
+    /// Draft-04: `exclusiveMinimum: true` says how `minimum` is meant.
+    fn numbers(&mut self, place: usize, schema: &Map<String, Value>, dialect: Dialect) {
+        if dialect != Dialect::Draft4 {
+            return;
+        }
+        for (keyword, bound, beyond) in
+            [("exclusiveMinimum", "minimum", "maximum"), ("exclusiveMaximum", "maximum", "minimum")]
+        {
+            let Some(Value::Bool(exclusive)) = schema.get(keyword) else { continue };
+            let edit = self.edit(place);
+            edit.drop.push(keyword);
+            if let (true, Some(bound)) = (exclusive, schema.get(bound)) {
+                edit.require.push(json!({ "not": { "type": "number", beyond: bound } }));
+            }
+        }
+    }
+
+    fn formats(&mut self, place: usize, schema: &Map<String, Value>) {
+        if self.formats == Formats::Dropped && schema.get("format").is_some_and(Value::is_string) {
+            self.edit(place).drop.push("format");
+        }
+    }
+
+    fn arrays(&mut self, place: usize, schema: &Map<String, Value>, dialect: Dialect) {
+        if schema.contains_key("contains")
+            && schema.get("minContains").and_then(Value::as_f64) == Some(0.0)
+        {
+            self.edit(place).veil = true;
+            self.loose.push(place);
+        }
+        let (Some(Value::Array(prefix)), Some(items)) =
+            (schema.get("prefixItems"), schema.get("items"))
+        else {
+            return;
+        };
+        if dialect != Dialect::Draft202012 || *items == Value::Bool(true) {
+            return;
+        }
+        let pointed_at = self.is_pointed_at(place, "items");
+        if *items == Value::Bool(false) && !pointed_at {
+            let length = prefix.len() as u64;
+            let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(length);
+            let edit = self.edit(place);
+            edit.drop.push("items");
+            edit.put.push(("maxItems", most.min(length).into()));
+        } else if schema.keys().any(|keyword| evaluates_items(keyword)) {
+            self.edit(place).veil = true;
+        } else {
+            let rename = ("items".to_owned(), "unevaluatedItems".to_owned());
+            self.edit(place).rename.push(rename);
+        }
+    }
+
+    /// Whether a reference leads to the one schema that `keyword` holds.
+    fn is_pointed_at(&self, place: usize, keyword: &str) -> bool {
+        let children = &self.outline.places[place].children;
+        let child = children.iter().find(|(under, _)| *under == keyword).map(|(_, child)| *child);
+        child.is_some_and(|child| self.targets.contains(&child))
+    }
+
+    fn leads_outside(&mut self, place: usize) -> bool {
+        let outline = self.outline;
+        let outside =
+            outline.links_of(place).any(|link| link.keyword == "$ref" && link.target.is_none());
+        if outside {
+            self.edit(place).hides_outside = true;
+        }
+        outside
+    }
+
+    /// Follows looseness up to where it would turn into its opposite, and veils that.
+    fn spread(&mut self) {
+        let outline = self.outline;
+        let mut above: Vec<Vec<(usize, bool)>> = vec![Vec::new(); outline.places.len()];
+        for (parent, place) in outline.places.iter().enumerate() {
+            for (keyword, child) in &place.children {
+                let one_of = *keyword == "oneOf" && branches(place.schema) > 1;
+                let inverts = one_of || matches!(*keyword, "not" | "if");
+                above[*child].push((parent, inverts));
+            }
+        }
+        for link in &outline.links {
+            if let Some(target) = link.target {
+                above[target.place].push((link.holder, false));
+            }
+        }
+        let mut is_loose = vec![false; outline.places.len()];
+        let mut queue = std::mem::take(&mut self.loose);
+        while let Some(place) = queue.pop() {
+            if std::mem::replace(&mut is_loose[place], true) {
+                continue;
+            }
+            for &(parent, inverts) in &above[place] {
+                if inverts && outline.places[parent].dialect >= Dialect::Draft201909 {
+                    self.edit(parent).veil = true;
+                }
+                queue.push(parent);
+            }
+        }
+    }
+}
+
+/// Whether a draft-07 reader ignores something that the schema asserts.
+fn is_loose(schema: &Map<String, Value>) -> bool {
+    schema.iter().any(|(keyword, value)| match keyword.as_str() {
+        "$dynamicRef"
+        | "$recursiveRef"
+        | "dependentRequired"
+        | "dependentSchemas"
+        | "prefixItems"
+        | "unevaluatedItems"
+        | "unevaluatedProperties" => true,
+        "maxContains" | "minContains" => schema.contains_key("contains"),
+        "nullable" => *value == Value::Bool(true),
+        "required" => value.as_array().is_some_and(|names| {
+            let mut names = names.iter().filter_map(Value::as_str);
+            names.any(|name| name == "__proto__" || keyword::is_inherited_in_javascript(name))
+        }),
+        "properties" => value.get("__proto__").is_some(),
+        _ => false,
+    })
+}
+
+/// Keywords that, beside `unevaluatedItems`, decide which items it is about.
+fn evaluates_items(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "$dynamicRef"
+            | "$ref"
+            | "allOf"
+            | "anyOf"
+            | "contains"
+            | "if"
+            | "oneOf"
+            | "unevaluatedItems"
+    )
+}
+
+fn properties_of(schema: &Map<String, Value>) -> impl Iterator<Item = &String> {
+    schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys)
+}
+
+fn branches(schema: &Value) -> usize {
+    schema.get("oneOf").and_then(Value::as_array).map_or(0, Vec::len)
+}

@@ -1,0 +1,55 @@
+//! Why a tool or a result cannot be projected or lifted.
+
+use toolpact_schema::Pointer;
+
+/// A tool or a result that cannot be projected or lifted: where, and why. It is left as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{pointer}: {kind}")]
+pub struct ProjectError {
+    /// The place in the tool or result.
+    pub pointer: Pointer,
+    /// What stands in the way.
+    pub kind: ProjectErrorKind,
+}
+
+/// What stands in the way of projecting or lifting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectErrorKind {
+    /// The tool or the result is no JSON object.
+    #[error("expected an object, found {found}")]
+    NotAnObject {
+        /// The JSON type that stands there.
+        found: &'static str,
+    },
+    /// The output schema is neither an object nor a boolean.
+    #[error("expected a schema (an object or a boolean), found {found}")]
+    NotASchema {
+        /// The JSON type that stands there.
+        found: &'static str,
+    },
+    /// More nested containers than [`MAX_DEPTH`](super::MAX_DEPTH).
+    #[error("more than {limit} nested levels")]
+    Depth {
+        /// The limit.
+        limit: usize,
+    },
+    /// `$schema` names a dialect that is not known, so what its references mean is not either.
+    #[error("unsupported dialect `{uri}`")]
+    UnsupportedDialect {
+        /// What `$schema` says.
+        uri: String,
+    },
+    /// A value is data in one place and, by a reference, a schema in another, and the schema would
+    /// have to change.
+    #[error(
+        "is data and, by a reference, a schema; it cannot be changed as one and kept as the other"
+    )]
+    DataAsSchema,
+}
+
+impl ProjectError {
+    pub(crate) fn new(pointer: impl Into<Pointer>, kind: ProjectErrorKind) -> Self {
+        Self { pointer: pointer.into(), kind }
+    }
+}

@@ -1,0 +1,75 @@
+//! The structured content of an error, which travels to a legacy revision as text.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use super::error::ProjectError;
+use super::{depth, marker};
+use crate::Structured;
+
+const CONTENT: &str = "content";
+
+/// `result`, an error, with its structured content `value` as a text block.
+///
+/// A text block that says it already is enough. A result whose `content` is no list stays as it is.
+pub(crate) fn hide<'a>(
+    result: &'a Value,
+    members: &Map<String, Value>,
+    value: &Value,
+) -> Result<Cow<'a, Value>, ProjectError> {
+    let none = Vec::new();
+    let blocks = match members.get(CONTENT) {
+        None => &none,
+        Some(Value::Array(blocks)) => blocks,
+        Some(_) => return Ok(Cow::Borrowed(result)),
+    };
+    depth::check(value, "/structuredContent")?;
+    let block = json!({ "type": "text", "text": value.to_string() });
+    let said = blocks.iter().position(|authored| {
+        authored.get("type") == block.get("type") && authored.get("text") == block.get("text")
+    });
+    let mut marker = Map::new();
+    marker.insert("form".to_owned(), "error".into());
+    marker.insert("block".to_owned(), said.unwrap_or(blocks.len()).into());
+    let at = members.keys().position(|key| key == Structured::KEY).unwrap_or_default();
+    marker.insert("at".to_owned(), at.into());
+    let mut members = members.clone();
+    members.shift_remove(Structured::KEY);
+    if said.is_none() {
+        let added = if members.contains_key(CONTENT) { "block" } else { CONTENT };
+        marker.insert("added".to_owned(), added.into());
+        if let Value::Array(blocks) = members.entry(CONTENT).or_insert_with(|| json!([])) {
+            blocks.push(block);
+        }
+    }
+    marker::put(&mut members, marker);
+    Ok(Cow::Owned(Value::Object(members)))
+}
+
+/// The structured content that the marker of `result` says is in one of its text blocks.
+pub(crate) fn hidden(result: &Map<String, Value>) -> Option<Value> {
+    let marker = marker::read(result)?;
+    if result.contains_key(Structured::KEY) {
+        return None;
+    }
+    let block = usize::try_from(marker.get("block")?.as_u64()?).ok()?;
+    serde_json::from_str(result.get(CONTENT)?.get(block)?.get("text")?.as_str()?).ok()
+}
+
+/// Gives `result` its structured content back.
+pub(crate) fn show(result: &mut Map<String, Value>) {
+    let Some(value) = hidden(result) else { return };
+    let Some(marker) = marker::read(result).cloned() else { return };
+    let number =
+        |key| marker.get(key).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
+    match (marker.get("added").and_then(Value::as_str), result.get_mut(CONTENT), number("block")) {
+        (Some("block"), Some(Value::Array(blocks)), Some(block)) if block < blocks.len() => {
+            blocks.remove(block);
+        }
+        (Some(CONTENT), ..) => drop(result.shift_remove(CONTENT)),
+        _ => {}
+    }
+    let at = number("at").unwrap_or(result.len()).min(result.len());
+    result.shift_insert(at, Structured::KEY.to_owned(), value);
+}

@@ -1,0 +1,126 @@
+//! How the output of a tool travels to a revision.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use toolpact_schema::Dialect;
+
+use super::outline::Outline;
+use super::projection::Nullable;
+
+/// How the output schema of a tool, and with it the structured content, travels to a revision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Form {
+    /// The tool declares no output schema.
+    #[default]
+    Undeclared,
+    /// The shape its author gave it.
+    Natural,
+    /// The shape its author gave it; the schema, which only objects satisfy, says so at its root.
+    Object,
+    /// An object or `null`, with a schema that says object ([`Nullable::Object`]); a `null` travels
+    /// in the envelope.
+    NullableObject,
+    /// In the envelope: `{"result": …}`.
+    Envelope,
+}
+
+/// References followed one after the other before a proof is given up.
+const CHAIN: usize = 128;
+
+impl Form {
+    /// The form toward a legacy revision of the output schema that `outline` is of.
+    pub(crate) fn of(outline: &Outline<'_>, nullable: Nullable) -> Self {
+        let Value::Object(root) = outline.places[0].schema else { return Self::Envelope };
+        let ref_rules = ref_rules(outline, 0);
+        match root.get("type") {
+            Some(Value::String(name)) if name == "object" && !ref_rules => Self::Natural,
+            Some(Value::Array(names))
+                if nullable == Nullable::Object && !ref_rules && is_nullable_object(names) =>
+            {
+                Self::NullableObject
+            }
+            _ if (Proof { outline, known: HashMap::new() }).only_objects(0, CHAIN) => Self::Object,
+            // Beside a `$ref` that decides alone, `type` is not read by this dialect, only by others.
+            _ => Self::Envelope,
+        }
+    }
+}
+
+fn is_nullable_object(names: &[Value]) -> bool {
+    names.len() == 2 && names.contains(&"object".into()) && names.contains(&"null".into())
+}
+
+/// Whether the dialect reads nothing but the `$ref` of this schema.
+fn ref_rules(outline: &Outline<'_>, place: usize) -> bool {
+    let place = &outline.places[place];
+    place.dialect <= Dialect::Draft7 && place.schema.get("$ref").is_some_and(Value::is_string)
+}
+
+/// A proof that a schema is satisfied by objects only.
+struct Proof<'a, 'b> {
+    outline: &'a Outline<'b>,
+    known: HashMap<usize, bool>,
+}
+
+impl Proof<'_, '_> {
+    /// `false` where it cannot be told; a schema that leads back to itself cannot.
+    fn only_objects(&mut self, place: usize, chain: usize) -> bool {
+        if chain == 0 {
+            return false;
+        }
+        if let Some(&known) = self.known.get(&place) {
+            return known;
+        }
+        self.known.insert(place, false);
+        let proven = self.prove(place, chain - 1);
+        self.known.insert(place, proven);
+        proven
+    }
+
+    fn prove(&mut self, place: usize, chain: usize) -> bool {
+        let outline = self.outline;
+        let schema = match outline.places[place].schema {
+            Value::Bool(all) => return !all,
+            Value::Object(schema) => schema,
+            _ => return false,
+        };
+        let referenced = outline.links_of(place).any(|link| {
+            link.keyword == "$ref"
+                && link.target.is_some_and(|target| self.only_objects(target.place, chain))
+        });
+        if referenced || ref_rules(outline, place) {
+            return referenced;
+        }
+        let dialect = outline.places[place].dialect;
+        schema.iter().any(|(keyword, value)| match (keyword.as_str(), value) {
+            ("type", Value::String(name)) => name == "object",
+            ("type", Value::Array(names)) => {
+                !names.is_empty() && names.iter().all(|name| name == "object")
+            }
+            ("const", value) => dialect >= Dialect::Draft6 && value.is_object(),
+            ("enum", Value::Array(values)) => {
+                !values.is_empty() && values.iter().all(Value::is_object)
+            }
+            ("allOf", Value::Array(_)) => {
+                self.branches(place, "allOf").any(|branch| self.only_objects(branch, chain))
+            }
+            ("anyOf" | "oneOf", Value::Array(branches)) => {
+                !branches.is_empty()
+                    && self.branches(place, keyword).all(|branch| self.only_objects(branch, chain))
+            }
+            _ => false,
+        })
+    }
+
+    fn branches(&self, place: usize, keyword: &str) -> std::vec::IntoIter<usize> {
+        let children = &self.outline.places[place].children;
+        let branches: Vec<_> = children
+            .iter()
+            .filter(|(under, _)| *under == keyword)
+            .map(|(_, branch)| *branch)
+            .collect();
+        branches.into_iter()
+    }
+}

@@ -1,0 +1,67 @@
+//! Projecting tools and results to what a revision can carry, and lifting them back.
+//!
+//! | natural output schema | to a natural revision | to a legacy revision |
+//! | --- | --- | --- |
+//! | root `type: "object"` | unchanged | unchanged |
+//! | only objects satisfy it (through `$ref`, `anyOf`, `oneOf`, `allOf`, `const`, `enum`) | unchanged | the same with `type: "object"` at the root |
+//! | anything else | unchanged | `{"type":"object","properties":{"result":S},"required":["result"]}` |
+//!
+//! For every schema and value: the value is valid under the schema exactly when the projected value
+//! is valid under the projected schema; lifting gives back what was projected, to the order of its
+//! members; projecting twice is projecting once. What cannot be kept is refused with a
+//! [`ProjectError`].
+//!
+//! # References
+//!
+//! The envelope moves the natural schema to `#/properties/result`, and every reference still leads to
+//! what it led to. A root with an `$id` keeps it and stays the base of its references. Without one,
+//! pointers get the prefix; names (`#anchor`, `$dynamicAnchor`) stay, because the envelope and the
+//! schema are one resource. `$recursiveRef` can only say `#`: it becomes `$ref` where the document is
+//! one resource, and otherwise the schema gets an `$id`. `$schema` moves to the envelope. What stands
+//! in `const`, `enum`, `default` and `examples` is data.
+//!
+//! # Draft-07 readers
+//!
+//! Legacy readers are mostly draft-07 readers, whatever `$schema` says. Toward a legacy revision these
+//! get a form that the schema's own dialect reads the same:
+//!
+//! | construct | a draft-07 reader | form |
+//! | --- | --- | --- |
+//! | `items: false` beside `prefixItems` | refuses every item | `maxItems` |
+//! | `items` beside `prefixItems` | applies it to every item | `unevaluatedItems`, or the veil beside keywords that evaluate items |
+//! | `contains` with `minContains: 0` | wants one | the veil |
+//! | `not`, `if` or `oneOf` over a keyword it ignores (`prefixItems`, `unevaluated…`, `dependent…`, `minContains`, `maxContains`, `$dynamicRef`, `$recursiveRef`) | inverts the gap | the veil |
+//! | `dependencies` from 2019-09 on; `if` in draft-06; `const`, `contains`, `propertyNames`, `if` in draft-04; keywords beside `$ref` up to draft-07 | asserts what the dialect ignores | the name with `x-` before it |
+//! | boolean `exclusiveMinimum`, `exclusiveMaximum` of draft-04 | gives up on the schema | `not` with the opposite bound |
+//! | `id` | gives up on the schema | `x-id`, and references written as pointers in draft-04 |
+//! | `nullable` without `type` | gives up on the schema | `x-nullable` |
+//! | `$ref` to another document in 2020-12 | gives up on the schema | `$dynamicRef`, which reads the same without a dynamic anchor |
+//! | properties named like members of every JavaScript object (`constructor`, `toString`, …) | finds them everywhere | `patternProperties` |
+//! | `format` | asserts it | kept, or dropped with [`Formats::Dropped`] |
+//!
+//! The *veil* is `{"anyOf":[S,N]}` where nothing satisfies `N`, by a `$dynamicRef` (2019-09: a
+//! `$recursiveRef`) to `{"not":{}}` that a draft-07 reader ignores.
+
+mod depth;
+mod draft07;
+mod edit;
+mod envelope;
+mod error;
+mod error_text;
+mod fastmcp;
+mod form;
+mod keyword;
+mod marker;
+mod outline;
+mod projection;
+mod result;
+mod tool;
+mod uri;
+
+pub use depth::MAX_DEPTH;
+pub use error::{ProjectError, ProjectErrorKind};
+pub use form::Form;
+pub use marker::MARKER;
+pub use projection::{Formats, Nullable, Projection, Unmarked};
+pub use result::{lift_result, mirror_result, project_result, send_result};
+pub use tool::{Shaped, lift_tool, project_tool};

@@ -1,0 +1,223 @@
+//! Results, mirrored, projected and lifted.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+use toolpact_schema::Pointer;
+
+use super::error::{ProjectError, ProjectErrorKind};
+use super::error_text;
+use super::form::Form;
+use super::{depth, fastmcp, marker};
+use crate::json_type::kind;
+use crate::{Revision, Structured};
+
+const CONTENT: &str = "content";
+const FORM: &str = "form";
+
+/// `result` with its structured content mirrored as text, where a reader needs that.
+///
+/// In every revision a value that is no object gets a text block with its JSON unless there is a text
+/// block already, and so does an object where there is no content at all. Content that is there is
+/// never touched. A result is mirrored before it is projected; one that was projected is left alone.
+///
+/// # Errors
+///
+/// Where `result` is no object, or its structured content is deeper than
+/// [`MAX_DEPTH`](super::MAX_DEPTH).
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::mirror_result;
+///
+/// let result = json!({ "content": [], "structuredContent": [1, 2] });
+/// let mirrored = mirror_result(&result)?;
+/// assert_eq!(mirrored["content"], json!([{ "type": "text", "text": "[1,2]" }]));
+/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// ```
+pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
+    let members = members(result)?;
+    let Some(value) = Structured::of_map(members).value() else { return Ok(Cow::Borrowed(result)) };
+    let needed = match members.get(CONTENT) {
+        None => true,
+        Some(Value::Array(blocks)) if value.is_object() => blocks.is_empty(),
+        Some(Value::Array(blocks)) => !blocks.iter().any(is_text),
+        Some(_) => false,
+    };
+    if !needed || marker::read(members).is_some() {
+        return Ok(Cow::Borrowed(result));
+    }
+    depth::check(value, "/structuredContent")?;
+    let block = json!({ "type": "text", "text": value.to_string() });
+    let mut members = members.clone();
+    match members.get_mut(CONTENT) {
+        Some(Value::Array(blocks)) => blocks.push(block),
+        // `content` comes first in a result, as the SDKs write it.
+        _ => drop(members.shift_insert(0, CONTENT.to_owned(), json!([block]))),
+    }
+    Ok(Cow::Owned(Value::Object(members)))
+}
+
+/// `result`, in its natural shape, as the revision `to` can carry it; `form` is that of its tool.
+///
+/// Toward a natural revision nothing changes. Toward a legacy one, structured content goes into the
+/// envelope if the schema of the tool did, or if it is no object and no schema was declared; that of
+/// an error leaves as text, because a legacy reader would hold it against the output schema. A result
+/// that was changed carries a [marker](super::MARKER), and is left as it is when projected again.
+///
+/// # Errors
+///
+/// Where `result` is no object, or the structured content of an error is deeper than
+/// [`MAX_DEPTH`](super::MAX_DEPTH).
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::{Form, Revision, project_result};
+///
+/// let result = json!({ "content": [{ "type": "text", "text": "42" }], "structuredContent": 42 });
+/// let projected = project_result(&result, Form::Envelope, &Revision::V2025_11_25)?;
+/// assert_eq!(projected["structuredContent"], json!({ "result": 42 }));
+/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// ```
+pub fn project_result<'a>(
+    result: &'a Value,
+    form: Form,
+    to: &Revision,
+) -> Result<Cow<'a, Value>, ProjectError> {
+    let members = members(result)?;
+    let structured = Structured::of_map(members);
+    let Some(value) = structured.value() else { return Ok(Cow::Borrowed(result)) };
+    if to.is_natural() || mark(members).is_some() {
+        return Ok(Cow::Borrowed(result));
+    }
+    if is_error(members) {
+        return error_text::hide(result, members, value);
+    }
+    let wrapped = match form {
+        Form::Envelope => true,
+        Form::Undeclared => structured.is_bare(),
+        Form::NullableObject => value.is_null(),
+        Form::Natural | Form::Object => false,
+    };
+    if !wrapped {
+        return Ok(Cow::Borrowed(result));
+    }
+    let mut members = members.clone();
+    if let Some(value) = members.get_mut(Structured::KEY) {
+        *value = json!({ "result": value.take() });
+    }
+    marker::put(&mut members, Map::from_iter([(FORM.to_owned(), "envelope".into())]));
+    Ok(Cow::Owned(Value::Object(members)))
+}
+
+/// `result`, mirrored and then projected: what a server sends.
+///
+/// # Errors
+///
+/// As [`mirror_result`] and [`project_result`].
+pub fn send_result<'a>(
+    result: &'a Value,
+    form: Form,
+    to: &Revision,
+) -> Result<Cow<'a, Value>, ProjectError> {
+    match mirror_result(result)? {
+        Cow::Borrowed(result) => project_result(result, form, to),
+        Cow::Owned(mirrored) => {
+            let projected = match project_result(&mirrored, form, to)? {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(projected) => Some(projected),
+            };
+            Ok(Cow::Owned(projected.unwrap_or(mirrored)))
+        }
+    }
+}
+
+/// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.
+///
+/// Undoes [`project_result`] exactly, by the marker. A result that FastMCP marked as wrapped is
+/// taken out of the envelope too, and so is an unmarked `{"result": …}` whose tool came in one. A
+/// text mirror stays: it is right in every revision.
+///
+/// # Errors
+///
+/// Where `result` is no object.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::{Form, lift_result};
+///
+/// let result = json!({ "content": [], "structuredContent": { "result": null } });
+/// assert_eq!(lift_result(&result, Form::Envelope)?["structuredContent"], json!(null));
+/// assert_eq!(*lift_result(&result, Form::Natural)?, result);
+/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// ```
+pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, ProjectError> {
+    let members = members(result)?;
+    match mark(members) {
+        Some(Mark::Envelope) => {
+            let mut members = members.clone();
+            unwrap(&mut members);
+            marker::take(&mut members);
+            return Ok(Cow::Owned(Value::Object(members)));
+        }
+        Some(Mark::Error) => {
+            let mut members = members.clone();
+            error_text::show(&mut members);
+            marker::take(&mut members);
+            return Ok(Cow::Owned(Value::Object(members)));
+        }
+        None => {}
+    }
+    let by_fastmcp = fastmcp::marks(members);
+    let unmarked = form == Form::Envelope && !is_error(members);
+    if !is_wrapped(members) || !(by_fastmcp || unmarked) {
+        return Ok(Cow::Borrowed(result));
+    }
+    let mut members = members.clone();
+    unwrap(&mut members);
+    if by_fastmcp {
+        fastmcp::unmark(&mut members);
+    }
+    Ok(Cow::Owned(Value::Object(members)))
+}
+
+/// What a marker that fits its result says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Envelope,
+    Error,
+}
+
+fn mark(result: &Map<String, Value>) -> Option<Mark> {
+    match marker::read(result)?.get(FORM)?.as_str()? {
+        "envelope" => is_wrapped(result).then_some(Mark::Envelope),
+        "error" => error_text::hidden(result).is_some().then_some(Mark::Error),
+        _ => None,
+    }
+}
+
+/// Whether the structured content is `{"result": …}` and nothing else.
+fn is_wrapped(result: &Map<String, Value>) -> bool {
+    let value = result.get(Structured::KEY).and_then(Value::as_object);
+    value.is_some_and(|map| map.len() == 1 && map.contains_key("result"))
+}
+
+fn unwrap(result: &mut Map<String, Value>) {
+    if let Some(value) = result.get_mut(Structured::KEY) {
+        *value = value.get_mut("result").map(Value::take).unwrap_or_default();
+    }
+}
+
+fn is_error(result: &Map<String, Value>) -> bool {
+    result.get("isError") == Some(&Value::Bool(true))
+}
+
+fn is_text(block: &Value) -> bool {
+    block.get("type").is_some_and(|kind| kind == "text")
+}
+
+fn members(result: &Value) -> Result<&Map<String, Value>, ProjectError> {
+    result.as_object().ok_or_else(|| {
+        ProjectError::new(Pointer::root(), ProjectErrorKind::NotAnObject { found: kind(result) })
+    })
+}

@@ -1,0 +1,259 @@
+//! Tools, projected and lifted.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use toolpact_schema::Pointer;
+
+use super::envelope;
+use super::error::{ProjectError, ProjectErrorKind};
+use super::form::Form;
+use super::projection::{Projection, Unmarked};
+use super::{depth, marker};
+use crate::Revision;
+use crate::json_type::kind;
+
+const OUTPUT: &str = "outputSchema";
+
+/// A tool in the shape that a revision can carry, or in its natural shape.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Shaped<'a> {
+    /// The tool; borrowed where nothing had to change.
+    pub tool: Cow<'a, Value>,
+    /// How its output travels between the two.
+    pub form: Form,
+}
+
+/// `tool` as the revision `to` can carry it; see [`Projection::project_tool`].
+pub fn project_tool<'a>(tool: &'a Value, to: &Revision) -> Result<Shaped<'a>, ProjectError> {
+    Projection::default().project_tool(tool, to)
+}
+
+/// `tool`, received over the revision `from`, in its natural shape; see [`Projection::lift_tool`].
+pub fn lift_tool<'a>(tool: &'a Value, from: &Revision) -> Result<Shaped<'a>, ProjectError> {
+    Projection::default().lift_tool(tool, from)
+}
+
+impl Projection {
+    /// `tool`, in its natural shape, as the revision `to` can carry it.
+    ///
+    /// Toward a natural revision nothing changes. Toward a legacy one, an output schema that is not
+    /// of root type `"object"` gets that type if only objects satisfy it, and goes into the envelope
+    /// otherwise; what a draft-07 reader would misread is written so that it does not. A tool that
+    /// was changed carries a [marker](super::MARKER), and is left as it is when it is projected again.
+    ///
+    /// # Errors
+    ///
+    /// Where `tool` is no object, its output schema is no schema, is deeper than
+    /// [`MAX_DEPTH`](super::MAX_DEPTH) or of an unknown dialect, or uses as a schema, by reference,
+    /// what is data elsewhere.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{Form, Revision, project_tool};
+    ///
+    /// let tool = json!({
+    ///     "name": "count",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": { "type": "array", "items": { "$ref": "#/$defs/n" }, "$defs": { "n": {} } }
+    /// });
+    /// let projected = project_tool(&tool, &Revision::V2025_11_25)?;
+    /// assert_eq!(projected.form, Form::Envelope);
+    /// assert_eq!(
+    ///     projected.tool["outputSchema"]["properties"]["result"]["items"],
+    ///     json!({ "$ref": "#/properties/result/$defs/n" })
+    /// );
+    /// # Ok::<(), toolpact_contract::ProjectError>(())
+    /// ```
+    pub fn project_tool<'a>(
+        &self,
+        tool: &'a Value,
+        to: &Revision,
+    ) -> Result<Shaped<'a>, ProjectError> {
+        let members = members(tool)?;
+        let same = |form| Ok(Shaped { tool: Cow::Borrowed(tool), form });
+        let Some(schema) = members.get(OUTPUT) else { return same(Form::Undeclared) };
+        if to.is_natural() {
+            return same(Form::Natural);
+        }
+        if let Some((form, _)) = marked(members) {
+            return same(form);
+        }
+        let root = Pointer::from("/outputSchema");
+        if !schema.is_object() && !schema.is_boolean() {
+            let found = kind(schema);
+            return Err(ProjectError::new(root, ProjectErrorKind::NotASchema { found }));
+        }
+        depth::check(schema, "/outputSchema")?;
+        let (projected, form) = match envelope::project_schema(schema, *self) {
+            Ok(projected) => projected,
+            // Of a dialect that is not known, an object is still an object.
+            Err(ProjectError { kind: ProjectErrorKind::UnsupportedDialect { .. }, .. })
+                if schema.get("type").is_some_and(|name| name == "object") =>
+            {
+                return same(Form::Natural);
+            }
+            Err(error) => {
+                return Err(ProjectError::new(root.concat(&error.pointer), error.kind));
+            }
+        };
+        if is_same(&projected, schema) {
+            return same(form);
+        }
+        let marker = tool_marker(schema, &projected, form);
+        let mut members = members.clone();
+        members.insert(OUTPUT.to_owned(), projected);
+        marker::put(&mut members, marker);
+        Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form })
+    }
+
+    /// `tool`, received over the revision `from`, in its natural shape.
+    ///
+    /// Undoes [`project_tool`](Self::project_tool) exactly, by the marker. An envelope that FastMCP
+    /// marked is taken off in any revision. An unmarked one, as the TypeScript, C# and Python SDKs
+    /// write it, is taken off as [`Unmarked`] says, and only where none of them would have sent what
+    /// is inside without it: an author may well return an object with one member `result`.
+    ///
+    /// # Errors
+    ///
+    /// Where `tool` is no object or its output schema is deeper than
+    /// [`MAX_DEPTH`](super::MAX_DEPTH).
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{Form, Revision, lift_tool};
+    ///
+    /// let tool = json!({
+    ///     "name": "count",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": {
+    ///         "type": "object",
+    ///         "properties": { "result": { "type": "integer" } },
+    ///         "required": ["result"]
+    ///     }
+    /// });
+    /// let lifted = lift_tool(&tool, &Revision::V2025_11_25)?;
+    /// assert_eq!(lifted.form, Form::Envelope);
+    /// assert_eq!(lifted.tool["outputSchema"], json!({ "type": "integer" }));
+    /// assert_eq!(lift_tool(&tool, &Revision::V2026_07_28)?.form, Form::Natural);
+    /// # Ok::<(), toolpact_contract::ProjectError>(())
+    /// ```
+    pub fn lift_tool<'a>(
+        &self,
+        tool: &'a Value,
+        from: &Revision,
+    ) -> Result<Shaped<'a>, ProjectError> {
+        let members = members(tool)?;
+        let same = |form| Ok(Shaped { tool: Cow::Borrowed(tool), form });
+        let Some(schema) = members.get(OUTPUT) else { return same(Form::Undeclared) };
+        depth::check(schema, "/outputSchema")?;
+        if let Some((form, natural)) = marked(members) {
+            let mut members = members.clone();
+            members.insert(OUTPUT.to_owned(), natural);
+            marker::take(&mut members);
+            return Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form });
+        }
+        let by_fastmcp = schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true));
+        if !envelope::is_envelope(schema) || !(by_fastmcp || self.lifts_unmarked(schema, from)) {
+            return same(Form::Natural);
+        }
+        let Some(natural) = envelope::open(schema, 0) else { return same(Form::Natural) };
+        let mut members = members.clone();
+        members.insert(OUTPUT.to_owned(), natural);
+        Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form: Form::Envelope })
+    }
+
+    fn lifts_unmarked(self, schema: &Value, from: &Revision) -> bool {
+        let wanted = match self.unmarked {
+            Unmarked::Kept => false,
+            Unmarked::Lifted => true,
+            Unmarked::ByRevision => !from.is_natural(),
+        };
+        // No SDK puts an object into an envelope: this one is its author's.
+        let inside = &schema["properties"]["result"];
+        wanted && inside.get("type").is_none_or(|name| name != "object")
+    }
+}
+
+fn members(tool: &Value) -> Result<&Map<String, Value>, ProjectError> {
+    tool.as_object().ok_or_else(|| {
+        ProjectError::new(Pointer::root(), ProjectErrorKind::NotAnObject { found: kind(tool) })
+    })
+}
+
+/// The marker of a tool whose output schema was `natural` and is `projected` now.
+fn tool_marker(natural: &Value, projected: &Value, form: Form) -> Map<String, Value> {
+    let mut marker = Map::new();
+    marker.insert("form".to_owned(), name_of(form).into());
+    let at = natural.as_object().and_then(|map| map.keys().position(|key| key == "$schema"));
+    if let (Form::Envelope, Some(at @ 1..)) = (form, at) {
+        marker.insert("schemaAt".to_owned(), at.into());
+    }
+    if undo(projected, &marker).is_none_or(|undone| !is_same(&undone, natural)) {
+        marker.insert("natural".to_owned(), natural.clone());
+    }
+    marker
+}
+
+/// The form and the natural output schema of a tool that carries a marker that fits it.
+fn marked(tool: &Map<String, Value>) -> Option<(Form, Value)> {
+    let marker = marker::read(tool)?;
+    let form = match marker.get("form")?.as_str()? {
+        "envelope" => Form::Envelope,
+        "nullable" => Form::NullableObject,
+        "object" => Form::Object,
+        "natural" => Form::Natural,
+        _ => return None,
+    };
+    let schema = tool.get(OUTPUT)?;
+    let fits = match form {
+        Form::Envelope => envelope::is_envelope(schema),
+        _ => schema.get("type").is_some_and(|name| name == "object"),
+    };
+    let natural = marker.get("natural").cloned();
+    fits.then(|| natural.or_else(|| undo(schema, marker))).flatten().map(|schema| (form, schema))
+}
+
+/// The natural schema, as far as the marker without `natural` tells.
+fn undo(projected: &Value, marker: &Map<String, Value>) -> Option<Value> {
+    match marker.get("form")?.as_str()? {
+        "envelope" => {
+            let at = marker.get("schemaAt").and_then(Value::as_u64).unwrap_or(0);
+            envelope::open(projected, usize::try_from(at).ok()?)
+        }
+        "object" => {
+            let mut schema = projected.clone();
+            schema.as_object_mut()?.shift_remove("type")?;
+            Some(schema)
+        }
+        _ => None,
+    }
+}
+
+const fn name_of(form: Form) -> &'static str {
+    match form {
+        Form::Envelope => "envelope",
+        Form::Object => "object",
+        Form::NullableObject => "nullable",
+        Form::Undeclared | Form::Natural => "natural",
+    }
+}
+
+/// Whether two values are the same, the order of their members included.
+fn is_same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| is_same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one
+                    .iter()
+                    .zip(other)
+                    .all(|((key, one), (other_key, other))| key == other_key && is_same(one, other))
+        }
+        (one, other) => one == other,
+    }
+}
