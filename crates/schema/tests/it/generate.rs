@@ -7,7 +7,7 @@ const TEXTS: [&str; 7] = ["", "a", "ab", "abc", "2024-02-29", "ÄÖ𝄞", "aaaaa
 const PATTERNS: [&str; 7] = ["^a", "b$", "^[a-c]+$", "\\d{2}", "(?=a)ab", "(a)\\1", "^\\p{L}*$"];
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// A generator of numbers (SplitMix64).
+/// A generator of numbers (`SplitMix64`).
 pub(crate) struct Rng(u64);
 
 impl Rng {
