@@ -1,0 +1,160 @@
+//! `toolpact bowtie`: the official suite through the harness protocol.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Map, Value, json};
+use toolpact_schema::{Dialect, Verdict};
+use toolpact_testkit::suite::{self, Group, Kind};
+
+use crate::command::toolpact;
+
+/// The answers to `requests`, one value a line.
+fn answers(requests: &[Value]) -> Vec<Value> {
+    let text: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    let mut child =
+        toolpact(&["bowtie"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// As Bowtie does, the registry goes only with the files that need it.
+fn run(seq: usize, file: &str, group: &Group, registry: &Map<String, Value>) -> Value {
+    let remote = ["refRemote", "dynamicRef", "vocabulary", "cross-draft", "format-assertion"];
+    let registry = remote.iter().any(|name| file.contains(name)).then_some(registry);
+    let tests = group.tests.iter();
+    let tests: Vec<_> = tests
+        .map(|test| json!({ "description": test.description, "instance": test.data }))
+        .collect();
+    json!({ "cmd": "run", "seq": seq, "case": {
+        "description": group.description, "schema": group.schema, "registry": registry, "tests": tests
+    }})
+}
+
+/// Every case of `dialect` gets the answer that the library gives.
+fn agrees(dialect: Dialect) {
+    let documents = suite::documents(dialect);
+    let registry: Map<_, _> = documents.iter().cloned().collect();
+    let mut requests = vec![
+        json!({ "cmd": "start", "version": 1 }),
+        json!({ "cmd": "dialect", "dialect": dialect.uri() }),
+    ];
+    let mut expected = Vec::new();
+    let files = suite::files().into_iter();
+    for file in files.filter(|file| file.dialect == dialect && file.kind != Kind::Format) {
+        let options = file.options(&documents);
+        for group in file.groups() {
+            requests.push(run(expected.len(), &file.name, &group, &registry));
+            let schema = options.compile(&group.schema);
+            let verdicts: Option<Vec<_>> = schema
+                .ok()
+                .map(|schema| group.tests.iter().map(|test| schema.validate(&test.data)).collect());
+            expected.push((format!("{}: {}", file.name, group.description), verdicts));
+        }
+    }
+    requests.push(json!({ "cmd": "stop" }));
+
+    let answers = answers(&requests);
+    assert_eq!(answers[0]["ready"], true);
+    assert_eq!(answers[1], json!({ "ok": true }));
+    assert_eq!(answers.len(), expected.len() + 2);
+    for (seq, ((name, verdicts), answer)) in expected.iter().zip(&answers[2..]).enumerate() {
+        assert_eq!(answer["seq"], seq, "{name}");
+        let Some(verdicts) = verdicts else {
+            assert_eq!(answer["errored"], true, "{name}: {answer}");
+            continue;
+        };
+        let valid: Vec<_> = verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                Verdict::Unfinished(_) => Value::Null,
+                verdict => json!(verdict.is_valid()),
+            })
+            .collect();
+        let answered: Vec<_> = answer["results"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{name}: {answer}"))
+            .iter()
+            .map(|result| result["valid"].clone())
+            .collect();
+        assert_eq!(answered, valid, "{name}");
+    }
+}
+
+#[test]
+fn answers_as_the_library_for_draft_04() {
+    agrees(Dialect::Draft4);
+}
+
+#[test]
+fn answers_as_the_library_for_draft_06() {
+    agrees(Dialect::Draft6);
+}
+
+#[test]
+fn answers_as_the_library_for_draft_07() {
+    agrees(Dialect::Draft7);
+}
+
+#[test]
+fn answers_as_the_library_for_2019_09() {
+    agrees(Dialect::Draft201909);
+}
+
+#[test]
+fn answers_as_the_library_for_2020_12() {
+    agrees(Dialect::Draft202012);
+}
+
+#[test]
+fn names_itself_and_its_dialects() {
+    let answers = answers(&[json!({ "cmd": "start", "version": 1 }), json!({ "cmd": "stop" })]);
+    let implementation = &answers[0]["implementation"];
+    assert_eq!(answers[0]["version"], 1);
+    assert_eq!(implementation["name"], "toolpact");
+    assert_eq!(implementation["dialects"].as_array().unwrap().len(), 5);
+    for link in ["homepage", "issues", "source"] {
+        assert!(implementation[link].is_string(), "{link}");
+    }
+}
+
+#[test]
+fn answers_an_error_for_what_is_not_decided() {
+    let case = |schema: Value, instance: Value| {
+        json!({ "cmd": "run", "seq": "s", "case": {
+            "description": "", "schema": schema, "tests": [{ "description": "", "instance": instance }]
+        }})
+    };
+    let list = json!({ "type": "array", "items": { "$ref": "#" } });
+    let deep = (0..60).fold(json!(1), |inner, _| json!([inner]));
+    let answers = answers(&[
+        json!({ "cmd": "start", "version": 1 }),
+        json!({ "cmd": "dialect", "dialect": "https://example.com/draft" }),
+        case(json!({ "$ref": "https://example.com/a" }), json!(1)),
+        case(json!({ "anyOf": [list, list] }), deep),
+    ]);
+    assert_eq!(answers[1], json!({ "ok": false }));
+    assert_eq!(answers[2]["errored"], true);
+    assert_eq!(answers[2]["seq"], "s");
+    assert_eq!(answers[3]["results"][0]["errored"], true);
+}
+
+#[test]
+fn refuses_what_is_not_the_protocol() {
+    for (text, reason) in [
+        ("{\"cmd\": \"start\", \"version\": 2}\n", "version 2"),
+        ("{\"cmd\": \"dialect\", \"dialect\": \"x\"}\n", "expected `start`"),
+        ("hello\n", "not a Bowtie request"),
+    ] {
+        let mut command = insta_cmd::StdinCommand::new(env!("CARGO_BIN_EXE_toolpact"), text);
+        let output = command.arg("bowtie").output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
+    }
+}

@@ -1,0 +1,154 @@
+//! `toolpact check`.
+
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use insta_cmd::{StdinCommand, assert_cmd_snapshot};
+use serde_json::Value;
+
+use crate::command::toolpact;
+
+/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
+macro_rules! commands {
+    ($($name:ident: $arguments:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_cmd_snapshot!(stringify!($name), toolpact(&$arguments));
+        }
+    )*};
+}
+
+commands! {
+    says_valid: ["check", "--schema", "weather.schema.json", "good.json"];
+    shows_where_a_value_is_wrong: ["check", "--schema", "weather.schema.json", "bad.json"];
+    is_concise_on_request: ["check", "--schema", "weather.schema.json", "bad.json", "--format", "concise"];
+    writes_json_on_request: ["check", "--schema", "weather.schema.json", "bad.json", "good.json", "--format", "json"];
+    reads_yaml: ["check", "--schema", "weather.schema.yaml", "bad.yaml", "good.json"];
+    reads_one_value_a_line: ["check", "--schema", "weather.schema.json", "calls.jsonl"];
+    goes_on_after_a_torn_line: ["check", "--schema", "weather.schema.json", "torn.jsonl", "--format", "concise"];
+    shows_a_part_of_a_long_line: ["check", "--schema", "weather.schema.json", "long.json"];
+    shows_lines_with_carriage_returns: ["check", "--schema", "weather.schema.json", "crlf.json"];
+    escapes_control_characters: ["check", "--schema", "weather.schema.json", "controls.json"];
+    takes_formats_for_annotations: ["check", "--schema", "weather.schema.json", "day.json"];
+    asserts_formats_on_request: ["check", "--schema", "weather.schema.json", "day.json", "--assert-formats"];
+
+    admits_a_schema: ["check", "--schema", "weather.schema.json"];
+    refuses_what_the_metaschema_does: ["check", "--schema", "draft4.schema.json", "good.json"];
+    refuses_a_remote_reference: ["check", "--schema", "remote.schema.json", "--format", "concise"];
+    refuses_in_json: ["check", "--schema", "remote.schema.json", "--format", "json"];
+    refuses_an_array_as_a_schema: ["check", "--schema", "array.schema.json"];
+    refuses_a_doubling_schema: ["check", "--schema", "doubling.schema.json", "good.json", "--format", "concise"];
+    stops_when_fuel_runs_out: ["check", "--schema", "lists.schema.json", "deep.json", "--fuel", "100000"];
+    sets_limits: ["check", "--schema", "weather.schema.json", "--limit", "depth=2", "--format", "concise"];
+
+    refuses_an_unknown_limit: ["check", "--schema", "weather.schema.json", "--limit", "size=2"];
+    refuses_a_limit_without_number: ["check", "--schema", "weather.schema.json", "--limit", "depth=many"];
+    names_line_and_column_of_broken_json: ["check", "--schema", "weather.schema.json", "broken.json"];
+    names_line_and_column_of_broken_yaml: ["check", "--schema", "weather.schema.json", "broken.yaml"];
+    complains_about_a_missing_schema: ["check", "--schema", "nowhere.json", "good.json"];
+    complains_about_each_unreadable_file: ["check", "--schema", "weather.schema.json", "nowhere.json", "good.json", ".", "bytes.json", "empty.json", "too-deep.json"];
+    reads_standard_input_once: ["check", "--schema", "-", "-"];
+    needs_a_schema: ["check", "good.json"];
+    explains_itself: ["check", "--help"];
+    lists_the_verbs: ["--help"];
+}
+
+/// `toolpact check` with the weather schema and `text` on standard input.
+fn with_input(text: &str) -> StdinCommand {
+    let mut command = StdinCommand::new(env!("CARGO_BIN_EXE_toolpact"), text);
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/data");
+    command.args(["check", "--schema", "weather.schema.json", "-"]);
+    command.current_dir(data).env("NO_COLOR", "1");
+    command
+}
+
+#[test]
+fn reads_json_from_standard_input() {
+    assert_cmd_snapshot!(with_input(r#"{"city": "Oslo", "hours": 30}"#));
+}
+
+#[test]
+fn reads_yaml_from_standard_input() {
+    assert_cmd_snapshot!(with_input("city: Oslo\nhours: 30\n"));
+}
+
+#[test]
+fn complains_about_broken_standard_input() {
+    assert_cmd_snapshot!(with_input("{\"city\": \"Oslo\",\n \"hours\" 3}"));
+}
+
+#[test]
+fn takes_no_bare_word_for_yaml() {
+    assert_cmd_snapshot!(with_input("tru"));
+}
+
+#[test]
+fn complains_about_empty_standard_input() {
+    assert_cmd_snapshot!(with_input(""));
+}
+
+#[test]
+fn refuses_scalars_as_schemas() {
+    for (schema, found) in [("null", "null"), ("7", "number"), ("\"s\"", "string"), ("[]", "array")]
+    {
+        let mut command = StdinCommand::new(env!("CARGO_BIN_EXE_toolpact"), schema);
+        let output =
+            command.args(["check", "--schema", "-", "--format", "concise"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{schema}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("expected a schema") && text.contains(found), "{schema}: {text}");
+    }
+}
+
+#[test]
+fn refuses_more_input_than_it_reads() {
+    let mut child = toolpact(&["check", "--schema", "weather.schema.json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let chunk = vec![b' '; 1 << 20];
+    // The command stops reading at its limit: the rest of what is written goes nowhere.
+    while stdin.write_all(&chunk).is_ok() {}
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text, "error: stdin: more than 16777216 bytes, the most that is read\n");
+}
+
+#[test]
+fn takes_a_closed_pipe_for_success() {
+    let many = "{\"city\": 1}\n".repeat(20_000);
+    let folder = std::env::temp_dir().join(format!("toolpact-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("many.jsonl");
+    std::fs::write(&file, many).unwrap();
+    let mut child = toolpact(&["check", "--schema", "weather.schema.json", file.to_str().unwrap()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 64]).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn writes_one_json_object_a_line() {
+    let output =
+        toolpact(&["check", "--schema", "weather.schema.json", "calls.jsonl", "--format", "json"])
+            .output()
+            .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let verdicts: Vec<_> = text
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["verdict"].clone())
+        .collect();
+    assert_eq!(verdicts, ["valid", "invalid", "invalid"]);
+}
