@@ -13,6 +13,7 @@ use super::edit::Edit;
 use super::keyword;
 use super::outline::Outline;
 use super::projection::Formats;
+use super::uri;
 
 /// The changes that keep a draft-07 reader from refusing what the schema's own dialect accepts.
 pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, Edit> {
@@ -61,6 +62,10 @@ impl Reader<'_, '_> {
         }
         if dialect >= Dialect::Draft201909 {
             self.arrays(place, schema, dialect);
+            let named = self.outline.places[place].is_named;
+            if named && schema.get("$ref").is_some_and(Value::is_string) {
+                self.edit(place).ref_below = true;
+            }
             if is_loose(schema) || self.leads_outside(place) {
                 self.loose.push(place);
             }
@@ -159,14 +164,19 @@ impl Reader<'_, '_> {
         child.is_some_and(|child| self.targets.contains(&child))
     }
 
+    /// Whether there is a reference to another document, and whether it can be hidden: `$dynamicRef`
+    /// reads like `$ref` unless it names an anchor.
     fn leads_outside(&mut self, place: usize) -> bool {
         let outline = self.outline;
         let outside =
-            outline.links_of(place).any(|link| link.keyword == "$ref" && link.target.is_none());
-        if outside {
-            self.edit(place).hides_outside = true;
-        }
-        outside
+            outline.links_of(place).find(|link| link.keyword == "$ref" && link.target.is_none());
+        let Some(link) = outside else { return false };
+        let (_, fragment) = uri::split(link.text);
+        let beside = outline.places[place].schema.get("$dynamicRef").is_some();
+        let edit = self.edit(place);
+        edit.hides_outside = (fragment.is_empty() || fragment.starts_with('/')) && !beside;
+        edit.ref_below &= !edit.hides_outside;
+        true
     }
 
     /// Follows looseness up to where it would turn into its opposite, and veils that.

@@ -23,6 +23,8 @@ pub(crate) struct Edit {
     pub(crate) require: Vec<Value>,
     /// Whether properties that JavaScript objects inherit are matched by pattern.
     pub(crate) by_pattern: bool,
+    /// Whether its `$ref` goes into `allOf`.
+    pub(crate) ref_below: bool,
     /// Whether a draft-07 reader must not see its reference to another document.
     pub(crate) hides_outside: bool,
     /// Whether a draft-07 reader must not see the schema; see [`veil`].
@@ -60,6 +62,14 @@ impl Plan {
         }
         for link in &outline.links {
             work.relink(link, &mut schema)?;
+        }
+        for (place, _) in self.edits.iter().filter(|(_, edit)| edit.ref_below) {
+            if let Some(holder) = work.keywords_of(*place, &mut schema)
+                && let Some(reference) = holder.shift_remove("$ref")
+                && let Value::Array(list) = holder.entry("allOf").or_insert_with(|| json!([]))
+            {
+                list.push(json!({ "$ref": reference }));
+            }
         }
         Ok(schema)
     }
@@ -239,9 +249,7 @@ impl Work<'_, '_> {
             let pointer = holder.pointer.as_str();
             return Err(ProjectError::new(pointer, ProjectErrorKind::DataAsSchema));
         }
-        let inner = &self.inner[link.holder];
-        let inside = inner.strip_prefix(self.plan.prefix).unwrap_or(inner);
-        let Some(Value::Object(holder)) = schema.pointer_mut(inside) else { return Ok(()) };
+        let Some(holder) = self.keywords_of(link.holder, schema) else { return Ok(()) };
         if keyword == link.keyword {
             holder.insert(keyword.to_owned(), text.into());
         } else if !holder.contains_key(keyword) {
@@ -253,6 +261,16 @@ impl Work<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The keywords of `place`, where they are now.
+    fn keywords_of<'s>(
+        &self,
+        place: usize,
+        schema: &'s mut Value,
+    ) -> Option<&'s mut Map<String, Value>> {
+        let inner = &self.inner[place];
+        schema.pointer_mut(inner.strip_prefix(self.plan.prefix).unwrap_or(inner))?.as_object_mut()
     }
 
     /// What a reference has to be written as, where that is not what it was.

@@ -1,4 +1,4 @@
-//! The marks that FastMCP puts on what it wraps.
+//! The marks that `FastMCP` puts on what it wraps.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ const META: &str = "_meta";
 const FASTMCP: &str = "fastmcp";
 const WRAPPED: &str = "wrap_result";
 
-/// Whether FastMCP says that the structured content of `result` is in an envelope.
+/// Whether `FastMCP` says that the structured content of `result` is in an envelope.
 pub(crate) fn marks(result: &Map<String, Value>) -> bool {
     result
         .get(META)
@@ -14,7 +14,7 @@ pub(crate) fn marks(result: &Map<String, Value>) -> bool {
         .is_some_and(|wrapped| *wrapped == Value::Bool(true))
 }
 
-/// Takes the mark off, with what only held it: a FastMCP client that still found it would unwrap what
+/// Takes the mark off, with what only held it: a `FastMCP` client that still found it would unwrap what
 /// no longer is wrapped.
 pub(crate) fn unmark(result: &mut Map<String, Value>) {
     let Some(Value::Object(meta)) = result.get_mut(META) else { return };

@@ -27,7 +27,8 @@ pub(crate) fn holds(dialect: Dialect, keyword: &str) -> Option<Holds> {
         "definitions" | "patternProperties" | "properties" => (Dialect::Draft4, Holds::Named),
         "items" if dialect < Draft202012 => (Dialect::Draft4, Holds::OneOrList),
         "items" => (Draft202012, Holds::One),
-        "dependencies" if dialect < Draft201909 => (Dialect::Draft4, Holds::NamedOrNames),
+        // Gone from 2019-09 on, and still read by most validators, ours among them.
+        "dependencies" => (Dialect::Draft4, Holds::NamedOrNames),
         "contains" | "propertyNames" => (Draft6, Holds::One),
         "else" | "if" | "then" => (Draft7, Holds::One),
         "unevaluatedItems" | "unevaluatedProperties" | "contentSchema" => (Draft201909, Holds::One),
@@ -48,8 +49,7 @@ pub(crate) fn only_draft07_asserts(dialect: Dialect) -> &'static [&'static str] 
     match dialect {
         Dialect::Draft4 => &["const", "contains", "if", "propertyNames"],
         Dialect::Draft6 => &["if"],
-        Dialect::Draft7 => &[],
-        _ => &["dependencies"],
+        _ => &[],
     }
 }
 

@@ -31,11 +31,12 @@
 //! | `items` beside `prefixItems` | applies it to every item | `unevaluatedItems`, or the veil beside keywords that evaluate items |
 //! | `contains` with `minContains: 0` | wants one | the veil |
 //! | `not`, `if` or `oneOf` over a keyword it ignores (`prefixItems`, `unevaluated…`, `dependent…`, `minContains`, `maxContains`, `$dynamicRef`, `$recursiveRef`) | inverts the gap | the veil |
-//! | `dependencies` from 2019-09 on; `if` in draft-06; `const`, `contains`, `propertyNames`, `if` in draft-04; keywords beside `$ref` up to draft-07 | asserts what the dialect ignores | the name with `x-` before it |
+//! | `if` in draft-06; `const`, `contains`, `propertyNames`, `if` in draft-04; keywords beside `$ref` up to draft-07 | asserts what the dialect ignores | the name with `x-` before it |
 //! | boolean `exclusiveMinimum`, `exclusiveMaximum` of draft-04 | gives up on the schema | `not` with the opposite bound |
 //! | `id` | gives up on the schema | `x-id`, and references written as pointers in draft-04 |
 //! | `nullable` without `type` | gives up on the schema | `x-nullable` |
-//! | `$ref` to another document in 2020-12 | gives up on the schema | `$dynamicRef`, which reads the same without a dynamic anchor |
+//! | `$ref` beside `$id` from 2019-09 on | Ajv never ends reading the schema | `$ref` in `allOf` |
+//! | `$ref` to another document in 2020-12 | gives up on the schema | `$dynamicRef`, which reads the same where it names no anchor |
 //! | properties named like members of every JavaScript object (`constructor`, `toString`, …) | finds them everywhere | `patternProperties` |
 //! | `format` | asserts it | kept, or dropped with [`Formats::Dropped`] |
 //!

@@ -134,8 +134,8 @@ pub fn send_result<'a>(
 
 /// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.
 ///
-/// Undoes [`project_result`] exactly, by the marker. A result that FastMCP marked as wrapped is
-/// taken out of the envelope too, and so is an unmarked `{"result": …}` whose tool came in one. A
+/// Undoes [`project_result`] exactly, by the marker. A result that `FastMCP` marked as wrapped is
+/// taken out of the envelope too, unless its tool is not in one, and so is an unmarked `{"result": …}` whose tool came in one. A
 /// text mirror stays: it is right in every revision.
 ///
 /// # Errors
@@ -168,7 +168,8 @@ pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, Project
         }
         None => {}
     }
-    let by_fastmcp = fastmcp::marks(members);
+    // FastMCP marks results of tools whose schema is not in an envelope, too; those stay together.
+    let by_fastmcp = matches!(form, Form::Envelope | Form::Undeclared) && fastmcp::marks(members);
     let unmarked = form == Form::Envelope && !is_error(members);
     if !is_wrapped(members) || !(by_fastmcp || unmarked) {
         return Ok(Cow::Borrowed(result));

@@ -110,7 +110,7 @@ impl Projection {
 
     /// `tool`, received over the revision `from`, in its natural shape.
     ///
-    /// Undoes [`project_tool`](Self::project_tool) exactly, by the marker. An envelope that FastMCP
+    /// Undoes [`project_tool`](Self::project_tool) exactly, by the marker. An envelope that `FastMCP`
     /// marked is taken off in any revision. An unmarked one, as the TypeScript, C# and Python SDKs
     /// write it, is taken off as [`Unmarked`] says, and only where none of them would have sent what
     /// is inside without it: an author may well return an object with one member `result`.

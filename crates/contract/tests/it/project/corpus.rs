@@ -1,0 +1,35 @@
+//! The tools of published servers: projected and lifted, each is what it was, byte for byte.
+
+use libtest_mimic::{Failed, Trial};
+use toolpact_contract::{Form, Revision, lift_tool, project_tool};
+use toolpact_testkit::corpus::{self, Server};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    match corpus::servers() {
+        Ok(servers) => servers
+            .map(|server| {
+                Trial::test(format!("project/corpus/{}", server.name), move || survives(&server))
+            })
+            .collect(),
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            vec![Trial::test("project/corpus/absent", || Ok(())).with_ignored_flag(true)]
+        }
+    }
+}
+
+fn survives(server: &Server) -> Result<(), Failed> {
+    for (index, tool) in server.tools().iter().enumerate() {
+        for revision in Revision::PUBLISHED {
+            let projected = project_tool(tool, &revision)?;
+            let lifted = lift_tool(&projected.tool, &Revision::V2026_07_28)?;
+            let opened = lifted.form == Form::Envelope
+                && tool["outputSchema"]["x-fastmcp-wrap-result"] == true;
+            // An envelope that FastMCP marked is taken off in every revision.
+            if lifted.tool.to_string() != tool.to_string() && !opened {
+                return Err(format!("tool {index} at {revision}: {}", lifted.tool).into());
+            }
+        }
+    }
+    Ok(())
+}

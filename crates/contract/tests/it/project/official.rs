@@ -1,0 +1,54 @@
+//! The official suite, each schema as the output schema of a tool.
+
+use serde_json::{Value, json};
+use toolpact_schema::Dialect;
+use toolpact_testkit::suite::{self, File, Kind};
+
+/// A tool whose output schema is one of the suite, and the values it is tried on.
+pub(crate) struct Example {
+    /// File and group.
+    pub(crate) name: String,
+    /// The tool.
+    pub(crate) tool: Value,
+    /// Description, value, and whether it is valid.
+    pub(crate) values: Vec<(String, Value, bool)>,
+}
+
+/// The required files of all dialects.
+pub(crate) fn files() -> Vec<File> {
+    suite::files().into_iter().filter(|file| file.kind == Kind::Required).collect()
+}
+
+/// The groups of `file`; a schema that does not name its dialect gets to.
+pub(crate) fn examples(file: &File) -> Vec<Example> {
+    let groups = file.groups().into_iter();
+    groups
+        .map(|group| {
+            let mut schema = group.schema;
+            if let Value::Object(schema) = &mut schema
+                && file.dialect != Dialect::Draft202012
+                && !schema.contains_key("$schema")
+            {
+                schema.shift_insert(0, "$schema".to_owned(), file.dialect.uri().into());
+            }
+            Example {
+                name: format!("{}: {}", file.name, group.description),
+                tool: json!({
+                    "name": "example",
+                    "inputSchema": { "type": "object" },
+                    "outputSchema": schema
+                }),
+                values: group
+                    .tests
+                    .into_iter()
+                    .map(|case| (case.description, case.data, case.valid))
+                    .collect(),
+            }
+        })
+        .collect()
+}
+
+/// A result with `value` as its structured content.
+pub(crate) fn result(value: &Value) -> Value {
+    json!({ "content": [{ "type": "text", "text": "" }], "structuredContent": value })
+}
