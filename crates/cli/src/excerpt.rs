@@ -9,9 +9,6 @@ use toolpact_schema::Pointer;
 
 use crate::terminal::printable;
 
-/// Lines longer than this are shown in part.
-const MAX_LINE: usize = 160;
-
 /// A JSON text whose places can be looked up.
 pub(crate) struct Positions<'a> {
     name: &'a str,
@@ -83,36 +80,15 @@ impl<'a> Positions<'a> {
         let line_end =
             self.text[span.end..].find(['\r', '\n']).map_or(self.text.len(), |n| span.end + n);
         let line = self.first_line + self.text[..line_start].matches('\n').count();
-
-        // A long line is cut down to what surrounds the place, at character boundaries.
-        let (from, to) = if line_end - line_start > MAX_LINE {
-            let from = span.start.saturating_sub(MAX_LINE / 4).max(line_start);
-            let to = span.end.min(span.start + MAX_LINE / 2) + MAX_LINE / 4;
-            (boundary(self.text, from), boundary(self.text, to.min(line_end)))
-        } else {
-            (line_start, line_end)
-        };
-        let (mut shown, mut mark) =
-            clean(&self.text[from..to], span.start - from, span.end.min(to) - from);
-        if from > line_start {
-            shown.insert_str(0, "… ");
-            mark = mark.start + "… ".len()..mark.end + "… ".len();
-        }
-        if to < line_end {
-            shown.push_str(" …");
-        }
-
-        let column = self.text[line_start..span.start].chars().count() + 1;
-        let place = format!("{}:{line}:{column}", printable(self.name));
+        let (shown, mark) =
+            clean(&self.text[line_start..line_end], span.start - line_start, span.end - line_start);
         let title = printable(&remark.title).into_owned();
         let label = printable(remark.label);
         let snippet = Snippet::source(shown)
+            .path(printable(self.name))
             .line_start(line)
             .annotation(AnnotationKind::Primary.span(mark).label(label));
-        let mut group = Level::ERROR
-            .primary_title(title)
-            .element(annotate_snippets::Origin::path(place))
-            .element(snippet);
+        let mut group = Level::ERROR.primary_title(title).element(snippet);
         if let Some(hint) = remark.hint {
             group = group.element(Level::HELP.message(printable(hint)));
         }
@@ -132,11 +108,6 @@ impl Remark<'_> {
         }
         Renderer::styled().render(&[group])
     }
-}
-
-/// The nearest start of a character at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 /// `line` without what steers a terminal, and where `start..end` has gone.

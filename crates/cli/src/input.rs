@@ -118,8 +118,13 @@ impl Source {
         let value = serde_json::from_str(text).map_err(|error| {
             let (line, column) = (line + error.line() - 1, error.column());
             let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or(&message);
-            anyhow!("{}:{line}:{column}: invalid JSON: {}", self.name, lower(message))
+            if message.starts_with("recursion limit") {
+                return anyhow!(
+                    "{}:{line}:{column}: more than 127 nested levels, the most that is read",
+                    self.name
+                );
+            }
+            anyhow!("{}:{line}:{column}: invalid JSON: {}", self.name, bare(&message))
         })?;
         Ok(self.holds(value, Some(text), line))
     }
@@ -131,8 +136,7 @@ impl Source {
                 .location()
                 .map_or_else(String::new, |place| format!(":{}:{}", place.line(), place.column()));
             let message = error.to_string();
-            let message = message.lines().next().unwrap_or_default();
-            anyhow!("{}{place}: invalid YAML: {}", self.name, lower(message))
+            anyhow!("{}{place}: invalid YAML: {}", self.name, bare(&message))
         })?;
         Ok(self.holds(value, None, 1))
     }
@@ -190,11 +194,8 @@ fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
     }
 }
 
-fn lower(message: &str) -> String {
-    let mut chars = message.chars();
-    match chars.next() {
-        // `EOF` stays as it is.
-        Some(first) if !message.starts_with("EOF") => first.to_lowercase().chain(chars).collect(),
-        _ => message.to_owned(),
-    }
+/// `message` in one line, without the place that it ends with.
+fn bare(message: &str) -> &str {
+    let line = message.lines().next().unwrap_or_default();
+    line.split(" at line ").next().unwrap_or(line)
 }

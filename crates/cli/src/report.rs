@@ -117,7 +117,7 @@ impl<W: Write> Report<W> {
         }
         let remark = Remark {
             title: format!("{}: {}", violation.instance, violation.message),
-            label: &format!("`{}` of the schema at {}", violation.keyword, violation.schema),
+            label: &format!("by the schema at {}", violation.schema),
             hint: violation.hint.as_deref(),
         };
         let text = match positions {

@@ -98,11 +98,9 @@ fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
     )?;
     tell(out, &doubling, &json!("x"))?;
 
-    let list = json!({ "type": "array", "items": { "$ref": "#" } });
-    let recursive = json!({ "anyOf": [list, list] });
-    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
-    writeln!(out, "   a list of lists, by either of two branches, against 100 nested lists")?;
-    tell(out, &recursive, &deep)?;
+    let many = |from: usize| (from..from + 5000).map(|n| json!({ "n": n })).collect::<Vec<_>>();
+    writeln!(out, "   5000 items, each to be one of 5000 objects that it is not")?;
+    tell(out, &json!({ "items": { "enum": many(0) } }), &many(5000).into())?;
 
     let backtracking = json!({ "pattern": "^(?=a)(a|aa)+$" });
     let text = format!("{}!", "a".repeat(60));

@@ -3,10 +3,10 @@
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 
-use insta_cmd::{StdinCommand, assert_cmd_snapshot};
+use insta_cmd::assert_cmd_snapshot;
 use serde_json::Value;
 
-use crate::command::toolpact;
+use crate::command::{toolpact, toolpact_with};
 
 /// One test, one command line in the folder `data`, one snapshot of its output and exit code.
 macro_rules! commands {
@@ -38,7 +38,7 @@ commands! {
     refuses_in_json: ["check", "--schema", "remote.schema.json", "--format", "json"];
     refuses_an_array_as_a_schema: ["check", "--schema", "array.schema.json"];
     refuses_a_doubling_schema: ["check", "--schema", "doubling.schema.json", "good.json", "--format", "concise"];
-    stops_when_fuel_runs_out: ["check", "--schema", "lists.schema.json", "deep.json", "--fuel", "100000"];
+    stops_when_fuel_runs_out: ["check", "--schema", "weather.schema.json", "good.json", "bad.json", "--fuel", "5"];
     sets_limits: ["check", "--schema", "weather.schema.json", "--limit", "depth=2", "--format", "concise"];
 
     refuses_an_unknown_limit: ["check", "--schema", "weather.schema.json", "--limit", "size=2"];
@@ -53,47 +53,30 @@ commands! {
     lists_the_verbs: ["--help"];
 }
 
-/// `toolpact check` with the weather schema and `text` on standard input.
-fn with_input(text: &str) -> StdinCommand {
-    let mut command = StdinCommand::new(env!("CARGO_BIN_EXE_toolpact"), text);
-    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/data");
-    command.args(["check", "--schema", "weather.schema.json", "-"]);
-    command.current_dir(data).env("NO_COLOR", "1");
-    command
+/// One test, one text on standard input to be checked with the weather schema.
+macro_rules! inputs {
+    ($($name:ident: $text:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            let arguments = ["check", "--schema", "weather.schema.json", "-"];
+            assert_cmd_snapshot!(stringify!($name), toolpact(&arguments).pass_stdin($text));
+        }
+    )*};
 }
 
-#[test]
-fn reads_json_from_standard_input() {
-    assert_cmd_snapshot!(with_input(r#"{"city": "Oslo", "hours": 30}"#));
-}
-
-#[test]
-fn reads_yaml_from_standard_input() {
-    assert_cmd_snapshot!(with_input("city: Oslo\nhours: 30\n"));
-}
-
-#[test]
-fn complains_about_broken_standard_input() {
-    assert_cmd_snapshot!(with_input("{\"city\": \"Oslo\",\n \"hours\" 3}"));
-}
-
-#[test]
-fn takes_no_bare_word_for_yaml() {
-    assert_cmd_snapshot!(with_input("tru"));
-}
-
-#[test]
-fn complains_about_empty_standard_input() {
-    assert_cmd_snapshot!(with_input(""));
+inputs! {
+    reads_json_from_standard_input: r#"{"city": "Oslo", "hours": 30}"#;
+    reads_yaml_from_standard_input: "city: Oslo\nhours: 30\n";
+    complains_about_broken_standard_input: "{\"city\": \"Oslo\",\n \"hours\" 3}";
+    takes_no_bare_word_for_yaml: "tru";
+    complains_about_empty_standard_input: "";
 }
 
 #[test]
 fn refuses_scalars_as_schemas() {
     for (schema, found) in [("null", "null"), ("7", "number"), ("\"s\"", "string"), ("[]", "array")]
     {
-        let mut command = StdinCommand::new(env!("CARGO_BIN_EXE_toolpact"), schema);
-        let output =
-            command.args(["check", "--schema", "-", "--format", "concise"]).output().unwrap();
+        let output = toolpact_with(&["check", "--schema", "-", "--format", "concise"], schema);
         assert_eq!(output.status.code(), Some(1), "{schema}");
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains("expected a schema") && text.contains(found), "{schema}: {text}");

@@ -1,7 +1,8 @@
 //! Running the command in the folder of the test data.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::{io::Write as _, thread};
 
 /// `toolpact` with `arguments`.
 pub(crate) fn toolpact(arguments: &[&str]) -> Command {
@@ -9,4 +10,18 @@ pub(crate) fn toolpact(arguments: &[&str]) -> Command {
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/data");
     command.args(arguments).current_dir(data).env("NO_COLOR", "1");
     command
+}
+
+/// What `toolpact` does with `arguments` and `input`.
+pub(crate) fn toolpact_with(arguments: &[&str], input: &str) -> Output {
+    let mut command = toolpact(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // A command that ends early does not read all of it.
+    let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
 }
