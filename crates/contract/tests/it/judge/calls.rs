@@ -1,0 +1,59 @@
+//! Arguments and results of calls.
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_contract::{Contract, Outcome, judge_arguments, judge_result};
+use toolpact_schema::{Limits, Schema};
+
+use super::cases::{self, expect};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    cases::trials("calls", call)
+}
+
+/// A case has `input` or `output` (a schema), `arguments` or `result`, `mode` and perhaps `fuel`, and
+/// says what comes of it: `outcome`, `rules`, `pointers`, `text` (of the tool error, `null` where the
+/// call goes on), and a `secret` that must not be in it.
+fn call(case: &Value) -> Result<(), Failed> {
+    let mut limits = Limits::default();
+    if let Some(fuel) = case["fuel"].as_u64() {
+        limits.fuel = fuel;
+    }
+    let mut tool = json!({ "name": "t", "inputSchema": { "type": "object" } });
+    for (from, to) in [("input", "inputSchema"), ("output", "outputSchema")] {
+        if let Some(schema) = case.get(from) {
+            tool[to] = schema.clone();
+        }
+    }
+    let contract = Contract::received_with(tool, &Schema::options().limits(limits))
+        .map_err(|error| error.to_string())?;
+    let mode = case["mode"].as_str().unwrap_or("enforce").parse().expect("a mode");
+    let judged = match case.get("result") {
+        Some(result) => judge_result(&contract, result, mode),
+        None => judge_arguments(&contract, case.get("arguments"), mode),
+    };
+    let outcome = match judged.outcome {
+        Outcome::NotJudged => "not judged",
+        Outcome::Valid => "valid",
+        Outcome::Invalid => "invalid",
+        Outcome::Unfinished => "unfinished",
+        _ => "another",
+    };
+    expect(case, "outcome", &outcome.into())?;
+    let rules: Vec<_> = judged.findings.iter().map(|finding| finding.rule).collect();
+    expect(case, "rules", &json!(rules))?;
+    let pointers: Vec<_> =
+        judged.findings.iter().map(|finding| finding.pointer.to_string()).collect();
+    expect(case, "pointers", &json!(pointers))?;
+    let text = judged.refusal.as_ref().map(|refusal| {
+        assert_eq!(refusal["isError"], true, "a refusal is a tool error");
+        refusal["content"][0]["text"].clone()
+    });
+    expect(case, "text", &json!(text))?;
+    if let Some(secret) = case["secret"].as_str()
+        && json!(judged.refusal).to_string().contains(secret)
+    {
+        return Err(format!("the refusal repeats {secret}").into());
+    }
+    Ok(())
+}

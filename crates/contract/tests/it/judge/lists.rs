@@ -1,0 +1,91 @@
+//! Tool lists, header annotations and repairs.
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_contract::{JudgeOptions, JudgedTools, judge_tools};
+use toolpact_schema::Schema;
+
+use super::cases::{self, expect};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        cases::trials("lists", list),
+        cases::trials("headers", headers),
+        cases::trials("repairs", repair),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A case has `list` and perhaps `policy`, and says what comes of it: `kept` (the list), `names` (of
+/// the contracts), `findings` (each as [`short`] writes it).
+fn list(case: &Value) -> Result<(), Failed> {
+    let policy = case["policy"].as_str().unwrap_or("filter").parse().expect("a policy");
+    let judged = judge_tools(case["list"].clone(), &JudgeOptions::default().policy(policy));
+    expect(case, "findings", &findings(&judged))?;
+    let names: Vec<_> = judged.contracts.iter().map(toolpact_contract::Contract::name).collect();
+    expect(case, "names", &json!(names))?;
+    expect(case, "kept", &json!(judged.list))
+}
+
+/// A case has `schema` and says the `pointer` and `message` of the annotation that is wrong, if any.
+fn headers(case: &Value) -> Result<(), Failed> {
+    let tool = json!({ "name": "t", "inputSchema": case["schema"] });
+    let judged = judge_tools(tool.clone(), &JudgeOptions::default());
+    let found = judged.findings.iter().find(|finding| finding.rule == "header-annotation");
+    expect(case, "pointer", &found.map_or(Value::Null, |found| json!(found.pointer)))?;
+    expect(case, "message", &found.map_or(Value::Null, |found| json!(found.message)))?;
+    if judged.list.is_some() != found.is_none() {
+        return Err("dropped without a finding, or kept with one".into());
+    }
+    let ignored = judge_tools(tool, &JudgeOptions::default().ignore_headers(true));
+    if ignored.list.is_none() { Err("dropped although ignored".into()) } else { Ok(()) }
+}
+
+/// A case has `side` and `schema`, and says what `repair` makes of it (`repaired`, `null` where that
+/// cannot be mended), with `findings`, and `valid` and `invalid` values.
+fn repair(case: &Value) -> Result<(), Failed> {
+    let side = case["side"].as_str().unwrap_or("inputSchema");
+    let mut tool = json!({ "name": "t", "inputSchema": { "type": "object" } });
+    tool[side] = case["schema"].clone();
+    let options = JudgeOptions::default().policy("repair".parse().expect("a policy"));
+    let judged = judge_tools(tool.clone(), &options);
+    expect(case, "findings", &findings(&judged))?;
+    let repaired = judged.list.as_ref().and_then(|tool| tool.get(side)).cloned();
+    expect(case, "repaired", &json!(repaired))?;
+    if let Some(schema) = repaired {
+        let compiled = Schema::compile(&schema).map_err(|error| error.to_string())?;
+        for (member, valid) in [("valid", true), ("invalid", false)] {
+            for value in case[member].as_array().into_iter().flatten() {
+                if compiled.is_valid(value) != valid {
+                    return Err(format!("expected {value} to be {member}").into());
+                }
+            }
+        }
+        let again = judge_tools(judged.list.unwrap_or_default(), &options);
+        let kept = again.list.as_ref().and_then(|tool| tool.get(side));
+        if kept != Some(&schema) {
+            return Err(format!("repaired again: {kept:?}").into());
+        }
+    }
+    Ok(())
+}
+
+fn findings(judged: &JudgedTools) -> Value {
+    judged.findings.iter().map(short).collect()
+}
+
+/// `severity rule tool pointer action`, the tool as `-` where it has no name.
+fn short(finding: &toolpact_contract::Finding) -> Value {
+    let action = json!(finding.action);
+    let tool = finding.tool.as_deref().unwrap_or("-");
+    format!(
+        "{} {} {tool} {} {}",
+        finding.severity,
+        finding.rule,
+        finding.pointer,
+        action.as_str().unwrap_or_default()
+    )
+    .into()
+}

@@ -1,0 +1,25 @@
+//! Judging: schemas, tool lists, calls, the corpus, and arbitrary JSON.
+
+mod arbitrary;
+mod calls;
+mod cases;
+mod corpus;
+mod lists;
+mod pages;
+mod schemas;
+
+use libtest_mimic::Trial;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        schemas::trials(),
+        lists::trials(),
+        calls::trials(),
+        pages::trials(),
+        corpus::trials(),
+        arbitrary::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
