@@ -1,0 +1,12 @@
+//! What the contract crate is held to. Each module lists its cases; a case is data with a name.
+
+mod judge;
+mod project;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials: Vec<Trial> = [judge::trials(), project::trials()].into_iter().flatten().collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}
