@@ -194,7 +194,7 @@ fn object(tool: Value) -> Result<Map<String, Value>, ContractError> {
 }
 
 fn name_of(tool: &Map<String, Value>) -> Result<&str, ContractError> {
-    tool_name::check(tool).map_err(|finding| name_error(finding.message, finding.pointer, false))
+    tool_name::check(tool).map_err(|(at, message)| name_error(message, at, false))
 }
 
 fn name_error(message: String, pointer: Pointer, form: bool) -> ContractError {

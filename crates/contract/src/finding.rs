@@ -106,9 +106,8 @@ impl fmt::Display for Finding {
             (None, Some(index)) => write!(f, "tool {index} ")?,
             (None, None) => {}
         }
-        match self.side {
-            Some(side @ (Side::Arguments | Side::Result)) => write!(f, "{side} ")?,
-            _ => {}
+        if let Some(side @ (Side::Arguments | Side::Result)) = self.side {
+            write!(f, "{side} ")?;
         }
         write!(f, "{}: {}", self.pointer, self.message)?;
         if let Some(hint) = &self.hint {

@@ -68,8 +68,8 @@ pub fn judge_tools(list: Value, options: &JudgeOptions) -> JudgedTools {
     } else {
         let tools = match tools_mut(&mut list) {
             Ok(tools) => tools,
-            Err(finding) => {
-                judged.findings.push(finding);
+            Err((at, message)) => {
+                judged.findings.push(TOOL_LIST.finding(message).at(at));
                 return judged;
             }
         };
@@ -120,8 +120,8 @@ fn is_tool(document: &Value) -> bool {
     })
 }
 
-/// The tools of `document`, or what stands in their place.
-fn tools_mut(document: &mut Value) -> Result<&mut Vec<Value>, Finding> {
+/// The tools of `document`, or the place where they should be and what is wrong there.
+fn tools_mut(document: &mut Value) -> Result<&mut Vec<Value>, (Pointer, String)> {
     let mut at = Pointer::root();
     let mut here = document;
     for member in ["result", "tools"] {
@@ -144,5 +144,5 @@ fn tools_mut(document: &mut Value) -> Result<&mut Vec<Value>, Finding> {
         }
         _ => format!("expected an array of tools, found {found}"),
     };
-    Err(TOOL_LIST.finding(message).at(at))
+    Err((at, message))
 }

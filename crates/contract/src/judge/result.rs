@@ -70,9 +70,9 @@ pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCa
 type Wrong = (Outcome, Vec<Finding>, String);
 
 fn check(contract: &Contract, result: &Value) -> Result<Outcome, Wrong> {
-    let result = shape(result).map_err(|finding| {
-        let text = format!("{}: {}", finding.pointer, finding.message);
-        (Outcome::Invalid, vec![finding], text)
+    let result = shape(result).map_err(|(at, message)| {
+        let text = format!("{at}: {message}");
+        (Outcome::Invalid, vec![RESULT_SHAPE.finding(message).at(at)], text)
     })?;
     let is_error = result.get("isError") == Some(&Value::Bool(true));
     let Some(output) = contract.output() else { return Ok(Outcome::NotJudged) };
@@ -122,10 +122,10 @@ fn without_data(violations: &Violations) -> String {
     text
 }
 
-/// `result` as the object it has to be.
-fn shape(result: &Value) -> Result<&Map<String, Value>, Finding> {
+/// `result` as the object it has to be, or where it is not and why.
+fn shape(result: &Value) -> Result<&Map<String, Value>, (Pointer, String)> {
     let wrong = |expected: &str, found: &Value, at| {
-        Err(RESULT_SHAPE.finding(format!("expected {expected}, found {}", kind(found))).at(at))
+        Err((at, format!("expected {expected}, found {}", kind(found))))
     };
     let Value::Object(map) = result else {
         return wrong("a result (an object)", result, Pointer::root());

@@ -40,10 +40,9 @@ pub(super) fn settle<S>(
         }
         // Mended it could be used, but the policy is another one.
         (Ok(_), Err(error), _) => refuse(findings, &error, true),
-        // The mending made it worse: it stays as it was.
-        (Err(_), Ok(schema), _) => Settled { schema: Some(schema), findings },
+        // The mending made it worse, or was not asked for: it stays as it was.
+        (_, Ok(schema), _) => Settled { schema: Some(schema), findings },
         (Err(rest), Err(_), _) => refuse(with(findings, &rest), &rest, false),
-        (Ok(_), Ok(schema), _) => Settled { schema: Some(schema), findings },
     }
 }
 

@@ -13,8 +13,13 @@ use crate::{
     Action, Contract, Finding, InputSchema, OutputSchema, Severity, Side,
     json_type::kind,
     rules::{
-        duplicate_name::DUPLICATE_NAME, header_annotation, input_missing::INPUT_MISSING,
-        output_boolean::OUTPUT_BOOLEAN, tool_entry::TOOL_ENTRY, tool_member, tool_name,
+        duplicate_name::DUPLICATE_NAME,
+        header_annotation,
+        input_missing::INPUT_MISSING,
+        output_boolean::OUTPUT_BOOLEAN,
+        tool_entry::TOOL_ENTRY,
+        tool_member,
+        tool_name::{self, TOOL_NAME},
         tool_name_form,
     },
 };
@@ -65,7 +70,7 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
 
 fn names(tool: &Map<String, Value>, taken: &HashSet<String>) -> Vec<Finding> {
     match tool_name::check(tool) {
-        Err(finding) => vec![finding],
+        Err((at, message)) => vec![TOOL_NAME.finding(message).at(at)],
         Ok(name) => {
             let again = taken.contains(name).then(|| {
                 DUPLICATE_NAME

@@ -74,7 +74,7 @@ fn is_plain(node: &Node, depth: usize) -> bool {
     }
     let mut plain = true;
     each(node, |_, inner| {
-        plain = plain && inner.as_object().is_none_or(|inner| is_plain(inner, depth - 1))
+        plain = plain && inner.as_object().is_none_or(|inner| is_plain(inner, depth - 1));
     });
     plain
 }

@@ -14,6 +14,8 @@ mod nullable;
 mod property_required;
 mod root;
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 use toolpact_schema::{Dialect, Pointer};
 
@@ -117,7 +119,9 @@ impl Search {
                 *count += 1;
                 if *count <= REPORTED {
                     let mut at = self.member.concat(&path.pointer());
-                    place.iter().for_each(|token| at.push(token));
+                    for token in place {
+                        at.push(token);
+                    }
                     self.found.push(idiom.rule.finding(message).side(self.side).at(at));
                 }
             });
@@ -131,7 +135,8 @@ impl Search {
                 && let Some(last) =
                     self.found.iter_mut().rev().find(|finding| finding.rule == idiom.rule.id)
             {
-                last.message += &format!(", and {} more like it", count - REPORTED);
+                // Writing to a `String` does not fail.
+                _ = write!(last.message, ", and {} more like it", count - REPORTED);
             }
         }
         self.found

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolpact_schema::Pointer;
 
-use crate::{Finding, json_type::kind};
+use crate::json_type::kind;
 
 declare! {
     /// A tool has a name: a string that is not empty.
@@ -31,15 +31,15 @@ declare! {
     TOOL_NAME = "tool-name", Error
 }
 
-/// The name of `tool`, or the finding that it has none.
-pub(crate) fn check(tool: &Map<String, Value>) -> Result<&str, Finding> {
+/// The name of `tool`, or where it should be and what is wrong there.
+pub(crate) fn check(tool: &Map<String, Value>) -> Result<&str, (Pointer, String)> {
     let message = match tool.get("name") {
         Some(Value::String(name)) if !name.is_empty() => return Ok(name),
         Some(Value::String(_)) => "expected a name, found an empty string".to_owned(),
         Some(other) => format!("expected a name (a string), found {}", kind(other)),
         None => {
-            return Err(TOOL_NAME.finding("missing required member `name`"));
+            return Err((Pointer::root(), "missing required member `name`".to_owned()));
         }
     };
-    Err(TOOL_NAME.finding(message).at(Pointer::root().join("name")))
+    Err((Pointer::root().join("name"), message))
 }

@@ -44,8 +44,9 @@ fn expand(value: &mut Value) {
             *value = json!({ "type": "object", "additionalProperties": value });
         }
     } else if let Some(count) = number(value, "many") {
-        let properties = (1..count).map(|index| (format!("p{index}"), json!({})));
-        *value = json!({ "type": "object", "properties": serde_json::Map::from_iter(properties) });
+        let properties: serde_json::Map<_, _> =
+            (1..count).map(|index| (format!("p{index}"), json!({}))).collect();
+        *value = json!({ "type": "object", "properties": properties });
     } else if let Value::Array(list) = value {
         list.iter_mut().for_each(expand);
     } else if let Value::Object(map) = value {
