@@ -7,3 +7,8 @@ pub mod hostile;
 pub mod metaschemas;
 pub mod plain;
 pub mod suite;
+
+/// The code of the README is run as a documentation test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -98,9 +98,10 @@ fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
     )?;
     tell(out, &doubling, &json!("x"))?;
 
-    let many = |from: usize| (from..from + 5000).map(|n| json!({ "n": n })).collect::<Vec<_>>();
-    writeln!(out, "   5000 items, each to be one of 5000 objects that it is not")?;
-    tell(out, &json!({ "items": { "enum": many(0) } }), &many(5000).into())?;
+    let objects: Vec<_> = (0..5000).map(|n| json!({ "n": n })).collect();
+    let items = vec![json!({ "n": 4999 }); 5000];
+    writeln!(out, "   5000 items, each to be one of 5000 objects")?;
+    tell(out, &json!({ "items": { "enum": objects } }), &items.into())?;
 
     let backtracking = json!({ "pattern": "^(?=a)(a|aa)+$" });
     let text = format!("{}!", "a".repeat(60));

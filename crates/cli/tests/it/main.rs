@@ -6,3 +6,4 @@ mod bowtie;
 mod check;
 mod command;
 mod demo;
+mod readme;
