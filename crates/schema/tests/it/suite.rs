@@ -6,13 +6,16 @@ use std::collections::BTreeSet;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolpact_schema::Verdict;
+use toolpact_testkit::plain;
 use toolpact_testkit::suite::{self, File, Kind};
 
 const FAILURES: &str = include_str!("optional-failures.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials =
-        vec![Trial::test("suite/lists_only_known_failures", lists_only_known_failures)];
+    let mut trials = vec![
+        Trial::test("suite/lists_only_known_failures", lists_only_known_failures),
+        Trial::test("suite/lists_no_more_than_plain_fails", lists_no_more_than_plain_fails),
+    ];
     trials.extend(
         suite::files()
             .into_iter()
@@ -90,4 +93,26 @@ fn lists_only_known_failures() -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// With the same documents and options.
+fn lists_no_more_than_plain_fails() -> Result<(), Failed> {
+    let (mut ours, mut theirs) = (0, 0);
+    for file in suite::files().iter().filter(|file| file.kind != Kind::Required) {
+        ours += listed(&file.name).len();
+        let documents = suite::documents(file.dialect);
+        for group in file.groups() {
+            let formats = file.kind == Kind::Format;
+            let plain = plain::compile(file.dialect, formats, &documents, &group.schema);
+            let fails = |case: &&suite::Case| {
+                !plain.as_ref().is_ok_and(|plain| plain.is_valid(&case.data) == case.valid)
+            };
+            theirs += group.tests.iter().filter(fails).count();
+        }
+    }
+    if ours <= theirs {
+        Ok(())
+    } else {
+        Err(format!("we list {ours}, plain fails {theirs}").into())
+    }
 }
