@@ -5,6 +5,9 @@ mod exit;
 mod input;
 mod metaschemas;
 mod report;
+mod reshape;
+mod shape;
+mod table;
 mod terminal;
 mod verbs;
 

@@ -3,12 +3,16 @@
 mod bowtie;
 mod check;
 mod demo;
+mod explain;
+mod judge;
+mod lift;
+mod project;
 
 use clap::{Parser, Subcommand};
 
 use crate::exit::Outcome;
 
-/// Checks JSON values against JSON Schema, with a hard bound on cost.
+/// Checks MCP tools, their calls, and any JSON value against JSON Schema, with a hard bound on cost.
 ///
 /// Results go to standard output, everything else to standard error.
 /// Exit code 0: nothing to report; 1: findings; 2: wrong usage or unreadable input.
@@ -22,6 +26,10 @@ pub(crate) struct Toolpact {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Check(check::Check),
+    Judge(judge::Judge),
+    Explain(explain::Explain),
+    Project(project::Project),
+    Lift(lift::Lift),
     Bowtie(bowtie::Bowtie),
     Demo(demo::Demo),
 }
@@ -31,6 +39,10 @@ impl Toolpact {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
         match self.verb {
             Verb::Check(check) => check.run(),
+            Verb::Judge(judge) => judge.run(),
+            Verb::Explain(explain) => explain.run(),
+            Verb::Project(project) => project.run(),
+            Verb::Lift(lift) => lift.run(),
             Verb::Bowtie(bowtie) => bowtie.run(),
             Verb::Demo(demo) => demo.run(),
         }

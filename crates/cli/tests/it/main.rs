@@ -6,4 +6,6 @@ mod bowtie;
 mod check;
 mod command;
 mod demo;
+mod judge;
+mod project;
 mod readme;

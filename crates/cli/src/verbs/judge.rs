@@ -1,0 +1,124 @@
+//! `toolpact judge`: tool lists, each tool alone.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use toolpact_contract::{JudgeOptions, JudgedTools, Policy, Severity, judge_tools};
+
+use crate::exit::Outcome;
+use crate::input::{Document, Source};
+use crate::table::{Findings, Format, Sums};
+use crate::terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolpact judge tools.json
+  my-server-tools | toolpact judge --format json
+  toolpact judge --policy repair --kept tools.json > repaired.json
+  toolpact explain exclusive-bound                 what a rule is about
+
+Exit code 0: nothing worse than `info`; 1: warnings or errors; 2: wrong usage or unreadable input.";
+
+/// Judge the tools of a list, each alone.
+///
+/// A list is a `tools/list` result, a JSON-RPC response that holds one, an array of tools, or one tool.
+/// For each tool that a client could not use, and for each part of one, there is a finding that says which
+/// rule, where, and what becomes of it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Judge {
+    /// The lists, JSON or YAML files (`-` for standard input)
+    #[arg(value_name = "FILE", default_value = "-")]
+    lists: Vec<PathBuf>,
+
+    /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
+    /// mended without changing its meaning, `reject` refuses the list
+    #[arg(long, default_value_t, value_name = "POLICY")]
+    policy: Policy,
+
+    /// Take a wrong `x-mcp-header` annotation for a warning, as clients on other transports than
+    /// HTTP may
+    #[arg(long)]
+    ignore_headers: bool,
+
+    /// Write the lists as they are after judgement to standard output, and findings to standard error
+    #[arg(long)]
+    kept: bool,
+
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Judge {
+    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+        if self.lists.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+            anyhow::bail!("`-` is given more than once, standard input can be read only once");
+        }
+        let options =
+            JudgeOptions::default().policy(self.policy).ignore_headers(self.ignore_headers);
+        let mut outcome = Outcome::Clean;
+        let mut sums = Sums::default();
+        for path in &self.lists {
+            let source = match Source::read(path) {
+                Ok(source) => source,
+                Err(error) => {
+                    terminal::complain(&error);
+                    outcome = Outcome::Failed;
+                    continue;
+                }
+            };
+            for document in source.documents() {
+                outcome = outcome.max(match document {
+                    Ok(document) => self.judge(document, &options, &mut sums)?,
+                    Err(error) => {
+                        terminal::complain(&error);
+                        Outcome::Failed
+                    }
+                });
+            }
+        }
+        if self.format == Format::Full {
+            sums.tell(&mut anstream::stderr().lock())?;
+        }
+        Ok(outcome)
+    }
+
+    fn judge(
+        &self,
+        document: Document<'_>,
+        options: &JudgeOptions,
+        sums: &mut Sums,
+    ) -> io::Result<Outcome> {
+        let judged = judge_tools(document.value, options);
+        sums.add(&judged);
+        if self.kept {
+            self.report(&document.name, &judged, &mut anstream::stderr().lock())?;
+            if let Some(list) = &judged.list {
+                writeln!(io::stdout().lock(), "{list:#}")?;
+            }
+        } else {
+            self.report(&document.name, &judged, &mut anstream::stdout().lock())?;
+        }
+        let worst = judged.findings.iter().map(|finding| finding.severity).max();
+        Ok(if worst > Some(Severity::Info) { Outcome::Findings } else { Outcome::Clean })
+    }
+
+    fn report(&self, name: &str, judged: &JudgedTools, out: &mut impl Write) -> io::Result<()> {
+        match self.format {
+            Format::Full => Findings { name, judged }.table(out),
+            Format::Concise => Findings { name, judged }.lines(out),
+            Format::Json => writeln!(out, "{}", as_json(name, judged)),
+        }
+    }
+}
+
+fn as_json(name: &str, judged: &JudgedTools) -> Value {
+    let tools: Vec<_> = judged
+        .contracts
+        .iter()
+        .map(|contract| json!({ "name": contract.name(), "digest": contract.digest().to_string() }))
+        .collect();
+    json!({ "list": name, "kept": tools, "findings": judged.findings })
+}

@@ -1,0 +1,43 @@
+//! `toolpact judge` and `toolpact explain`.
+
+use insta_cmd::assert_cmd_snapshot;
+use serde_json::Value;
+
+use crate::command::{toolpact, toolpact_with};
+
+/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
+macro_rules! commands {
+    ($($name:ident: $arguments:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_cmd_snapshot!(stringify!($name), toolpact(&$arguments));
+        }
+    )*};
+}
+
+commands! {
+    judges_each_tool_alone: ["judge", "tools.json"];
+    says_that_all_is_kept: ["judge", "fine.tools.json"];
+    repairs_on_request: ["judge", "--policy", "repair", "tools.json"];
+    rejects_on_request: ["judge", "--policy", "reject", "tools.json", "--format", "concise"];
+    writes_what_is_kept: ["judge", "--policy", "repair", "--kept", "--format", "concise", "tools.json"];
+    judges_in_json: ["judge", "--format", "json", "tools.json", "fine.tools.json"];
+    sums_several_lists: ["judge", "fine.tools.json", "tools.json", "nowhere.json"];
+    finds_no_list: ["judge", "good.json"];
+    refuses_an_unknown_policy: ["judge", "--policy", "fix", "tools.json"];
+    explains_judging: ["judge", "--help"];
+
+    lists_the_rules: ["explain"];
+    explains_a_rule: ["explain", "exclusive-bound"];
+    knows_no_such_rule: ["explain", "no-such-rule"];
+}
+
+#[test]
+fn judges_standard_input() {
+    let response = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"}]}}"#;
+    let output = toolpact_with(&["judge", "--format", "json"], response);
+    assert_eq!(output.status.code(), Some(1));
+    let line: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(line["findings"][0]["rule"], "input-missing");
+    assert_eq!(line["findings"][0]["action"], "tool-dropped");
+}

@@ -1,0 +1,47 @@
+//! `toolpact project` and `toolpact lift`.
+
+use insta_cmd::assert_cmd_snapshot;
+use serde_json::Value;
+
+use crate::command::{toolpact, toolpact_with};
+
+/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
+macro_rules! commands {
+    ($($name:ident: $arguments:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_cmd_snapshot!(stringify!($name), toolpact(&$arguments));
+        }
+    )*};
+}
+
+commands! {
+    projects_a_tool: ["project", "--to", "2025-11-25", "count.tool.json"];
+    leaves_a_tool_for_a_natural_revision: ["project", "--to", "2026-07-28", "count.tool.json"];
+    projects_a_result: ["project", "--to", "2025-11-25", "--tool", "count.tool.json", "count.result.json"];
+    projects_what_can_be_projected: ["project", "--to", "2025-11-25", "tools.json"];
+    projects_neither_tools_nor_results: ["project", "--to", "2025-11-25", "good.json"];
+    needs_a_result_for_a_tool: ["project", "--to", "2025-11-25", "--tool", "count.tool.json", "tools.json"];
+    needs_a_revision: ["project", "count.tool.json"];
+    explains_projecting: ["project", "--help"];
+    explains_lifting: ["lift", "--help"];
+}
+
+#[test]
+fn lifts_what_was_projected() {
+    let to = ["project", "--to", "2025-11-25", "count.tool.json"];
+    let projected = toolpact(&to).output().unwrap();
+    let projected = String::from_utf8(projected.stdout).unwrap();
+    let lifted = toolpact_with(&["lift", "--from", "2025-11-25"], &projected);
+    let lifted: Value = serde_json::from_slice(&lifted.stdout).unwrap();
+    assert_eq!(lifted["outputSchema"], serde_json::json!({ "type": "integer" }));
+    assert_eq!(lifted.get("_meta"), None);
+
+    let arguments =
+        ["project", "--to", "2025-11-25", "--tool", "count.tool.json", "count.result.json"];
+    let projected = toolpact(&arguments).output().unwrap();
+    let projected = String::from_utf8(projected.stdout).unwrap();
+    let lifted = toolpact_with(&["lift", "--from", "2025-11-25"], &projected);
+    let lifted: Value = serde_json::from_slice(&lifted.stdout).unwrap();
+    assert_eq!(lifted["structuredContent"], 72);
+}
