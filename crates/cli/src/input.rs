@@ -136,7 +136,14 @@ impl Source {
                 .location()
                 .map_or_else(String::new, |place| format!(":{}:{}", place.line(), place.column()));
             let message = error.to_string();
-            anyhow!("{}{place}: invalid YAML: {}", self.name, bare(&message))
+            let message = match error {
+                serde_saphyr::Error::MultipleDocuments { .. } => "more than one document",
+                serde_saphyr::Error::DuplicateMappingKey { .. } => "a key that is there already",
+                // Where an alias breaks the budget its error is wrapped.
+                _ if message.starts_with("budget") => "more levels, nodes or aliases than are read",
+                _ => bare(&message),
+            };
+            anyhow!("{}{place}: invalid YAML: {message}", self.name)
         })?;
         Ok(self.holds(value, None, 1))
     }
@@ -165,7 +172,6 @@ impl Syntax {
 }
 
 /// Reads the one value of `path` (`-` is standard input): what a verb that needs no positions wants.
-#[expect(dead_code, reason = "for verbs that take a whole document")]
 pub(crate) fn value(path: &Path) -> anyhow::Result<Value> {
     Ok(Source::read(path)?.document()?.value)
 }

@@ -22,7 +22,7 @@ Exit code 0: all valid; 1: something invalid, unfinished or refused; 2: wrong us
 /// Check values against a schema, or the schema itself.
 ///
 /// Values are files, or `-` for standard input: JSON, YAML (`.yaml`, `.yml`) or one JSON value a line
-/// (`.jsonl`, `.ndjson`). A file may have 16 MiB and 127 nested levels.
+/// (`.jsonl`, `.ndjson`). A file may have 16 MiB and 127 nested levels (YAML: 64).
 ///
 /// The dialect is the one named by `$schema`, else 2020-12. References may not leave the schema: nothing is ever fetched.
 #[derive(Debug, clap::Args)]

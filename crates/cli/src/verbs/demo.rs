@@ -103,7 +103,7 @@ fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
     writeln!(out, "   5000 items, each to be one of 5000 objects")?;
     tell(out, &json!({ "items": { "enum": objects } }), &items.into())?;
 
-    let backtracking = json!({ "pattern": "^(?=a)(a|aa)+$" });
+    let backtracking = json!({ "pattern": "^(a|aa)+(?<=b)$" });
     let text = format!("{}!", "a".repeat(60));
     writeln!(out, "   a pattern that tries every way to split a text, against 60 letters")?;
     tell(out, &backtracking, &json!(text))

@@ -12,3 +12,10 @@ fn shows_every_kind_of_end_on_one_screen() {
     }
     assert!(text.lines().count() <= 40, "{text}");
 }
+
+#[test]
+fn says_its_version() {
+    let output = toolpact(&["--version"]).output().unwrap();
+    let expected = concat!("toolpact ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
