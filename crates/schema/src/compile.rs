@@ -1,7 +1,7 @@
 //! Handing an admitted schema to the engine.
 
 use jsonschema::{
-    Draft, PatternOptions, Registry, ValidationError, ValidationOptions, error::ValidationErrorKind,
+    PatternOptions, Registry, ValidationError, ValidationOptions, error::ValidationErrorKind,
 };
 use serde_json::Value;
 
@@ -21,9 +21,9 @@ pub(crate) fn compile(
     schema: &Value,
     dialect: Option<Dialect>,
     admitted: &Admitted,
+    registry: Option<&Registry<'_>>,
 ) -> Result<Validator, SchemaError> {
     with_stack(admitted.depth * NESTED_REFERENCES, || {
-        let registry = documents(options, dialect)?;
         let mut engine: ValidationOptions<'_, _, MeteredJson> = jsonschema::options_for()
             .offline()
             .should_validate_formats(options.assert_formats)
@@ -33,7 +33,7 @@ pub(crate) fn compile(
         if let Some(patterns) = &admitted.hard_patterns {
             engine = engine.with_keyword("pattern", hard_pattern_keyword(patterns));
         }
-        if let Some(registry) = &registry {
+        if let Some(registry) = registry {
             engine = engine.with_registry(registry);
         }
         if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
@@ -41,27 +41,6 @@ pub(crate) fn compile(
         }
         engine.build(schema).map_err(|error| refusal(&error, schema, dialect))
     })
-}
-
-fn documents<'a>(
-    options: &'a Options,
-    dialect: Option<Dialect>,
-) -> Result<Option<Registry<'a>>, SchemaError> {
-    if options.documents.is_empty() {
-        return Ok(None);
-    }
-    let draft = dialect.map_or_else(Draft::default, Dialect::draft);
-    let pairs = options.documents.iter().map(|(uri, document)| {
-        let found = draft.detect(document);
-        let draft = if found == Draft::Unknown { draft } else { found };
-        (uri.as_str(), draft.create_resource_ref(document))
-    });
-    Registry::new()
-        .draft(draft)
-        .extend(pairs)
-        .and_then(|builder| builder.prepare())
-        .map(Some)
-        .map_err(|error| reference_error(&error.to_string()))
 }
 
 fn reference_error(reference: &str) -> SchemaError {

@@ -19,7 +19,8 @@ pub struct Limits {
     pub bytes: usize,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,
-    /// States that all regular expressions of a schema compile to.
+    /// States that all regular expressions of a schema compile to, with an allowance for the work
+    /// of translating them.
     pub pattern_states: usize,
     /// Visits that one place of an instance can get through in-place keywords: references,
     /// `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas`.
@@ -73,7 +74,7 @@ impl Default for Limits {
             subschemas: 10_000,
             bytes: 1 << 20,
             pattern_bytes: 4096,
-            pattern_states: 1 << 16,
+            pattern_states: 250_000,
             expansion: 1 << 14,
             instance_depth: 128,
             violations: 16,

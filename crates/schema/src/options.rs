@@ -11,7 +11,6 @@ pub struct Options {
     pub(crate) limits: Limits,
     pub(crate) assert_formats: bool,
     pub(crate) documents: Vec<(String, Value)>,
-    pub(crate) metaschemas: bool,
 }
 
 impl Options {
@@ -36,18 +35,17 @@ impl Options {
         self
     }
 
-    /// A further document that references may reach, by its URI.
+    /// A further document that references may reach, by its URI. The metaschemas of the dialects
+    /// are no exception: a schema may refer to one only where it was handed in.
     #[must_use]
     pub fn document(mut self, uri: impl Into<String>, document: Value) -> Self {
         self.documents.push((uri.into(), document));
         self
     }
 
-    /// Whether references may reach the metaschemas of the known dialects, which this crate holds.
-    #[must_use]
-    pub fn metaschemas(mut self, yes: bool) -> Self {
-        self.metaschemas = yes;
-        self
+    pub(crate) fn has_document(&self, uri: &str) -> bool {
+        let bare = uri.trim_end_matches('#');
+        self.documents.iter().any(|(known, _)| known.trim_end_matches('#') == bare)
     }
 
     /// Admits and compiles `schema`.

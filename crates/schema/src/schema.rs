@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     Dialect, Limits, Options, SchemaError, Unfinished, Verdict, Violations,
-    admission::{self, Admitted},
+    admission::{self, Admitted, Documents},
     compile,
     engine::{Allowance, HardPattern, Metered, Stop, Validator, nesting, run, with_stack},
     explain::Explainer,
@@ -52,8 +52,10 @@ impl Schema {
 
     pub(crate) fn build(options: &Options, schema: &Value) -> Result<Self, SchemaError> {
         let dialect = admission::dialect(options, schema)?;
-        let admitted = admission::admit(options, schema)?;
-        let validator = compile::compile(options, schema, dialect, &admitted)?;
+        let documents = Documents::of(options, schema)?;
+        let admitted = admission::admit(options, schema, documents.as_ref())?;
+        let registry = documents.as_ref().map(Documents::registry);
+        let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
         let allowance = prices(&options.limits, &admitted);
         Ok(Self(Arc::new(Compiled {
             dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
@@ -182,11 +184,13 @@ fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
     }
 }
 
-/// Steps for one reported error, which holds its place in the instance and in the schema.
+/// Steps for one reported error: about the bytes it takes, most of them for its place in the
+/// instance and the way through the schema.
 fn error_price(instance: &Value, admitted: &Admitted, depth: usize) -> u32 {
-    const ERROR: usize = 300;
-    let path = longest_name(instance).saturating_mul(depth);
-    u32::try_from(ERROR + path + admitted.need.in_place.saturating_mul(8)).unwrap_or(u32::MAX)
+    const ERROR: usize = 512;
+    const KEYWORD: usize = 16;
+    let level = admitted.need.in_place.saturating_mul(KEYWORD) + longest_name(instance);
+    u32::try_from(ERROR.saturating_add(level.saturating_mul(depth + 1))).unwrap_or(u32::MAX)
 }
 
 /// The longest member name in `value`.

@@ -12,12 +12,8 @@ use toolpact_schema::{Limits, Schema, SchemaError, Verdict};
 pub struct Case {
     /// Its name.
     pub name: String,
-    /// The schema, made.
-    #[serde(deserialize_with = "made")]
-    pub schema: Value,
-    /// The instance, made.
-    #[serde(default, deserialize_with = "made")]
-    pub instance: Value,
+    schema: Value,
+    instance: Value,
     /// Limits other than the default.
     #[serde(default)]
     pub limits: Map<String, Value>,
@@ -77,30 +73,38 @@ impl Outcome {
 }
 
 impl Case {
-    /// Compiles the schema and validates the instance.
+    /// The schema.
+    #[must_use]
+    pub fn schema(&self) -> Value {
+        make(&self.schema)
+    }
+
+    /// The instance.
+    #[must_use]
+    pub fn instance(&self) -> Value {
+        make(&self.instance)
+    }
+
+    /// Compiles `schema` and validates `instance`.
     ///
     /// # Panics
     ///
     /// Where the case names a limit that does not exist.
     #[must_use]
-    pub fn run(&self) -> Outcome {
+    pub fn run(&self, schema: &Value, instance: &Value) -> Outcome {
         let mut limits = Limits::default();
         for (name, limit) in &self.limits {
             assert!(limits.set(name, limit.as_u64().unwrap_or_default()), "no limit `{name}`");
         }
         let options = Schema::options().limits(limits).assert_formats(self.assert_formats);
-        match options.compile(&self.schema) {
+        match options.compile(schema) {
             Err(error) => Outcome::Refused(error),
             Ok(schema) => {
-                let measured = schema.measure(&self.instance);
+                let measured = schema.measure(instance);
                 Outcome::Judged(measured.verdict, measured.fuel)
             }
         }
     }
-}
-
-fn made<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    Value::deserialize(deserializer).map(|value| make(&value))
 }
 
 /// Builds what `recipe` describes; what describes nothing stays as it is.

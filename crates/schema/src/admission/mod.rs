@@ -8,6 +8,8 @@ mod survey;
 
 use std::sync::Arc;
 
+pub(crate) use reference::Documents;
+
 use serde_json::Value;
 
 use crate::{
@@ -33,14 +35,17 @@ pub(crate) struct Admitted {
 }
 
 /// Checks `schema` against the limits, the reference rule and the list of dialects.
-pub(crate) fn admit(options: &Options, schema: &Value) -> Result<Admitted, SchemaError> {
+pub(crate) fn admit(
+    options: &Options,
+    schema: &Value,
+    documents: Option<&Documents<'_>>,
+) -> Result<Admitted, SchemaError> {
     let limits = &options.limits;
-    let documents = reference::Documents::of(options, schema)?;
     // Writing a schema that is too deep could take too much stack; the survey refuses it.
     if nesting(schema, limits.depth) <= limits.depth {
         check_bytes(schema, limits.bytes)?;
     }
-    let survey = survey::Survey::of(options, schema, documents.as_ref())?;
+    let survey = survey::Survey::of(options, schema, documents)?;
     let patterns = pattern::check(&survey, limits)?;
     let measure = graph::measure(&survey);
     if measure.expansion > limits.expansion {
@@ -74,12 +79,9 @@ pub(crate) fn dialect(options: &Options, schema: &Value) -> Result<Option<Dialec
 }
 
 fn known_dialect(options: &Options, uri: &str) -> Result<Option<Dialect>, SchemaErrorKind> {
-    let bare = uri.trim_end_matches('#');
     match Dialect::from_uri(uri) {
         Some(dialect) => Ok(Some(dialect)),
-        None if options.documents.iter().any(|(known, _)| known.trim_end_matches('#') == bare) => {
-            Ok(None)
-        }
+        None if options.has_document(uri) => Ok(None),
         None => Err(SchemaErrorKind::UnsupportedDialect { uri: uri.to_owned() }),
     }
 }

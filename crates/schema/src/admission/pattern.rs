@@ -42,6 +42,12 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
         if !is_new && !names {
             continue;
         }
+        // Translating parses the pattern again for each escape in it.
+        let escapes = source.bytes().filter(|byte| *byte == b'\\').count();
+        states = states.saturating_add(escapes * source.len() / 4);
+        if states > limits.pattern_states {
+            return Err(refuse(too_many(states, limits)));
+        }
         let invalid = || SchemaErrorKind::Pattern { pattern: source.chars().take(60).collect() };
         let translated = jsonschema_regex::to_rust_regex(source).map_err(|()| refuse(invalid()))?;
         match regex_syntax::parse(&translated) {
@@ -62,12 +68,14 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
             }
         }
         if states > limits.pattern_states {
-            let kind =
-                SchemaErrorKind::PatternStates { found: states, limit: limits.pattern_states };
-            return Err(refuse(kind));
+            return Err(refuse(too_many(states, limits)));
         }
     }
     Ok(found)
+}
+
+fn too_many(found: usize, limits: &Limits) -> SchemaErrorKind {
+    SchemaErrorKind::PatternStates { found, limit: limits.pattern_states }
 }
 
 /// About how many states the pattern compiles to.

@@ -1,6 +1,6 @@
 //! Following references, without ever fetching what they name.
 
-use std::error::Error;
+use std::{collections::HashMap, error::Error};
 
 use referencing::{Draft, Registry, Resolver, ResourceRef, Retrieve, Uri};
 use serde_json::{Value, json};
@@ -49,7 +49,8 @@ impl<'a> Scope<'a> {
         };
         let (value, resolver, draft) = resolved.into_inner();
         let at_hand = value.get("$comment").and_then(Value::as_str) != Some(ABSENT)
-            && (options.metaschemas || !is_metaschema(resolver.base_uri().as_str()));
+            && (!is_metaschema(resolver.base_uri().as_str())
+                || options.has_document(resolver.base_uri().as_str()));
         if !at_hand {
             return Err(external());
         }
@@ -97,7 +98,8 @@ impl<'a> Documents<'a> {
     /// The documents, where `schema` needs more than [`local`] knows.
     pub(crate) fn of(options: &'a Options, schema: &'a Value) -> Result<Option<Self>, SchemaError> {
         let draft = dialect(options, schema)?.unwrap_or_default().draft();
-        if !names_documents(schema, draft) {
+        let known_dialect = dialect(options, schema)?.is_some();
+        if known_dialect && !names_documents(schema, draft) {
             return Ok(None);
         }
         Self::collect(options, schema, draft).map(Some).map_err(|error| SchemaError {
@@ -117,16 +119,20 @@ impl<'a> Documents<'a> {
             Some(id) => referencing::uri::resolve_against(&base.borrow(), id)?,
             None => base,
         };
-        let mut builder = Registry::new().retriever(Absent).draft(draft);
-        for (uri, document) in &options.documents {
-            let draft = match draft.detect(document) {
-                Draft::Unknown => draft,
-                known => known,
-            };
-            builder = builder.add(uri.as_str(), ResourceRef::new(document, draft))?;
-        }
-        let registry = builder.add(base.as_str(), resource)?.prepare()?;
+        let documents = options.documents.iter();
+        let at_hand =
+            AtHand(documents.map(|(uri, text)| (bare(uri).to_owned(), text.clone())).collect());
+        let registry = Registry::new()
+            .retriever(at_hand)
+            .draft(draft)
+            .add(base.as_str(), resource)?
+            .prepare()?;
         Ok(Self { registry, base, draft })
+    }
+
+    /// The documents as the engine takes them.
+    pub(crate) fn registry(&self) -> &Registry<'a> {
+        &self.registry
     }
 
     /// The scope around the schema.
@@ -170,11 +176,16 @@ fn is_metaschema(uri: &str) -> bool {
     })
 }
 
-/// Answers every request with a document that is not there.
-struct Absent;
+fn bare(uri: &str) -> &str {
+    uri.trim_end_matches('#')
+}
 
-impl Retrieve for Absent {
-    fn retrieve(&self, _: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        Ok(json!({ "$comment": ABSENT }))
+/// Answers every request from memory, if need be with a document that says it is not there.
+struct AtHand(HashMap<String, Value>);
+
+impl Retrieve for AtHand {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        let document = self.0.get(bare(uri.as_str())).cloned();
+        Ok(document.unwrap_or_else(|| json!({ "$comment": ABSENT })))
     }
 }

@@ -41,7 +41,7 @@ fn equal_at(left: &Value, right: &Value, level: usize) -> bool {
 
 fn equal_members(left: &Map<String, Value>, right: &Map<String, Value>, level: usize) -> bool {
     left.iter().all(|(name, value)| {
-        burn(2 + (name.len() as u64 >> 5));
+        burn(6 + (name.len() as u64 >> 5));
         right.get(name).is_some_and(|other| equal_at(value, other, level + 1))
     })
 }

@@ -1,1 +1,0 @@
-//! Benchmarks against peers.
