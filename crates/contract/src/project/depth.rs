@@ -9,10 +9,13 @@ use super::error::{ProjectError, ProjectErrorKind};
 /// wire has at most 128.
 pub const MAX_DEPTH: usize = 256;
 
-/// Refuses what is deeper than [`MAX_DEPTH`], so that everything after may recurse.
-pub(crate) fn check(value: &Value, at: &str) -> Result<(), ProjectError> {
+/// What projecting makes of [`MAX_DEPTH`] levels at most: a veil around each, and the envelope.
+pub(crate) const MAX_PROJECTED_DEPTH: usize = 3 * MAX_DEPTH + 8;
+
+/// Refuses what is deeper than `limit`, so that everything after may recurse.
+pub(crate) fn check(value: &Value, at: &str, limit: usize) -> Result<(), ProjectError> {
     let mut level = vec![value];
-    for _ in 0..=MAX_DEPTH {
+    for _ in 0..=limit {
         let mut next = Vec::new();
         for value in level {
             match value {
@@ -26,7 +29,7 @@ pub(crate) fn check(value: &Value, at: &str) -> Result<(), ProjectError> {
         }
         level = next;
     }
-    Err(ProjectError::new(Pointer::from(at), ProjectErrorKind::Depth { limit: MAX_DEPTH }))
+    Err(ProjectError::new(Pointer::from(at), ProjectErrorKind::Depth { limit }))
 }
 
 fn is_container(value: &Value) -> bool {

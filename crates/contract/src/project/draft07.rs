@@ -13,7 +13,6 @@ use super::edit::Edit;
 use super::keyword;
 use super::outline::Outline;
 use super::projection::Formats;
-use super::uri;
 
 /// The changes that keep a draft-07 reader from refusing what the schema's own dialect accepts.
 pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, Edit> {
@@ -57,16 +56,14 @@ impl Reader<'_, '_> {
         }
         self.numbers(place, schema, dialect);
         self.formats(place, schema);
-        if properties_of(schema).any(|name| keyword::is_inherited_in_javascript(name)) {
-            self.edit(place).by_pattern = true;
-        }
+        self.inherited_names(place, schema);
         if dialect >= Dialect::Draft201909 {
             self.arrays(place, schema, dialect);
             let named = self.outline.places[place].is_named;
             if named && schema.get("$ref").is_some_and(Value::is_string) {
                 self.edit(place).ref_below = true;
             }
-            if is_loose(schema) || self.leads_outside(place) {
+            if is_loose(schema) {
                 self.loose.push(place);
             }
         }
@@ -121,6 +118,32 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Properties that every JavaScript object has are looked for by pattern.
+    fn inherited_names(&mut self, place: usize, schema: &Map<String, Value>) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        if properties.into_iter().flat_map(Map::keys).any(|name| is_inherited(name)) {
+            self.edit(place).by_pattern = true;
+        }
+        let Some(Value::Array(required)) = schema.get("required") else { return };
+        let is_hidden = |name: &Value| name.as_str().is_some_and(is_inherited);
+        let (hidden, seen): (Vec<_>, Vec<_>) = required.iter().cloned().partition(is_hidden);
+        if hidden.is_empty() {
+            return;
+        }
+        let edit = self.edit(place);
+        // An empty list is no list in draft-04.
+        if seen.is_empty() {
+            edit.drop.push("required");
+        } else {
+            edit.put.push(("required", seen.into()));
+        }
+        for name in hidden.iter().filter_map(Value::as_str) {
+            let absent = json!({ format!("^{name}$"): { "not": {} } });
+            let without = json!({ "type": "object", "patternProperties": absent });
+            edit.require.push(json!({ "not": without }));
+        }
+    }
+
     fn formats(&mut self, place: usize, schema: &Map<String, Value>) {
         if self.formats == Formats::Dropped && schema.get("format").is_some_and(Value::is_string) {
             self.edit(place).drop.push("format");
@@ -162,21 +185,6 @@ impl Reader<'_, '_> {
         let children = &self.outline.places[place].children;
         let child = children.iter().find(|(under, _)| *under == keyword).map(|(_, child)| *child);
         child.is_some_and(|child| self.targets.contains(&child))
-    }
-
-    /// Whether there is a reference to another document, and whether it can be hidden: `$dynamicRef`
-    /// reads like `$ref` unless it names an anchor.
-    fn leads_outside(&mut self, place: usize) -> bool {
-        let outline = self.outline;
-        let outside =
-            outline.links_of(place).find(|link| link.keyword == "$ref" && link.target.is_none());
-        let Some(link) = outside else { return false };
-        let (_, fragment) = uri::split(link.text);
-        let beside = outline.places[place].schema.get("$dynamicRef").is_some();
-        let edit = self.edit(place);
-        edit.hides_outside = (fragment.is_empty() || fragment.starts_with('/')) && !beside;
-        edit.ref_below &= !edit.hides_outside;
-        true
     }
 
     /// Follows looseness up to where it would turn into its opposite, and veils that.
@@ -223,11 +231,6 @@ fn is_loose(schema: &Map<String, Value>) -> bool {
         | "unevaluatedProperties" => true,
         "maxContains" | "minContains" => schema.contains_key("contains"),
         "nullable" => *value == Value::Bool(true),
-        "required" => value.as_array().is_some_and(|names| {
-            let mut names = names.iter().filter_map(Value::as_str);
-            names.any(|name| name == "__proto__" || keyword::is_inherited_in_javascript(name))
-        }),
-        "properties" => value.get("__proto__").is_some(),
         _ => false,
     })
 }
@@ -247,8 +250,8 @@ fn evaluates_items(keyword: &str) -> bool {
     )
 }
 
-fn properties_of(schema: &Map<String, Value>) -> impl Iterator<Item = &String> {
-    schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys)
+fn is_inherited(name: &str) -> bool {
+    keyword::is_inherited_in_javascript(name)
 }
 
 fn branches(schema: &Value) -> usize {

@@ -25,8 +25,6 @@ pub(crate) struct Edit {
     pub(crate) by_pattern: bool,
     /// Whether its `$ref` goes into `allOf`.
     pub(crate) ref_below: bool,
-    /// Whether a draft-07 reader must not see its reference to another document.
-    pub(crate) hides_outside: bool,
     /// Whether a draft-07 reader must not see the schema; see [`veil`].
     pub(crate) veil: bool,
 }
@@ -110,7 +108,7 @@ impl Work<'_, '_> {
             _ => self.root_of(around.resource),
         };
         let fragment = uri::encode(new.strip_prefix(root).unwrap_or(new));
-        veil(inside, around.dialect, &fragment, place)
+        veil(&inside, around.dialect, &fragment, place)
     }
 
     fn parent_resource(&self, place: usize) -> usize {
@@ -312,24 +310,17 @@ impl Work<'_, '_> {
         place.strip_prefix(root).unwrap_or(place)
     }
 
-    /// A draft-07 reader gives up on a document it does not have: it must not see the reference.
+    /// A reference to another document does not depend on names that are given up.
     fn new_outside_link(&self, link: &Link<'_>) -> Option<(&'static str, String)> {
-        let holder = &self.outline.places[link.holder];
-        let text = if self.plan.plain {
-            let (_, fragment) = uri::split(link.text);
-            let absolute = self.outline.absolute(link)?;
-            if fragment.is_empty() { absolute } else { format!("{absolute}#{fragment}") }
-        } else {
-            link.text.to_owned()
-        };
-        let hidden = link.keyword == "$ref"
-            && holder.dialect == Dialect::Draft202012
-            && self.plan.edits.get(&link.holder).is_some_and(|edit| edit.hides_outside);
-        match hidden {
-            true => Some(("$dynamicRef", text)),
-            false if text != link.text => Some((link.keyword, text)),
-            false => None,
+        if !self.plan.plain {
+            return None;
         }
+        let mut text = self.outline.absolute(link)?;
+        let (_, fragment) = uri::split(link.text);
+        if !fragment.is_empty() {
+            text = format!("{text}#{fragment}");
+        }
+        (text != link.text).then_some((link.keyword, text))
     }
 }
 
@@ -349,7 +340,7 @@ fn rename(map: &mut Map<String, Value>, from: &str, to: &str, value: Value) {
 
 /// `schema`, or something that nothing satisfies: a draft-07 reader does not see that it does not,
 /// and accepts every value.
-fn veil(schema: Value, dialect: Dialect, fragment: &str, number: usize) -> Value {
+fn veil(schema: &Value, dialect: Dialect, fragment: &str, number: usize) -> Value {
     let never = if dialect == Dialect::Draft202012 {
         json!({
             "$dynamicRef": format!("#{fragment}/anyOf/1/$defs/never"),

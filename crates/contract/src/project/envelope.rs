@@ -64,6 +64,7 @@ fn plan(outline: &Outline<'_>, form: Form, projection: Projection) -> Plan {
             plan.static_recursion = true;
         } else if is_moved {
             plan.root_id = Some(ROOT_ID);
+            plan.edits.entry(0).or_default().ref_below = true;
         }
     }
     plan

@@ -24,7 +24,7 @@ pub(crate) fn hide<'a>(
         Some(Value::Array(blocks)) => blocks,
         Some(_) => return Ok(Cow::Borrowed(result)),
     };
-    depth::check(value, "/structuredContent")?;
+    depth::check(value, "/structuredContent", depth::MAX_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
     let said = blocks.iter().position(|authored| {
         authored.get("type") == block.get("type") && authored.get("text") == block.get("text")

@@ -41,8 +41,9 @@ impl Form {
             {
                 Self::NullableObject
             }
+            // What is of another type by one keyword and an object by another is nothing at all.
+            Some(other) if !ref_rules && !allows_objects(other) => Self::Envelope,
             _ if (Proof { outline, known: HashMap::new() }).only_objects(0, CHAIN) => Self::Object,
-            // Beside a `$ref` that decides alone, `type` is not read by this dialect, only by others.
             _ => Self::Envelope,
         }
     }
@@ -50,6 +51,10 @@ impl Form {
 
 fn is_nullable_object(names: &[Value]) -> bool {
     names.len() == 2 && names.contains(&"object".into()) && names.contains(&"null".into())
+}
+
+fn allows_objects(kind: &Value) -> bool {
+    kind.as_array().is_some_and(|names| names.contains(&"object".into()))
 }
 
 /// Whether the dialect reads nothing but the `$ref` of this schema.

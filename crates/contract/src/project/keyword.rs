@@ -55,7 +55,7 @@ pub(crate) fn only_draft07_asserts(dialect: Dialect) -> &'static [&'static str] 
 
 /// Keywords that a draft-07 reader acts upon when they stand beside a `$ref`, and that draft-07 and
 /// before ignore there.
-pub(crate) const ACTIVE_BESIDE_REF: [&str; 35] = [
+pub(crate) const ACTIVE_BESIDE_REF: [&str; 36] = [
     "$anchor",
     "$dynamicAnchor",
     "$id",
@@ -90,11 +90,12 @@ pub(crate) const ACTIVE_BESIDE_REF: [&str; 35] = [
     "properties",
     "propertyNames",
     "required",
+    "type",
     "uniqueItems",
 ];
 
 /// Names that every JavaScript object has: a reader written in it finds them in values that do not
-/// have them.
+/// have them, or, to be safe, does not look.
 pub(crate) fn is_inherited_in_javascript(name: &str) -> bool {
     matches!(
         name,
@@ -102,6 +103,7 @@ pub(crate) fn is_inherited_in_javascript(name: &str) -> bool {
             | "__defineSetter__"
             | "__lookupGetter__"
             | "__lookupSetter__"
+            | "__proto__"
             | "constructor"
             | "hasOwnProperty"
             | "isPrototypeOf"

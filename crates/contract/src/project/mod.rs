@@ -36,9 +36,12 @@
 //! | `id` | gives up on the schema | `x-id`, and references written as pointers in draft-04 |
 //! | `nullable` without `type` | gives up on the schema | `x-nullable` |
 //! | `$ref` beside `$id` from 2019-09 on | Ajv never ends reading the schema | `$ref` in `allOf` |
-//! | `$ref` to another document in 2020-12 | gives up on the schema | `$dynamicRef`, which reads the same where it names no anchor |
-//! | properties named like members of every JavaScript object (`constructor`, `toString`, …) | finds them everywhere | `patternProperties` |
+//! | `properties` and `required` that name members of every JavaScript object (`constructor`, `toString`, …) | finds them everywhere | `patternProperties` |
 //! | `format` | asserts it | kept, or dropped with [`Formats::Dropped`] |
+//!
+//! A `$ref` to another document makes such a reader give up on the schema, and there is no form that
+//! every reader of the schema's own dialect follows and this one ignores. Toolpact admits such a schema
+//! only where an operator hands the document in.
 //!
 //! The *veil* is `{"anyOf":[S,N]}` where nothing satisfies `N`, by a `$dynamicRef` (2019-09: a
 //! `$recursiveRef`) to `{"not":{}}` that a draft-07 reader ignores.

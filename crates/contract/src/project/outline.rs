@@ -287,18 +287,16 @@ impl<'a> Outline<'a> {
             return Ok(place.map(|place| Target { place, resource, by_name: true }));
         }
         let pointer = format!("{}{fragment}", self.places[resource].pointer);
-        let place = match self.by_pointer.get(&pointer) {
-            Some(&place) => place,
-            None => {
-                let Some(schema) = self.document.pointer(&pointer) else { return Ok(None) };
-                let (ancestor, token) = self.nearest(&pointer);
-                let place = self.places.len();
-                extras.push(place);
-                let in_data = keyword::is_data(&token);
-                let parent = Some((ancestor, ""));
-                self.walk(Pending { pointer, schema, parent, in_data })?;
-                place
-            }
+        let place = if let Some(place) = self.place_at(&pointer) {
+            place
+        } else {
+            let Some(schema) = self.document.pointer(&pointer) else { return Ok(None) };
+            let (ancestor, token) = self.nearest(&pointer);
+            let place = self.places.len();
+            extras.push(place);
+            let in_data = keyword::is_data(&token);
+            self.walk(Pending { pointer, schema, parent: Some((ancestor, "")), in_data })?;
+            place
         };
         Ok(Some(Target { place, resource, by_name: false }))
     }

@@ -47,7 +47,8 @@ pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
     if !needed || marker::read(members).is_some() {
         return Ok(Cow::Borrowed(result));
     }
-    depth::check(value, "/structuredContent")?;
+    depth::check(result, "", depth::MAX_PROJECTED_DEPTH)?;
+    depth::check(value, "/structuredContent", depth::MAX_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
     let mut members = members.clone();
     match members.get_mut(CONTENT) {
@@ -67,7 +68,7 @@ pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
 ///
 /// # Errors
 ///
-/// Where `result` is no object, or the structured content of an error is deeper than
+/// Where `result` is no object, or it or the structured content of an error is too deep; see
 /// [`MAX_DEPTH`](super::MAX_DEPTH).
 ///
 /// ```
@@ -90,6 +91,7 @@ pub fn project_result<'a>(
     if to.is_natural() || mark(members).is_some() {
         return Ok(Cow::Borrowed(result));
     }
+    depth::check(result, "", depth::MAX_PROJECTED_DEPTH)?;
     if is_error(members) {
         return error_text::hide(result, members, value);
     }
@@ -140,7 +142,7 @@ pub fn send_result<'a>(
 ///
 /// # Errors
 ///
-/// Where `result` is no object.
+/// Where `result` is no object, or deeper than projecting can make it.
 ///
 /// ```
 /// use serde_json::json;
@@ -153,6 +155,7 @@ pub fn send_result<'a>(
 /// ```
 pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(result)?;
+    depth::check(result, "", depth::MAX_PROJECTED_DEPTH)?;
     match mark(members) {
         Some(Mark::Envelope) => {
             let mut members = members.clone();

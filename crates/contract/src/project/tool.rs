@@ -77,6 +77,7 @@ impl Projection {
         if to.is_natural() {
             return same(Form::Natural);
         }
+        depth::check(tool, "", depth::MAX_PROJECTED_DEPTH)?;
         if let Some((form, _)) = marked(members) {
             return same(form);
         }
@@ -85,7 +86,7 @@ impl Projection {
             let found = kind(schema);
             return Err(ProjectError::new(root, ProjectErrorKind::NotASchema { found }));
         }
-        depth::check(schema, "/outputSchema")?;
+        depth::check(schema, "/outputSchema", depth::MAX_DEPTH)?;
         let (projected, form) = match envelope::project_schema(schema, *self) {
             Ok(projected) => projected,
             // Of a dialect that is not known, an object is still an object.
@@ -117,8 +118,8 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Where `tool` is no object or its output schema is deeper than
-    /// [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// Where `tool` is no object, or deeper than projecting an output schema of
+    /// [`MAX_DEPTH`](super::MAX_DEPTH) can make it.
     ///
     /// ```
     /// use serde_json::json;
@@ -147,7 +148,7 @@ impl Projection {
         let members = members(tool)?;
         let same = |form| Ok(Shaped { tool: Cow::Borrowed(tool), form });
         let Some(schema) = members.get(OUTPUT) else { return same(Form::Undeclared) };
-        depth::check(schema, "/outputSchema")?;
+        depth::check(tool, "", depth::MAX_PROJECTED_DEPTH)?;
         if let Some((form, natural)) = marked(members) {
             let mut members = members.clone();
             members.insert(OUTPUT.to_owned(), natural);

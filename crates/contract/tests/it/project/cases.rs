@@ -1,5 +1,121 @@
-//! Named cases.
-use libtest_mimic::Trial;
+//! Named cases: the seeds (C#, Ruby, the SEP), references, results, what other SDKs send, refusals.
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_contract::{
+    Form, Nullable, Projection, Revision, lift_result, lift_tool, mirror_result, project_result,
+    project_tool, send_result,
+};
+use toolpact_schema::Schema;
+
+use super::official::is_same;
+
+const LEGACY: Revision = Revision::V2025_11_25;
+const NATURAL: Revision = Revision::V2026_07_28;
+
 pub(crate) fn trials() -> Vec<Trial> {
-    Vec::new()
+    [
+        list("schemas", include_str!("../../cases/project/schemas.json"), schema),
+        list("results", include_str!("../../cases/project/results.json"), result),
+        list("foreign", include_str!("../../cases/project/foreign.json"), foreign),
+        list("refused", include_str!("../../cases/project/refused.json"), refused),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn list(kind: &str, text: &str, check: fn(&Value) -> Result<(), Failed>) -> Vec<Trial> {
+    let cases: Vec<Value> = serde_json::from_str(text).expect("cases are a JSON array");
+    cases
+        .into_iter()
+        .map(|case| {
+            let name = case["name"].as_str().expect("a case has a name");
+            Trial::test(format!("project/{kind}/{name}"), move || check(&case))
+        })
+        .collect()
+}
+
+fn same(what: &str, found: &Value, wanted: &Value) -> Result<(), Failed> {
+    if is_same(found, wanted) {
+        return Ok(());
+    }
+    Err(format!("{what}: expected {wanted}, found {found}").into())
+}
+
+/// A schema and values in both shapes.
+fn schema(case: &Value) -> Result<(), Failed> {
+    let natural = &case["natural"];
+    let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": natural });
+    let nullable = if case["nullable"] == "object" { Nullable::Object } else { Nullable::Envelope };
+    let projection = Projection::default().nullable(nullable);
+
+    same("natural", &projection.project_tool(&tool, &NATURAL)?.tool, &tool)?;
+    let projected = projection.project_tool(&tool, &LEGACY)?;
+    same("legacy", &projected.tool["outputSchema"], &case["legacy"])?;
+    same("twice", &projection.project_tool(&projected.tool, &LEGACY)?.tool, &projected.tool)?;
+    same("lifted", &lift_tool(&projected.tool, &LEGACY)?.tool, &tool)?;
+
+    let (before, after) = (Schema::compile(natural)?, Schema::compile(&case["legacy"])?);
+    for value in case["values"].as_array().into_iter().flatten() {
+        let result = json!({
+            "content": [{ "type": "text", "text": "" }],
+            "structuredContent": value["natural"]
+        });
+        let sent = project_result(&result, projected.form, &LEGACY)?;
+        same("value", &sent["structuredContent"], &value["legacy"])?;
+        same("lifted value", &*lift_result(&sent, projected.form)?, &result)?;
+        if !before.is_valid(&value["natural"]) || !after.is_valid(&value["legacy"]) {
+            return Err(format!("{value} is not valid in both shapes").into());
+        }
+    }
+    Ok(())
+}
+
+/// A result, mirrored, as each kind of revision gets it.
+fn result(case: &Value) -> Result<(), Failed> {
+    let form = form(&case["form"])?;
+    let result = &case["result"];
+    let mirrored = mirror_result(result)?;
+    same("mirrored", &mirrored, &case["natural"])?;
+    same("mirrored twice", &*mirror_result(&mirrored)?, &mirrored)?;
+    same("natural", &*send_result(result, form, &NATURAL)?, &case["natural"])?;
+    let sent = send_result(result, form, &LEGACY)?;
+    same("legacy", &sent, &case["legacy"])?;
+    same("twice", &*send_result(&sent, form, &LEGACY)?, &sent)?;
+    same("lifted", &*lift_result(&sent, form)?, &case["natural"])
+}
+
+/// A tool and its results as another SDK sends them.
+fn foreign(case: &Value) -> Result<(), Failed> {
+    let from = Revision::named(case["from"].as_str());
+    let tool = json!({ "name": "t", "outputSchema": case["outputSchema"] });
+    let lifted = lift_tool(&tool, &from)?;
+    same("lifted", &lifted.tool["outputSchema"], &case["lifted"])?;
+    if lifted.form != form(&case["form"])? {
+        return Err(format!("expected form {}, found {:?}", case["form"], lifted.form).into());
+    }
+    for result in case["results"].as_array().into_iter().flatten() {
+        same("result", &*lift_result(&result["wire"], lifted.form)?, &result["lifted"])?;
+    }
+    Ok(())
+}
+
+fn refused(case: &Value) -> Result<(), Failed> {
+    let tool = json!({ "name": "t", "outputSchema": case["outputSchema"] });
+    match project_tool(&tool, &LEGACY) {
+        Ok(projected) => Err(format!("projected to {}", projected.tool).into()),
+        Err(error) => same("error", &error.to_string().into(), &case["error"]),
+    }
+}
+
+fn form(name: &Value) -> Result<Form, Failed> {
+    Ok(match name.as_str() {
+        Some("undeclared") => Form::Undeclared,
+        Some("natural") => Form::Natural,
+        Some("object") => Form::Object,
+        Some("nullable") => Form::NullableObject,
+        Some("envelope") => Form::Envelope,
+        _ => return Err(format!("no form {name}").into()),
+    })
 }

@@ -4,6 +4,8 @@ use libtest_mimic::{Failed, Trial};
 use toolpact_contract::{Form, Revision, lift_tool, project_tool};
 use toolpact_testkit::corpus::{self, Server};
 
+use super::official::is_same;
+
 pub(crate) fn trials() -> Vec<Trial> {
     match corpus::servers() {
         Ok(servers) => servers
@@ -26,7 +28,7 @@ fn survives(server: &Server) -> Result<(), Failed> {
             let opened = lifted.form == Form::Envelope
                 && tool["outputSchema"]["x-fastmcp-wrap-result"] == true;
             // An envelope that FastMCP marked is taken off in every revision.
-            if lifted.tool.to_string() != tool.to_string() && !opened {
+            if !is_same(&lifted.tool, tool) && !opened {
                 return Err(format!("tool {index} at {revision}: {}", lifted.tool).into());
             }
         }

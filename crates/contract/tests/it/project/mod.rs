@@ -6,13 +6,22 @@ mod arbitrary;
 mod cases;
 mod corpus;
 mod official;
+mod random;
+mod reader;
 mod suite;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [cases::trials(), suite::trials(), ajv::trials(), corpus::trials(), arbitrary::trials()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        cases::trials(),
+        suite::trials(),
+        ajv::trials(),
+        corpus::trials(),
+        arbitrary::trials(),
+        random::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

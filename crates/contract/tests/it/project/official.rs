@@ -52,3 +52,9 @@ pub(crate) fn examples(file: &File) -> Vec<Example> {
 pub(crate) fn result(value: &Value) -> Value {
     json!({ "content": [{ "type": "text", "text": "" }], "structuredContent": value })
 }
+
+/// Whether two values are the same to the order of their members.
+pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
+    let (one, other) = (one.to_string(), other.to_string());
+    one == other
+}

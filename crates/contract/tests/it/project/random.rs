@@ -1,0 +1,237 @@
+//! Random schemas: validity is the same before and after, and a draft-07 reader refuses nothing valid.
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Map, Value, json};
+use toolpact_contract::{Formats, Projection, Revision, lift_tool, project_result};
+use toolpact_schema::{Dialect, Schema};
+
+use super::official;
+use super::reader::{Question, ask, fault};
+
+const VALUES: usize = 24;
+
+/// How many schemas of each dialect: `TOOLPACT_RANDOM`, else a number that takes seconds.
+fn schemas() -> usize {
+    std::env::var("TOOLPACT_RANDOM").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    Dialect::ALL
+        .into_iter()
+        .map(|dialect| Trial::test(format!("project/random/{dialect}"), move || holds(dialect)))
+        .collect()
+}
+
+fn holds(dialect: Dialect) -> Result<(), Failed> {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ dialect as u64);
+    let projection = Projection::default().formats(Formats::Dropped);
+    let legacy = Revision::V2025_11_25;
+    let mut questions = Vec::new();
+    for _ in 0..schemas() {
+        let schema = random.document(dialect);
+        let Ok(before) = Schema::compile(&schema) else { continue };
+        let tool = json!({ "name": "random", "outputSchema": schema });
+        let projected = projection.project_tool(&tool, &legacy)?;
+        let wire = &projected.tool["outputSchema"];
+        if !official::is_same(&lift_tool(&projected.tool, &legacy)?.tool, &tool) {
+            return Err(format!("{tool} is not lifted from {}", projected.tool).into());
+        }
+        let after =
+            Schema::compile(wire).map_err(|error| format!("{error}: {schema} as {wire}"))?;
+        let mut values = Vec::new();
+        for _ in 0..VALUES {
+            let value = random.value(3);
+            let result = official::result(&value);
+            let sent = project_result(&result, projected.form, &legacy)?;
+            let content = &sent["structuredContent"];
+            let valid = before.is_valid(&value);
+            if after.is_valid(content) != valid {
+                return Err(format!("{value}: {valid} under {schema}, not under {wire}").into());
+            }
+            if valid {
+                values.push(content.clone());
+            }
+        }
+        questions.push(Question { name: schema.to_string(), schema: wire.clone(), values });
+    }
+    let answers = ask(&questions)?;
+    let faults = questions.iter().zip(&answers).filter_map(|(question, answer)| {
+        Some(format!("{}: {}", question.name, fault(question, answer)?))
+    });
+    let faults: Vec<_> = faults.take(3).collect();
+    let values: usize = questions.iter().map(|question| question.values.len()).sum();
+    eprintln!("{dialect}: {} schemas, {values} valid values", questions.len());
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+}
+
+/// A generator of schemas and values, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 33).unwrap_or(0) % bound
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+
+    fn document(&mut self, dialect: Dialect) -> Value {
+        let mut schema = Map::new();
+        schema.insert("$schema".to_owned(), dialect.uri().into());
+        let holder = if dialect >= Dialect::Draft201909 { "$defs" } else { "definitions" };
+        let mut definitions: Map<_, _> = (0..3)
+            .map(|number| (format!("d{number}"), self.schema(dialect, 2, number + 1)))
+            .collect();
+        self.name(dialect, &mut schema, "http://example.com/root.json", "root");
+        for (name, definition) in &mut definitions {
+            if let Value::Object(definition) = definition {
+                self.name(dialect, definition, &format!("{name}.json"), name);
+            }
+        }
+        if let Value::Object(keywords) = self.schema(dialect, 3, 0) {
+            schema.extend(keywords);
+        }
+        schema.insert(holder.to_owned(), definitions.into());
+        schema.into()
+    }
+
+    /// Names a schema in one of the ways of its dialect, or not at all.
+    fn name(&mut self, dialect: Dialect, schema: &mut Map<String, Value>, id: &str, anchor: &str) {
+        let later = dialect >= Dialect::Draft201909;
+        let key = if dialect == Dialect::Draft4 { "id" } else { "$id" };
+        match self.below(8) {
+            0 => drop(schema.insert(key.to_owned(), id.into())),
+            1 if later => drop(schema.insert("$anchor".to_owned(), anchor.into())),
+            1 => drop(schema.insert(key.to_owned(), format!("#{anchor}").into())),
+            2 if dialect == Dialect::Draft202012 => {
+                // One of a name in a resource.
+                if anchor != "root" {
+                    schema.insert(key.to_owned(), id.into());
+                }
+                schema.insert("$dynamicAnchor".to_owned(), "node".into());
+            }
+            2 if dialect == Dialect::Draft201909 => {
+                schema.insert(key.to_owned(), id.into());
+                schema.insert("$recursiveAnchor".to_owned(), true.into());
+            }
+            3 if dialect == Dialect::Draft201909 => {
+                schema.insert("$recursiveAnchor".to_owned(), true.into());
+            }
+            _ => {}
+        }
+    }
+
+    /// A reference to something above or beside, for a place further down in the value.
+    fn reference(&mut self, dialect: Dialect) -> Value {
+        match self.below(6) {
+            0 => json!({ "$ref": "d1.json" }),
+            1 => json!({ "$ref": "#d2" }),
+            2 if dialect == Dialect::Draft202012 => json!({ "$dynamicRef": "#node" }),
+            2 | 3 if dialect == Dialect::Draft201909 => json!({ "$recursiveRef": "#" }),
+            3 => json!({ "$ref": "http://example.com/root.json" }),
+            _ => json!({ "$ref": "#" }),
+        }
+    }
+
+    /// A schema that refers in place only to definitions from `from` on, so that nothing loops.
+    fn schema(&mut self, dialect: Dialect, depth: usize, from: usize) -> Value {
+        if depth == 0 || (dialect >= Dialect::Draft6 && self.below(12) == 0) {
+            return match self.below(3) {
+                0 if dialect >= Dialect::Draft6 => json!(true),
+                1 if dialect >= Dialect::Draft6 => json!(false),
+                _ => {
+                    json!({ "type": self.pick(&["integer", "string", "array", "object", "null"]) })
+                }
+            };
+        }
+        let mut schema = Map::new();
+        for _ in 0..=self.below(3) {
+            let (keyword, value) = self.keyword(dialect, depth - 1, from);
+            if let (Value::Object(more), true) = (&value, keyword.is_empty()) {
+                schema.extend(more.clone());
+            } else {
+                schema.insert(keyword.to_owned(), value);
+            }
+        }
+        schema.into()
+    }
+
+    fn keyword(&mut self, dialect: Dialect, depth: usize, from: usize) -> (&'static str, Value) {
+        let later = dialect >= Dialect::Draft201909;
+        let tuples = dialect == Dialect::Draft202012;
+        let six = dialect >= Dialect::Draft6;
+        let inside = |random: &mut Self| random.schema(dialect, depth, 0);
+        let here = |random: &mut Self| random.schema(dialect, depth, from);
+        match self.below(26) {
+            0 => ("type", self.pick(&["integer", "string", "array", "object", "number"]).into()),
+            1 => ("enum", json!([self.value(1), self.value(1), self.value(1)])),
+            2 if six => ("const", self.value(2)),
+            3 if six => ("", json!({ "exclusiveMinimum": 1, "maximum": 2 })),
+            3 => ("", json!({ "minimum": 1, "exclusiveMinimum": true, "maximum": 2 })),
+            4 => ("", json!({ "minLength": 1, "pattern": "^a" })),
+            5 => ("items", inside(self)),
+            6 if tuples => ("", json!({ "prefixItems": [inside(self)], "items": inside(self) })),
+            6 => ("", json!({ "items": [inside(self)], "additionalItems": inside(self) })),
+            7 if later => {
+                let (least, most) = (self.below(3), self.below(3));
+                let contains = inside(self);
+                ("", json!({ "contains": contains, "minContains": least, "maxContains": most }))
+            }
+            8 if later => ("", json!({ "contains": inside(self), "minContains": 0 })),
+            7 | 8 if six => ("contains", inside(self)),
+            9 => ("", json!({ "maxItems": 2, "uniqueItems": true })),
+            10 | 11 => {
+                let name = self.pick(&["a", "b", "constructor"]);
+                ("properties", json!({ name: inside(self), "a": inside(self) }))
+            }
+            12 => ("required", json!([self.pick(&["a", "b", "toString"])])),
+            13 => ("additionalProperties", inside(self)),
+            14 => ("patternProperties", json!({ "^[ab]$": inside(self) })),
+            15 if later => ("dependentRequired", json!({ "a": ["b"] })),
+            16 if later => ("dependentSchemas", json!({ "a": here(self) })),
+            15 | 16 => ("dependencies", json!({ "a": here(self), "b": ["a"] })),
+            17 if later => ("unevaluatedProperties", inside(self)),
+            18 if later => ("unevaluatedItems", inside(self)),
+            19 => ("allOf", json!([here(self), here(self)])),
+            20 => ("anyOf", json!([here(self), here(self)])),
+            21 => ("oneOf", json!([here(self), here(self)])),
+            22 => ("not", here(self)),
+            23 if dialect >= Dialect::Draft7 => {
+                ("", json!({ "if": here(self), "then": here(self), "else": here(self) }))
+            }
+            24 if from < 3 => {
+                let holder = if later { "$defs" } else { "definitions" };
+                let number = from + self.below(3 - from);
+                let keyword = if tuples && self.below(3) == 0 { "$dynamicRef" } else { "$ref" };
+                (keyword, format!("#/{holder}/d{number}").into())
+            }
+            25 => ("properties", json!({ "b": self.reference(dialect) })),
+            _ => ("minItems", 1.into()),
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Value {
+        match self.below(if depth == 0 { 8 } else { 14 }) {
+            0 => json!(null),
+            1 => json!(true),
+            2 => json!(1),
+            3 => json!(2),
+            4 => json!(2.5),
+            5 => json!("a"),
+            6 => json!("abc"),
+            7 => json!(""),
+            8..=10 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
+            _ => {
+                let names = ["a", "b", "c", "constructor"];
+                (0..self.below(4))
+                    .map(|_| (self.pick(&names).to_owned(), self.value(depth - 1)))
+                    .collect::<Map<_, _>>()
+                    .into()
+            }
+        }
+    }
+}

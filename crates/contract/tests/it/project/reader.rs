@@ -1,0 +1,60 @@
+//! A draft-07 reader: Ajv in a process of its own, asked over JSON lines.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use libtest_mimic::Failed;
+use serde_json::{Value, json};
+
+/// One projected schema and projected values that are valid under it.
+pub(crate) struct Question {
+    pub(crate) name: String,
+    pub(crate) schema: Value,
+    pub(crate) values: Vec<Value>,
+}
+
+/// What is wrong with an answer: the schema is refused, or one of the values.
+pub(crate) fn fault(question: &Question, answer: &Value) -> Option<String> {
+    if let Some(error) = answer["error"].as_str() {
+        return Some(format!("{error} in {}", question.schema));
+    }
+    let accepted = answer["accepted"].as_array().into_iter().flatten();
+    let wrong = question.values.iter().zip(accepted).find(|(_, accepted)| **accepted != true);
+    wrong.map(|(value, _)| format!("refuses {value} under {}", question.schema))
+}
+
+/// The answers of one reader, in order.
+pub(crate) fn ask(questions: &[Question]) -> Result<Vec<Value>, Failed> {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let modules = crate_folder.join("../../target/testkit/node/ajv");
+    if !modules.join("node_modules").is_dir() {
+        return Err("Ajv is not installed: run `cargo xtask setup`".into());
+    }
+    let mut node = Command::new("node")
+        .arg(crate_folder.join("tests/ajv/check.mjs"))
+        .arg(modules)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut input = node.stdin.take().ok_or("no pipe to node")?;
+    let lines: Vec<_> = questions
+        .iter()
+        .map(|question| json!({ "schema": question.schema, "values": question.values }).to_string())
+        .collect();
+    let writer = std::thread::spawn(move || {
+        for line in lines {
+            writeln!(input, "{line}")?;
+        }
+        Ok::<(), std::io::Error>(())
+    });
+    let output = node.wait_with_output()?;
+    writer.join().map_err(|_| "the writer stopped")??;
+    let answers = String::from_utf8(output.stdout)?;
+    let answers: Vec<Value> =
+        answers.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+    if answers.len() != questions.len() {
+        return Err(format!("{} answers to {} questions", answers.len(), questions.len()).into());
+    }
+    Ok(answers)
+}
