@@ -31,7 +31,7 @@ pub struct Finding {
     pub rule: &'static str,
     /// How bad it is.
     pub severity: Severity,
-    /// The name of the tool, where it has one.
+    /// The name of the tool, where it has one; cut after 256 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// The place of the tool in its list, counted from 0, where it stands in one.

@@ -67,7 +67,11 @@ impl InputSchema {
         };
         if map.get("type").and_then(Value::as_str) != Some("object") {
             let found = map.get("type").map_or_else(|| "none".to_owned(), show);
-            return Err(refuse(ContractErrorKind::InputType { found }));
+            let mut error = refuse(ContractErrorKind::InputType { found });
+            if map.contains_key("type") {
+                error.pointer.push("type");
+            }
+            return Err(error);
         }
         let compiled =
             options.compile(&schema).map_err(|error| ContractError::schema(Side::Input, error))?;

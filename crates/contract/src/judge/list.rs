@@ -18,6 +18,9 @@ pub struct JudgedTools {
     /// What came in, in the same shape, with the tools that stay; nothing where the list was
     /// refused, was no tool list, or was one tool that does not stay.
     pub list: Option<Value>,
+    /// Where in what came in the tools are: the place of one tool is this, its index, and the
+    /// pointer of the finding. The root for one tool.
+    pub at: Pointer,
     /// The contracts of the tools that stay, in their order.
     pub contracts: Vec<Contract>,
     /// What there is to say: one finding at least for each tool, schema or member that does not
@@ -60,14 +63,22 @@ pub struct JudgedTools {
 /// ```
 pub fn judge_tools(list: Value, options: &JudgeOptions) -> JudgedTools {
     let mut list = list;
-    let mut judged = JudgedTools { list: None, contracts: Vec::new(), findings: Vec::new() };
+    let mut judged = JudgedTools {
+        list: None,
+        at: Pointer::root(),
+        contracts: Vec::new(),
+        findings: Vec::new(),
+    };
     if is_tool(&list) {
         let mut judge = Judge { options, taken: HashSet::new(), judged: &mut judged };
         let kept = judge.tool(list, None);
         judged.list = kept;
     } else {
         let tools = match tools_mut(&mut list) {
-            Ok(tools) => tools,
+            Ok((at, tools)) => {
+                judged.at = at;
+                tools
+            }
             Err((at, message)) => {
                 judged.findings.push(TOOL_LIST.finding(message).at(at));
                 return judged;
@@ -120,8 +131,8 @@ fn is_tool(document: &Value) -> bool {
     })
 }
 
-/// The tools of `document`, or the place where they should be and what is wrong there.
-fn tools_mut(document: &mut Value) -> Result<&mut Vec<Value>, (Pointer, String)> {
+/// The tools of `document` and their place, or the place where they should be and what is wrong there.
+fn tools_mut(document: &mut Value) -> Result<(Pointer, &mut Vec<Value>), (Pointer, String)> {
     let mut at = Pointer::root();
     let mut here = document;
     for member in ["result", "tools"] {
@@ -133,7 +144,7 @@ fn tools_mut(document: &mut Value) -> Result<&mut Vec<Value>, (Pointer, String)>
     let is_list = at.is_root() || at.as_str().ends_with("/tools");
     let found = kind(here);
     let message = match here {
-        Value::Array(tools) if is_list => return Ok(tools),
+        Value::Array(tools) if is_list => return Ok((at, tools)),
         Value::Object(map) if !is_list || at.is_root() => {
             if map.contains_key("error") {
                 at.push("error");

@@ -48,9 +48,9 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
     let output = output(&mut tool, options, &mut findings);
 
     let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    if let Some(name) = name {
+    if let Some(name) = name.map(shorten_name) {
         for finding in &mut findings {
-            finding.tool = Some(name.to_owned());
+            finding.tool = Some(name.clone());
         }
     }
     let is_fatal =
@@ -65,6 +65,14 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
             }
             Judged { contract: None, findings }
         }
+    }
+}
+
+/// A name as findings repeat it: whole, unless it is far longer than a name may be.
+fn shorten_name(name: &str) -> String {
+    match name.char_indices().nth(2 * tool_name_form::LONGEST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }
 

@@ -65,6 +65,9 @@ impl Idiom {
 /// The most findings of one idiom in one schema; the last one counts the rest.
 const REPORTED: usize = 16;
 
+/// The bytes of pointers after which only the first of each idiom is reported: names can be long.
+const POINTERS: usize = 1 << 16;
+
 /// The idioms in `schema`, as findings whose pointers start at the root of the tool; `fatal` ones
 /// are looked for only where the schema was not admitted.
 pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
@@ -78,7 +81,8 @@ pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
         member,
         side,
         found: Vec::new(),
-        counts: [0; IDIOMS.len()],
+        written: 0,
+        counts: [(0, 0); IDIOMS.len()],
     };
     if fatal && side == Side::Input {
         search.found.extend(root::find(schema));
@@ -102,7 +106,10 @@ struct Search {
     member: Pointer,
     side: Side,
     found: Vec<Finding>,
-    counts: [usize; IDIOMS.len()],
+    /// Bytes of pointers.
+    written: usize,
+    /// How many of each idiom there are, and how many of them are reported.
+    counts: [(usize, usize); IDIOMS.len()],
 }
 
 impl Search {
@@ -111,17 +118,19 @@ impl Search {
         if path.depth() > DEEPEST {
             return;
         }
-        for (idiom, count) in IDIOMS.iter().zip(&mut self.counts) {
+        for (idiom, (count, reported)) in IDIOMS.iter().zip(&mut self.counts) {
             if (idiom.is_fatal() && !self.fatal) || (idiom.at_root && path.depth() > 0) {
                 continue;
             }
             (idiom.find)(node, self.dialect, &mut |place, message| {
                 *count += 1;
-                if *count <= REPORTED {
+                if *count == 1 || (*count <= REPORTED && self.written < POINTERS) {
                     let mut at = self.member.concat(&path.pointer());
                     for token in place {
                         at.push(token);
                     }
+                    self.written += at.as_str().len();
+                    *reported += 1;
                     self.found.push(idiom.rule.finding(message).side(self.side).at(at));
                 }
             });
@@ -130,13 +139,13 @@ impl Search {
     }
 
     fn finish(mut self) -> Vec<Finding> {
-        for (idiom, count) in IDIOMS.iter().zip(self.counts) {
-            if count > REPORTED
+        for (idiom, (count, reported)) in IDIOMS.iter().zip(self.counts) {
+            if count > reported
                 && let Some(last) =
                     self.found.iter_mut().rev().find(|finding| finding.rule == idiom.rule.id)
             {
                 // Writing to a `String` does not fail.
-                _ = write!(last.message, ", and {} more like it", count - REPORTED);
+                _ = write!(last.message, ", and {} more like it", count - reported);
             }
         }
         self.found

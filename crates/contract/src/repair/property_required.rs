@@ -1,5 +1,7 @@
 //! `property-required`.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
@@ -69,7 +71,8 @@ fn fix(node: &mut Node, _: Dialect) {
     }
     match node.get_mut("required") {
         Some(Value::Array(list)) => {
-            names.retain(|name| !list.contains(name));
+            let listed: HashSet<_> = list.iter().filter_map(Value::as_str).collect();
+            names.retain(|name| name.as_str().is_none_or(|name| !listed.contains(name)));
             list.append(&mut names);
         }
         _ => _ = node.insert("required".to_owned(), names.into()),

@@ -5,8 +5,8 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Asks for a JSON object whose `content` is an array and whose `isError`, if there is one, is a boolean.
-    /// A result that asks for input or stands for a task is not judged.
+    /// Asks for a JSON object whose `content`, if there is one, is an array and whose `isError`, if there is one,
+    /// is a boolean.
     ///
     /// ## Why is this bad
     ///

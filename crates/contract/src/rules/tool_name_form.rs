@@ -31,7 +31,7 @@ declare! {
 }
 
 /// The most characters a name should have.
-const LONGEST: usize = 128;
+pub(crate) const LONGEST: usize = 128;
 
 /// The finding that `name` has another form, if it has.
 pub(crate) fn check(name: &str) -> Option<Finding> {
