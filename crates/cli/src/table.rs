@@ -3,8 +3,11 @@
 use std::io::{self, Write};
 
 use clap::ValueEnum;
+use serde_json::{Value, json};
 use toolpact_contract::{Action, Finding, JudgedTools, Severity};
 
+use crate::excerpt::Positions;
+use crate::input::Document;
 use crate::terminal::{BAD, DIM, GOOD, printable};
 
 /// How findings are written.
@@ -13,7 +16,7 @@ pub(crate) enum Format {
     /// A table for each list.
     #[default]
     Full,
-    /// One line a finding: the list, the rule, the tool, the place, what is wrong.
+    /// One line a finding: `file:line:column`, the rule, the tool, the place, what is wrong.
     Concise,
     /// One JSON object a list: the tools that stay, with their digests, and the findings.
     Json,
@@ -25,12 +28,40 @@ const WIDEST: usize = 60;
 /// The findings of one list.
 pub(crate) struct Findings<'a> {
     /// The name of the list.
-    pub(crate) name: &'a str,
+    name: &'a str,
+    /// The name of its file.
+    source: &'a str,
     /// The list after judgement.
-    pub(crate) judged: &'a JudgedTools,
+    judged: &'a JudgedTools,
+    /// The line and the column of each finding, as far as they are known.
+    places: Vec<Option<(usize, usize)>>,
 }
 
-impl Findings<'_> {
+/// The findings whose place in the file is looked up: each takes a walk through the file.
+const PLACED: usize = 200;
+
+impl<'a> Findings<'a> {
+    /// The findings of `judged`, which came from `document`.
+    pub(crate) fn of(document: &'a Document<'_>, judged: &'a JudgedTools) -> Self {
+        let positions = document
+            .text
+            .filter(|_| !judged.findings.is_empty())
+            .map(|text| Positions::of(&document.source, text, document.line));
+        let place = |finding: &Finding| {
+            let mut at = judged.at.clone();
+            if let Some(index) = finding.index {
+                at.push(index);
+            }
+            positions.as_ref()?.line_column(&at.concat(&finding.pointer))
+        };
+        let places = judged.findings.iter().take(PLACED).map(place).collect();
+        Self { name: &document.name, source: &document.source, judged, places }
+    }
+
+    fn place(&self, index: usize) -> Option<(usize, usize)> {
+        self.places.get(index).copied().flatten()
+    }
+
     /// One line a finding, in columns: severity, rule, tool, place, what is wrong.
     pub(crate) fn table(&self, out: &mut impl Write) -> io::Result<()> {
         let name = printable(self.name);
@@ -64,11 +95,39 @@ impl Findings<'_> {
 
     /// One line a finding, with the name of the list.
     pub(crate) fn lines(&self, out: &mut impl Write) -> io::Result<()> {
-        for finding in &self.judged.findings {
-            let line = format!("{}: {finding}", self.name);
+        for (index, finding) in self.judged.findings.iter().enumerate() {
+            let line = match self.place(index) {
+                Some((line, column)) => format!("{}:{line}:{column}: {finding}", self.source),
+                None => format!("{}: {finding}", self.name),
+            };
             writeln!(out, "{}", printable(&line))?;
         }
         Ok(())
+    }
+
+    /// One JSON object: the tools that stay, and the findings.
+    pub(crate) fn json(&self) -> Value {
+        let kept: Vec<_> = self
+            .judged
+            .contracts
+            .iter()
+            .map(|tool| json!({ "name": tool.name(), "digest": tool.digest().to_string() }))
+            .collect();
+        let findings: Vec<_> = self
+            .judged
+            .findings
+            .iter()
+            .enumerate()
+            .map(|(index, finding)| {
+                let mut object = json!(finding);
+                if let Some((line, column)) = self.place(index) {
+                    object["line"] = line.into();
+                    object["column"] = column.into();
+                }
+                object
+            })
+            .collect();
+        json!({ "list": self.name, "kept": kept, "findings": findings })
     }
 }
 

@@ -3,8 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
-use toolpact_contract::{JudgeOptions, JudgedTools, Policy, Severity, judge_tools};
+use toolpact_contract::{JudgeOptions, Policy, Severity, judge_tools};
 
 use crate::exit::Outcome;
 use crate::input::{Document, Source};
@@ -87,38 +86,30 @@ impl Judge {
 
     fn judge(
         &self,
-        document: Document<'_>,
+        mut document: Document<'_>,
         options: &JudgeOptions,
         sums: &mut Sums,
     ) -> io::Result<Outcome> {
-        let judged = judge_tools(document.value, options);
+        let judged = judge_tools(document.value.take(), options);
+        let findings = Findings::of(&document, &judged);
         sums.add(&judged);
         if self.kept {
-            self.report(&document.name, &judged, &mut anstream::stderr().lock())?;
+            self.report(&findings, &mut anstream::stderr().lock())?;
             if let Some(list) = &judged.list {
                 writeln!(io::stdout().lock(), "{list:#}")?;
             }
         } else {
-            self.report(&document.name, &judged, &mut anstream::stdout().lock())?;
+            self.report(&findings, &mut anstream::stdout().lock())?;
         }
         let worst = judged.findings.iter().map(|finding| finding.severity).max();
         Ok(if worst > Some(Severity::Info) { Outcome::Findings } else { Outcome::Clean })
     }
 
-    fn report(&self, name: &str, judged: &JudgedTools, out: &mut impl Write) -> io::Result<()> {
+    fn report(&self, findings: &Findings<'_>, out: &mut impl Write) -> io::Result<()> {
         match self.format {
-            Format::Full => Findings { name, judged }.table(out),
-            Format::Concise => Findings { name, judged }.lines(out),
-            Format::Json => writeln!(out, "{}", as_json(name, judged)),
+            Format::Full => findings.table(out),
+            Format::Concise => findings.lines(out),
+            Format::Json => writeln!(out, "{}", findings.json()),
         }
     }
-}
-
-fn as_json(name: &str, judged: &JudgedTools) -> Value {
-    let tools: Vec<_> = judged
-        .contracts
-        .iter()
-        .map(|contract| json!({ "name": contract.name(), "digest": contract.digest().to_string() }))
-        .collect();
-    json!({ "list": name, "kept": tools, "findings": judged.findings })
 }
