@@ -62,8 +62,9 @@ pub use judge::{
 };
 pub use output::OutputSchema;
 pub use project::{
-    Form, Formats, MARKER, MAX_DEPTH, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped,
-    Unmarked, lift_result, lift_tool, mirror_result, project_result, project_tool, send_result,
+    Form, Formats, MARKER, MAX_DEPTH, MAX_POINTER_BYTES, Nullable, ProjectError, ProjectErrorKind,
+    Projection, Shaped, Unmarked, lift_result, lift_tool, mirror_result, project_result,
+    project_tool, send_result,
 };
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 use toolpact_schema::Dialect;
 
+use super::bounds;
 use super::error::{ProjectError, ProjectErrorKind};
 use super::keyword;
 use super::outline::{Link, Outline, Target};
@@ -58,6 +59,7 @@ impl Plan {
         if let (Some(id), Value::Object(root)) = (self.root_id, &mut schema) {
             root.shift_insert(0, "$id".to_owned(), id.into());
         }
+        work.check_size()?;
         for link in &outline.links {
             work.relink(link, &mut schema)?;
         }
@@ -259,6 +261,17 @@ impl Work<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Names are short and pointers may not be: many references by name do not become as many pointers
+    /// of any length.
+    fn check_size(&self) -> Result<(), ProjectError> {
+        if !self.plan.plain {
+            return Ok(());
+        }
+        let targets = self.outline.links.iter().filter_map(|link| link.target);
+        let lengths = targets.map(|target| self.outer[target.place].len());
+        bounds::check_total(lengths.fold(0, usize::saturating_add), "")
     }
 
     /// The keywords of `place`, where they are now.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use toolpact_schema::Dialect;
 
+use super::bounds;
 use super::draft07;
 use super::edit::Plan;
 use super::error::ProjectError;
@@ -135,8 +136,9 @@ fn behind_veil(schema: &mut Map<String, Value>) -> Option<&mut Map<String, Value
 }
 
 /// The schema inside an envelope, with `$schema` and the definitions of the envelope; `None` where
-/// something in it refers to the envelope itself.
+/// something in it refers to the envelope itself, or where it is beyond bounds.
 pub(crate) fn open(envelope: &Value, dialect_at: usize) -> Option<Value> {
+    bounds::check_pointers(envelope, "").ok()?;
     let outline = Outline::of(envelope).ok()?;
     let mut opened = envelope.clone();
     for link in &outline.links {

@@ -34,6 +34,14 @@ pub enum ProjectErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// More bytes of pointers than [`MAX_POINTER_BYTES`](super::MAX_POINTER_BYTES).
+    #[error("{found} bytes of pointers to its places exceed the limit of {limit}")]
+    PointerBytes {
+        /// The bytes of the pointers to all places, together.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// `$schema` names a dialect that is not known, so what its references mean is not either.
     #[error("unsupported dialect `{uri}`")]
     UnsupportedDialect {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::error::ProjectError;
-use super::{depth, marker};
+use super::{bounds, marker};
 use crate::Structured;
 
 const CONTENT: &str = "content";
@@ -24,7 +24,7 @@ pub(crate) fn hide<'a>(
         Some(Value::Array(blocks)) => blocks,
         Some(_) => return Ok(Cow::Borrowed(result)),
     };
-    depth::check(value, "/structuredContent", depth::MAX_DEPTH)?;
+    bounds::check(value, "/structuredContent", bounds::MAX_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
     let said = blocks.iter().position(|authored| {
         authored.get("type") == block.get("type") && authored.get("text") == block.get("text")

@@ -46,7 +46,7 @@
 //! The *veil* is `{"anyOf":[S,N]}` where nothing satisfies `N`, by a `$dynamicRef` (2019-09: a
 //! `$recursiveRef`) to `{"not":{}}` that a draft-07 reader ignores.
 
-mod depth;
+mod bounds;
 mod draft07;
 mod edit;
 mod envelope;
@@ -62,7 +62,7 @@ mod result;
 mod tool;
 mod uri;
 
-pub use depth::MAX_DEPTH;
+pub use bounds::{MAX_DEPTH, MAX_POINTER_BYTES};
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
 pub use marker::MARKER;

@@ -8,7 +8,7 @@ use toolpact_schema::Pointer;
 use super::error::{ProjectError, ProjectErrorKind};
 use super::error_text;
 use super::form::Form;
-use super::{depth, fastmcp, marker};
+use super::{bounds, fastmcp, marker};
 use crate::json_type::kind;
 use crate::{Revision, Structured};
 
@@ -47,8 +47,8 @@ pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
     if !needed || marker::read(members).is_some() {
         return Ok(Cow::Borrowed(result));
     }
-    depth::check(result, "", depth::MAX_PROJECTED_DEPTH)?;
-    depth::check(value, "/structuredContent", depth::MAX_DEPTH)?;
+    bounds::check(result, "", bounds::MAX_PROJECTED_DEPTH)?;
+    bounds::check(value, "/structuredContent", bounds::MAX_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
     let mut members = members.clone();
     match members.get_mut(CONTENT) {
@@ -91,7 +91,7 @@ pub fn project_result<'a>(
     if to.is_natural() || mark(members).is_some() {
         return Ok(Cow::Borrowed(result));
     }
-    depth::check(result, "", depth::MAX_PROJECTED_DEPTH)?;
+    bounds::check(result, "", bounds::MAX_PROJECTED_DEPTH)?;
     if is_error(members) {
         return error_text::hide(result, members, value);
     }
@@ -155,7 +155,7 @@ pub fn send_result<'a>(
 /// ```
 pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(result)?;
-    depth::check(result, "", depth::MAX_PROJECTED_DEPTH)?;
+    bounds::check(result, "", bounds::MAX_PROJECTED_DEPTH)?;
     match mark(members) {
         Some(Mark::Envelope) => {
             let mut members = members.clone();

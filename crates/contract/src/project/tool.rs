@@ -9,7 +9,7 @@ use super::envelope;
 use super::error::{ProjectError, ProjectErrorKind};
 use super::form::Form;
 use super::projection::{Projection, Unmarked};
-use super::{depth, marker};
+use super::{bounds, marker};
 use crate::Revision;
 use crate::json_type::kind;
 
@@ -45,8 +45,9 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Where `tool` is no object, its output schema is no schema, is deeper than
-    /// [`MAX_DEPTH`](super::MAX_DEPTH) or of an unknown dialect, or uses as a schema, by reference,
+    /// Where `tool` is no object, its output schema is no schema, is beyond
+    /// [`MAX_DEPTH`](super::MAX_DEPTH) or [`MAX_POINTER_BYTES`](super::MAX_POINTER_BYTES) or of an unknown
+    /// dialect, or uses as a schema, by reference,
     /// what is data elsewhere.
     ///
     /// ```
@@ -77,7 +78,7 @@ impl Projection {
         if to.is_natural() {
             return same(Form::Natural);
         }
-        depth::check(tool, "", depth::MAX_PROJECTED_DEPTH)?;
+        bounds::check(tool, "", bounds::MAX_PROJECTED_DEPTH)?;
         if let Some((form, _)) = marked(members) {
             return same(form);
         }
@@ -86,7 +87,8 @@ impl Projection {
             let found = kind(schema);
             return Err(ProjectError::new(root, ProjectErrorKind::NotASchema { found }));
         }
-        depth::check(schema, "/outputSchema", depth::MAX_DEPTH)?;
+        bounds::check(schema, "/outputSchema", bounds::MAX_DEPTH)?;
+        bounds::check_pointers(schema, "/outputSchema")?;
         let (projected, form) = match envelope::project_schema(schema, *self) {
             Ok(projected) => projected,
             // Of a dialect that is not known, an object is still an object.
@@ -148,7 +150,7 @@ impl Projection {
         let members = members(tool)?;
         let same = |form| Ok(Shaped { tool: Cow::Borrowed(tool), form });
         let Some(schema) = members.get(OUTPUT) else { return same(Form::Undeclared) };
-        depth::check(tool, "", depth::MAX_PROJECTED_DEPTH)?;
+        bounds::check(tool, "", bounds::MAX_PROJECTED_DEPTH)?;
         if let Some((form, natural)) = marked(members) {
             let mut members = members.clone();
             members.insert(OUTPUT.to_owned(), natural);

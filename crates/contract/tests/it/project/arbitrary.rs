@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("project/arbitrary/anything", || run(json_value(), anything_survives)),
         Trial::test("project/arbitrary/deep_schemas_are_refused", deep_schemas),
         Trial::test("project/arbitrary/long_reference_chains", long_chains),
+        Trial::test("project/arbitrary/long_keys_are_refused", long_keys),
         Trial::test("project/arbitrary/linear_time", linear_time),
     ]
 }
@@ -217,6 +218,19 @@ fn long_chains() -> Result<(), Failed> {
         return Err(format!("{:?}", projected.form).into());
     }
     Ok(())
+}
+
+/// A long key is part of every pointer below it.
+fn long_keys() -> Result<(), Failed> {
+    let key = "k".repeat(100_000);
+    let below: Vec<_> = (0..10_000).map(|_| json!({ "not": { "prefixItems": [] } })).collect();
+    let schema = json!({ "properties": { key: { "anyOf": below } } });
+    let tool = json!({ "name": "t", "outputSchema": schema });
+    match project_tool(&tool, &Revision::V2025_11_25) {
+        Err(ProjectError { kind: ProjectErrorKind::PointerBytes { .. }, .. }) => Ok(()),
+        Err(error) => Err(error.to_string().into()),
+        Ok(_) => Err("projected".into()),
+    }
 }
 
 fn linear_time() -> Result<(), Failed> {
