@@ -94,22 +94,32 @@ impl Judge {
         let findings = Findings::of(&document, &judged);
         sums.add(&judged);
         if self.kept {
-            self.report(&findings, &mut anstream::stderr().lock())?;
+            match self.format {
+                Format::Json => line(&findings, io::stderr().lock())?,
+                _ => self.tell(&findings, &mut anstream::stderr().lock())?,
+            }
             if let Some(list) = &judged.list {
                 writeln!(io::stdout().lock(), "{list:#}")?;
             }
         } else {
-            self.report(&findings, &mut anstream::stdout().lock())?;
+            match self.format {
+                Format::Json => line(&findings, io::stdout().lock())?,
+                _ => self.tell(&findings, &mut anstream::stdout().lock())?,
+            }
         }
         let worst = judged.findings.iter().map(|finding| finding.severity).max();
         Ok(if worst > Some(Severity::Info) { Outcome::Findings } else { Outcome::Clean })
     }
 
-    fn report(&self, findings: &Findings<'_>, out: &mut impl Write) -> io::Result<()> {
+    fn tell(&self, findings: &Findings<'_>, out: &mut impl Write) -> io::Result<()> {
         match self.format {
-            Format::Full => findings.table(out),
             Format::Concise => findings.lines(out),
-            Format::Json => writeln!(out, "{}", findings.json()),
+            _ => findings.table(out),
         }
     }
+}
+
+/// JSON has no colours to strip, and can be long: it goes out in one piece.
+fn line(findings: &Findings<'_>, mut out: impl Write) -> io::Result<()> {
+    out.write_all(format!("{}\n", findings.json()).as_bytes())
 }
