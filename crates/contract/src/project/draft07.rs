@@ -28,6 +28,7 @@ pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, E
         }
     }
     reader.spread();
+    reader.fill_contains();
     reader.edits
 }
 
@@ -193,9 +194,7 @@ impl Reader<'_, '_> {
         let mut above: Vec<Vec<(usize, bool)>> = vec![Vec::new(); outline.places.len()];
         for (parent, place) in outline.places.iter().enumerate() {
             for (keyword, child) in &place.children {
-                let one_of = *keyword == "oneOf" && branches(place.schema) > 1;
-                let inverts = one_of || matches!(*keyword, "not" | "if");
-                above[*child].push((parent, inverts));
+                above[*child].push((parent, inverts(keyword, place.schema)));
             }
         }
         for link in &outline.links {
@@ -217,6 +216,45 @@ impl Reader<'_, '_> {
             }
         }
     }
+
+    /// Ajv takes an empty array for one that contains something when it has just read `items`. Where
+    /// that would be turned around, the array says itself that it is not empty.
+    fn fill_contains(&mut self) {
+        let outline = self.outline;
+        let places = outline.places.iter();
+        let mut queue: Vec<usize> = places
+            .flat_map(|place| {
+                let children = place.children.iter();
+                children.filter(|(keyword, _)| inverts(keyword, place.schema))
+            })
+            .map(|(_, child)| *child)
+            .collect();
+        let mut seen = vec![false; outline.places.len()];
+        while let Some(place) = queue.pop() {
+            if std::mem::replace(&mut seen[place], true) {
+                continue;
+            }
+            let around = &outline.places[place];
+            queue.extend(around.children.iter().map(|(_, child)| *child));
+            queue.extend(outline.links_of(place).filter_map(|link| Some(link.target?.place)));
+            let number = |keyword| around.schema.get(keyword).and_then(Value::as_f64);
+            let ref_rules =
+                around.dialect <= Dialect::Draft7 && around.schema.get("$ref").is_some();
+            if around.dialect >= Dialect::Draft6
+                && !ref_rules
+                && around.schema.get("contains").is_some()
+                && number("minContains") != Some(0.0)
+                && number("minItems").is_none_or(|least| least < 1.0)
+            {
+                self.edit(place).put.push(("minItems", 1.into()));
+            }
+        }
+    }
+}
+
+/// Whether what a schema accepts decides what `keyword`, which holds it, refuses.
+fn inverts(keyword: &str, holder: &Value) -> bool {
+    matches!(keyword, "not" | "if") || keyword == "oneOf" && branches(holder) > 1
 }
 
 /// Whether a draft-07 reader ignores something that the schema asserts.

@@ -29,6 +29,7 @@
 //! | --- | --- | --- |
 //! | `items: false` beside `prefixItems` | refuses every item | `maxItems` |
 //! | `items` beside `prefixItems` | applies it to every item | `unevaluatedItems`, or the veil beside keywords that evaluate items |
+//! | `contains` beside `items` under `not`, `if` or `oneOf` | Ajv takes an empty array for a full one | `minItems: 1` with it |
 //! | `contains` with `minContains: 0` | wants one | the veil |
 //! | `not`, `if` or `oneOf` over a keyword it ignores (`prefixItems`, `unevaluated…`, `dependent…`, `minContains`, `maxContains`, `$dynamicRef`, `$recursiveRef`) | inverts the gap | the veil |
 //! | `if` in draft-06; `const`, `contains`, `propertyNames`, `if` in draft-04; keywords beside `$ref` up to draft-07 | asserts what the dialect ignores | the name with `x-` before it |
