@@ -1,6 +1,6 @@
-// Reads schemas and values as a client of the TypeScript SDK v1 does: Ajv, draft-07, one instance for
-// all tools. A line in is {"schema": …, "values": […]}; a line out is {"error": …} or
-// {"accepted": […]}. The first argument is the folder that holds node_modules.
+// Reads schemas and values as a client of the TypeScript SDK v1 does: Ajv, draft-07. A line in is
+// {"schema": …, "values": […]}; a line out is {"error": …} or {"accepted": […]}. The first argument is
+// the folder that holds node_modules.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import path from 'node:path';
