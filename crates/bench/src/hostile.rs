@@ -20,8 +20,7 @@ pub(crate) fn run(all: bool) -> anyhow::Result<()> {
     let cases = hostile::cases();
     let mut taken = Vec::new();
     for case in &cases {
-        let output =
-            Command::new(&program).args(["hostile", "--case", &case.name]).output()?;
+        let output = Command::new(&program).args(["hostile", "--case", &case.name]).output()?;
         let line = String::from_utf8_lossy(&output.stdout).into_owned();
         let fields: Vec<&str> = line.trim_end().splitn(4, '\t').collect();
         let [end, milliseconds, kibibytes, note] = fields[..] else {
@@ -50,8 +49,8 @@ pub(crate) fn run(all: bool) -> anyhow::Result<()> {
 
 fn print_rows(taken: &[Taken]) {
     for Taken { name, end, milliseconds, kibibytes, note } in taken {
-        let mebibytes = *kibibytes as f64 / 1024.0;
-        println!("  {milliseconds:8.1} ms {mebibytes:7.1} MiB  {end:<10} {name}  {note}");
+        let mebibytes = kibibytes / 1024;
+        println!("  {milliseconds:8.1} ms {mebibytes:5} MiB  {end:<10} {name}  {note}");
     }
 }
 

@@ -6,7 +6,10 @@ use std::{hint::black_box, time::Instant};
 const ROUNDS: usize = 40;
 
 /// Nanoseconds for one call of each, measured in turns.
-pub(crate) fn compare<A, B>(mut ours: impl FnMut() -> A, mut theirs: impl FnMut() -> B) -> (f64, f64) {
+pub(crate) fn compare<A, B>(
+    mut ours: impl FnMut() -> A,
+    mut theirs: impl FnMut() -> B,
+) -> (f64, f64) {
     let (batch_ours, batch_theirs) = (batch(&mut ours), batch(&mut theirs));
     let (mut best_ours, mut best_theirs) = (f64::MAX, f64::MAX);
     for _ in 0..ROUNDS {
@@ -35,5 +38,7 @@ fn time<T>(batch: u32, work: &mut impl FnMut() -> T) -> f64 {
 /// The geometric mean of `ratios`.
 pub(crate) fn geometric_mean(ratios: &[f64]) -> f64 {
     let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-    (sum / ratios.len().max(1) as f64).exp()
+    #[expect(clippy::cast_precision_loss, reason = "a handful of cases")]
+    let count = ratios.len().max(1) as f64;
+    (sum / count).exp()
 }

@@ -80,6 +80,14 @@ pub enum SchemaErrorKind {
         /// [`Limits::bytes`](crate::Limits::bytes).
         limit: usize,
     },
+    /// Pointers to subschemas that are too long, all together.
+    #[error("pointers of {found} bytes to all subschemas exceed the limit of {limit}")]
+    PathBytes {
+        /// The bytes up to and including this one.
+        found: usize,
+        /// [`Limits::path_bytes`](crate::Limits::path_bytes).
+        limit: usize,
+    },
     /// A regular expression that is too long.
     #[error("a pattern of {found} bytes exceeds the limit of {limit}")]
     PatternBytes {

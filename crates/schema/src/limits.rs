@@ -17,6 +17,8 @@ pub struct Limits {
     pub subschemas: usize,
     /// Bytes of a schema, written as compact JSON.
     pub bytes: usize,
+    /// Bytes of the pointers to all subschemas, which the engine keeps.
+    pub path_bytes: usize,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,
     /// States that all regular expressions of a schema compile to, with an allowance for the work
@@ -25,7 +27,7 @@ pub struct Limits {
     /// Visits that one place of an instance can get through in-place keywords: references,
     /// `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas`.
     pub expansion: usize,
-    /// Nested JSON containers in an instance, the root being 1.
+    /// Nested JSON containers of an instance that a validation goes down into, the root being 1.
     pub instance_depth: usize,
     /// Violations reported for one instance.
     pub violations: usize,
@@ -35,10 +37,11 @@ pub struct Limits {
 
 impl Limits {
     /// The limits by name, for command lines and messages.
-    pub const NAMES: [&str; 9] = [
+    pub const NAMES: [&str; 10] = [
         "depth",
         "subschemas",
         "bytes",
+        "path-bytes",
         "pattern-bytes",
         "pattern-states",
         "expansion",
@@ -55,6 +58,7 @@ impl Limits {
             "depth" => self.depth = size,
             "subschemas" => self.subschemas = size,
             "bytes" => self.bytes = size,
+            "path-bytes" => self.path_bytes = size,
             "pattern-bytes" => self.pattern_bytes = size,
             "pattern-states" => self.pattern_states = size,
             "expansion" => self.expansion = size,
@@ -73,6 +77,7 @@ impl Default for Limits {
             depth: 64,
             subschemas: 10_000,
             bytes: 1 << 20,
+            path_bytes: 4 << 20,
             pattern_bytes: 4096,
             pattern_states: 250_000,
             expansion: 1 << 14,

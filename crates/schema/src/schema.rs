@@ -8,7 +8,10 @@ use crate::{
     Dialect, Limits, Options, SchemaError, Unfinished, Verdict, Violations,
     admission::{self, Admitted, Documents},
     compile,
-    engine::{Allowance, HardPattern, Metered, Stop, Validator, nesting, run, with_stack},
+    engine::{
+        Allowance, HardPattern, Metered, Stop, Validator, nesting, next_id, run, run_to_end,
+        with_stack,
+    },
     explain::Explainer,
 };
 
@@ -23,6 +26,9 @@ struct Compiled {
     admitted: Admitted,
     dialect: Dialect,
     allowance: Allowance,
+    /// Whether the fuel lasts for any scalar but a string: each visit of a subschema takes at most
+    /// a step for every byte of it.
+    plain_scalars: bool,
 }
 
 /// A verdict and what it cost.
@@ -57,11 +63,14 @@ impl Schema {
         let registry = documents.as_ref().map(Documents::registry);
         let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
         let allowance = prices(&options.limits, &admitted);
+        let most_steps = admitted.expansion.saturating_mul(2 * admitted.bytes) as u64;
         Ok(Self(Arc::new(Compiled {
             dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
             validator,
             source: schema.clone(),
             limits: options.limits.clone(),
+            plain_scalars: admitted.need.nested.is_some_and(|levels| levels < 16)
+                && most_steps < options.limits.fuel,
             admitted,
             allowance,
         })))
@@ -106,16 +115,28 @@ impl Schema {
         }
     }
 
+    #[inline]
     fn decide(&self, instance: &Value) -> (Result<bool, Unfinished>, u64) {
         let Compiled { validator, limits, admitted, allowance, .. } = &*self.0;
-        let depth = nesting(instance, limits.instance_depth);
-        if depth > limits.instance_depth {
-            let limit = limits.instance_depth;
-            return (Err(Unfinished::InstanceDepth { found: depth, limit }), 0);
+        if self.0.plain_scalars
+            && matches!(instance, Value::Null | Value::Bool(_) | Value::Number(_))
+        {
+            let (valid, fuel) = run_to_end(allowance, || validator.is_valid(Metered(instance)));
+            return (Ok(valid), fuel);
         }
-        let (decision, fuel) = with_stack(admitted.need.levels(depth), || {
-            run(allowance, || validator.is_valid(Metered(instance)))
-        });
+        let levels = if let Some(levels) = admitted.need.nested {
+            levels
+        } else {
+            // A recursive schema follows the instance wherever it goes.
+            let depth = nesting(instance, limits.instance_depth);
+            if depth > limits.instance_depth {
+                let limit = limits.instance_depth;
+                return (Err(Unfinished::InstanceDepth { found: depth, limit }), 0);
+            }
+            admitted.need.levels(depth)
+        };
+        let (decision, fuel) =
+            with_stack(levels, || run(allowance, || validator.is_valid(Metered(instance))));
         (decision.map_err(|stop| self.unfinished(stop)), fuel)
     }
 
@@ -124,8 +145,8 @@ impl Schema {
     fn explain(&self, instance: &Value) -> (Verdict, u64) {
         let Compiled { validator, limits, admitted, allowance, source, .. } = &*self.0;
         let depth = nesting(instance, limits.instance_depth);
-        let allowance =
-            Allowance { error: error_price(instance, admitted, depth), ..allowance.clone() };
+        let error = error_price(instance, admitted, depth);
+        let allowance = Allowance { id: next_id(), error, ..allowance.clone() };
         with_stack(admitted.need.levels(depth), || {
             let (all, fuel) = run(&allowance, || {
                 let mut explainer = Explainer::new(instance, source, limits.violations);
@@ -174,6 +195,7 @@ fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
     let price = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);
     let recursion = admitted.need.in_place.saturating_mul(16) / 64;
     Allowance {
+        id: next_id(),
         fuel: limits.fuel,
         place: price(1 + admitted.expansion / VISITS_PER_STEP),
         scan: price(1 + admitted.widest_pattern / STATES_PER_STEP),

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::Pointer;
 
@@ -50,6 +51,27 @@ impl Violations {
     #[must_use]
     pub fn as_slice(&self) -> &[Violation] {
         &self.list
+    }
+
+    /// The violations, in the order of the schema.
+    pub fn iter(&self) -> std::slice::Iter<'_, Violation> {
+        self.list.iter()
+    }
+
+    /// The "basic" output of JSON Schema 2020-12.
+    #[must_use]
+    pub fn basic(&self) -> Value {
+        let errors: Vec<Value> = self
+            .iter()
+            .map(|violation| {
+                json!({
+                    "keywordLocation": violation.schema.as_str(),
+                    "instanceLocation": violation.instance.as_str(),
+                    "error": violation.message,
+                })
+            })
+            .collect();
+        json!({ "valid": false, "errors": errors })
     }
 
     /// Whether there are more than are listed.

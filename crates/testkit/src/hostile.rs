@@ -129,7 +129,8 @@ struct Recipe<'a>(&'a Map<String, Value>);
 impl Recipe<'_> {
     fn number(&self, name: &str) -> usize {
         let number = self.0.get(name).and_then(Value::as_u64);
-        usize::try_from(number.unwrap_or_else(|| panic!("recipe without `{name}`"))).unwrap()
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        number.unwrap_or_else(|| panic!("recipe without `{name}`"))
     }
 
     fn text(&self, name: &str) -> &str {
@@ -156,8 +157,8 @@ fn build(kind: &str, recipe: &Recipe<'_>) -> Value {
         "copies" => Value::Array(vec![recipe.value("of"); recipe.number("times")]),
         // The integers from `first`.
         "integers" => {
-            let first = recipe.0["first"].as_u64().unwrap();
-            (first..first + recipe.number("count") as u64).map(Value::from).collect()
+            let first = recipe.number("first");
+            (first..first + recipe.number("count")).map(Value::from).collect()
         }
         // Objects that differ in the last member.
         "objects" => (0..recipe.number("count"))
@@ -173,8 +174,8 @@ fn build(kind: &str, recipe: &Recipe<'_>) -> Value {
         "nested" => {
             let member = recipe.0.get("member").and_then(Value::as_str);
             (0..recipe.number("levels")).fold(recipe.value("inner"), |inner, _| match member {
-                Some(member) => json!({ member: inner }),
-                None => json!([inner]),
+                Some(member) => Value::Object(Map::from_iter([(member.to_owned(), inner)])),
+                None => Value::Array(vec![inner]),
             })
         }
         // A string, repeated, with an end.

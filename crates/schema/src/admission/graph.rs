@@ -20,8 +20,8 @@ pub(crate) struct Measure {
 /// Measures the graph that `survey` found.
 pub(crate) fn measure(survey: &Survey<'_>) -> Measure {
     let count = survey.len();
-    let in_place = fold(count, survey.edges.iter().filter(|edge| edge.2).copied());
-    let all = fold(count, survey.edges.iter().copied());
+    let in_place = fold(count, || survey.edges.iter().filter(|edge| edge.2).copied());
+    let all = fold(count, || survey.edges.iter().copied());
     let busiest = (0..count).max_by_key(|place| (in_place.visits[*place], count - place));
     let busiest = busiest.unwrap_or_default();
     Measure {
@@ -49,10 +49,10 @@ impl Fold {
 }
 
 /// Adds up from the subschemas that apply no other to those that apply them.
-fn fold(count: usize, edges: impl Iterator<Item = (Place, Place, bool)> + Clone) -> Fold {
+fn fold<I: Iterator<Item = (Place, Place, bool)>>(count: usize, edges: impl Fn() -> I) -> Fold {
     let mut open = vec![0_usize; count];
     let mut starts = vec![0_usize; count + 1];
-    for (from, to, _) in edges.clone() {
+    for (from, to, _) in edges() {
         open[from] += 1;
         starts[to + 1] += 1;
     }
@@ -61,7 +61,7 @@ fn fold(count: usize, edges: impl Iterator<Item = (Place, Place, bool)> + Clone)
     }
     let mut cursor = starts.clone();
     let mut users = vec![0; starts[count]];
-    for (from, to, _) in edges.clone() {
+    for (from, to, _) in edges() {
         users[cursor[to]] = from;
         cursor[to] += 1;
     }

@@ -24,6 +24,8 @@ pub(crate) struct Admitted {
     pub(crate) expansion: usize,
     /// How deep the engine can recurse.
     pub(crate) need: StackNeed,
+    /// Bytes of the schema, written as compact JSON.
+    pub(crate) bytes: usize,
     /// Nested JSON containers of the schema.
     pub(crate) depth: usize,
     /// States of the widest pattern.
@@ -42,9 +44,11 @@ pub(crate) fn admit(
 ) -> Result<Admitted, SchemaError> {
     let limits = &options.limits;
     // Writing a schema that is too deep could take too much stack; the survey refuses it.
-    if nesting(schema, limits.depth) <= limits.depth {
-        check_bytes(schema, limits.bytes)?;
-    }
+    let bytes = if nesting(schema, limits.depth) <= limits.depth {
+        check_bytes(schema, limits.bytes)?
+    } else {
+        usize::MAX
+    };
     let survey = survey::Survey::of(options, schema, documents)?;
     let patterns = pattern::check(&survey, limits)?;
     let measure = graph::measure(&survey);
@@ -57,6 +61,7 @@ pub(crate) fn admit(
     Ok(Admitted {
         expansion: measure.expansion,
         need: measure.need,
+        bytes,
         depth: survey.depth,
         widest_pattern: patterns.widest,
         hard_names: patterns.hard_names,
@@ -111,7 +116,7 @@ impl std::io::Write for Counter {
     }
 }
 
-fn check_bytes(schema: &Value, limit: usize) -> Result<(), SchemaError> {
+fn check_bytes(schema: &Value, limit: usize) -> Result<usize, SchemaError> {
     let mut counter = Counter(0);
     // A `Value` whose depth was checked can always be written.
     let _ = serde_json::to_writer(&mut counter, schema);
@@ -119,5 +124,5 @@ fn check_bytes(schema: &Value, limit: usize) -> Result<(), SchemaError> {
         let kind = SchemaErrorKind::Bytes { found: counter.0, limit };
         return Err(SchemaError { pointer: Pointer::root(), kind });
     }
-    Ok(())
+    Ok(counter.0)
 }

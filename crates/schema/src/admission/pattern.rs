@@ -27,9 +27,10 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
     let mut states = 0_usize;
     for Pattern { place, source, names } in survey.patterns.iter().copied() {
         let refuse = |kind| SchemaError {
-            pointer: match names {
-                true => survey.pointer(place).join("patternProperties").join(source),
-                false => survey.pointer(place).join("pattern"),
+            pointer: if names {
+                survey.pointer(place).join("patternProperties").join(source)
+            } else {
+                survey.pointer(place).join("pattern")
             },
             kind,
         };
@@ -50,21 +51,18 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
         }
         let invalid = || SchemaErrorKind::Pattern { pattern: source.chars().take(60).collect() };
         let translated = jsonschema_regex::to_rust_regex(source).map_err(|()| refuse(invalid()))?;
-        match regex_syntax::parse(&translated) {
-            Ok(hir) => {
-                let width = width(&hir);
-                states = states.saturating_add(if is_new { width } else { 0 });
-                found.widest = found.widest.max(width);
-            }
-            Err(_) => {
-                found.hard_names |= names;
-                if is_new {
-                    let pattern = HardPattern::compile(source, translated.into_owned())
-                        .filter(|_| jsonschema_regex::is_valid_ecma_regex(source))
-                        .ok_or_else(|| refuse(invalid()))?;
-                    states = states.saturating_add(source.len());
-                    found.hard.0.push(pattern);
-                }
+        if let Ok(hir) = regex_syntax::parse(&translated) {
+            let width = width(&hir);
+            states = states.saturating_add(if is_new { width } else { 0 });
+            found.widest = found.widest.max(width);
+        } else {
+            found.hard_names |= names;
+            if is_new {
+                let pattern = HardPattern::compile(source, translated.into_owned())
+                    .filter(|_| jsonschema_regex::is_valid_ecma_regex(source))
+                    .ok_or_else(|| refuse(invalid()))?;
+                states = states.saturating_add(source.len());
+                found.hard.0.push(pattern);
             }
         }
         if states > limits.pattern_states {
@@ -81,9 +79,8 @@ fn too_many(found: usize, limits: &Limits) -> SchemaErrorKind {
 /// About how many states the pattern compiles to.
 fn width(hir: &Hir) -> usize {
     match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
         HirKind::Literal(literal) => literal.0.len(),
-        HirKind::Class(Class::Bytes(_)) => 1,
         // Characters beyond ASCII take several bytes, and so several states.
         HirKind::Class(Class::Unicode(class)) => match class.ranges().last() {
             Some(range) if range.end().is_ascii() => 1,

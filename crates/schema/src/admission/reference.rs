@@ -47,14 +47,14 @@ impl<'a> Scope<'a> {
             let dangling = SchemaErrorKind::DanglingReference { reference: reference.to_owned() };
             return Err(if local { dangling } else { external() });
         };
-        let (value, resolver, draft) = resolved.into_inner();
+        let (value, next, draft) = resolved.into_inner();
         let at_hand = value.get("$comment").and_then(Value::as_str) != Some(ABSENT)
-            && (!is_metaschema(resolver.base_uri().as_str())
-                || options.has_document(resolver.base_uri().as_str()));
+            && (!is_metaschema(next.base_uri().as_str())
+                || options.has_document(next.base_uri().as_str()));
         if !at_hand {
             return Err(external());
         }
-        Ok(Target { value, scope: Some(Scope { resolver, draft }) })
+        Ok(Target { value, scope: Some(Scope { resolver: next, draft }) })
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) type Place = usize;
 #[derive(Clone, Copy, Debug)]
 struct Step<'a> {
     from: Place,
+    /// Bytes of the pointer so far.
+    length: usize,
     keyword: &'a str,
     member: Option<Member<'a>>,
 }
@@ -54,6 +56,7 @@ pub(crate) struct Survey<'a> {
     steps: Vec<Option<Step<'a>>>,
     values: Vec<&'a Value>,
     pending: Vec<Pending<'a>>,
+    path_bytes: usize,
     dynamic_references: Vec<(Place, &'a str)>,
     dynamic_anchors: Vec<(Place, &'a str)>,
     /// Patterns, in the order found.
@@ -79,6 +82,7 @@ impl<'a> Survey<'a> {
             steps: Vec::new(),
             values: Vec::new(),
             pending: Vec::new(),
+            path_bytes: 0,
             dynamic_references: Vec::new(),
             dynamic_anchors: Vec::new(),
             patterns: Vec::new(),
@@ -238,7 +242,19 @@ impl<'a> Survey<'a> {
         if !matches!(value, Value::Object(_) | Value::Bool(_)) {
             return self.data(from, value, level);
         }
-        let step = Some(Step { from, keyword, member });
+        let name = match member {
+            Some(Member::Name(name)) => 1 + name.len(),
+            Some(Member::Index(_)) => 2,
+            None => 0,
+        };
+        let before = self.steps[from].map_or(0, |step| step.length);
+        let length = before + 1 + keyword.len() + name;
+        self.path_bytes += length;
+        if self.path_bytes > self.limits.path_bytes {
+            let (found, limit) = (self.path_bytes, self.limits.path_bytes);
+            return Err(self.error(from, keyword, SchemaErrorKind::PathBytes { found, limit }));
+        }
+        let step = Some(Step { from, length, keyword, member });
         let to = self.subschema(value, step, level, scope)?;
         if applied != Applied::ByReference {
             self.edges.push((from, to, applied == Applied::InPlace));
@@ -283,14 +299,13 @@ impl<'a> Survey<'a> {
                 None => reference::local(schema, reference, &self.values),
             };
             let Target { value, scope } = target.map_err(|kind| self.error(from, keyword, kind))?;
-            let to = match known.get(&ptr(value)) {
-                Some(place) => *place,
-                None => {
-                    let first = self.values.len();
-                    let place = self.subschema(value, None, 1, scope.as_ref())?;
-                    known.extend((first..self.len()).map(|place| (ptr(self.values[place]), place)));
-                    place
-                }
+            let to = if let Some(place) = known.get(&ptr(value)) {
+                *place
+            } else {
+                let first = self.values.len();
+                let place = self.subschema(value, None, 1, scope.as_ref())?;
+                known.extend((first..self.len()).map(|place| (ptr(self.values[place]), place)));
+                place
             };
             self.edges.push((from, to, true));
             if holds(keyword) == Holds::DynamicReference {

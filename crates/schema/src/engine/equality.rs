@@ -91,12 +91,12 @@ pub(crate) fn distinct(items: &[Value]) -> bool {
     for (index, item) in items.iter().enumerate() {
         // The keys are fixed, so that the same values burn the same everywhere; whoever finds
         // collisions pays for the comparisons below.
-        let mut hasher = DefaultHasher::new();
-        hash(item, &mut hasher, 0);
-        hashes.push((hasher.finish(), index));
+        let mut state = DefaultHasher::new();
+        hash(item, &mut state, 0);
+        hashes.push((state.finish(), index));
     }
     // Sorting takes about as many steps as there are items times the height of the tree.
-    burn((items.len() as u64) * u64::from(items.len().ilog2()) >> 2);
+    burn(((items.len() as u64) * u64::from(items.len().ilog2())) >> 2);
     hashes.sort_unstable();
     hashes.chunk_by(|left, right| left.0 == right.0).all(|alike| {
         alike.iter().enumerate().all(|(position, (_, index))| {
@@ -115,11 +115,11 @@ fn hash(value: &Value, state: &mut DefaultHasher, level: usize) {
             state.write_u8(3);
             // Integers beyond 2^53 share a float, and so a hash, with their neighbours.
             let float = number.as_f64().unwrap_or(f64::NAN);
-            if float.abs() >= 9_007_199_254_740_992.0 {
-                if let Some(integer) = integer_bits(number) {
-                    state.write_u64(integer);
-                    return;
-                }
+            if float.abs() >= 9_007_199_254_740_992.0
+                && let Some(integer) = integer_bits(number)
+            {
+                state.write_u64(integer);
+                return;
             }
             state.write_u64(if float == 0.0 { 0 } else { float.to_bits() });
         }

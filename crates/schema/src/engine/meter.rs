@@ -7,7 +7,10 @@ use std::{
     any::Any,
     cell::{Cell, RefCell},
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use super::HardPatterns;
@@ -18,6 +21,8 @@ compile_error!("toolpact-schema ends a validation by unwinding; build with panic
 /// What one run may spend, and the prices it pays.
 #[derive(Clone, Debug)]
 pub(crate) struct Allowance {
+    /// Tells these prices from all others.
+    pub(crate) id: u64,
     /// Steps.
     pub(crate) fuel: u64,
     /// Steps for moving to another place of the instance: what in-place keywords do there without
@@ -49,10 +54,12 @@ pub(crate) enum Stop {
 }
 
 struct Meter {
+    id: Cell<u64>,
     fuel: Cell<u64>,
     place: Cell<u32>,
     scan: Cell<u32>,
     cycle: Cell<u32>,
+    member: Cell<u32>,
     error: Cell<u32>,
     depth: Cell<usize>,
     has_names: Cell<bool>,
@@ -62,10 +69,12 @@ struct Meter {
 thread_local! {
     static METER: Meter = const {
         Meter {
+            id: Cell::new(0),
             fuel: Cell::new(0),
             place: Cell::new(0),
             scan: Cell::new(0),
             cycle: Cell::new(0),
+            member: Cell::new(0),
             error: Cell::new(0),
             depth: Cell::new(0),
             has_names: Cell::new(false),
@@ -74,26 +83,56 @@ thread_local! {
     };
 }
 
+/// A number that no other prices have.
+pub(crate) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 /// Runs `work` under `allowance`; returns its result and the steps it took.
+#[inline]
 pub(crate) fn run<T>(allowance: &Allowance, work: impl FnOnce() -> T) -> (Result<T, Stop>, u64) {
-    METER.with(|meter| {
-        meter.fuel.set(allowance.fuel);
-        meter.place.set(allowance.place);
-        meter.scan.set(allowance.scan);
-        meter.cycle.set(allowance.cycle);
-        meter.error.set(allowance.error);
-        meter.depth.set(allowance.depth);
-        meter.has_names.set(allowance.names.is_some());
-        if allowance.names.is_some() {
-            meter.names.replace(allowance.names.clone());
-        }
-    });
+    METER.with(|meter| meter.start(allowance));
     let result = catch_unwind(AssertUnwindSafe(work)).map_err(|payload| reason(&payload));
     let left = METER.with(|meter| meter.fuel.get());
     (result, allowance.fuel - left)
 }
 
+/// Runs `work` like [`run`], where it is known that the fuel lasts: nothing ends it early.
+#[inline]
+pub(crate) fn run_to_end<T>(allowance: &Allowance, work: impl FnOnce() -> T) -> (T, u64) {
+    METER.with(|meter| meter.start(allowance));
+    let result = work();
+    (result, allowance.fuel - METER.with(|meter| meter.fuel.get()))
+}
+
+impl Meter {
+    #[inline]
+    fn start(&self, allowance: &Allowance) {
+        self.fuel.set(allowance.fuel);
+        // Most calls of one thread are for the same schema.
+        if self.id.get() != allowance.id {
+            self.set_prices(allowance);
+        }
+    }
+
+    fn set_prices(&self, allowance: &Allowance) {
+        self.id.set(allowance.id);
+        self.place.set(allowance.place);
+        self.scan.set(allowance.scan);
+        self.cycle.set(allowance.cycle);
+        self.error.set(allowance.error);
+        // A reported error may keep a copy of every name it passes.
+        let copy = if allowance.error > 0 { 16 } else { 0 };
+        self.member.set(allowance.place.saturating_add(copy));
+        self.depth.set(allowance.depth);
+        self.has_names.set(allowance.names.is_some());
+        self.names.replace(allowance.names.clone());
+    }
+}
+
 /// The payload is ours, or the engine panicked: a defect there must not reach the caller.
+#[cold]
 fn reason(payload: &Box<dyn Any + Send>) -> Stop {
     payload.downcast_ref().copied().unwrap_or(Stop::Engine)
 }
@@ -150,11 +189,7 @@ pub(crate) fn burn_error() {
 #[inline]
 pub(crate) fn burn_member(name: &str) {
     METER.with(|meter| {
-        let mut steps = u64::from(meter.place.get());
-        // A reported error may keep a copy of every name it passes.
-        if meter.error.get() > 0 {
-            steps += 16;
-        }
+        let mut steps = u64::from(meter.member.get());
         steps += (name.len() as u64).saturating_mul(u64::from(meter.scan.get())) >> 4;
         burn_from(meter, steps);
         if meter.has_names.get() {

@@ -6,7 +6,7 @@ mod node;
 mod pattern;
 mod stack;
 
-pub(crate) use meter::{Allowance, Stop, run};
+pub(crate) use meter::{Allowance, Stop, next_id, run, run_to_end};
 pub(crate) use node::{Metered, MeteredJson};
 pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};
 pub(crate) use stack::{StackNeed, nesting, with_stack};

@@ -68,15 +68,12 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
 
     #[inline]
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        match self.0 {
-            Value::String(string) => {
-                burn_scan(string.len());
-                Some(Cow::Borrowed(string))
-            }
-            _ => {
-                burn(1);
-                None
-            }
+        if let Value::String(string) = self.0 {
+            burn_scan(string.len());
+            Some(Cow::Borrowed(string))
+        } else {
+            burn(1);
+            None
         }
     }
 
@@ -175,6 +172,9 @@ const fn json_type(value: &Value) -> JsonType {
     }
 }
 
+/// Members that are looked through one by one.
+const FEW_MEMBERS: usize = 8;
+
 /// An object behind the meter.
 #[derive(Clone, Copy)]
 pub(crate) struct MeteredObject<'a>(&'a Map<String, Value>);
@@ -206,6 +206,10 @@ impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
     #[inline]
     fn get(&self, key: &String) -> Option<Metered<'a>> {
         burn_place();
+        // Passing a few members by is faster than hashing the key.
+        if self.0.len() <= FEW_MEMBERS {
+            return self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| Metered(value));
+        }
         self.0.get(key.as_str()).map(Metered)
     }
 

@@ -63,7 +63,7 @@ impl HardPattern {
             let rounds = turns as u64 + if self.loops { length } else { 0 };
             burn(rounds.saturating_mul(1 + (length >> 5)) >> 2);
             match matcher.is_match(text) {
-                Ok(matches) => return matches,
+                Ok(outcome) => return outcome,
                 Err(fancy_regex::Error::RuntimeError(_)) => {}
                 Err(_) => stop(Stop::Engine),
             }
@@ -121,7 +121,7 @@ enum Matcher {
 }
 
 impl PatternKeyword {
-    fn matches(&self, text: &str) -> bool {
+    fn is_match(&self, text: &str) -> bool {
         match &self.matcher {
             Matcher::Hard(index) => self.patterns.0[*index].is_match(text),
             Matcher::Regular(regex) => regex.is_match(text).unwrap_or_else(|_| stop(Stop::Engine)),
@@ -135,11 +135,12 @@ impl<'i> Keyword<'i, MeteredJson> for PatternKeyword {
     }
 
     fn is_valid(&self, instance: Metered<'i>) -> bool {
-        instance.as_string().is_none_or(|text| self.matches(&text))
+        instance.as_string().is_none_or(|text| self.is_match(&text))
     }
 }
 
 /// The keyword for the engine's options.
+#[expect(clippy::type_complexity, reason = "the engine's signature of a keyword factory")]
 pub(crate) fn keyword(
     patterns: &Arc<HardPatterns>,
 ) -> impl for<'a> Fn(

@@ -25,31 +25,37 @@ impl StackNeed {
     }
 }
 
+/// Levels that any stack has room for.
+const FEW: usize = 24;
+
 /// Runs `work` with room for `levels` of recursion, on a new stack where this one is too short.
+#[inline]
 pub(crate) fn with_stack<T>(levels: usize, work: impl FnOnce() -> T) -> T {
+    if levels <= FEW {
+        return work();
+    }
     let bytes = BASE + levels.saturating_mul(BYTES_PER_KEYWORD);
     stacker::maybe_grow(bytes, bytes, work)
 }
 
 /// The nested containers of `value`, counted up to one past `limit`.
 pub(crate) fn nesting(value: &Value, limit: usize) -> usize {
-    let mut deepest = 0;
-    let mut pending = vec![(value, 1)];
-    while let Some((value, level)) = pending.pop() {
-        let children: &mut dyn Iterator<Item = &Value> = match value {
-            Value::Array(items) => &mut items.iter(),
-            Value::Object(members) => &mut members.values(),
-            _ => continue,
-        };
-        deepest = deepest.max(level);
-        if deepest > limit {
-            break;
+    let below = |values: &mut dyn Iterator<Item = &Value>| {
+        if limit == 0 {
+            return 1;
         }
-        pending.extend(
-            children
-                .filter(|child| matches!(child, Value::Array(_) | Value::Object(_)))
-                .map(|child| (child, level + 1)),
-        );
+        let mut deepest = 0;
+        for value in values {
+            deepest = deepest.max(nesting(value, limit - 1));
+            if deepest >= limit {
+                break;
+            }
+        }
+        1 + deepest
+    };
+    match value {
+        Value::Array(items) => below(&mut items.iter()),
+        Value::Object(members) => below(&mut members.values()),
+        _ => 0,
     }
-    deepest
 }

@@ -5,7 +5,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use super::{
     Explainer, Words,
     message::{join_hints, types},
-    value::{echo, echo_typed, either},
+    value::{alternatives, echo, echo_typed, either},
 };
 
 impl Explainer<'_> {
@@ -35,7 +35,7 @@ impl Explainer<'_> {
                 let mentioned =
                     violation.hint.as_deref().is_some_and(|hint| hint.contains("alternatives in"));
                 if !mentioned {
-                    violation.hint = join_hints(violation.hint.take(), &note);
+                    violation.hint = Some(join_hints(violation.hint.take(), &note));
                 }
             }
         }
@@ -56,16 +56,14 @@ fn either_value(
         let option = match inner.kind() {
             Kind::Type { kind } => types(kind),
             Kind::Constant { expected_value } => echo(expected_value),
-            Kind::Enum { options } => {
-                either(&options.as_array()?.iter().map(echo).collect::<Vec<_>>())
-            }
+            Kind::Enum { options } => either(options.as_array()?),
             _ => return None,
         };
         if !options.contains(&option) {
             options.push(option);
         }
     }
-    (!options.is_empty()).then(|| either(&options))
+    (!options.is_empty()).then(|| alternatives(&options, options.len()))
 }
 
 /// How far a branch is from matching: a wrong type of the whole is furthest, then a wrong

@@ -20,7 +20,7 @@ pub(crate) fn nearest<'a>(
         .take(MOST)
         .filter(|candidate| candidate.len() <= LONGEST)
         .filter_map(|candidate| {
-            let distance = strsim::damerau_levenshtein(&lower, &candidate.to_lowercase());
+            let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
             let allowed = (name.chars().count().max(candidate.chars().count()) / 3).max(1);
             (distance <= allowed && distance < name.chars().count().max(2))
                 .then_some((distance, candidate))

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     Explainer,
     hint::{nearest, properties},
-    value::{echo, echo_typed, either, shorten},
+    value::{alternatives, echo, echo_typed, either, shorten},
 };
 
 /// The words of one violation.
@@ -163,7 +163,7 @@ fn enumeration(options: &Value, found: &Value) -> Words {
         nearest(found, options.iter().filter_map(Value::as_str))
             .map(|option| format!("did you mean {}?", Value::from(option)))
     });
-    Words::new(either(&options.iter().map(echo).collect::<Vec<_>>()), echo(found)).hint(hint)
+    Words::new(either(options), echo(found)).hint(hint)
 }
 
 fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
@@ -215,15 +215,15 @@ pub(super) fn types(kind: &TypeKind) -> String {
             let mut names: Vec<_> = set.iter().map(|json_type| json_type.to_string()).collect();
             // `null` reads best at the end.
             names.sort_by_key(|name| name == &JsonType::Null.to_string());
-            either(&names)
+            alternatives(&names, names.len())
         }
     }
 }
 
 /// For messages that put one thing after another.
-pub(super) fn join_hints(first: Option<String>, second: impl Display) -> Option<String> {
-    Some(match first {
+pub(super) fn join_hints(first: Option<String>, second: impl Display) -> String {
+    match first {
         Some(first) => format!("{first}; {second}"),
         None => second.to_string(),
-    })
+    }
 }

@@ -51,13 +51,24 @@ fn count(count: usize, what: &str, noun: &str) -> String {
     format!("{what} {count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// `a`, `a or b`, `a, b or c`, cut after a dozen.
-pub(crate) fn either(options: &[String]) -> String {
-    const MOST: usize = 12;
-    match options {
+/// The most alternatives that a message names.
+const MOST: usize = 12;
+
+/// One of `options`, in words.
+pub(crate) fn either(options: &[Value]) -> String {
+    let named: Vec<_> = options.iter().take(MOST).map(echo).collect();
+    alternatives(&named, options.len())
+}
+
+/// `a`, `a or b`, `a, b or c`, cut after a dozen of `count`.
+pub(crate) fn alternatives(named: &[String], count: usize) -> String {
+    match named {
         [] => String::new(),
         [only] => only.clone(),
-        [first @ .., last] if options.len() <= MOST => format!("{} or {last}", first.join(", ")),
-        _ => format!("{} or {} others", options[..MOST].join(", "), options.len() - MOST),
+        [first @ .., last] if count <= MOST => format!("{} or {last}", first.join(", ")),
+        _ => {
+            let named = &named[..MOST.min(named.len())];
+            format!("{} or {} others", named.join(", "), count - named.len())
+        }
     }
 }

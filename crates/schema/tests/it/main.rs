@@ -3,6 +3,7 @@
 mod corpus;
 mod equivalence;
 mod generate;
+mod hostile;
 mod random;
 mod suite;
 
@@ -10,10 +11,15 @@ use libtest_mimic::{Arguments, Trial};
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials: Vec<Trial> =
-        [suite::trials(), equivalence::trials(), corpus::trials(), random::trials()]
-            .into_iter()
-            .flatten()
-            .collect();
+    let trials: Vec<Trial> = [
+        suite::trials(),
+        equivalence::trials(),
+        corpus::trials(),
+        random::trials(),
+        hostile::trials(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     libtest_mimic::run(&arguments, trials).exit();
 }
