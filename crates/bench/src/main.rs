@@ -1,6 +1,7 @@
 //! Benchmarks: `cargo xtask bench <what>` runs them in a release build.
 #![expect(clippy::print_stdout, reason = "the report is the output")]
 
+mod contract;
 mod hostile;
 mod schema;
 mod timing;
@@ -23,6 +24,8 @@ enum What {
         /// A folder of cases, each a folder with `schema.json` and `instances.jsonl`.
         folder: Option<PathBuf>,
     },
+    /// Judging, projecting and lifting every tool of the corpus, and the cost of one call.
+    Contract,
     /// The hostile corpus: the worst five by time and by memory.
     Hostile {
         /// Only this case, in this process.
@@ -37,6 +40,7 @@ enum What {
 fn main() -> anyhow::Result<()> {
     match Bench::parse().what {
         What::Schema { folder } => schema::run(folder),
+        What::Contract => contract::run(),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),
         What::Hostile { case: None, all } => hostile::run(all),
     }

@@ -3,7 +3,6 @@
 mod excerpt;
 mod exit;
 mod input;
-mod metaschemas;
 mod report;
 mod reshape;
 mod shape;

@@ -125,12 +125,7 @@ impl ContractErrorKind {
                 SchemaErrorKind::ExternalReference { .. } => &EXTERNAL_REF,
                 SchemaErrorKind::DanglingReference { .. } => &DANGLING_REF,
                 SchemaErrorKind::Pattern { .. } => &SCHEMA_PATTERN,
-                SchemaErrorKind::Depth { .. }
-                | SchemaErrorKind::Subschemas { .. }
-                | SchemaErrorKind::Bytes { .. }
-                | SchemaErrorKind::PatternBytes { .. }
-                | SchemaErrorKind::PatternStates { .. }
-                | SchemaErrorKind::Expansion { .. } => &SCHEMA_LIMIT,
+                kind if kind.is_limit() => &SCHEMA_LIMIT,
                 _ => &SCHEMA_INVALID,
             },
         }

@@ -115,6 +115,21 @@ pub enum SchemaErrorKind {
 }
 
 impl SchemaErrorKind {
+    /// Whether one of the [`Limits`](crate::Limits) is exceeded.
+    #[must_use]
+    pub const fn is_limit(&self) -> bool {
+        matches!(
+            self,
+            Self::Depth { .. }
+                | Self::Subschemas { .. }
+                | Self::Bytes { .. }
+                | Self::PathBytes { .. }
+                | Self::PatternBytes { .. }
+                | Self::PatternStates { .. }
+                | Self::Expansion { .. }
+        )
+    }
+
     /// What to do about it, where that is known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {

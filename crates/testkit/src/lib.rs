@@ -4,7 +4,6 @@
 
 pub mod corpus;
 pub mod hostile;
-pub mod metaschemas;
 pub mod plain;
 pub mod suite;
 

@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolpact_schema::{Dialect, Options, Schema};
-
-use crate::metaschemas;
+use toolpact_schema::{Dialect, Options, Schema, metaschemas};
 
 /// One file of the suite.
 #[derive(Clone, Debug)]
@@ -124,7 +122,7 @@ pub fn documents(dialect: Dialect) -> Vec<(String, Value)> {
         })
         .map(|(name, document)| (format!("http://localhost:1234/{name}"), document))
         .collect();
-    documents.extend(metaschemas::all().map(|(uri, schema)| (uri.to_owned(), schema.clone())));
+    documents.extend(metaschemas().map(|(uri, schema)| (uri.to_owned(), schema.clone())));
     documents
 }
 

@@ -5,10 +5,10 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Dialect, Options, Schema, Verdict};
+use toolpact_schema::{Dialect, Options, Schema, Verdict, metaschemas};
 
 use crate::exit::Outcome;
-use crate::{input, metaschemas};
+use crate::input;
 
 const EXAMPLES: &str = r#"Example:
   toolpact bowtie <<'END'
@@ -57,7 +57,7 @@ impl Bowtie {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
         let mut requests = io::stdin().lock();
         let mut answers = io::stdout().lock();
-        let mut options = metaschemas::all().fold(Schema::options(), |options, (uri, schema)| {
+        let mut options = metaschemas().fold(Schema::options(), |options, (uri, schema)| {
             options.document(uri, schema.clone())
         });
         let mut started = false;

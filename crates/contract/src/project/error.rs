@@ -2,6 +2,8 @@
 
 use toolpact_schema::Pointer;
 
+use crate::{Finding, rules::output_projection::OUTPUT_PROJECTION};
+
 /// A tool or a result that cannot be projected or lifted: where, and why. It is left as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{pointer}: {kind}")]
@@ -57,6 +59,12 @@ pub enum ProjectErrorKind {
 }
 
 impl ProjectError {
+    /// The error as a finding, its pointer starting at the root of the tool or result.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        OUTPUT_PROJECTION.finding(self.kind.to_string()).at(self.pointer.clone())
+    }
+
     pub(crate) fn new(pointer: impl Into<Pointer>, kind: ProjectErrorKind) -> Self {
         Self { pointer: pointer.into(), kind }
     }

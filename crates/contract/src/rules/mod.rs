@@ -82,6 +82,7 @@ registry! {
     input_root::INPUT_ROOT,
     input_root_type::INPUT_ROOT_TYPE,
     output_boolean::OUTPUT_BOOLEAN,
+    output_projection::OUTPUT_PROJECTION,
     output_root::OUTPUT_ROOT,
     result_invalid::RESULT_INVALID,
     result_missing::RESULT_MISSING,

@@ -5,7 +5,7 @@ use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
 use super::{
     Explainer, Words,
     message::{join_hints, types},
-    value::{alternatives, echo, echo_typed, either},
+    value::{MOST, alternatives, echo, echo_typed},
 };
 
 impl Explainer<'_> {
@@ -15,8 +15,8 @@ impl Explainer<'_> {
         branches: &[Vec<ValidationError<'static>>],
     ) {
         if let Some(expected) = either_value(error, branches) {
-            let found = self.found(error);
-            return self.push(error, Words::new(expected, echo_typed(found)));
+            let words = Words::new(expected, echo_typed(self.found(error)));
+            return self.push(error, words);
         }
         let Some(nearest) = branches.iter().min_by_key(|errors| distance(error, errors)) else {
             return self.push(error, Words::new("a value that matches", echo(self.found(error))));
@@ -53,14 +53,16 @@ fn either_value(
         if inner.instance_path() != error.instance_path() {
             return None;
         }
-        let option = match inner.kind() {
-            Kind::Type { kind } => types(kind),
-            Kind::Constant { expected_value } => echo(expected_value),
-            Kind::Enum { options } => either(options.as_array()?),
+        let asked: Vec<String> = match inner.kind() {
+            Kind::Type { kind } => vec![types(kind)],
+            Kind::Constant { expected_value } => vec![echo(expected_value)],
+            Kind::Enum { options } => options.as_array()?.iter().take(MOST + 1).map(echo).collect(),
             _ => return None,
         };
-        if !options.contains(&option) {
-            options.push(option);
+        for option in asked {
+            if !options.contains(&option) {
+                options.push(option);
+            }
         }
     }
     (!options.is_empty()).then(|| alternatives(&options, options.len()))

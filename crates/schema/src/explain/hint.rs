@@ -21,9 +21,8 @@ pub(crate) fn nearest<'a>(
         .filter(|candidate| candidate.len() <= LONGEST)
         .filter_map(|candidate| {
             let distance = strsim::osa_distance(&lower, &candidate.to_lowercase());
-            let allowed = (name.chars().count().max(candidate.chars().count()) / 3).max(1);
-            (distance <= allowed && distance < name.chars().count().max(2))
-                .then_some((distance, candidate))
+            let allowed = name.chars().count().max(candidate.chars().count()) / 3;
+            (distance <= allowed).then_some((distance, candidate))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -97,6 +97,15 @@ impl Explainer<'_> {
                 Words::new("an array with an item that matches `contains`", echo(found))
             }
             Kind::Not { .. } => Words::new("a value that does not match `not`", echo(found)),
+            Kind::FalseSchema
+                if error.schema_path().as_str().ends_with("/additionalProperties") =>
+            {
+                let known: Vec<&str> = properties(self.subschema(error)).collect();
+                let members = found.as_object().into_iter().flat_map(|members| members.keys());
+                let extra: Vec<String> =
+                    members.filter(|name| !known.contains(&name.as_str())).cloned().collect();
+                self.extra(error, &extra)
+            }
             Kind::FalseSchema => {
                 Words::new("nothing here", echo(found)).phrase("no value is allowed here")
             }

@@ -52,7 +52,7 @@ fn count(count: usize, what: &str, noun: &str) -> String {
 }
 
 /// The most alternatives that a message names.
-const MOST: usize = 12;
+pub(crate) const MOST: usize = 12;
 
 /// One of `options`, in words.
 pub(crate) fn either(options: &[Value]) -> String {

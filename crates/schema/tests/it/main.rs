@@ -4,7 +4,9 @@ mod corpus;
 mod equivalence;
 mod generate;
 mod hostile;
+mod messages;
 mod random;
+mod running;
 mod suite;
 
 use libtest_mimic::{Arguments, Trial};
@@ -17,6 +19,8 @@ fn main() {
         corpus::trials(),
         random::trials(),
         hostile::trials(),
+        messages::trials(),
+        running::trials(),
     ]
     .into_iter()
     .flatten()

@@ -7,10 +7,11 @@ use toolpact_testkit::corpus::{self, Server};
 use super::official::is_same;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    match corpus::servers() {
-        Ok(servers) => servers
-            .map(|server| {
-                Trial::test(format!("project/corpus/{}", server.name), move || survives(&server))
+    match corpus::files() {
+        Ok(files) => files
+            .into_iter()
+            .map(|file| {
+                Trial::test(format!("project/corpus/{}", file.name), move || survives(&file.read()))
             })
             .collect(),
         Err(reason) => {

@@ -1,10 +1,11 @@
-//! The official metaschemas, for the schemas of a harness that refer to them.
+//! The official metaschemas, for callers that let schemas refer to them.
 
 use referencing::meta;
 use serde_json::Value;
 
-/// Every metaschema of the five dialects, with its URI.
-pub(crate) fn all() -> impl Iterator<Item = (&'static str, &'static Value)> {
+/// Every metaschema of the five dialects, with its URI, to hand in through
+/// [`Options::document`](crate::Options::document).
+pub fn metaschemas() -> impl Iterator<Item = (&'static str, &'static Value)> {
     let all: [&'static Value; 19] = [
         &meta::DRAFT4,
         &meta::DRAFT6,

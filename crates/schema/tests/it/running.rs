@@ -1,0 +1,136 @@
+//! Running out, and going on afterwards.
+
+use std::{
+    panic,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_schema::{Dialect, Limits, Schema, Unfinished, Verdict};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("running/goes_on_after_running_out", goes_on_after_running_out),
+        Trial::test("running/serves_many_threads_at_once", serves_many_threads_at_once),
+        Trial::test("running/prints_nothing", prints_nothing),
+        Trial::test("running/reports_its_fuel", reports_its_fuel),
+        Trial::test("running/two_schemas_in_turns_keep_their_prices", keeps_prices_apart),
+        Trial::test("running/reads_every_dialect", reads_every_dialect),
+        Trial::test("running/gives_basic_output", gives_basic_output),
+    ]
+}
+
+fn check(holds: bool, what: &str) -> Result<(), Failed> {
+    if holds { Ok(()) } else { Err(what.into()) }
+}
+
+/// A schema whose fuel lasts for small instances only.
+fn short_of_fuel() -> Schema {
+    let mut limits = Limits::default();
+    limits.fuel = 1000;
+    Schema::options()
+        .limits(limits)
+        .compile(&json!({ "items": { "type": "integer" } }))
+        .expect("it compiles")
+}
+
+fn long() -> Value {
+    json!(vec![1; 5000])
+}
+
+fn is_unfinished(verdict: &Verdict) -> bool {
+    *verdict == Verdict::Unfinished(Unfinished::Fuel { limit: 1000 })
+}
+
+fn goes_on_after_running_out() -> Result<(), Failed> {
+    let schema = short_of_fuel();
+    for _ in 0..3 {
+        check(is_unfinished(&schema.validate(&long())), "ran out")?;
+        check(!schema.is_valid(&long()), "unfinished counts as valid")?;
+        check(schema.validate(&json!([1, 2])).is_valid(), "no longer valid")?;
+        check(!schema.validate(&json!([1, "x"])).is_valid(), "no longer invalid")?;
+    }
+    Ok(())
+}
+
+fn serves_many_threads_at_once() -> Result<(), Failed> {
+    let schema = short_of_fuel();
+    let threads: Vec<_> = (0..8)
+        .map(|number| {
+            let schema = schema.clone();
+            thread::spawn(move || {
+                (0..200).all(|round| match (number + round) % 3 {
+                    0 => is_unfinished(&schema.validate(&long())),
+                    1 => schema.is_valid(&json!([1])),
+                    _ => matches!(schema.validate(&json!(["x"])), Verdict::Invalid(_)),
+                })
+            })
+        })
+        .collect();
+    for thread in threads {
+        check(thread.join().unwrap_or(false), "a verdict was wrong")?;
+    }
+    Ok(())
+}
+
+fn prints_nothing() -> Result<(), Failed> {
+    static HOOKED: AtomicUsize = AtomicUsize::new(0);
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(|_| {
+        HOOKED.fetch_add(1, Ordering::Relaxed);
+    }));
+    let verdict = short_of_fuel().validate(&long());
+    panic::set_hook(before);
+    check(is_unfinished(&verdict), "did not run out")?;
+    check(HOOKED.load(Ordering::Relaxed) == 0, "the panic hook was called")
+}
+
+fn reports_its_fuel() -> Result<(), Failed> {
+    let schema = Schema::compile(&json!({ "items": { "type": "integer" } })).expect("it compiles");
+    let fuel = |length: usize| schema.measure(&json!(vec![1; length])).fuel;
+    check(fuel(10) > 0, "no fuel was used")?;
+    check(fuel(10) == fuel(10), "the same took different fuel")?;
+    check(fuel(2000) - fuel(1000) == fuel(3000) - fuel(2000), "fuel is not linear")
+}
+
+fn keeps_prices_apart() -> Result<(), Failed> {
+    let cheap = Schema::compile(&json!({ "items": { "type": "integer" } })).expect("it compiles");
+    let dear =
+        Schema::compile(&json!({ "items": { "allOf": vec![true; 500] } })).expect("it compiles");
+    let value = json!([1, 2, 3]);
+    let alone = (cheap.measure(&value).fuel, dear.measure(&value).fuel);
+    for _ in 0..3 {
+        let turn = (cheap.measure(&value).fuel, dear.measure(&value).fuel);
+        check(turn == alone, "one schema paid the prices of another")?;
+    }
+    check(alone.1 > alone.0, "the prices do not differ")
+}
+
+fn reads_every_dialect() -> Result<(), Failed> {
+    for dialect in Dialect::ALL {
+        let schema = json!({ "$schema": dialect.uri(), "type": "integer" });
+        check(
+            Schema::compile(&schema).expect("it compiles").dialect() == dialect,
+            "wrong dialect",
+        )?;
+        let default = Schema::options().dialect(dialect).compile(&json!({ "type": "integer" }));
+        check(default.expect("it compiles").dialect() == dialect, "wrong default dialect")?;
+    }
+    Ok(())
+}
+
+fn gives_basic_output() -> Result<(), Failed> {
+    let schema =
+        Schema::compile(&json!({ "properties": { "a": { "maximum": 1 } } })).expect("it compiles");
+    let Verdict::Invalid(violations) = schema.validate(&json!({ "a": 2 })) else {
+        return Err("not invalid".into());
+    };
+    let basic = json!({ "valid": false, "errors": [{
+        "keywordLocation": "/properties/a/maximum",
+        "instanceLocation": "/a",
+        "error": "expected a number ≤ 1, found 2"
+    }] });
+    check(violations.basic() == basic, "another shape")
+}
