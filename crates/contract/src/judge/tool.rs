@@ -10,8 +10,9 @@ use super::{
     settle::settle,
 };
 use crate::{
-    Action, Contract, Finding, InputSchema, OutputSchema, Severity, Side,
+    Action, Contract, Finding, InputSchema, OutputSchema, Revision, Severity, Side,
     json_type::kind,
+    project_tool,
     rules::{
         duplicate_name::DUPLICATE_NAME,
         header_annotation,
@@ -156,5 +157,11 @@ fn output(
         }
     }
     findings.append(&mut settled.findings);
+    if let Some(output) = &settled.schema {
+        let probe = json!({ "outputSchema": output.value() });
+        if let Err(error) = project_tool(&probe, &Revision::V2025_11_25) {
+            findings.push(error.finding().side(Side::Output));
+        }
+    }
     settled.schema
 }

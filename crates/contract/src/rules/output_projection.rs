@@ -17,13 +17,24 @@ declare! {
     /// ## Example
     ///
     /// ```json
-    /// { "$ref": "#/default", "default": { "type": "array", "items": { "$ref": "#" } } }
+    /// {
+    ///   "name": "tree",
+    ///   "inputSchema": { "type": "object" },
+    ///   "outputSchema": { "$ref": "#/default", "default": { "type": "array", "items": { "$ref": "#" } } }
+    /// }
     /// ```
     ///
     /// ## Use instead
     ///
     /// ```json
-    /// { "$ref": "#/$defs/list", "$defs": { "list": { "type": "array", "items": { "$ref": "#" } } } }
+    /// {
+    ///   "name": "tree",
+    ///   "inputSchema": { "type": "object" },
+    ///   "outputSchema": {
+    ///     "$ref": "#/$defs/list",
+    ///     "$defs": { "list": { "type": "array", "items": { "$ref": "#" } } }
+    ///   }
+    /// }
     /// ```
     OUTPUT_PROJECTION = "output-projection", Warning
 }
