@@ -1,0 +1,1 @@
+//! The attribute `#[tools]` of toolpact.

@@ -1,0 +1,141 @@
+//! `tools/call` under the contract.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures_util::FutureExt as _;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
+    service::RequestContext,
+};
+use serde_json::{Map, Value};
+use toolpact_contract::{Form, JudgedCall, Revision, Structured};
+
+use super::{
+    Enforced, Shared,
+    check::{Part, check},
+    entry::{Entry, Kept},
+    send::send,
+};
+use crate::{protocol::revision_of, report::report};
+
+impl<H: ServerHandler> Enforced<H> {
+    /// Calls a tool: arguments judged first, the result judged and projected after.
+    pub(super) async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let revision = revision_of(&context);
+        let Some(entry) = self.entry(&request.name, &context).await? else {
+            // The handler has its own answer for tools it does not list.
+            let response = self.run(request, context).await?;
+            return Ok(finish(response, Form::Undeclared, &revision));
+        };
+        let Some(kept) = &entry.kept else { return Err(unusable(&entry)) };
+        let request = match self.shared.admit(&entry, kept, request).await? {
+            Ok(request) => request,
+            Err(refusal) => return Ok(refusal.into()),
+        };
+        let response = match self.run(request, context).await? {
+            CallToolResponse::Complete(result) => {
+                self.shared.judge(&entry, kept, result).await?.into()
+            }
+            other => other,
+        };
+        Ok(finish(response, kept.form, &revision))
+    }
+
+    /// Calls the handler. A panic fails this call and nothing else.
+    async fn run(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let name = request.name.clone();
+        let call = async { self.handler.call_tool(request, context).await };
+        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
+            tracing::error!(target: "toolpact", "tool `{name}` panicked");
+            let text = format!("tool `{name}` failed: internal error");
+            Ok(error(text).into())
+        })
+    }
+}
+
+impl Shared {
+    /// Judges the arguments of `request`, and gives it back or what to answer in its place.
+    async fn admit(
+        &self,
+        entry: &Arc<Entry>,
+        kept: &Kept,
+        mut request: CallToolRequestParams,
+    ) -> Result<Result<CallToolRequestParams, CallToolResult>, ErrorData> {
+        let absent = request.arguments.is_none();
+        let arguments = Value::Object(request.arguments.take().unwrap_or_default());
+        let (arguments, judged) =
+            check(entry, kept, Part::Arguments, arguments, self.options.arguments).await?;
+        if let Some(refusal) = self.refusal(judged) {
+            return Ok(Err(refusal));
+        }
+        request.arguments = match arguments {
+            Value::Object(arguments) if !absent => Some(arguments),
+            _ => None,
+        };
+        Ok(Ok(request))
+    }
+
+    /// Judges `result`, and gives it back or what to send in its place.
+    async fn judge(
+        &self,
+        entry: &Arc<Entry>,
+        kept: &Kept,
+        mut result: CallToolResult,
+    ) -> Result<CallToolResult, ErrorData> {
+        if kept.contract.output().is_none() || result.is_error == Some(true) {
+            return Ok(result);
+        }
+        let mut judged = Map::new();
+        judged.extend(
+            result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)),
+        );
+        let (judged, outcome) =
+            check(entry, kept, Part::Result, Value::Object(judged), self.options.results).await?;
+        if let Some(refusal) = self.refusal(outcome) {
+            return Ok(refusal);
+        }
+        if let Value::Object(mut judged) = judged {
+            result.structured_content = judged.remove(Structured::KEY);
+        }
+        Ok(result)
+    }
+
+    /// Reports what was found, and gives what to answer where the call is refused.
+    fn refusal(&self, judged: Option<JudgedCall>) -> Option<CallToolResult> {
+        let judged = judged?;
+        report(&judged.findings, self.options.listener.as_ref());
+        let refusal = judged.refusal?;
+        let text = refusal.get("content").and_then(|content| content.get(0)?.get("text")?.as_str());
+        Some(error(text.unwrap_or("refused")))
+    }
+}
+
+/// `response` in the shape that `revision` can carry.
+fn finish(response: CallToolResponse, form: Form, revision: &Revision) -> CallToolResponse {
+    let CallToolResponse::Complete(mut result) = response else { return response };
+    if let Err(problem) = send(&mut result, form, revision) {
+        tracing::error!(target: "toolpact", "result withheld: {problem}");
+        result = error(format!("the result was withheld: {problem}"));
+    }
+    result.into()
+}
+
+fn error(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+/// The answer to a call of a tool that is not listed because it cannot be used.
+fn unusable(entry: &Entry) -> ErrorData {
+    let reason = entry.findings.first().map(ToString::to_string).unwrap_or_default();
+    let name = &entry.source.name;
+    ErrorData::invalid_params(format!("tool `{name}` cannot be used: {reason}"), None)
+}

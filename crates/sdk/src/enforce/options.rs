@@ -1,0 +1,133 @@
+//! How a server is held to its contract.
+
+use std::{fmt, sync::Arc};
+
+use toolpact_contract::{Finding, JudgeOptions, Mode, Policy, Projection, Revision};
+use toolpact_schema::Limits;
+
+use crate::report::Listener;
+
+/// Settings for [`enforce_with`](crate::enforce_with).
+///
+/// ```
+/// use toolpact::{Mode, Options, Policy};
+///
+/// let options = Options::default()
+///     .policy(Policy::Filter)
+///     .results(Mode::Warn)
+///     .on_finding(|finding| eprintln!("{finding}"));
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Options {
+    pub(crate) policy: Policy,
+    pub(crate) arguments: Mode,
+    pub(crate) results: Mode,
+    pub(crate) projection: Projection,
+    pub(crate) schema: toolpact_schema::Options,
+    pub(crate) limits: Limits,
+    pub(crate) declared_only: bool,
+    pub(crate) up_to: Option<Revision>,
+    pub(crate) listener: Option<Listener>,
+}
+
+/// Tools are repaired, arguments and results enforced.
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            policy: Policy::Repair,
+            arguments: Mode::Enforce,
+            results: Mode::Enforce,
+            projection: Projection::default(),
+            schema: toolpact_schema::Options::default(),
+            limits: Limits::default(),
+            declared_only: false,
+            up_to: None,
+            listener: None,
+        }
+    }
+}
+
+impl Options {
+    /// What becomes of a tool that cannot be used as it is: mended where that does not change its
+    /// meaning ([`Policy::Repair`], unless set), left out, or the whole list refused.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// What becomes of a call with wrong arguments ([`Mode::Enforce`] unless set).
+    pub fn arguments(mut self, mode: Mode) -> Self {
+        self.arguments = mode;
+        self
+    }
+
+    /// What becomes of a wrong result ([`Mode::Enforce`] unless set).
+    pub fn results(mut self, mode: Mode) -> Self {
+        self.results = mode;
+        self
+    }
+
+    /// How tools are written for legacy revisions.
+    pub fn projection(mut self, projection: Projection) -> Self {
+        self.projection = projection;
+        self
+    }
+
+    /// How schemas are compiled; their limits are those of [`Options::limits`].
+    pub fn schema(mut self, options: toolpact_schema::Options) -> Self {
+        self.schema = options;
+        self
+    }
+
+    /// What a schema may be, and what a validation may cost.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Whether requests for prompts, resources, completions and logging are answered with "method not
+    /// found" where the server does not declare the capability. `rmcp` answers some with empty lists.
+    pub fn declared_only(mut self, yes: bool) -> Self {
+        self.declared_only = yes;
+        self
+    }
+
+    /// The newest protocol revision that the server agrees to; all that `rmcp` knows unless set.
+    pub fn up_to(mut self, revision: Revision) -> Self {
+        self.up_to = Some(revision);
+        self
+    }
+
+    /// Hands every finding to `listener`, beside the log.
+    pub fn on_finding(mut self, listener: impl Fn(&Finding) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Arc::new(listener));
+        self
+    }
+}
+
+impl Options {
+    /// How tools are judged.
+    pub(crate) fn judging(&self) -> JudgeOptions {
+        let schema = self.schema.clone().limits(self.limits.clone());
+        JudgeOptions::default().policy(self.policy).schema(schema)
+    }
+
+    /// How schemas are compiled for the first look at a value, which takes at most `fuel` steps.
+    pub(crate) fn glancing(&self, fuel: u64) -> toolpact_schema::Options {
+        let mut limits = self.limits.clone();
+        limits.fuel = limits.fuel.min(fuel);
+        self.schema.clone().limits(limits)
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("policy", &self.policy)
+            .field("arguments", &self.arguments)
+            .field("results", &self.results)
+            .field("declared_only", &self.declared_only)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,46 @@
+//! Servers under test: a client of any protocol revision in the same process, without sockets.
+//!
+//! [`connect`] runs a server and speaks to it over a pipe in memory, with the same codec as over standard
+//! input and output. What comes back is the JSON that went over the pipe.
+//!
+//! ```
+//! # use rmcp::{ServerHandler, model::*, ErrorData, RoleServer, service::RequestContext};
+//! # #[derive(Clone)] struct Counter;
+//! # impl ServerHandler for Counter {
+//! #     fn get_info(&self) -> ServerConfig {
+//! #         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+//! #     }
+//! #     async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>)
+//! #         -> Result<ListToolsResult, ErrorData> {
+//! #         let tool = serde_json::from_value(serde_json::json!({
+//! #             "name": "count", "inputSchema": { "type": "object" }, "outputSchema": { "type": "integer" }
+//! #         })).unwrap();
+//! #         Ok(ListToolsResult::with_all_items(vec![tool]))
+//! #     }
+//! #     async fn call_tool(&self, _: CallToolRequestParams, _: RequestContext<RoleServer>)
+//! #         -> Result<CallToolResponse, ErrorData> {
+//! #         Ok(CallToolResult::structured(serde_json::json!(42)).into())
+//! #     }
+//! # }
+//! use serde_json::json;
+//! use toolpact::{Revision, testing};
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), testing::TestError> {
+//! let server = toolpact::enforce(Counter);
+//! let new = testing::connect(server.clone(), Revision::V2026_07_28).await?;
+//! assert_eq!(new.call("count", json!({})).await?["structuredContent"], 42);
+//!
+//! // What a client of 2025-11-25 sees of the same tool.
+//! let old = testing::connect(server, Revision::V2025_11_25).await?;
+//! assert_eq!(old.call("count", json!({})).await?["structuredContent"], json!({ "result": 42 }));
+//! # Ok(()) }
+//! ```
+
+mod error;
+mod pipe;
+mod session;
+mod snapshot;
+
+pub use error::TestError;
+pub use session::{Session, connect};
+pub use snapshot::{advertised, snapshot};

@@ -1,0 +1,209 @@
+//! `tools/call`.
+
+use serde_json::{Value, json};
+use toolpact::{Mode, Options, Revision, enforce, enforce_with, testing};
+use toolpact_schema::Limits;
+
+use crate::server::{Plain, structured, tool};
+
+const BOTH: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
+
+fn ranged() -> Value {
+    let mut ranged = tool("ranged", Value::Null, json!({ "content": [] }));
+    ranged["inputSchema"] = json!({
+        "type": "object",
+        "properties": { "n": { "type": "integer", "maximum": 10 } },
+        "required": ["n"]
+    });
+    ranged
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_explained_and_never_reach_the_handler() {
+    for revision in BOTH {
+        let plain = Plain::new(json!([ranged()]));
+        let session = testing::connect(enforce(plain.clone()), revision).await.unwrap();
+        let cases = [
+            (json!({ "n": 500 }), "#/n: expected a number ≤ 10, found 500"),
+            (json!({}), "#: missing required property `n`"),
+            (json!({ "n": "x" }), "#/n: expected integer, found string \"x\""),
+        ];
+        for (arguments, text) in cases {
+            let result = session.call("ranged", arguments).await.unwrap();
+            assert_eq!(result["isError"], true);
+            let text = format!("invalid arguments for tool `ranged`:\n{text}");
+            assert_eq!(result["content"][0]["text"], text);
+        }
+        let absent = session.request("tools/call", json!({ "name": "ranged" })).await.unwrap();
+        assert_eq!(absent["isError"], true);
+        assert_eq!(plain.calls(), Vec::<Value>::new());
+        session.call("ranged", json!({ "n": 3 })).await.unwrap();
+        assert_eq!(plain.calls(), [json!({ "n": 3 })]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_call_is_named() {
+    for revision in BOTH {
+        let server = enforce(Plain::new(json!([ranged()])));
+        let session = testing::connect(server, revision).await.unwrap();
+        let cases = [
+            (
+                json!({ "name": "ranged", "arguments": [1] }),
+                "#/arguments: expected an object, found an array",
+            ),
+            (
+                json!({ "name": "ranged", "arguments": "n" }),
+                "#/arguments: expected an object, found a string",
+            ),
+            (json!({ "arguments": {} }), "#: missing required property `name`"),
+            (json!({ "name": 7 }), "#/name: expected a string, found a number"),
+        ];
+        for (params, text) in cases {
+            let error = session.request("tools/call", params).await.unwrap_err().to_string();
+            assert_eq!(error, format!("error -32602: tools/call: {text}"));
+        }
+        let error = session.call("nosuch", json!({})).await.unwrap_err().to_string();
+        assert_eq!(error, "error -32602: tool not found");
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_breaks_its_schema_does_not_leave() {
+    let integer = json!({ "type": "integer" });
+    let tools = json!([
+        tool("lying", integer.clone(), structured(json!("secret"))),
+        tool(
+            "silent",
+            integer.clone(),
+            json!({ "content": [{ "type": "text", "text": "secret" }] })
+        ),
+        tool(
+            "failing",
+            integer,
+            json!({ "content": [], "structuredContent": "why", "isError": true })
+        ),
+    ]);
+    for revision in BOTH {
+        let server = enforce(Plain::new(tools.clone()));
+        let session = testing::connect(server, revision.clone()).await.unwrap();
+        for name in ["lying", "silent"] {
+            let result = session.call(name, json!({})).await.unwrap();
+            assert_eq!(result["isError"], true, "{name}");
+            assert!(!result.to_string().contains("secret"), "{result}");
+            assert_eq!(result.get("resultType").is_some(), revision.is_natural());
+        }
+        // The error of a tool is its own business, and an old client gets it as text.
+        let failing = session.call("failing", json!({})).await.unwrap();
+        assert_eq!(failing["isError"], true);
+        assert_eq!(failing.get("structuredContent").is_some(), revision.is_natural());
+        assert!(failing.to_string().contains("why"));
+
+        let options = Options::default().results(Mode::Warn);
+        let session = testing::connect(enforce_with(Plain::new(tools.clone()), options), revision);
+        let result = session.await.unwrap().call("lying", json!({})).await.unwrap();
+        assert!(result.to_string().contains("secret"));
+    }
+}
+
+#[tokio::test]
+async fn every_value_arrives_in_the_shape_of_the_revision_and_as_text() {
+    let values = [json!(null), json!(0), json!(false), json!(""), json!([]), json!([1, null])];
+    for value in values {
+        for output in [json!({}), Value::Null] {
+            let server = Plain::new(json!([tool("v", output, structured(value.clone()))]));
+            let server = enforce(server);
+            let new = testing::connect(server.clone(), Revision::V2026_07_28).await.unwrap();
+            let new = new.call("v", json!({})).await.unwrap();
+            assert_eq!(new["structuredContent"], value);
+            assert!(new.as_object().unwrap().contains_key("structuredContent"));
+            let old = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+            let old = old.call("v", json!({})).await.unwrap();
+            assert_eq!(old["structuredContent"], json!({ "result": value }));
+            for result in [old, new] {
+                assert_eq!(
+                    result["content"],
+                    json!([{ "type": "text", "text": value.to_string() }])
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn authored_content_and_meta_stay() {
+    let answer = json!({
+        "content": [{ "type": "text", "text": "two" }, { "type": "image", "data": "", "mimeType": "image/png" }],
+        "structuredContent": [1, 2],
+        "_meta": { "trace": "x" }
+    });
+    let server =
+        enforce(Plain::new(json!([tool("v", json!({ "type": "array" }), answer.clone())])));
+    for revision in BOTH {
+        let session = testing::connect(server.clone(), revision).await.unwrap();
+        let result = session.call("v", json!({})).await.unwrap();
+        assert_eq!(result["content"], answer["content"]);
+        assert_eq!(result["_meta"]["trace"], "x");
+    }
+}
+
+#[tokio::test]
+async fn a_panic_fails_its_call_and_keeps_its_secret() {
+    let server = enforce(Plain::new(json!([
+        tool("bad", Value::Null, json!("panic")),
+        tool("good", Value::Null, json!({ "content": [] })),
+    ])));
+    let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+    let result = session.call("bad", json!({})).await.unwrap();
+    assert_eq!(result["isError"], true);
+    assert_eq!(result["content"][0]["text"], "tool `bad` failed: internal error");
+    assert!(session.call("good", json!({})).await.is_ok());
+}
+
+#[tokio::test]
+async fn input_required_passes() {
+    let server =
+        enforce(Plain::new(json!([tool("ask", json!({ "type": "integer" }), json!("ask"))])));
+    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let result = session.call("ask", json!({})).await.unwrap();
+    assert_eq!(result["resultType"], "input_required");
+    assert_eq!(result["requestState"], "state");
+}
+
+/// One thread for the event loop: a validation on it would hold up everything else.
+#[tokio::test(flavor = "current_thread")]
+async fn other_calls_go_on_while_one_runs_out_of_fuel() {
+    let mut hostile = tool("hostile", Value::Null, json!({ "content": [] }));
+    hostile["inputSchema"] = json!({
+        "type": "object",
+        "properties": { "list": { "type": "array", "uniqueItems": true, "items": { "allOf": [
+            { "anyOf": [{ "pattern": "^(a|b)*c$" }, { "minLength": 1 }] },
+            { "enum": (0..2000).map(|n| json!({ "n": n })).collect::<Vec<_>>() }
+        ] } } }
+    });
+    let quick = tool("quick", json!({ "type": "integer" }), structured(json!(1)));
+    let mut limits = Limits::default();
+    limits.fuel *= 10;
+    let options = Options::default().limits(limits);
+    let server = enforce_with(Plain::new(json!([hostile, quick])), options);
+    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let list: Vec<_> = (0..2000).map(|n| json!({ "n": n, "m": [n] })).collect();
+    let mut finished = Vec::new();
+    let mut slow = std::pin::pin!(session.call("hostile", json!({ "list": list })));
+    for _ in 0..5 {
+        tokio::select! {
+            biased;
+            result = &mut slow => {
+                finished.push("hostile");
+                assert_eq!(result.unwrap()["isError"], true);
+                break;
+            }
+            result = session.call("quick", json!({})) => {
+                finished.push("quick");
+                assert_eq!(result.unwrap()["structuredContent"], 1);
+            }
+        }
+    }
+    assert_eq!(finished, ["quick"; 5]);
+    assert_eq!(slow.await.unwrap()["isError"], true);
+}

@@ -1,0 +1,163 @@
+//! `tools/list`.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use toolpact::{Options, Policy, Revision, enforce, enforce_with, testing};
+
+use crate::server::{Plain, structured, tool};
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn each_revision_gets_the_output_schemas_it_can_carry() {
+    let array = json!({ "type": "array", "items": { "type": "integer" } });
+    let server = enforce(Plain::new(json!([
+        tool("list", array.clone(), structured(json!([1]))),
+        tool("object", json!({ "type": "object" }), structured(json!({}))),
+        tool("text", Value::Null, json!({ "content": [] })),
+    ])));
+    let new = testing::advertised(server.clone(), Revision::V2026_07_28).await.unwrap();
+    assert_eq!(names(&new), ["list", "object", "text"]);
+    assert_eq!(new[0]["outputSchema"], array);
+    for revision in [Revision::V2024_11_05, Revision::V2025_06_18, Revision::V2025_11_25] {
+        let old = testing::advertised(server.clone(), revision).await.unwrap();
+        assert_eq!(names(&old), ["list", "object", "text"]);
+        assert_eq!(old[0]["outputSchema"]["type"], "object");
+        assert_eq!(old[0]["outputSchema"]["properties"]["result"], array);
+        assert_eq!(old[1], new[1]);
+        assert_eq!(old[2], new[2]);
+    }
+}
+
+#[tokio::test]
+async fn a_request_may_speak_another_revision_than_the_one_before() {
+    let server = enforce(Plain::new(json!([tool(
+        "count",
+        json!({ "type": "integer" }),
+        structured(json!(42))
+    )])));
+    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let old = json!({
+        "name": "count",
+        "_meta": { "io.modelcontextprotocol/protocolVersion": "2025-11-25" }
+    });
+    let old = session.request("tools/call", old).await.unwrap();
+    assert_eq!(old["structuredContent"], json!({ "result": 42 }));
+    let new = session.call("count", json!({})).await.unwrap();
+    assert_eq!(new["structuredContent"], 42);
+}
+
+#[tokio::test]
+async fn one_bad_tool_leaves_the_others_alone() {
+    let remote = json!({ "$ref": "http://127.0.0.1:1/schema.json" });
+    let mut bad_input = tool("bad_input", Value::Null, Value::Null);
+    bad_input["inputSchema"] = json!({ "type": "object", "properties": { "x": remote } });
+    let mut no_type = tool("no_type", Value::Null, json!({ "content": [] }));
+    no_type["inputSchema"] = json!({ "properties": {} });
+    let tools = json!([
+        bad_input,
+        tool("bad_output", remote, structured(json!(1))),
+        no_type,
+        tool("good", Value::Null, json!({ "content": [] })),
+        tool("good", Value::Null, json!({ "content": [] })),
+    ]);
+    let findings = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&findings);
+    let options = Options::default()
+        .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
+    let server = enforce_with(Plain::new(tools.clone()), options);
+    let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+    let listed = session.tools().await.unwrap();
+    assert_eq!(names(&listed), ["bad_output", "no_type", "good"]);
+    assert_eq!(listed[0].get("outputSchema"), None);
+    assert_eq!(listed[1]["inputSchema"]["type"], "object");
+    assert_eq!(
+        *findings.lock().unwrap(),
+        ["external-ref", "external-ref", "input-root-type", "duplicate-name"]
+    );
+
+    let error = session.call("bad_input", json!({})).await.unwrap_err().to_string();
+    assert!(error.starts_with("error -32602: tool `bad_input` cannot be used"), "{error}");
+    let result = session.call("bad_output", json!({})).await.unwrap();
+    assert_eq!(result["structuredContent"], json!({ "result": 1 }));
+
+    let options = Options::default().policy(Policy::Reject);
+    let refused =
+        testing::advertised(enforce_with(Plain::new(tools), options), Revision::V2026_07_28);
+    let error = refused.await.unwrap_err().to_string();
+    assert!(error.contains("tool list refused: error[external-ref] bad_input"), "{error}");
+}
+
+#[tokio::test]
+async fn contracts_follow_tools_that_come_go_and_change() {
+    let plain = Plain::new(json!([tool("a", json!({ "type": "integer" }), structured(json!(1)))]));
+    let session = testing::connect(enforce(plain.clone()), Revision::V2026_07_28).await.unwrap();
+    assert_eq!(session.call("a", json!({})).await.unwrap()["structuredContent"], 1);
+
+    // Changed: the same answer breaks the new schema, though nobody has listed it.
+    plain.set(json!([tool("a", json!({ "type": "string" }), structured(json!(1)))]));
+    assert_eq!(session.call("a", json!({})).await.unwrap()["isError"], true);
+
+    plain.set(json!([tool("b", json!({ "type": "integer" }), structured(json!(2)))]));
+    assert_eq!(names(&session.tools().await.unwrap()), ["b"]);
+    let gone = session.call("a", json!({})).await.unwrap_err().to_string();
+    assert_eq!(gone, "error -32602: tool not found");
+    assert_eq!(session.call("b", json!({})).await.unwrap()["structuredContent"], 2);
+}
+
+#[tokio::test]
+async fn pages_stay_pages() {
+    let tools: Vec<_> = (0..7)
+        .map(|n| tool(&format!("t{n}"), json!({ "type": "integer" }), structured(json!(n))))
+        .collect();
+    let server = enforce(Plain::new(Value::Array(tools)).paged(3));
+    let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+    let page = session.request("tools/list", json!({})).await.unwrap();
+    assert_eq!(page["tools"].as_array().unwrap().len(), 3);
+    assert_eq!(page["nextCursor"], "3");
+    assert_eq!(session.tools().await.unwrap().len(), 7);
+    let last = session.call("t6", json!({})).await.unwrap();
+    assert_eq!(last["structuredContent"], json!({ "result": 6 }));
+}
+
+#[tokio::test]
+async fn a_server_may_stop_at_an_older_revision() {
+    let options = Options::default().up_to(Revision::V2025_06_18);
+    let server = enforce_with(Plain::new(json!([])), options);
+    assert!(testing::connect(server.clone(), Revision::V2025_06_18).await.is_ok());
+    let error = testing::connect(server.clone(), Revision::V2025_11_25).await.unwrap_err();
+    assert_eq!(error.to_string(), "expected revision 2025-11-25, found 2025-06-18");
+    let error = testing::connect(server, Revision::V2026_07_28).await.unwrap_err().to_string();
+    assert!(error.contains("rotocol version"), "{error}");
+}
+
+#[tokio::test]
+async fn undeclared_capabilities_are_answered_only_where_that_is_allowed() {
+    let bare = testing::connect(enforce(Plain::new(json!([]))), Revision::V2026_07_28).await;
+    assert_eq!(
+        bare.unwrap().request("prompts/list", json!({})).await.unwrap()["prompts"],
+        json!([])
+    );
+    let options = Options::default().declared_only(true);
+    let strict = enforce_with(Plain::new(json!([])), options);
+    let strict = testing::connect(strict, Revision::V2026_07_28).await.unwrap();
+    for method in ["prompts/list", "resources/list", "resources/templates/list"] {
+        let error = strict.request(method, json!({})).await.unwrap_err().to_string();
+        assert_eq!(error, format!("error -32601: {method}"));
+    }
+    assert!(strict.tools().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_snapshot_shows_both_eras() {
+    let server = enforce(Plain::new(json!([tool("n", json!({ "type": "integer" }), json!(null))])));
+    let text = testing::snapshot(server).await.unwrap();
+    let (old, new) = text.split_once("// 2026-07-28\n").unwrap();
+    let old: Value = serde_json::from_str(old.strip_prefix("// 2025-11-25\n").unwrap()).unwrap();
+    let new: Value = serde_json::from_str(new).unwrap();
+    assert_eq!(old[0]["outputSchema"]["required"], json!(["result"]));
+    assert_eq!(new[0]["outputSchema"], json!({ "type": "integer" }));
+}

@@ -1,0 +1,5 @@
+//! Servers behind the contract of their tools, seen by clients of each revision.
+
+mod calls;
+mod lists;
+mod server;
