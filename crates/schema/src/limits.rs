@@ -29,6 +29,9 @@ pub struct Limits {
     pub expansion: usize,
     /// Nested JSON containers of an instance that a validation goes down into, the root being 1.
     pub instance_depth: usize,
+    /// Keywords that apply inside of each other, over all levels of an instance: what the stack has
+    /// to hold.
+    pub nesting: usize,
     /// Violations reported for one instance.
     pub violations: usize,
     /// Steps one validation may take.
@@ -37,7 +40,7 @@ pub struct Limits {
 
 impl Limits {
     /// The limits by name, for command lines and messages.
-    pub const NAMES: [&str; 10] = [
+    pub const NAMES: [&str; 11] = [
         "depth",
         "subschemas",
         "bytes",
@@ -46,6 +49,7 @@ impl Limits {
         "pattern-states",
         "expansion",
         "instance-depth",
+        "nesting",
         "violations",
         "fuel",
     ];
@@ -63,6 +67,7 @@ impl Limits {
             "pattern-states" => self.pattern_states = size,
             "expansion" => self.expansion = size,
             "instance-depth" => self.instance_depth = size,
+            "nesting" => self.nesting = size,
             "violations" => self.violations = size,
             "fuel" => self.fuel = limit,
             _ => return false,
@@ -82,6 +87,7 @@ impl Default for Limits {
             pattern_states: 250_000,
             expansion: 1 << 14,
             instance_depth: 128,
+            nesting: 1 << 14,
             violations: 16,
             fuel: 20_000_000,
         }

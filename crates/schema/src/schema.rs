@@ -135,6 +135,10 @@ impl Schema {
             }
             admitted.need.levels(depth)
         };
+        if levels > limits.nesting {
+            let limit = limits.nesting;
+            return (Err(Unfinished::Nesting { found: levels, limit }), 0);
+        }
         let (decision, fuel) =
             with_stack(levels, || run(allowance, || validator.is_valid(Metered(instance))));
         (decision.map_err(|stop| self.unfinished(stop)), fuel)
@@ -193,13 +197,18 @@ const STATES_PER_STEP: usize = 1;
 
 fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
     let price = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);
-    let recursion = admitted.need.in_place.saturating_mul(16) / 64;
+    // The engine looks through the references it is inside of; without recursion they are few.
+    let cycle = match admitted.need.nested {
+        Some(nested) => nested / 64,
+        None => 1 + admitted.need.in_place / 4,
+    };
     Allowance {
         id: next_id(),
         fuel: limits.fuel,
         place: price(1 + admitted.expansion / VISITS_PER_STEP),
         scan: price(1 + admitted.widest_pattern / STATES_PER_STEP),
-        cycle: price(if admitted.need.nested.is_some() { 0 } else { 1 + recursion }),
+        name_patterns: price(admitted.name_patterns),
+        cycle: price(cycle),
         error: 0,
         depth: limits.instance_depth,
         names: admitted.hard_names.then(|| admitted.hard_patterns.clone()).flatten(),

@@ -42,6 +42,14 @@ pub enum Unfinished {
         /// The limit.
         limit: usize,
     },
+    /// More keywords inside of each other than [`Limits::nesting`](crate::Limits::nesting).
+    #[error("validation would go {found} keywords deep, more than the limit of {limit}")]
+    Nesting {
+        /// How deep the schema can go on this instance.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// A regular expression with look-around or back-references took too many turns.
     #[error("validation stopped: a pattern went back more than {limit} times")]
     Backtracking {

@@ -28,6 +28,8 @@ pub(crate) struct Admitted {
     pub(crate) bytes: usize,
     /// Nested JSON containers of the schema.
     pub(crate) depth: usize,
+    /// The most patterns that a name is matched against.
+    pub(crate) name_patterns: usize,
     /// States of the widest pattern.
     pub(crate) widest_pattern: usize,
     /// The patterns that need a backtracking matcher.
@@ -63,6 +65,7 @@ pub(crate) fn admit(
         need: measure.need,
         bytes,
         depth: survey.depth,
+        name_patterns: survey.name_patterns,
         widest_pattern: patterns.widest,
         hard_names: patterns.hard_names,
         hard_patterns: (!patterns.hard.0.is_empty()).then(|| Arc::new(patterns.hard)),

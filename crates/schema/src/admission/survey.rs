@@ -59,6 +59,8 @@ pub(crate) struct Survey<'a> {
     path_bytes: usize,
     dynamic_references: Vec<(Place, &'a str)>,
     dynamic_anchors: Vec<(Place, &'a str)>,
+    /// The most patterns in one `patternProperties`.
+    pub(crate) name_patterns: usize,
     /// Patterns, in the order found.
     pub(crate) patterns: Vec<Pattern<'a>>,
     /// Which subschema applies which, and whether in place.
@@ -85,6 +87,7 @@ impl<'a> Survey<'a> {
             path_bytes: 0,
             dynamic_references: Vec::new(),
             dynamic_anchors: Vec::new(),
+            name_patterns: 0,
             patterns: Vec::new(),
             edges: Vec::new(),
             has_references: false,
@@ -181,6 +184,7 @@ impl<'a> Survey<'a> {
                 self.members(place, keyword, members, applied, level + 1, scope)
             }
             (Holds::PatternMembers, Value::Object(members)) => {
+                self.name_patterns = self.name_patterns.max(members.len());
                 self.patterns.extend(members.keys().map(|source| Pattern {
                     place,
                     source,

@@ -30,6 +30,8 @@ pub(crate) struct Allowance {
     pub(crate) place: u32,
     /// Steps for reading sixteen bytes of a string, which the widest pattern may walk through.
     pub(crate) scan: u32,
+    /// Patterns that a name is matched against.
+    pub(crate) name_patterns: u32,
     /// Steps for the cycle check of a recursive reference.
     pub(crate) cycle: u32,
     /// Steps for reporting one error: 0 while no error is reported.
@@ -58,6 +60,7 @@ struct Meter {
     fuel: Cell<u64>,
     place: Cell<u32>,
     scan: Cell<u32>,
+    name_scan: Cell<u32>,
     cycle: Cell<u32>,
     member: Cell<u32>,
     error: Cell<u32>,
@@ -73,6 +76,7 @@ thread_local! {
             fuel: Cell::new(0),
             place: Cell::new(0),
             scan: Cell::new(0),
+            name_scan: Cell::new(0),
             cycle: Cell::new(0),
             member: Cell::new(0),
             error: Cell::new(0),
@@ -120,11 +124,13 @@ impl Meter {
         self.id.set(allowance.id);
         self.place.set(allowance.place);
         self.scan.set(allowance.scan);
+        self.name_scan.set(allowance.scan.saturating_mul(allowance.name_patterns.max(1)));
         self.cycle.set(allowance.cycle);
         self.error.set(allowance.error);
         // A reported error may keep a copy of every name it passes.
         let copy = if allowance.error > 0 { 16 } else { 0 };
-        self.member.set(allowance.place.saturating_add(copy));
+        let matching = allowance.name_patterns.saturating_mul(2);
+        self.member.set(allowance.place.saturating_add(copy).saturating_add(matching));
         self.depth.set(allowance.depth);
         self.has_names.set(allowance.names.is_some());
         self.names.replace(allowance.names.clone());
@@ -190,7 +196,7 @@ pub(crate) fn burn_error() {
 pub(crate) fn burn_member(name: &str) {
     METER.with(|meter| {
         let mut steps = u64::from(meter.member.get());
-        steps += (name.len() as u64).saturating_mul(u64::from(meter.scan.get())) >> 4;
+        steps += (name.len() as u64).saturating_mul(u64::from(meter.name_scan.get())) >> 4;
         burn_from(meter, steps);
         if meter.has_names.get() {
             try_names(meter, name);

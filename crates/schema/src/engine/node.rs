@@ -198,8 +198,10 @@ impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
     type MemberName = &'a str;
     type MembersIter = MeteredMembers<'a>;
 
+    // What is as long as the object may be set up before the first member is asked for.
     #[inline]
     fn len(&self) -> usize {
+        burn(self.0.len() as u64 >> 4);
         self.0.len()
     }
 
@@ -243,6 +245,7 @@ impl<'a> Array<'a, MeteredJson> for MeteredArray<'a> {
 
     #[inline]
     fn len(&self) -> usize {
+        burn(self.0.len() as u64 >> 6);
         self.0.len()
     }
 

@@ -1,0 +1,27 @@
+// The TypeScript SDK v1 as a client: connects to the command after `--`, lists the tools, makes the
+// calls of the first argument (JSON: [name, arguments] pairs), and prints one JSON object.
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+
+const [calls, dashes, command, ...args] = process.argv.slice(2);
+if (dashes !== "--") throw new Error("usage: client-v1.mjs CALLS -- COMMAND ARGS…");
+const client = new Client({ name: "peers", version: "1" });
+const transport = new StdioClientTransport({ command, args, stderr: "inherit" });
+await client.connect(transport);
+
+const failed = (error) => ({ failed: String(error.message ?? error).slice(0, 300) });
+const report = { version: client.getServerVersion()?.name, tools: null, calls: [] };
+try {
+  report.tools = (await client.listTools()).tools;
+} catch (error) {
+  report.tools = failed(error);
+}
+for (const [name, parameters] of JSON.parse(calls)) {
+  try {
+    report.calls.push(await client.callTool({ name, arguments: parameters }));
+  } catch (error) {
+    report.calls.push(failed(error));
+  }
+}
+await client.close();
+console.log(JSON.stringify(report));
