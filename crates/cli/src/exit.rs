@@ -14,6 +14,8 @@ pub(crate) enum Outcome {
     Findings,
     /// A part of the work could not be done, the reason is on standard error: exit code 2.
     Failed,
+    /// Another program ended with this exit code, which is ours, too.
+    Ended(u8),
 }
 
 /// The exit code of `result`; an error is told on standard error, in one line.
@@ -24,6 +26,7 @@ pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Clean) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(1),
         Ok(Outcome::Failed) => ExitCode::from(2),
+        Ok(Outcome::Ended(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             terminal::complain(&error);

@@ -3,6 +3,7 @@
 mod excerpt;
 mod exit;
 mod input;
+mod log;
 mod report;
 mod reshape;
 mod shape;

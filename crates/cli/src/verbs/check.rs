@@ -166,7 +166,8 @@ impl Tally {
     }
 }
 
-fn limit(text: &str) -> Result<(String, u64), String> {
+/// Reads `NAME=N`.
+pub(crate) fn limit(text: &str) -> Result<(String, u64), String> {
     let (name, n) = text.split_once('=').ok_or("expected NAME=N")?;
     if !Limits::NAMES.contains(&name) {
         return Err(format!("no limit `{name}`, expected one of {}", Limits::NAMES.join(", ")));

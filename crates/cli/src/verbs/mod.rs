@@ -4,6 +4,7 @@ mod bowtie;
 mod check;
 mod demo;
 mod explain;
+mod guard;
 mod judge;
 mod lift;
 mod project;
@@ -27,6 +28,7 @@ pub(crate) struct Toolpact {
 enum Verb {
     Check(check::Check),
     Judge(judge::Judge),
+    Guard(guard::Guard),
     Explain(explain::Explain),
     Project(project::Project),
     Lift(lift::Lift),
@@ -40,6 +42,7 @@ impl Toolpact {
         match self.verb {
             Verb::Check(check) => check.run(),
             Verb::Judge(judge) => judge.run(),
+            Verb::Guard(guard) => guard.run(),
             Verb::Explain(explain) => explain.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),

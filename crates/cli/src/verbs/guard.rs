@@ -1,0 +1,131 @@
+//! `toolpact guard`: the contract in front of a server.
+
+use std::ffi::OsString;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use toolpact_contract::{Mode, Policy};
+use toolpact_guard::stdio::Server;
+use toolpact_guard::{Inspector, MAX_MESSAGE, Settings};
+use toolpact_schema::{Limits, Schema};
+
+use super::check::limit;
+use crate::exit::Outcome;
+use crate::log::{Format, Log};
+
+const EXAMPLES: &str = "\
+Examples:
+  toolpact guard -- npx -y @modelcontextprotocol/server-everything
+  toolpact guard --tools repair --results enforce -- python my_server.py
+  toolpact guard --log json -- ./server 2> findings.jsonl
+
+Exit code: that of the server, 128 and the number of the signal that ended it; 2: wrong usage, or the server cannot be started.";
+
+/// Put the contract in front of a server.
+///
+/// Starts COMMAND, an MCP server on standard input and output, and stands between it and the client.
+/// Tools, arguments and results are held to the server's own schemas, and shaped for the protocol
+/// revision that the client speaks; what does not have to change is forwarded byte for byte. What the
+/// guard finds is said on standard error, where the server's own goes, too.
+///
+/// A message may have 16 MiB (`--max-message`); whoever waits for a longer one gets an error. Lines of
+/// the server that are no messages are left out.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Guard {
+    /// The server and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+
+    #[command(flatten)]
+    options: GuardOptions,
+}
+
+/// What a guard does.
+#[derive(Debug, clap::Args)]
+struct GuardOptions {
+    /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
+    /// mended without changing its meaning, `reject` refuses the list, `off` leaves lists alone
+    #[arg(long, default_value = "filter", value_name = "POLICY", value_parser = tools)]
+    tools: ToolsMode,
+
+    /// What becomes of wrong arguments: `off` does not look, `warn` reports, `enforce` answers with a
+    /// tool error that a model can act on
+    #[arg(long, default_value = "enforce", value_name = "MODE")]
+    arguments: Mode,
+
+    /// What becomes of wrong results: `off` does not look, `warn` reports, `enforce` withholds them
+    #[arg(long, default_value = "warn", value_name = "MODE")]
+    results: Mode,
+
+    /// Leave tools and results in the shape that the server sends, whatever the client can read
+    #[arg(long)]
+    no_project: bool,
+
+    /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
+    /// are those of `toolpact check`
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
+    limits: Vec<(String, u64)>,
+
+    /// The steps one validation may take; the same as `--limit fuel=N`
+    #[arg(long, value_name = "N")]
+    fuel: Option<u64>,
+
+    /// The most bytes of one message
+    #[arg(long, value_name = "BYTES", default_value_t = MAX_MESSAGE)]
+    max_message: usize,
+
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t)]
+    log: Format,
+}
+
+/// A policy, or none.
+#[derive(Clone, Copy, Debug)]
+struct ToolsMode(Option<Policy>);
+
+fn tools(name: &str) -> Result<ToolsMode, String> {
+    match name {
+        "off" => Ok(ToolsMode(None)),
+        name => Policy::from_str(name)
+            .map(|policy| ToolsMode(Some(policy)))
+            .map_err(|error| format!("expected one of off, {}, found `{name}`", error.expected)),
+    }
+}
+
+impl GuardOptions {
+    fn settings(&self) -> Settings {
+        let mut limits = Limits::default();
+        let fuel = self.fuel.map(|fuel| ("fuel".to_owned(), fuel));
+        for (name, n) in self.limits.iter().chain(&fuel) {
+            // The names were checked when the command line was read.
+            let _ = limits.set(name, *n);
+        }
+        let mut settings = Settings::default();
+        settings.tools = self.tools.0;
+        settings.arguments = self.arguments;
+        settings.results = self.results;
+        settings.project = !self.no_project;
+        settings.schema = Schema::options().limits(limits);
+        settings.max_message = self.max_message;
+        settings
+    }
+}
+
+impl Guard {
+    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+        let log = Log::open(self.options.log);
+        let inspector = Inspector::new(self.options.settings(), Arc::new(log.clone()));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let served = runtime.block_on(async {
+            let (program, arguments) = self.command.split_first().expect("clap wants one");
+            let server = Server::start(program, arguments)?;
+            let client = (tokio::io::stdin(), tokio::io::stdout());
+            server.serve(client, Arc::new(inspector)).await
+        });
+        // Standard input is read on a thread that only its end would end.
+        runtime.shutdown_background();
+        log.close();
+        Ok(Outcome::Ended(served?))
+    }
+}
