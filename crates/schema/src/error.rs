@@ -80,8 +80,8 @@ pub enum SchemaErrorKind {
         /// [`Limits::bytes`](crate::Limits::bytes).
         limit: usize,
     },
-    /// Pointers to subschemas that are too long, all together.
-    #[error("pointers of {found} bytes to all subschemas exceed the limit of {limit}")]
+    /// URIs and pointers of subschemas that are too long, all together.
+    #[error("places of {found} bytes, named for all subschemas, exceed the limit of {limit}")]
     PathBytes {
         /// The bytes up to and including this one.
         found: usize,

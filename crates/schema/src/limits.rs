@@ -17,7 +17,7 @@ pub struct Limits {
     pub subschemas: usize,
     /// Bytes of a schema, written as compact JSON.
     pub bytes: usize,
-    /// Bytes of the pointers to all subschemas, which the engine keeps.
+    /// Bytes of the URIs and pointers of all subschemas, which the engine keeps.
     pub path_bytes: usize,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,

@@ -22,6 +22,11 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
+    /// Bytes of the URI that pointers start from here.
+    pub(crate) fn base_length(&self) -> usize {
+        self.resolver.base_uri().as_str().len()
+    }
+
     /// The scope inside `schema`, which may set a base of its own.
     pub(crate) fn enter(&self, schema: &'a Value) -> Result<Self, SchemaErrorKind> {
         let draft = self.draft.detect(schema);

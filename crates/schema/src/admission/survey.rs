@@ -253,7 +253,7 @@ impl<'a> Survey<'a> {
         };
         let before = self.steps[from].map_or(0, |step| step.length);
         let length = before + 1 + keyword.len() + name;
-        self.path_bytes += length;
+        self.path_bytes += length + scope.map_or(0, Scope::base_length);
         if self.path_bytes > self.limits.path_bytes {
             let (found, limit) = (self.path_bytes, self.limits.path_bytes);
             return Err(self.error(from, keyword, SchemaErrorKind::PathBytes { found, limit }));
