@@ -1,0 +1,145 @@
+//! The tools of a server, as its lists told them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use toolpact_contract::{Contract, Form, Revision};
+
+/// What is known of a tool.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    /// It is in the list, and this is its contract.
+    Kept {
+        /// In the shape that the server sent it.
+        contract: Contract,
+        /// How its results travel to the client.
+        form: Form,
+    },
+    /// It is in the list of the server and not in that of the client: why.
+    Dropped(Arc<str>),
+}
+
+/// What a look at the catalog comes to.
+#[derive(Debug)]
+pub(crate) enum Look {
+    /// The tool is known.
+    Known(Known),
+    /// All pages were seen, and it is in none.
+    Absent,
+    /// Not all pages were seen since the list last changed.
+    Unseen,
+}
+
+/// The tools of one server, for each revision it was asked in.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    lists: HashMap<Revision, List>,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    tools: HashMap<String, Known>,
+    complete: bool,
+    /// A page came after the list changed, and the first page has not come again.
+    stale: bool,
+}
+
+/// The revisions that are kept apart. Requests name theirs, so that there can be any number.
+const REVISIONS: usize = 8;
+
+impl Catalog {
+    /// What is known of the tool `name`.
+    pub(crate) fn look(&self, revision: &Revision, name: &str) -> Look {
+        let Some(list) = self.lists.get(revision).filter(|list| !list.stale) else {
+            return Look::Unseen;
+        };
+        match list.tools.get(name) {
+            Some(known) => Look::Known(known.clone()),
+            None if list.complete => Look::Absent,
+            None => Look::Unseen,
+        }
+    }
+
+    /// Takes a page in. The first one starts the list anew.
+    pub(crate) fn take(
+        &mut self,
+        revision: &Revision,
+        page: Page,
+        tools: impl IntoIterator<Item = (String, Known)>,
+    ) {
+        if !self.lists.contains_key(revision) && self.lists.len() >= REVISIONS {
+            self.lists.clear();
+        }
+        let list = self.lists.entry(revision.clone()).or_default();
+        if page.first {
+            *list = List::default();
+        }
+        list.tools.extend(tools);
+        list.complete = page.last && !list.stale;
+    }
+
+    /// The server said that its tools changed.
+    pub(crate) fn changed(&mut self) {
+        for list in self.lists.values_mut() {
+            list.stale = true;
+            list.complete = false;
+        }
+    }
+}
+
+/// Where a page stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page {
+    /// It was asked for without a cursor.
+    pub(crate) first: bool,
+    /// It has no cursor to a next one.
+    pub(crate) last: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use toolpact_contract::Revision;
+
+    use super::{Catalog, Known, Look, Page};
+
+    const R: Revision = Revision::V2025_11_25;
+
+    fn tool(name: &str) -> (String, Known) {
+        (name.to_owned(), Known::Dropped("".into()))
+    }
+
+    #[test]
+    fn is_complete_after_the_last_page() {
+        let mut catalog = Catalog::default();
+        assert!(matches!(catalog.look(&R, "a"), Look::Unseen));
+        catalog.take(&R, Page { first: true, last: false }, [tool("a")]);
+        assert!(matches!(catalog.look(&R, "a"), Look::Known(_)));
+        assert!(matches!(catalog.look(&R, "b"), Look::Unseen));
+        catalog.take(&R, Page { first: false, last: true }, [tool("b")]);
+        assert!(matches!(catalog.look(&R, "c"), Look::Absent));
+        assert!(matches!(catalog.look(&Revision::V2026_07_28, "a"), Look::Unseen));
+    }
+
+    #[test]
+    fn a_change_makes_it_unseen_until_the_first_page_comes_again() {
+        let mut catalog = Catalog::default();
+        catalog.take(&R, Page { first: true, last: true }, [tool("a")]);
+        catalog.changed();
+        assert!(matches!(catalog.look(&R, "a"), Look::Unseen));
+        catalog.take(&R, Page { first: false, last: true }, [tool("b")]);
+        assert!(matches!(catalog.look(&R, "b"), Look::Unseen));
+        catalog.take(&R, Page { first: true, last: true }, [tool("c")]);
+        assert!(matches!(catalog.look(&R, "c"), Look::Known(_)));
+        assert!(matches!(catalog.look(&R, "a"), Look::Absent));
+    }
+
+    #[test]
+    fn keeps_a_bounded_number_of_revisions() {
+        let mut catalog = Catalog::default();
+        for n in 0..100 {
+            let revision = Revision::from(format!("r{n}").as_str());
+            catalog.take(&revision, Page { first: true, last: true }, [tool("a")]);
+        }
+        assert!(catalog.lists.len() <= super::REVISIONS);
+    }
+}

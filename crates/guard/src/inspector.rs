@@ -1,0 +1,223 @@
+//! Holding the messages of one server to its contracts; no I/O.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+use toolpact_contract::{
+    Finding, Form, JudgeOptions, JudgedCall, Mode, Policy, Revision, judge_arguments, judge_result,
+    lift_result, mirror_result, rule, send_result, tool_error,
+};
+
+use crate::catalog::{Catalog, Known, Look};
+use crate::patch::patch;
+use crate::{Event, Listener, Settings};
+
+/// Holds the messages of one server to its contracts.
+///
+/// It knows the tools of the server from the lists that pass through it, says what it finds to its
+/// [`Listener`], and does no I/O. What it is asked to do may take as long as the fuel of a
+/// validation lasts.
+pub struct Inspector {
+    pub(crate) settings: Settings,
+    pub(crate) judging: JudgeOptions,
+    pub(crate) catalog: Mutex<Catalog>,
+    listener: Arc<dyn Listener>,
+    said: Mutex<HashSet<u64>>,
+}
+
+impl std::fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inspector").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// What becomes of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ruling {
+    /// It leaves as it came.
+    Same,
+    /// Its result is replaced by this one, JSON.
+    Replaced(String),
+    /// An error takes its place.
+    Refused(String),
+}
+
+/// The findings about lists that are remembered in order not to repeat them.
+const SAID: usize = 10_000;
+
+impl Inspector {
+    /// An inspector of one server.
+    #[must_use]
+    pub fn new(settings: Settings, listener: Arc<dyn Listener>) -> Self {
+        let judging = JudgeOptions::default()
+            .policy(settings.tools.unwrap_or(Policy::Filter))
+            .ignore_headers(settings.ignore_headers)
+            .schema(settings.schema.clone());
+        Self { settings, judging, catalog: Mutex::default(), listener, said: Mutex::default() }
+    }
+
+    /// What it was set to do.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn say(&self, event: Event) {
+        self.listener.hear(event);
+    }
+
+    /// Says a finding about a list, unless it was said before.
+    pub(crate) fn say_once(&self, finding: Finding) {
+        let mut hasher = DefaultHasher::new();
+        finding.to_string().hash(&mut hasher);
+        let mut said = lock(&self.said);
+        if said.len() >= SAID {
+            said.clear();
+        }
+        if said.insert(hasher.finish()) {
+            drop(said);
+            self.say(Event::Finding(finding));
+        }
+    }
+
+    pub(crate) fn look(&self, revision: &Revision, name: &str) -> Look {
+        lock(&self.catalog).look(revision, name)
+    }
+
+    pub(crate) fn tools_changed(&self) {
+        lock(&self.catalog).changed();
+    }
+
+    /// The tool error to answer a call with, as JSON, where its arguments are not let through.
+    pub(crate) fn arguments(
+        &self,
+        known: &Known,
+        arguments: Option<&str>,
+        revision: &Revision,
+    ) -> Option<String> {
+        let Known::Kept { contract, .. } = known else { return None };
+        let mode = self.settings.arguments;
+        if mode == Mode::Off {
+            return None;
+        }
+        let judged = match arguments.map(serde_json::from_str::<Value>).transpose() {
+            Ok(arguments) => judge_arguments(contract, arguments.as_ref(), mode),
+            Err(error) => unreadable("arguments-unfinished", contract.name(), &error, mode),
+        };
+        for finding in judged.findings {
+            self.say(Event::Finding(finding));
+        }
+        judged.refusal.map(|refusal| complete(refusal, revision))
+    }
+
+    /// What becomes of the result of a call; `known` is its tool, where it is known.
+    pub(crate) fn result(
+        &self,
+        known: Option<&Known>,
+        result: &RawValue,
+        revision: &Revision,
+    ) -> Ruling {
+        let (contract, form) = match known {
+            Some(Known::Kept { contract, form }) => (Some(contract), *form),
+            _ => (None, Form::Undeclared),
+        };
+        let mode = if contract.is_some() { self.settings.results } else { Mode::Off };
+        if mode == Mode::Off && !self.settings.project {
+            return Ruling::Same;
+        }
+        let name = contract.map_or("", |contract| contract.name());
+        let value = match serde_json::from_str::<Value>(result.get()) {
+            Ok(value) => value,
+            Err(error) => {
+                let judged = unreadable("result-unfinished", name, &error, mode);
+                return self.rule(judged, revision).unwrap_or(Ruling::Same);
+            }
+        };
+        if let Some(contract) = contract {
+            let judged = judge_result(contract, &value, mode);
+            if let Some(ruling) = self.rule(judged, revision) {
+                return ruling;
+            }
+        }
+        if !self.settings.project {
+            return Ruling::Same;
+        }
+        match shape(&value, form, revision) {
+            Ok(Some(shaped)) => Ruling::Replaced(patch(result.get(), &shaped)),
+            Ok(None) => Ruling::Same,
+            Err(error) => {
+                if let Some(rule) = rule("result-shape") {
+                    let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(name);
+                    self.say(Event::Finding(finding));
+                }
+                Ruling::Same
+            }
+        }
+    }
+
+    /// Says the findings; what takes the place of the result, if anything does.
+    fn rule(&self, judged: JudgedCall, revision: &Revision) -> Option<Ruling> {
+        for finding in judged.findings {
+            self.say(Event::Finding(finding));
+        }
+        judged.refusal.map(|refusal| Ruling::Replaced(complete(refusal, revision)))
+    }
+}
+
+/// `result` as the client reads it; nothing where that is how it came.
+fn shape(
+    result: &Value,
+    form: Form,
+    revision: &Revision,
+) -> Result<Option<Value>, toolpact_contract::ProjectError> {
+    if !result.is_object() {
+        return Ok(None);
+    }
+    let shaped = if revision.is_natural() {
+        let lifted = lift_result(result, form)?;
+        match mirror_result(&lifted)? {
+            std::borrow::Cow::Owned(mirrored) => Some(mirrored),
+            std::borrow::Cow::Borrowed(_) => match lifted {
+                std::borrow::Cow::Owned(lifted) => Some(lifted),
+                std::borrow::Cow::Borrowed(_) => None,
+            },
+        }
+    } else {
+        match send_result(result, form, revision)? {
+            std::borrow::Cow::Owned(sent) => Some(sent),
+            std::borrow::Cow::Borrowed(_) => None,
+        }
+    };
+    Ok(shaped)
+}
+
+/// What cannot be read into a value (too deep, a number beyond all bounds) cannot be judged.
+fn unreadable(id: &str, tool: &str, error: &serde_json::Error, mode: Mode) -> JudgedCall {
+    let message = format!("cannot be read: {error}");
+    let mut findings = Vec::new();
+    if mode != Mode::Off
+        && let Some(rule) = rule(id)
+    {
+        findings.push(rule.finding(&message).tool(tool));
+    }
+    let what = if id.starts_with("arguments") { "arguments for" } else { "result of" };
+    let refusal = (mode == Mode::Enforce)
+        .then(|| tool_error(format!("the {what} tool `{tool}` could not be checked: {message}")));
+    JudgedCall { outcome: toolpact_contract::Outcome::Unfinished, findings, refusal }
+}
+
+/// The result as `revision` wants it, as JSON.
+fn complete(mut refusal: Map<String, Value>, revision: &Revision) -> String {
+    if revision.is_natural() {
+        refusal.entry("resultType").or_insert_with(|| "complete".into());
+    }
+    Value::Object(refusal).to_string()
+}
+
+/// The value behind `mutex`: what holds it does not panic half-way through a change.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

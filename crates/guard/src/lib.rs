@@ -1,0 +1,25 @@
+//! The contract of MCP tools in front of any server: a transparent proxy.
+//!
+//! A guard stands between a client and a server and forwards the bytes it does not need to change. It
+//! looks at `initialize`, `tools/list`, `tools/call` and the notification that tools changed; everything
+//! else, known or not, passes untouched, unknown members included.
+//!
+//! - [`Settings`] say what it does, and [`Inspector`] does it: lists, arguments and results are held to
+//!   the contracts of the server's tools, and shaped for the revision that the client speaks.
+//! - [`stdio`] relays a server that is a child process.
+//! - What it has to say goes to a [`Listener`].
+
+mod catalog;
+mod event;
+mod id;
+mod inspector;
+mod list;
+mod message;
+mod patch;
+mod settings;
+pub mod stdio;
+
+pub use event::{Event, Listener};
+pub use id::Id;
+pub use inspector::Inspector;
+pub use settings::{MAX_MESSAGE, Settings};

@@ -1,0 +1,211 @@
+//! Tool lists: judged, shaped for the client, and remembered.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolpact_contract::{
+    Action, Contract, Form, Pointer, ProjectError, ProjectErrorKind, Revision, Shaped, judge_tools,
+    lift_tool, project_tool, rule,
+};
+
+use crate::Inspector;
+use crate::catalog::{Known, Page};
+use crate::inspector::{Ruling, lock};
+use crate::message::object;
+use crate::patch::{patch, splice};
+
+/// A page of a tool list, as far as the guard looks at it.
+#[derive(Deserialize)]
+struct ListResult<'a> {
+    #[serde(borrow, default)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "nextCursor")]
+    next: Option<&'a RawValue>,
+}
+
+/// The cursor to the page after `result`, as JSON.
+pub(crate) fn next_cursor(result: &RawValue) -> Option<String> {
+    let list: ListResult<'_> = object(result).ok()?;
+    list.next.map(|next| next.get().to_owned())
+}
+
+/// One tool of a page.
+struct Entry<'a> {
+    raw: &'a RawValue,
+    value: Option<Value>,
+}
+
+impl Inspector {
+    /// Judges a page of the tool list, remembers its tools, and says what the client gets.
+    ///
+    /// What is no list at all passes: the client knows what to say about it.
+    pub(crate) fn list(&self, result: &RawValue, first: bool, revision: &Revision) -> Ruling {
+        let Ok(list) = object::<ListResult<'_>>(result) else {
+            return Ruling::Same;
+        };
+        let Some(tools) = list.tools else { return Ruling::Same };
+        let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
+            let value = serde_json::from_str::<Value>(tools.get()).unwrap_or_default();
+            for finding in judge_tools(json!({ "tools": value }), &self.judging).findings {
+                self.say_once(finding);
+            }
+            return Ruling::Same;
+        };
+        let entries: Vec<_> = raws
+            .into_iter()
+            .map(|raw| Entry { raw, value: serde_json::from_str(raw.get()).ok() })
+            .collect();
+        let page = Page { first, last: list.next.is_none() };
+        match self.judge_page(&entries, page, revision) {
+            Verdict::Refused(message) => Ruling::Refused(message),
+            Verdict::Kept(texts) => rewrite(result.get(), tools.get(), &entries, texts),
+        }
+    }
+
+    fn judge_page(&self, entries: &[Entry<'_>], page: Page, revision: &Revision) -> Verdict {
+        let values: Vec<_> =
+            entries.iter().map(|entry| entry.value.clone().unwrap_or_default()).collect();
+        let judged = judge_tools(json!({ "tools": values }), &self.judging);
+        let refused = judged.list.is_none();
+        let mut reasons: HashMap<usize, String> = HashMap::new();
+        let mut first_refusal = None;
+        for finding in judged.findings {
+            if finding.action == Action::ToolDropped
+                && let Some(index) = finding.index
+            {
+                reasons.entry(index).or_insert_with(|| finding.to_string());
+            }
+            if finding.action == Action::ListRefused && first_refusal.is_none() {
+                first_refusal = Some(finding.to_string());
+            }
+            if self.settings.tools.is_some() {
+                self.say_once(finding);
+            }
+        }
+        if refused && self.settings.tools.is_some() {
+            lock(&self.catalog).take(revision, page, []);
+            return Verdict::Refused(format!(
+                "tool list refused: {}",
+                first_refusal.unwrap_or_default()
+            ));
+        }
+        let mut known = Vec::new();
+        let mut texts = Vec::with_capacity(entries.len());
+        let kept = judged.contracts.into_iter();
+        let mut contracts = kept.peekable();
+        let mut taken = HashSet::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let contract = if reasons.contains_key(&index) { None } else { contracts.next() };
+            let Some(contract) = contract else {
+                let name = entry.value.as_ref().and_then(|tool| tool["name"].as_str());
+                // A tool of this name that stays answers for it.
+                if let (Some(name), Some(reason), true) =
+                    (name, reasons.get(&index), self.settings.tools.is_some())
+                    && !taken.contains(name)
+                {
+                    known.push((name.to_owned(), Known::Dropped(reason.as_str().into())));
+                }
+                let same = self.settings.tools.is_none();
+                texts.push(same.then_some(Text::Same));
+                continue;
+            };
+            taken.insert(contract.name().to_owned());
+            let (text, form) = self.shape_tool(&contract, entry, revision);
+            texts.push(Some(text));
+            known.push((contract.name().to_owned(), Known::Kept { contract, form }));
+        }
+        lock(&self.catalog).take(revision, page, known);
+        Verdict::Kept(texts)
+    }
+
+    /// The tool as the client gets it, and how its results travel.
+    fn shape_tool(
+        &self,
+        contract: &Contract,
+        entry: &Entry<'_>,
+        revision: &Revision,
+    ) -> (Text, Form) {
+        let tool = match (&entry.value, self.settings.tools) {
+            (Some(value), None) => value.clone(),
+            _ => Value::Object(contract.tool().clone()),
+        };
+        let shaped = if !self.settings.project {
+            Ok(Shaped { tool: Cow::Borrowed(&tool), form: Form::Natural })
+        } else if revision.is_natural() {
+            lift_tool(&tool, revision)
+        } else {
+            project_tool(&tool, revision)
+        };
+        let (tool, form) = match shaped {
+            Ok(Shaped { tool: Cow::Owned(shaped), form }) => (shaped, form),
+            Ok(Shaped { tool: Cow::Borrowed(_), form }) => (tool, form),
+            Err(error) => {
+                self.say_unshaped(contract.name(), &error);
+                let mut tool = tool;
+                if let Some(members) = tool.as_object_mut() {
+                    members.shift_remove("outputSchema");
+                }
+                (tool, Form::Undeclared)
+            }
+        };
+        let text = patch(entry.raw.get(), &tool);
+        (if text == entry.raw.get() { Text::Same } else { Text::New(text) }, form)
+    }
+
+    /// Says that an output schema is left out, because no form of it is right for the client.
+    fn say_unshaped(&self, tool: &str, error: &ProjectError) {
+        let id = match error.kind {
+            ProjectErrorKind::UnsupportedDialect { .. } => "schema-dialect",
+            _ => "schema-limit",
+        };
+        if let Some(rule) = rule(id) {
+            let place = Pointer::root().concat(&error.pointer);
+            self.say_once(
+                rule.finding(error.kind.to_string())
+                    .tool(tool)
+                    .at(place)
+                    .action(Action::MemberDropped),
+            );
+        }
+    }
+}
+
+/// What becomes of a page.
+enum Verdict {
+    Refused(String),
+    /// The text of each tool, none for those that are left out.
+    Kept(Vec<Option<Text>>),
+}
+
+enum Text {
+    Same,
+    New(String),
+}
+
+fn rewrite(result: &str, tools: &str, entries: &[Entry<'_>], texts: Vec<Option<Text>>) -> Ruling {
+    if texts.iter().any(Option::is_none) {
+        let kept: Vec<_> = entries
+            .iter()
+            .zip(&texts)
+            .filter_map(|(entry, text)| match text {
+                Some(Text::Same) => Some(entry.raw.get()),
+                Some(Text::New(text)) => Some(text),
+                None => None,
+            })
+            .collect();
+        let tools_text = format!("[{}]", kept.join(","));
+        return Ruling::Replaced(splice(result, &[(tools, tools_text)]));
+    }
+    let edits: Vec<_> = entries
+        .iter()
+        .zip(texts)
+        .filter_map(|(entry, text)| match text {
+            Some(Text::New(text)) => Some((entry.raw.get(), text)),
+            _ => None,
+        })
+        .collect();
+    if edits.is_empty() { Ruling::Same } else { Ruling::Replaced(splice(result, &edits)) }
+}

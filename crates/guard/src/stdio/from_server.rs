@@ -1,0 +1,195 @@
+//! What becomes of the messages of a server.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use toolpact_contract::Mode;
+
+use super::line::Line;
+use super::open::Asked;
+use super::session::{Gone, OWN, Session, room};
+use crate::inspector::{Inspector, Ruling, lock};
+use crate::message::{Initialized, Kind, Message, code, error, object};
+use crate::patch::splice;
+use crate::{Event, Id};
+
+/// The most characters of a line that is no message that are repeated.
+const SHOWN: usize = 60;
+
+impl Session {
+    /// Takes one line of the server.
+    pub(crate) async fn from_server(self: &Arc<Self>, line: Line) -> Result<(), Gone> {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong { id, has_method, bytes } => {
+                return self.too_long(id, has_method, bytes).await;
+            }
+        };
+        match line.trim_ascii_start().first() {
+            None => self.client(line).await,
+            Some(b'[') => self.answers_batch(line).await,
+            Some(_) => {
+                let Ok(message) = Message::read(&line) else { return self.garbage(&line).await };
+                match self.answered(&message) {
+                    None => Ok(()),
+                    Some(None) => self.client(line).await,
+                    Some(Some((id, asked))) => self.judge_later(id, asked, line).await,
+                }
+            }
+        }
+    }
+
+    async fn too_long(&self, id: Option<Id>, has_method: bool, bytes: usize) -> Result<(), Gone> {
+        let max = self.inspector.settings.max_message;
+        let text = format!("message of {bytes} bytes exceeds the limit of {max} (--max-message)");
+        self.say(Event::error(format!("server: {text}")));
+        let answers = |id: &Id| match lock(&self.open).answer(id) {
+            // Whoever waits for the guard's own request is told by its end.
+            Some(Asked::Own(_)) | None => false,
+            Some(_) => true,
+        };
+        match id {
+            Some(id) if has_method => self.server(error(Some(&id), code::REQUEST, &text)).await,
+            Some(id) if answers(&id) => self.refuse(Some(&id), code::INTERNAL, &text).await,
+            None if !has_method => self.give_up(&format!("the server sent a {text}"), false).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// A line that is no message. Servers print what does not belong there, and clients pass over it;
+    /// but what looks like a broken message may have been the answer to any open request.
+    async fn garbage(&self, line: &[u8]) -> Result<(), Gone> {
+        let shown: String =
+            String::from_utf8_lossy(line.trim_ascii()).chars().take(SHOWN).collect();
+        self.say(Event::warning(format!("server: expected a message, found `{shown}`; left out")));
+        match line.trim_ascii_start().first() {
+            Some(b'{' | b'[') => self.give_up("the server sent a broken message", false).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the message is for the client, and the request that it answers where it is to be
+    /// looked at.
+    #[expect(clippy::option_option, reason = "dropped, passed, looked at")]
+    fn answered(&self, message: &Message<'_>) -> Option<Option<(Id, Asked)>> {
+        let id = match message.kind() {
+            Kind::Response(id) => id,
+            Kind::Notification("notifications/tools/list_changed") => {
+                self.inspector.tools_changed();
+                return Some(None);
+            }
+            _ => return Some(None),
+        };
+        let asked = lock(&self.open).answer(&id);
+        match asked {
+            Some(Asked::Initialize) => {
+                self.initialized(message.result);
+                Some(None)
+            }
+            Some(Asked::Own(sender)) => {
+                let text = message.result.map_or_else(
+                    || "{}".to_owned(),
+                    |result| format!("{{\"result\":{}}}", result.get()),
+                );
+                // Whoever asked may have stopped waiting.
+                let _ = sender.send(text.into_bytes());
+                None
+            }
+            Some(asked @ (Asked::List { .. } | Asked::Call { .. })) if message.result.is_some() => {
+                Some(self.is_looked_at(&asked).then_some((id, asked)))
+            }
+            // A late answer to a request of the guard.
+            None if matches!(&id, Id::String(id) if id.starts_with(OWN)) => None,
+            _ => Some(None),
+        }
+    }
+
+    fn is_looked_at(&self, asked: &Asked) -> bool {
+        let settings = &self.inspector.settings;
+        matches!(asked, Asked::List { .. }) || settings.results != Mode::Off || settings.project
+    }
+
+    fn initialized(&self, result: Option<&RawValue>) {
+        let version = result
+            .and_then(|result| object::<Initialized<'_>>(result).ok())
+            .and_then(|initialized| initialized.version);
+        if let Some(version) = version {
+            *lock(&self.negotiated) = version.as_ref().into();
+        }
+    }
+
+    async fn judge_later(
+        self: &Arc<Self>,
+        id: Id,
+        asked: Asked,
+        line: Vec<u8>,
+    ) -> Result<(), Gone> {
+        let Some(permit) = room(&self.answers).await else { return Err(Gone) };
+        let session = Arc::clone(self);
+        tokio::spawn(async move {
+            let inspector = Arc::clone(&session.inspector);
+            let judged = session.work(move || judge(&inspector, &id, &asked, line)).await;
+            if let Some(line) = judged {
+                // A client that is gone is noticed where it is read.
+                let _ = session.client(line).await;
+            }
+            drop(permit);
+        });
+        Ok(())
+    }
+
+    /// A batch leaves as it came, unless one of its answers has to change.
+    async fn answers_batch(self: &Arc<Self>, line: Vec<u8>) -> Result<(), Gone> {
+        let Ok(elements) = serde_json::from_slice::<Vec<&RawValue>>(&line) else {
+            return self.garbage(&line).await;
+        };
+        let mut texts = Vec::with_capacity(elements.len());
+        let mut changed = false;
+        for element in &elements {
+            let text = element.get();
+            let Ok(message) = Message::read(text.as_bytes()) else {
+                changed = true;
+                self.garbage(text.as_bytes()).await?;
+                continue;
+            };
+            match self.answered(&message) {
+                None => changed = true,
+                Some(None) => texts.push(text.to_owned()),
+                Some(Some((id, asked))) => {
+                    let inspector = Arc::clone(&self.inspector);
+                    let old = text.as_bytes().to_vec();
+                    let new = self.work(move || judge(&inspector, &id, &asked, old)).await;
+                    let new = new.and_then(|new| String::from_utf8(new).ok()).unwrap_or_default();
+                    let new = new.trim_end();
+                    changed |= new != text;
+                    texts.push(new.to_owned());
+                }
+            }
+        }
+        match (changed, texts.is_empty()) {
+            (false, _) => self.client(line).await,
+            (true, true) => Ok(()),
+            (true, false) => self.client(format!("[{}]\n", texts.join(",")).into_bytes()).await,
+        }
+    }
+}
+
+/// The answer as the client gets it.
+fn judge(inspector: &Inspector, id: &Id, asked: &Asked, line: Vec<u8>) -> Vec<u8> {
+    let ruled = {
+        let Ok(text) = std::str::from_utf8(&line) else { return line };
+        let Ok(message) = Message::read(text.as_bytes()) else { return line };
+        let Some(result) = message.result else { return line };
+        let ruling = match asked {
+            Asked::List { first, revision } => inspector.list(result, *first, revision),
+            Asked::Call { known, revision } => inspector.result(known.as_ref(), result, revision),
+            _ => Ruling::Same,
+        };
+        match ruling {
+            Ruling::Same => None,
+            Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
+            Ruling::Refused(message) => Some(error(Some(id), code::INTERNAL, &message)),
+        }
+    };
+    ruled.unwrap_or(line)
+}

@@ -1,0 +1,15 @@
+//! Servers that are child processes: one message a line, over standard input and output.
+
+mod child;
+mod fetch;
+mod from_client;
+mod from_server;
+mod line;
+mod open;
+mod relay;
+mod session;
+mod signals;
+mod skim;
+
+pub use child::{ServeError, Server};
+pub use relay::{End, relay};

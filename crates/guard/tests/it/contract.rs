@@ -1,0 +1,249 @@
+//! What the contract changes.
+
+use serde_json::{Value, json};
+use toolpact_contract::{Mode, Policy};
+use toolpact_guard::Settings;
+
+use crate::pair::Pair;
+
+const ARRAY: &str = r#"[{"name":"days","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"outputSchema":{"type":"array","items":{"type":"string"}}}]"#;
+
+fn call(id: u32, name: &str, arguments: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": name, "arguments": arguments } })
+    .to_string()
+}
+
+fn modern(id: u32, method: &str, mut params: Value) -> String {
+    params["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "c" },
+        "progressToken": 9,
+    });
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string()
+}
+
+#[tokio::test]
+async fn an_array_goes_into_the_envelope_for_a_legacy_client() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-06-18").await;
+    let list = pair.list(ARRAY).await;
+    assert_eq!(list["result"]["tools"][0]["outputSchema"]["type"], "object");
+    pair.passes(&call(1, "days", &json!({}))).await;
+    pair.server
+        .send(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":["m", "t"],"z":1e2}}"#)
+        .await;
+    assert_eq!(
+        pair.client.line().await,
+        concat!(
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"[\"m\",\"t\"]"}],"#,
+            r#""structuredContent":{"result":["m", "t"]},"z":1e2,"#,
+            r#""_meta":{"dev.toolpact/projection":{"form":"envelope"}}}}"#,
+            "\n"
+        )
+    );
+}
+
+#[tokio::test]
+async fn each_request_is_answered_in_its_own_revision() {
+    let mut pair = Pair::new(Settings::default());
+    pair.passes(&modern(1, "tools/list", json!({}))).await;
+    pair.comes(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{ARRAY}}}}}"#)).await;
+    pair.passes(&modern(2, "tools/call", json!({ "name": "days" }))).await;
+    pair.comes(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"[]"}],"structuredContent":[]}}"#)
+        .await;
+}
+
+#[tokio::test]
+async fn a_marked_envelope_comes_off_for_a_natural_client() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2026-07-28").await;
+    let list = pair
+        .list(r#"[{"name":"n","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"result":{"type":"integer"}},"required":["result"],"x-fastmcp-wrap-result":true}}]"#)
+        .await;
+    assert_eq!(list["result"]["tools"][0]["outputSchema"]["type"], "integer");
+    pair.passes(&call(1, "n", &json!({}))).await;
+    pair.server
+        .send(r#"{"jsonrpc":"2.0","id":1,"result":{"_meta":{"fastmcp":{"wrap_result":true}},"content":[{"type":"text","text":"42"}],"structuredContent":{"result":42}}}"#)
+        .await;
+    assert_eq!(pair.client.json().await["result"]["structuredContent"], 42);
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_answered_and_never_arrive() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-11-25").await;
+    pair.list(ARRAY).await;
+    pair.client.send(&call(1, "days", &json!({ "n": "x" }))).await;
+    let answer = pair.client.json().await;
+    assert_eq!(answer["result"]["isError"], true);
+    assert_eq!(answer["id"], 1);
+    assert_eq!(answer["result"].get("resultType"), None);
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2026-07-28").await;
+    pair.list(ARRAY).await;
+    pair.client.send(&call(1, "days", &json!({ "n": "x" }))).await;
+    assert_eq!(pair.client.json().await["result"]["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn wrong_results_pass_under_warn_and_are_withheld_under_enforce() {
+    let wrong = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"secret"}],"structuredContent":["a",7]}}"#;
+    let mut settings = Settings::default();
+    settings.project = false;
+    let mut pair = Pair::new(settings.clone());
+    pair.initialize("2025-11-25").await;
+    pair.list(ARRAY).await;
+    pair.passes(&call(1, "days", &json!({}))).await;
+    pair.comes(wrong).await;
+    assert!(pair.said()[0].starts_with("warning[result-invalid] days result #/1:"));
+
+    settings.results = Mode::Enforce;
+    let mut pair = Pair::new(settings);
+    pair.initialize("2025-11-25").await;
+    pair.list(ARRAY).await;
+    pair.passes(&call(1, "days", &json!({}))).await;
+    pair.server.send(wrong).await;
+    let answer = pair.client.line().await;
+    assert!(answer.contains("withheld") && !answer.contains("secret"), "{answer}");
+}
+
+#[tokio::test]
+async fn one_bad_tool_goes_and_the_others_stay_as_they_are() {
+    let good = r#"{"name":"good" ,"inputSchema":{"type":"object"},"v":1.0}"#;
+    let bad = r#"{"name":"bad","inputSchema":null}"#;
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-11-25").await;
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+    pair.server
+        .send(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{bad}, {good}],"n":1.0}}}}"#
+        ))
+        .await;
+    assert_eq!(
+        pair.client.line().await,
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"tools\":[{good}],\"n\":1.0}}}}\n")
+    );
+    pair.client.send(&call(2, "bad", &json!({}))).await;
+    let answer = pair.client.json().await;
+    assert_eq!(answer["error"]["code"], -32602);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("input-root"));
+}
+
+#[tokio::test]
+async fn a_list_is_refused_as_a_whole_where_asked_for() {
+    let mut settings = Settings::default();
+    settings.tools = Some(Policy::Reject);
+    let mut pair = Pair::new(settings);
+    pair.initialize("2025-11-25").await;
+    let list = pair.list(r#"[{"name":"bad","inputSchema":null}]"#).await;
+    assert_eq!(list["error"]["code"], -32603);
+}
+
+#[tokio::test]
+async fn a_call_to_an_unseen_tool_fetches_all_pages_first() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-11-25").await;
+    pair.client.send(&call(1, "days", &json!({ "n": "x" }))).await;
+    let asked = pair.server.json().await;
+    assert_eq!(asked["method"], "tools/list");
+    let id = &asked["id"];
+    pair.server
+        .send(
+            &json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": [], "nextCursor": "2" } })
+                .to_string(),
+        )
+        .await;
+    let asked = pair.server.json().await;
+    assert_eq!(asked["params"], json!({ "cursor": "2" }));
+    let tools: Value = serde_json::from_str(ARRAY).unwrap();
+    pair.server
+        .send(
+            &json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "tools": tools } })
+                .to_string(),
+        )
+        .await;
+    assert_eq!(pair.client.json().await["result"]["isError"], true);
+    // From here on it is known, until the server says that it changed.
+    pair.passes(&call(2, "days", &json!({}))).await;
+    pair.comes(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#).await;
+    pair.client.send(&call(3, "days", &json!({}))).await;
+    assert_eq!(pair.server.json().await["method"], "tools/list");
+}
+
+#[tokio::test]
+async fn a_fetch_says_who_the_client_is_and_not_how_far_it_got() {
+    let mut pair = Pair::new(Settings::default());
+    pair.client.send(&modern(1, "tools/call", json!({ "name": "days" }))).await;
+    let asked = pair.server.json().await;
+    let meta = &asked["params"]["_meta"];
+    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
+    assert_eq!(meta.get("progressToken"), None);
+    // A server that cannot list its tools is not in the way of its calls.
+    pair.server
+        .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -32601, "message": "" } }).to_string())
+        .await;
+    assert_eq!(pair.server.json().await["method"], "tools/call");
+    assert!(pair.said()[0].contains("could not be had"));
+}
+
+#[tokio::test]
+async fn a_held_call_can_be_cancelled() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-11-25").await;
+    pair.client.send(&call(1, "days", &json!({}))).await;
+    let asked = pair.server.json().await;
+    pair.client
+        .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
+        .await;
+    pair.passes(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await;
+    let tools: Value = serde_json::from_str(ARRAY).unwrap();
+    pair.server
+        .send(
+            &json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "tools": tools } })
+                .to_string(),
+        )
+        .await;
+    pair.passes(r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#).await;
+}
+
+#[tokio::test]
+async fn a_batch_loses_only_what_is_refused() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-03-26").await;
+    pair.list(ARRAY).await;
+    let ping = r#"{"jsonrpc":"2.0","id":8,"method":"ping"}"#;
+    let good = call(1, "days", &json!({}));
+    let bad = call(2, "days", &json!({ "n": "x" }));
+    pair.client.send(&format!("[{ping},{bad}, {good}]")).await;
+    assert_eq!(pair.server.line().await, format!("[{ping},{good}]\n"));
+    assert_eq!(pair.client.json().await["id"], 2);
+    pair.server
+        .send(r#"[{"jsonrpc":"2.0","id":8,"result":{ }}, {"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":["m"]}}]"#)
+        .await;
+    let answers = pair.client.json().await;
+    assert_eq!(answers[1]["result"]["structuredContent"], json!({ "result": ["m"] }));
+}
+
+#[tokio::test]
+async fn a_costly_validation_holds_up_nobody() {
+    let mut pair = Pair::new(Settings::default());
+    pair.initialize("2025-11-25").await;
+    // Equality of large arrays: costs until the fuel is used up.
+    pair.list(r#"[{"name":"slow","inputSchema":{"type":"object","properties":{"a":{"uniqueItems":true}}}},{"name":"fast","inputSchema":{"type":"object"}}]"#)
+        .await;
+    let items: Vec<_> = (0..4000).map(|n| json!([[n], [n], { "x": n }])).collect();
+    for id in 0..3 {
+        pair.client.send(&call(id, "slow", &json!({ "a": items }))).await;
+    }
+    pair.client.send(&call(10, "fast", &json!({}))).await;
+    pair.client.send(r#"{"jsonrpc":"2.0","id":11,"method":"ping"}"#).await;
+    // Whatever becomes of the slow ones, these two arrive.
+    let mut awaited = vec![json!(10), json!(11)];
+    while !awaited.is_empty() {
+        let arrived = pair.server.json().await["id"].clone();
+        awaited.retain(|id| *id != arrived);
+    }
+}

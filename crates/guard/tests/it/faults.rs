@@ -1,0 +1,132 @@
+//! Peers that break off, and peers that break the protocol.
+
+use serde_json::json;
+use toolpact_guard::Settings;
+use toolpact_guard::stdio::End;
+
+use crate::pair::Pair;
+
+fn small() -> Settings {
+    let mut settings = Settings::default();
+    settings.max_message = 1000;
+    settings
+}
+
+#[tokio::test]
+async fn a_server_that_ends_leaves_no_request_open() {
+    let mut pair = Pair::new(Settings::default());
+    pair.passes(r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#).await;
+    pair.passes(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await;
+    // Held: its tool is not known, and the server ends instead of listing it.
+    pair.client
+        .send(r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"t"}}"#)
+        .await;
+    assert_eq!(pair.server.json().await["method"], "tools/list");
+    pair.server.close().await;
+    for id in [json!("a"), json!(2), json!(3)] {
+        let answer = pair.client.json().await;
+        assert_eq!(answer["id"], id);
+        assert_eq!(answer["error"]["code"], -32603);
+        assert_eq!(answer["error"]["message"], "the server ended before it answered");
+    }
+    assert_eq!(pair.end().await, End::Server);
+}
+
+#[tokio::test]
+async fn ten_thousand_open_requests_are_answered_when_the_server_ends() {
+    const MANY: usize = 10_000;
+    let mut pair = Pair::new(Settings::default());
+    for id in 0..MANY {
+        pair.passes(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).await;
+    }
+    pair.server.close().await;
+    for id in 0..MANY {
+        assert_eq!(pair.client.json().await["id"], id);
+    }
+    assert_eq!(pair.end().await, End::Server);
+}
+
+#[tokio::test]
+async fn chatter_is_left_out_and_the_session_goes_on() {
+    let mut pair = Pair::new(Settings::default());
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pair.server.send("Server running on stdio").await;
+    pair.server.send_bytes(b"\xff\xfe\x00\n").await;
+    pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    assert_eq!(
+        pair.said()[0],
+        "warning: server: expected a message, found `Server running on stdio`; left out"
+    );
+}
+
+#[tokio::test]
+async fn a_broken_message_answers_what_is_open() {
+    let mut pair = Pair::new(Settings::default());
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pair.server.send(r#"{"jsonrpc":"2.0","id":1,"result":{"#).await;
+    let answer = pair.client.json().await;
+    assert_eq!(answer["id"], 1);
+    assert_eq!(answer["error"]["message"], "the server sent a broken message");
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_long_is_answered_for() {
+    let mut pair = Pair::new(small());
+    let long = "x".repeat(5_000_000);
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pair.passes(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await;
+    pair.server.send(&format!(r#"{{"result":{{"x":"{long}"}},"id":1}}"#)).await;
+    let answer = pair.client.json().await;
+    assert_eq!(answer["id"], 1);
+    assert_eq!(
+        answer["error"]["message"],
+        "message of 5000027 bytes exceeds the limit of 1000 (--max-message)"
+    );
+    pair.comes(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+
+    pair.client.send(&format!(r#"{{"method":"ping","x":"{long}","id":3}}"#)).await;
+    assert_eq!(pair.client.json().await["id"], 3);
+    pair.passes(r#"{"jsonrpc":"2.0","id":4,"method":"ping"}"#).await;
+}
+
+#[tokio::test]
+async fn a_client_that_sends_no_message_is_told() {
+    let mut pair = Pair::new(Settings::default());
+    pair.client.send("hello").await;
+    assert_eq!(pair.client.json().await["error"]["code"], -32700);
+    pair.client.send(r#"{"id":1,"method":"a","method":"b"}"#).await;
+    assert_eq!(pair.client.json().await["error"]["code"], -32600);
+    pair.client.send(r#"{"id":1,"method":"tools/call","params":{"name":7}}"#).await;
+    assert_eq!(pair.client.json().await["error"]["code"], -32602);
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+}
+
+#[tokio::test]
+async fn an_id_in_use_is_refused() {
+    let mut pair = Pair::new(Settings::default());
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pair.client.send(r#"{"jsonrpc":"2.0","id":1.0,"method":"tools/list"}"#).await;
+    assert_eq!(pair.client.json().await["error"]["code"], -32600);
+}
+
+#[tokio::test]
+async fn a_client_that_closes_its_side_still_gets_its_answers() {
+    let mut pair = Pair::new(Settings::default());
+    pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
+    pair.client.close().await;
+    assert_eq!(pair.server.line().await, "");
+    pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+    pair.server.close().await;
+    assert_eq!(pair.client.line().await, "");
+    assert_eq!(pair.end().await, End::Server);
+}
+
+#[tokio::test]
+async fn a_client_that_is_gone_ends_the_relay() {
+    let Pair { client, mut server, relay, .. } = Pair::new(Settings::default());
+    drop(client);
+    assert_eq!(server.line().await, "");
+    assert_eq!(relay.await.unwrap(), End::Client);
+}

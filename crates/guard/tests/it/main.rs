@@ -1,0 +1,8 @@
+//! The relay between a client and a server that the tests play both.
+
+#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
+mod contract;
+mod faults;
+mod lossless;
+mod pair;
