@@ -18,12 +18,74 @@
 //! # is_handler(server);
 //! ```
 //!
+//! # Methods that are tools
+//!
+//! [`tools`] makes methods the tools of a server. Parameters are the input schema, the return type is the
+//! output schema, doc comments are the descriptions:
+//!
+//! ```
+//! use toolpact::{Revision, ToolError, testing};
+//!
+//! #[derive(Clone)]
+//! struct Weather;
+//!
+//! #[toolpact::tools]
+//! impl Weather {
+//!     /// Hourly temperatures of a city.
+//!     #[tool(read_only)]
+//!     async fn forecast(
+//!         &self,
+//!         /// City name.
+//!         city: String,
+//!         #[schemars(range(min = 1, max = 24))] hours: Option<u8>,
+//!     ) -> Result<Vec<f64>, ToolError> {
+//!         if city.is_empty() {
+//!             return Err(ToolError::new("name a city"));
+//!         }
+//!         Ok(vec![68.0; hours.unwrap_or(2).into()])
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), testing::TestError> {
+//! let client = testing::connect(toolpact::enforce(Weather), Revision::V2026_07_28).await?;
+//! let result = client.call("forecast", serde_json::json!({ "city": "Bern", "hours": 30 })).await?;
+//! assert_eq!(
+//!     result["content"][0]["text"],
+//!     "invalid arguments for tool `forecast`:\n#/hours: expected a number ≤ 24, found 30"
+//! );
+//! # Ok(()) }
+//! ```
+//!
+//! | a parameter | is |
+//! | --- | --- |
+//! | with a name, of a type that is `Deserialize` and `JsonSchema` | an argument; not required if it is an `Option` or has `#[serde(default)]` |
+//! | `Args(all): Args<T>` | all arguments as one value |
+//! | of a type that is [`FromContext`], such as `RequestContext` or `CancellationToken` | a part of the request |
+//!
+//! | a return type | gives |
+//! | --- | --- |
+//! | any that is `Serialize` and `JsonSchema` | structured content, with its schema |
+//! | [`Text`], `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`, `()` | content without an output schema |
+//! | `(Vec<ContentBlock>, T)` | content and structured content |
+//! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error |
+//!
+//! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
+//! and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and
+//! `tools_only` where the type implements `ServerHandler` itself (with [`Toolbox::list`] and [`Toolbox::call`]).
+//! Mistakes are compile errors.
+//!
 //! [`testing`] shows what clients of each revision see of a server, in the same process.
 
+#[doc(hidden)]
+#[path = "private.rs"]
+pub mod __private;
 mod enforce;
 mod protocol;
 mod report;
 pub mod testing;
+mod tools;
 
 pub use enforce::{Enforced, Options, enforce, enforce_with};
 pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision};
+pub use toolpact_macros::tools;
+pub use tools::{Args, FromContext, Text, ToolError, Toolbox, Tools};

@@ -2,4 +2,5 @@
 
 mod calls;
 mod lists;
+mod methods;
 mod server;

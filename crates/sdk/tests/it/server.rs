@@ -1,5 +1,5 @@
 //! A plain `rmcp` server whose tools are data: each answers with what its `_meta` says.
-#![expect(clippy::unwrap_used, reason = "a server for tests only")]
+#![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a server for tests only")]
 
 use std::sync::{Arc, Mutex};
 

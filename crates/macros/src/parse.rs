@@ -1,0 +1,112 @@
+//! From an `impl` block to its tools.
+
+use darling::{FromMeta as _, ast::NestedMeta};
+use proc_macro2::TokenStream;
+use syn::{
+    Attribute, Error, Expr, ExprLit, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Lit, Meta, Pat,
+    Result, ReturnType, Signature, Type,
+};
+
+use crate::attributes::{ServerAttributes, ToolAttributes};
+
+/// An `impl` block with tools.
+pub(crate) struct Server {
+    pub(crate) attributes: ServerAttributes,
+    /// The block without what only this macro understands.
+    pub(crate) item: ItemImpl,
+    pub(crate) tools: Vec<Tool>,
+}
+
+/// A method that is a tool.
+pub(crate) struct Tool {
+    pub(crate) attributes: ToolAttributes,
+    /// The doc comment.
+    pub(crate) doc: Option<String>,
+    pub(crate) signature: Signature,
+    pub(crate) parameters: Vec<Parameter>,
+    /// What it returns; nothing for the unit type.
+    pub(crate) output: Option<Type>,
+}
+
+/// A parameter after the receiver.
+pub(crate) struct Parameter {
+    /// The name; nothing for a pattern.
+    pub(crate) name: Option<Ident>,
+    pub(crate) kind: Type,
+    /// What belongs on the field that stands for it: docs, `schemars`, `serde`.
+    pub(crate) attributes: Vec<Attribute>,
+}
+
+impl Tool {
+    /// The name of the tool.
+    pub(crate) fn name(&self) -> String {
+        match &self.attributes.name {
+            Some(name) => name.value(),
+            None => self.signature.ident.to_string().trim_start_matches("r#").to_owned(),
+        }
+    }
+}
+
+/// Reads `item` and takes the attributes off that are for this macro.
+pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<Server> {
+    let attributes = ServerAttributes::from_list(&NestedMeta::parse_meta_list(attribute)?)?;
+    let mut tools = Vec::new();
+    for member in &mut item.items {
+        let ImplItem::Fn(method) = member else { continue };
+        if let Some(at) = method.attrs.iter().position(|attr| attr.path().is_ident("tool")) {
+            let attribute = method.attrs.remove(at);
+            tools.push(tool(&attribute, method)?);
+        }
+    }
+    Ok(Server { attributes, item, tools })
+}
+
+fn tool(attribute: &Attribute, method: &mut ImplItemFn) -> Result<Tool> {
+    let attributes = match &attribute.meta {
+        Meta::Path(_) => ToolAttributes::default(),
+        Meta::List(list) => {
+            ToolAttributes::from_list(&NestedMeta::parse_meta_list(list.tokens.clone())?)?
+        }
+        Meta::NameValue(_) => {
+            return Err(Error::new_spanned(attribute, "expected `#[tool]` or `#[tool(…)]`"));
+        }
+    };
+    let mut parameters = Vec::new();
+    for input in &mut method.sig.inputs {
+        let FnArg::Typed(input) = input else { continue };
+        let name = match &*input.pat {
+            Pat::Ident(pattern) if pattern.subpat.is_none() => Some(pattern.ident.clone()),
+            _ => None,
+        };
+        let (own, rest) = std::mem::take(&mut input.attrs).into_iter().partition(is_for_field);
+        input.attrs = rest;
+        parameters.push(Parameter { name, kind: (*input.ty).clone(), attributes: own });
+    }
+    let output = match &method.sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, kind) => Some((**kind).clone()),
+    };
+    let doc = doc(&method.attrs);
+    Ok(Tool { attributes, doc, signature: method.sig.clone(), parameters, output })
+}
+
+fn is_for_field(attribute: &Attribute) -> bool {
+    ["doc", "schemars", "serde"].iter().any(|name| attribute.path().is_ident(name))
+}
+
+/// The doc comment in one piece.
+fn doc(attributes: &[Attribute]) -> Option<String> {
+    let lines: Vec<String> = attributes
+        .iter()
+        .filter_map(|attribute| match &attribute.meta {
+            Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned())
+        .collect();
+    let text = lines.join("\n").trim().to_owned();
+    (!text.is_empty()).then_some(text)
+}

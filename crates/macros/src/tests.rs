@@ -1,0 +1,108 @@
+//! Mistakes: each is a compile error at the place it was made.
+
+use proc_macro2::TokenStream;
+
+/// The messages that `source` gives, with the text that each points at.
+fn mistakes(attribute: &str, source: &str) -> Vec<(String, String)> {
+    let attribute: TokenStream = attribute.parse().unwrap();
+    let error = crate::compile(attribute, syn::parse_str(source).unwrap()).unwrap_err();
+    let text = |error: syn::Error| {
+        let (start, end) = (error.span().start(), error.span().end());
+        assert_eq!(start.line, end.line);
+        let line: Vec<char> = source.lines().nth(start.line - 1).unwrap().chars().collect();
+        let place = line[start.column..end.column].iter().collect();
+        (place, error.to_string())
+    };
+    error.into_iter().map(text).collect()
+}
+
+#[track_caller]
+fn check(source: &str, expected: &[(&str, &str)]) {
+    let found = mistakes("", source);
+    let found: Vec<_> = found.iter().map(|(at, text)| (at.as_str(), text.as_str())).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn parameters_own_their_data_and_have_a_name() {
+    check(
+        "impl S {
+            #[tool] fn a(&self, city: &str) {}
+            #[tool] fn b(&self, #[schemars(range(min = 1))] (x, y): (u8, u8)) {}
+            #[tool] fn c(&self, any: impl Sized) -> impl Sized {}
+        }",
+        &[
+            ("&str", "expected a type that owns its data, such as `String` or `Vec<T>`"),
+            ("#[schemars(range(min = 1))]", "expected a parameter with a name, found a pattern"),
+            ("impl Sized", "expected a type that can be named, found `impl Trait`"),
+            ("impl Sized", "expected a type that can be named, found `impl Trait`"),
+        ],
+    );
+}
+
+#[test]
+fn methods_take_a_shared_self_and_nothing_generic() {
+    check(
+        "impl S {
+            #[tool] fn a(&mut self) {}
+            #[tool] fn b() {}
+            #[tool] fn c<T>(&self) {}
+            #[tool] unsafe fn d(&self) {}
+        }",
+        &[
+            ("&mut self", "expected `&self`: a server answers many calls at once"),
+            ("b", "expected a method with `&self`"),
+            ("T", "expected a method without type parameters"),
+            ("unsafe", "expected a safe method"),
+        ],
+    );
+}
+
+#[test]
+fn names_are_well_formed_and_unique() {
+    check(
+        "impl S {
+            #[tool(name = \"no spaces\")] fn a(&self) {}
+            #[tool] fn b(&self) {}
+            #[tool(name = \"b\")] fn c(&self) {}
+        }",
+        &[
+            (
+                "\"no spaces\"",
+                "expected a tool name of 1 to 128 letters, digits, `_`, `-` and `.`, found `no spaces`",
+            ),
+            ("\"b\"", "expected a name used once, found a second tool `b`"),
+        ],
+    );
+}
+
+#[test]
+fn attributes_are_known_and_meta_is_an_object() {
+    check(
+        "impl S { #[tool(meta = \"[1]\")] fn a(&self) {} }",
+        &[("\"[1]\"", "expected a JSON object")],
+    );
+    let misspelt = mistakes("", "impl S { #[tool(readonly)] fn a(&self) {} }");
+    assert_eq!(misspelt[0].0, "readonly");
+    assert!(misspelt[0].1.contains("Did you mean `read_only`?"), "{misspelt:?}");
+    assert_eq!(
+        mistakes("", "impl S { #[tool = \"a\"] fn a(&self) {} }")[0].1,
+        "expected `#[tool]` or `#[tool(…)]`"
+    );
+}
+
+#[test]
+fn the_block_is_the_types_own_and_has_tools() {
+    check(
+        "impl S { fn a(&self) {} }",
+        &[("S", "expected at least one method marked with `#[tool]`")],
+    );
+    check(
+        "impl<T> S<T> { #[tool] fn a(&self) {} }",
+        &[("T", "expected a type without parameters: tools are described once")],
+    );
+    check(
+        "impl Clone for S { #[tool] fn a(&self) {} }",
+        &[("Clone", "expected the type's own `impl` block, found one of a trait")],
+    );
+}

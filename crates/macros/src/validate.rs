@@ -1,0 +1,113 @@
+//! Mistakes, each at the place it was made.
+
+use std::collections::HashSet;
+
+use quote::ToTokens;
+use serde_json::Value;
+use syn::{Error, FnArg, GenericParam, Result, Type};
+
+use crate::parse::{Parameter, Server, Tool};
+
+/// All mistakes in `server`, as one error.
+pub(crate) fn validate(server: &Server) -> Result<()> {
+    let mut mistakes = Vec::new();
+    if let Some((_, path, _)) = &server.item.trait_ {
+        mistakes.push(at(path, "expected the type's own `impl` block, found one of a trait"));
+    }
+    if let Some(parameter) = server.item.generics.params.first() {
+        mistakes
+            .push(at(parameter, "expected a type without parameters: tools are described once"));
+    }
+    if server.tools.is_empty() {
+        mistakes
+            .push(at(&server.item.self_ty, "expected at least one method marked with `#[tool]`"));
+    }
+    let mut taken = HashSet::new();
+    for tool in &server.tools {
+        names(tool, &mut taken, &mut mistakes);
+        signature(tool, &mut mistakes);
+        for parameter in &tool.parameters {
+            check(parameter, &mut mistakes);
+        }
+        meta(tool, &mut mistakes);
+    }
+    let mut mistakes = mistakes.into_iter();
+    let Some(mut all) = mistakes.next() else { return Ok(()) };
+    mistakes.for_each(|mistake| all.combine(mistake));
+    Err(all)
+}
+
+fn at(place: &impl ToTokens, message: &str) -> Error {
+    Error::new_spanned(place, message)
+}
+
+/// The form of names that the protocol recommends.
+const LONGEST: usize = 128;
+
+fn names(tool: &Tool, taken: &mut HashSet<String>, mistakes: &mut Vec<Error>) {
+    let name = tool.name();
+    let mut report = |message: String| {
+        mistakes.push(match &tool.attributes.name {
+            Some(name) => at(name, &message),
+            None => at(&tool.signature.ident, &message),
+        });
+    };
+    let allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
+    if name.is_empty() || name.len() > LONGEST || !name.chars().all(allowed) {
+        report(format!(
+            "expected a tool name of 1 to {LONGEST} letters, digits, `_`, `-` and `.`, found `{name}`"
+        ));
+    }
+    if !taken.insert(name.clone()) {
+        report(format!("expected a name used once, found a second tool `{name}`"));
+    }
+}
+
+fn signature(tool: &Tool, mistakes: &mut Vec<Error>) {
+    let signature = &tool.signature;
+    match signature.inputs.first() {
+        Some(FnArg::Receiver(receiver))
+            if receiver.reference.is_some() && receiver.mutability.is_none() => {}
+        Some(FnArg::Receiver(receiver)) => {
+            mistakes.push(at(receiver, "expected `&self`: a server answers many calls at once"));
+        }
+        _ => mistakes.push(at(&signature.ident, "expected a method with `&self`")),
+    }
+    for parameter in &signature.generics.params {
+        if !matches!(parameter, GenericParam::Lifetime(_)) {
+            mistakes.push(at(parameter, "expected a method without type parameters"));
+        }
+    }
+    if let Some(keyword) = &signature.unsafety {
+        mistakes.push(at(keyword, "expected a safe method"));
+    }
+    if let Some(Type::ImplTrait(kind)) = &tool.output {
+        mistakes.push(at(kind, "expected a type that can be named, found `impl Trait`"));
+    }
+}
+
+fn check(parameter: &Parameter, mistakes: &mut Vec<Error>) {
+    match &parameter.kind {
+        Type::Reference(kind) => {
+            mistakes
+                .push(at(kind, "expected a type that owns its data, such as `String` or `Vec<T>`"));
+        }
+        Type::ImplTrait(kind) => {
+            mistakes.push(at(kind, "expected a type that can be named, found `impl Trait`"));
+        }
+        _ => {}
+    }
+    if let (None, Some(attribute)) = (&parameter.name, parameter.attributes.first()) {
+        mistakes.push(at(attribute, "expected a parameter with a name, found a pattern"));
+    }
+}
+
+fn meta(tool: &Tool, mistakes: &mut Vec<Error>) {
+    let Some(meta) = &tool.attributes.meta else { return };
+    let problem = match serde_json::from_str::<Value>(&meta.value()) {
+        Ok(Value::Object(_)) => return,
+        Ok(_) => "expected a JSON object".to_owned(),
+        Err(error) => format!("expected a JSON object: {error}"),
+    };
+    mistakes.push(Error::new(meta.span(), problem));
+}

@@ -1,0 +1,145 @@
+//! Errors that a model can act on.
+
+use std::{error::Error, fmt};
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::Value;
+
+/// Why a tool could not do what it was asked to: a message for the model, and optional details.
+///
+/// `?` turns any [`std::error::Error`] into one. What such an error says is for the log: the model is told
+/// "internal error". A message that the model should see is written with [`ToolError::new`].
+///
+/// ```
+/// use toolpact::ToolError;
+///
+/// fn read(hour: &str) -> Result<u8, ToolError> {
+///     let hour: u8 = hour.parse()?;
+///     if hour > 23 {
+///         return Err(ToolError::new("no such hour").details(serde_json::json!({ "last": 23 })));
+///     }
+///     Ok(hour)
+/// }
+///
+/// assert_eq!(read("24").unwrap_err().to_string(), "no such hour");
+/// assert_eq!(read("noon").unwrap_err().to_string(), "internal error");
+/// ```
+pub struct ToolError {
+    message: String,
+    details: Option<Value>,
+    source: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl ToolError {
+    /// An error with a message for the model.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), details: None, source: None }
+    }
+
+    /// Adds details, which travel as structured content where the protocol revision allows it, and as
+    /// text elsewhere.
+    #[must_use]
+    pub fn details(mut self, details: Value) -> Self {
+        self.details = Some(details);
+        self
+    }
+
+    /// Adds what caused it, for the log.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// The result that tells the model, and a line in the log that says what caused it.
+    pub(crate) fn into_result(self, tool: &str) -> CallToolResult {
+        if let Some(source) = &self.source {
+            tracing::error!(target: "toolpact", "tool `{tool}` failed: {}", chain(source.as_ref()));
+        }
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.message)]);
+        result.structured_content = self.details;
+        result
+    }
+}
+
+/// An error and its causes in one line.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolError")
+            .field("message", &self.message)
+            .field("details", &self.details)
+            .field("source", &self.source)
+            .finish()
+    }
+}
+
+/// The error goes to the log, the model is told "internal error".
+impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::new("internal error").caused_by(error)
+    }
+}
+
+/// What may be the error of a tool: a [`ToolError`], a text for the model, or any error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a tool",
+    label = "not an error that a tool may return",
+    note = "return `toolpact::ToolError`, a `String`, or a type that implements `std::error::Error`"
+)]
+pub trait IntoToolError<Kind> {
+    /// The error for the model.
+    fn into_tool_error(self) -> ToolError;
+}
+
+/// Kinds of errors.
+pub(crate) mod kind {
+    /// One that is ready.
+    #[derive(Debug)]
+    pub struct Ready;
+    /// A message.
+    #[derive(Debug)]
+    pub struct Message;
+    /// Any other.
+    #[derive(Debug)]
+    pub struct Any;
+}
+
+impl IntoToolError<kind::Ready> for ToolError {
+    fn into_tool_error(self) -> ToolError {
+        self
+    }
+}
+
+impl IntoToolError<kind::Message> for String {
+    fn into_tool_error(self) -> ToolError {
+        ToolError::new(self)
+    }
+}
+
+impl IntoToolError<kind::Message> for &str {
+    fn into_tool_error(self) -> ToolError {
+        ToolError::new(self)
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> IntoToolError<kind::Any> for E {
+    fn into_tool_error(self) -> ToolError {
+        self.into()
+    }
+}

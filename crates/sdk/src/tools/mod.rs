@@ -1,0 +1,14 @@
+//! Methods that are tools: what `#[toolpact::tools]` is made of.
+
+mod error;
+mod output;
+mod parameter;
+mod portable;
+mod text;
+mod toolbox;
+
+pub use error::{IntoToolError, ToolError};
+pub use output::{Fallible, Infallible, Output, Returns, StructuredOutput};
+pub use parameter::{Args, Carries, FromContext, Input, Parameter, Unnamed};
+pub use text::Text;
+pub use toolbox::{Route, Toolbox, Tools};

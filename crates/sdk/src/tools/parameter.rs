@@ -1,0 +1,190 @@
+//! Parameters of methods: arguments of the call, or parts of the request.
+
+use rmcp::{Peer, RoleServer, service::RequestContext};
+use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::{ToolError, portable};
+
+/// A part of the request that a method may ask for beside its arguments.
+///
+/// Implemented for [`RequestContext`], [`CancellationToken`] and [`Peer`]; implement it for types of your
+/// own, such as the user that a middleware put into the extensions of the request.
+///
+/// ```
+/// use rmcp::{RoleServer, service::RequestContext};
+/// use toolpact::{FromContext, ToolError};
+///
+/// #[derive(Clone)]
+/// struct User(String);
+///
+/// impl FromContext for User {
+///     fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+///         let user = context.extensions.get::<Self>().cloned();
+///         user.ok_or_else(|| ToolError::new("sign in first"))
+///     }
+/// }
+/// ```
+pub trait FromContext: Sized {
+    /// The part, or why the call fails.
+    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError>;
+}
+
+impl FromContext for RequestContext<RoleServer> {
+    fn from_context(context: &Self) -> Result<Self, ToolError> {
+        Ok(context.clone())
+    }
+}
+
+impl FromContext for CancellationToken {
+    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+        Ok(context.ct.clone())
+    }
+}
+
+impl FromContext for Peer<RoleServer> {
+    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+        Ok(context.peer.clone())
+    }
+}
+
+/// All arguments of a call as one value: `Args(query): Args<Query>`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Args<T>(pub T);
+
+/// What may be the parameter of a tool. `Named` is the argument under its name.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a tool",
+    label = "not a parameter of a tool",
+    note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema` and has a name",
+    note = "a part of the request implements `toolpact::FromContext`; `toolpact::Args<T>` takes all arguments as one value"
+)]
+pub trait Parameter<Named, Kind>: Sized {
+    /// Adds what this parameter takes to the input schema.
+    fn describe(input: &mut Input);
+    /// The value for one call.
+    fn take(arguments: &Value, context: &RequestContext<RoleServer>) -> Result<Self, ToolError>;
+}
+
+/// An argument under its name: a structure with that one field.
+pub trait Carries<T> {
+    /// The value of the field.
+    fn open(self) -> T;
+}
+
+/// The argument of a parameter that is a pattern, and so has no name.
+#[derive(Debug)]
+pub enum Unnamed {}
+
+/// Kinds of parameters.
+pub(crate) mod kind {
+    /// One argument.
+    #[derive(Debug)]
+    pub struct Argument;
+    /// All arguments.
+    #[derive(Debug)]
+    pub struct All;
+    /// A part of the request.
+    #[derive(Debug)]
+    pub struct Request;
+}
+
+impl<T, Named> Parameter<Named, kind::Argument> for T
+where
+    T: DeserializeOwned + JsonSchema,
+    Named: DeserializeOwned + JsonSchema + Carries<T>,
+{
+    fn describe(input: &mut Input) {
+        let schema = Named::json_schema(&mut input.generator);
+        input.add(schema.to_value());
+        input.is_closed = true;
+    }
+
+    fn take(arguments: &Value, _: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+        Named::deserialize(arguments).map(Carries::open).map_err(invalid)
+    }
+}
+
+impl<T, Named> Parameter<Named, kind::All> for Args<T>
+where
+    T: DeserializeOwned + JsonSchema,
+{
+    fn describe(input: &mut Input) {
+        let schema = T::json_schema(&mut input.generator);
+        input.add(schema.to_value());
+    }
+
+    fn take(arguments: &Value, _: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+        T::deserialize(arguments).map(Args).map_err(invalid)
+    }
+}
+
+impl<T: FromContext, Named> Parameter<Named, kind::Request> for T {
+    fn describe(_: &mut Input) {}
+
+    fn take(_: &Value, context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+        T::from_context(context)
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "given to `map_err`")]
+fn invalid(error: serde_json::Error) -> ToolError {
+    ToolError::new(format!("invalid arguments: {error}"))
+}
+
+/// An input schema while its parameters are added.
+#[derive(Debug)]
+pub struct Input {
+    generator: SchemaGenerator,
+    root: Map<String, Value>,
+    is_closed: bool,
+}
+
+impl Input {
+    /// The input schema of a tool without parameters.
+    pub(crate) fn new() -> Self {
+        let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
+        let mut root = Map::new();
+        root.insert("type".to_owned(), "object".into());
+        root.insert("properties".to_owned(), json!({}));
+        Self { generator, root, is_closed: false }
+    }
+
+    /// Adds the members of `schema`, an object schema.
+    fn add(&mut self, schema: Value) {
+        let Value::Object(schema) = schema else { return };
+        for (keyword, value) in schema {
+            match (keyword.as_str(), self.root.get_mut(&keyword), value) {
+                ("type" | "title" | "$schema", ..) => {}
+                ("properties", Some(Value::Object(properties)), Value::Object(more)) => {
+                    properties.extend(more);
+                }
+                ("required", Some(Value::Array(required)), Value::Array(more)) => {
+                    required.extend(more);
+                }
+                (_, _, value) => {
+                    self.root.insert(keyword, value);
+                }
+            }
+        }
+    }
+
+    /// The schema, portable.
+    pub(crate) fn finish(mut self) -> Map<String, Value> {
+        if self.is_closed && !self.root.contains_key("additionalProperties") {
+            self.root.insert("additionalProperties".to_owned(), false.into());
+        }
+        let definitions = self.generator.take_definitions(true);
+        if !definitions.is_empty() {
+            self.root.insert("$defs".to_owned(), definitions.into());
+        }
+        let mut schema = Value::Object(self.root);
+        portable::input(&mut schema);
+        match schema {
+            Value::Object(schema) => schema,
+            _ => Map::new(),
+        }
+    }
+}

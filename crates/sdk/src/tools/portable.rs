@@ -1,0 +1,135 @@
+//! Generated schemas in the form that every client and model API reads.
+//!
+//! - Optional means "not required": no `null` arm for an optional property of an input schema.
+//! - No formats that only `schemars` knows, such as `uint8`; the bounds stay.
+//! - An enumeration of strings is one `enum`, also where its values are documented.
+//! - Every subschema is an object.
+
+use serde_json::{Map, Value, json};
+
+/// Rewrites a generated input schema in place.
+pub(super) fn input(schema: &mut Value) {
+    walk(schema, true);
+}
+
+/// Rewrites a generated output schema in place. A `null` that may be returned stays.
+pub(super) fn output(schema: &mut Value) {
+    if let Value::Object(root) = schema {
+        root.shift_remove("$schema");
+        root.shift_remove("title");
+    }
+    walk(schema, false);
+}
+
+/// Formats of numbers in Rust.
+const FORMATS: [&str; 14] = [
+    "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
+    "uint128", "uint", "float", "double",
+];
+
+fn walk(schema: &mut Value, is_input: bool) {
+    if *schema == Value::Bool(true) {
+        *schema = json!({});
+    }
+    let Value::Object(map) = schema else { return };
+    if map.get("format").and_then(Value::as_str).is_some_and(|name| FORMATS.contains(&name)) {
+        map.shift_remove("format");
+    }
+    join_constants(map);
+    if is_input {
+        let required = map.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        if let Some(Value::Object(properties)) = map.get_mut("properties") {
+            for (name, property) in properties {
+                if !required.iter().any(|other| other == name) {
+                    drop_null(property);
+                }
+            }
+        }
+    }
+    for (keyword, value) in map {
+        match (keyword.as_str(), value) {
+            ("properties" | "patternProperties" | "$defs", Value::Object(schemas)) => {
+                for schema in schemas.values_mut() {
+                    walk(schema, is_input);
+                }
+            }
+            ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => {
+                for schema in schemas {
+                    walk(schema, is_input);
+                }
+            }
+            ("items" | "not" | "contains" | "propertyNames", schema) => walk(schema, is_input),
+            // A boolean here is read by everyone.
+            ("additionalProperties", schema) if schema.is_object() => walk(schema, is_input),
+            _ => {}
+        }
+    }
+}
+
+/// Takes the `null` arm off an optional property, and a default of `null` with it.
+fn drop_null(property: &mut Value) {
+    let Value::Object(map) = property else { return };
+    if map.get("default") == Some(&Value::Null) {
+        map.shift_remove("default");
+    }
+    if let Some(Value::Array(types)) = map.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            map.insert("type".to_owned(), one);
+        }
+    }
+    if let Some(Value::Array(values)) = map.get_mut("enum") {
+        values.retain(|value| !value.is_null());
+    }
+    let Some(Value::Array(arms)) = map.get_mut("anyOf") else { return };
+    let before = arms.len();
+    arms.retain(|arm| *arm != json!({ "type": "null" }));
+    if let (true, [Value::Object(one)]) = (arms.len() < before, arms.as_slice()) {
+        let one = one.clone();
+        map.shift_remove("anyOf");
+        for (keyword, value) in one {
+            // What is said of the property goes before what is said of its type.
+            map.entry(keyword).or_insert(value);
+        }
+    }
+}
+
+/// `oneOf` over constant strings, as documented variants give it, becomes one `enum`; what is said of the
+/// variants moves to the description.
+fn join_constants(map: &mut Map<String, Value>) {
+    let Some(Value::Array(arms)) = map.get("oneOf") else { return };
+    let mut values = Vec::new();
+    let mut lines = Vec::new();
+    for arm in arms {
+        let Value::Object(arm) = arm else { return };
+        let known = ["const", "enum", "type", "description"];
+        if arm.keys().any(|key| !known.contains(&key.as_str())) {
+            return;
+        }
+        let of_arm = match (arm.get("const"), arm.get("enum")) {
+            (Some(value @ Value::String(_)), None) => vec![value.clone()],
+            (None, Some(Value::Array(values))) if values.iter().all(Value::is_string) => {
+                values.clone()
+            }
+            _ => return,
+        };
+        if let (Some(text), Some(name)) =
+            (arm.get("description").and_then(Value::as_str), of_arm[0].as_str())
+        {
+            lines.push(format!("{name}: {text}"));
+        }
+        values.extend(of_arm);
+    }
+    if values.is_empty() {
+        return;
+    }
+    map.shift_remove("oneOf");
+    map.insert("type".to_owned(), "string".into());
+    map.insert("enum".to_owned(), values.into());
+    if !lines.is_empty() {
+        let own = map.get("description").and_then(Value::as_str).map(str::to_owned);
+        let text = own.into_iter().chain(lines).collect::<Vec<_>>().join("\n");
+        map.insert("description".to_owned(), text.into());
+    }
+}

@@ -1,0 +1,148 @@
+//! The tools of a type, in one place.
+
+use std::collections::HashMap;
+
+use futures_util::future::BoxFuture;
+use rmcp::{
+    ErrorData, RoleServer,
+    model::{
+        CallToolRequestParams, CallToolResponse, Icon, JsonObject, ListToolsResult, MetaObject,
+        Tool, ToolAnnotations,
+    },
+    service::RequestContext,
+};
+use serde_json::Value;
+
+use super::{Input, ToolError};
+
+/// A type whose methods are tools; implemented by `#[toolpact::tools]`.
+pub trait Tools: Send + Sync + Sized + 'static {
+    /// The tools of this type, described once.
+    fn toolbox() -> &'static Toolbox<Self>;
+}
+
+/// How a tool is called.
+type Call<S> = for<'a> fn(
+    &'a S,
+    Value,
+    RequestContext<RoleServer>,
+) -> BoxFuture<'a, Result<CallToolResponse, ToolError>>;
+
+/// A tool, and how it is called.
+#[derive(Debug)]
+pub struct Route<S> {
+    tool: Tool,
+    call: Call<S>,
+}
+
+impl<S> Route<S> {
+    /// A tool called `name` that takes what `input` adds.
+    pub fn new(name: &'static str, input: fn(&mut Input), call: Call<S>) -> Self {
+        let mut schema = Input::new();
+        input(&mut schema);
+        let mut tool = Tool::default();
+        tool.name = name.into();
+        tool.input_schema = schema.finish().into();
+        Self { tool, call }
+    }
+
+    /// Sets the title.
+    #[must_use]
+    pub fn title(mut self, title: &str) -> Self {
+        self.tool.title = Some(title.to_owned());
+        self
+    }
+
+    /// Sets the description.
+    #[must_use]
+    pub fn description(mut self, description: &'static str) -> Self {
+        self.tool.description = Some(description.into());
+        self
+    }
+
+    /// Sets the output schema.
+    #[must_use]
+    pub fn output(mut self, schema: Option<JsonObject>) -> Self {
+        self.tool.output_schema = schema.map(Into::into);
+        self
+    }
+
+    /// Sets the annotations: read-only, destructive, idempotent, open world.
+    #[must_use]
+    pub fn annotations(mut self, hints: [Option<bool>; 4]) -> Self {
+        let [read_only, destructive, idempotent, open_world] = hints;
+        if hints != [None; 4] {
+            let annotations =
+                ToolAnnotations::from_raw(None, read_only, destructive, idempotent, open_world);
+            self.tool.annotations = Some(annotations);
+        }
+        self
+    }
+
+    /// Adds an icon.
+    #[must_use]
+    pub fn icon(mut self, source: &str) -> Self {
+        self.tool.icons.get_or_insert_default().push(Icon::new(source));
+        self
+    }
+
+    /// Sets `_meta` to the object that `json` is.
+    #[must_use]
+    pub fn meta(mut self, json: &str) -> Self {
+        // The macro has read it before.
+        self.tool.meta = serde_json::from_str(json).ok().map(MetaObject);
+        self
+    }
+}
+
+/// The tools of a type, by name.
+#[derive(Debug)]
+pub struct Toolbox<S> {
+    routes: Vec<Route<S>>,
+    places: HashMap<&'static str, usize>,
+}
+
+impl<S: Send + Sync + 'static> Toolbox<S> {
+    /// The tools of `routes`, whose names are unique.
+    #[must_use]
+    pub fn new(routes: Vec<(&'static str, Route<S>)>) -> Self {
+        let places = routes.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
+        Self { routes: routes.into_iter().map(|(_, route)| route).collect(), places }
+    }
+
+    /// The tools in the order of their methods.
+    pub fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.routes.iter().map(|route| &route.tool)
+    }
+
+    /// The tool called `name`.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.places.get(name).map(|place| &self.routes[*place].tool)
+    }
+
+    /// The answer to `tools/list`.
+    #[must_use]
+    pub fn list(&self) -> ListToolsResult {
+        ListToolsResult::with_all_items(self.tools().cloned().collect())
+    }
+
+    /// Calls a tool of `server`.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no tool of that name. A tool that fails answers with a tool error.
+    pub async fn call(
+        &self,
+        server: &S,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(place) = self.places.get(request.name.as_ref()) else {
+            return Err(ErrorData::invalid_params("tool not found", None));
+        };
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let response = (self.routes[*place].call)(server, arguments, context).await;
+        Ok(response.unwrap_or_else(|error| error.into_result(&request.name).into()))
+    }
+}

@@ -1,0 +1,239 @@
+//! `#[toolpact::tools]`: what is listed and what comes back.
+#![expect(clippy::pedantic, clippy::unwrap_used, reason = "tools for tests only")]
+
+use std::collections::BTreeMap;
+
+use rmcp::{RoleServer, model::ContentBlock, service::RequestContext};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use toolpact::{Args, Revision, Text, ToolError, Tools, enforce, testing};
+
+#[derive(Clone)]
+struct Weather;
+
+/// One hour.
+#[derive(Serialize, JsonSchema)]
+struct Hour {
+    hour: String,
+    temp: f64,
+    note: Option<String>,
+}
+
+/// How to sort.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Order {
+    /// Smallest first.
+    Rising,
+    /// Largest first.
+    Falling,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "one of two")]
+enum Shape {
+    Circle { radius: f64 },
+    Square { side: f64 },
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Query {
+    Id { id: u32 },
+    Name { name: String },
+}
+
+#[toolpact::tools(name = "weather", version = "1.2.3", instructions = "Ask about the weather.")]
+impl Weather {
+    /// Hourly forecast for a city.
+    ///
+    /// In local time.
+    #[tool(
+        read_only,
+        title = "Forecast",
+        icon = "https://example.org/sun.png",
+        meta = r#"{"a":1}"#
+    )]
+    async fn forecast(
+        &self,
+        /// City name.
+        city: String,
+        #[schemars(range(min = 1, max = 24))] hours: Option<u8>,
+        #[serde(default)] celsius: bool,
+        order: Option<Order>,
+    ) -> Result<Vec<Hour>, ToolError> {
+        if city == "Atlantis" {
+            return Err(ToolError::new("no such city").details(json!({ "city": city })));
+        }
+        let degree: f64 = if celsius { "20" } else { "68" }.parse()?;
+        let mut hours: Vec<_> = (0..hours.unwrap_or(1))
+            .map(|hour| Hour { hour: format!("{hour:02}:00"), temp: degree, note: None })
+            .collect();
+        if matches!(order, Some(Order::Falling)) {
+            hours.reverse();
+        }
+        let _ = Order::Rising;
+        Ok(hours)
+    }
+
+    #[tool(name = "get-count", destructive = false)]
+    fn count(&self) -> u64 {
+        42
+    }
+
+    #[tool]
+    fn find(&self, Args(query): Args<Query>) -> Option<String> {
+        match query {
+            Query::Id { id: 1 } => Some("Ada".to_owned()),
+            Query::Name { name } => Some(name),
+            Query::Id { .. } => None,
+        }
+    }
+
+    #[tool]
+    fn shape(&self) -> Shape {
+        Shape::Circle { radius: 1.0 }
+    }
+
+    #[tool]
+    fn table(&self) -> BTreeMap<String, i32> {
+        BTreeMap::from([("a".to_owned(), 1)])
+    }
+
+    #[tool]
+    async fn nothing(&self) {}
+
+    #[tool]
+    fn words(&self, context: RequestContext<RoleServer>) -> Text {
+        format!("request {}", context.id).into()
+    }
+
+    #[tool]
+    fn both(&self) -> Result<(Vec<ContentBlock>, bool), String> {
+        Ok((vec![ContentBlock::text("yes")], true))
+    }
+
+    #[tool]
+    fn broken(&self) -> Result<u8, std::num::ParseIntError> {
+        "secret".parse()
+    }
+
+    fn helper() -> u8 {
+        7
+    }
+}
+
+async fn tool(name: &str) -> Value {
+    let tools = testing::advertised(enforce(Weather), Revision::V2026_07_28).await.unwrap();
+    tools.into_iter().find(|tool| tool["name"] == name).unwrap()
+}
+
+#[tokio::test]
+async fn parameters_become_a_portable_input_schema() {
+    let tool = tool("forecast").await;
+    assert_eq!(Weather::helper(), 7);
+    assert_eq!(tool["title"], "Forecast");
+    assert_eq!(tool["description"], "Hourly forecast for a city.\n\nIn local time.");
+    assert_eq!(tool["annotations"], json!({ "readOnlyHint": true }));
+    assert_eq!(tool["icons"], json!([{ "src": "https://example.org/sun.png" }]));
+    assert_eq!(tool["_meta"], json!({ "a": 1 }));
+    assert_eq!(
+        tool["inputSchema"],
+        json!({
+            "type": "object",
+            "properties": {
+                "city": { "description": "City name.", "type": "string" },
+                "hours": { "type": "integer", "minimum": 1, "maximum": 24 },
+                "celsius": { "type": "boolean", "default": false },
+                "order": { "$ref": "#/$defs/Order" }
+            },
+            "required": ["city"],
+            "additionalProperties": false,
+            "$defs": { "Order": {
+                "description": "How to sort.\nrising: Smallest first.\nfalling: Largest first.",
+                "type": "string",
+                "enum": ["rising", "falling"]
+            } }
+        })
+    );
+}
+
+#[tokio::test]
+async fn return_types_become_output_schemas() {
+    let cases = [
+        ("get-count", json!({ "type": "integer", "minimum": 0 })),
+        ("find", json!({ "type": ["string", "null"] })),
+        ("table", json!({ "type": "object", "additionalProperties": { "type": "integer" } })),
+        ("both", json!({ "type": "boolean" })),
+        ("nothing", Value::Null),
+        ("words", Value::Null),
+    ];
+    for (name, mut schema) in cases {
+        let mut found = tool(name).await["outputSchema"].take();
+        if let Some(inner) = found.get_mut("additionalProperties").and_then(Value::as_object_mut) {
+            inner.retain(|key, _| key == "type");
+        }
+        assert_eq!(found, schema.take(), "{name}");
+    }
+    let forecast = tool("forecast").await;
+    assert_eq!(forecast["outputSchema"]["items"], json!({ "$ref": "#/$defs/Hour" }));
+    // What is serialised as `null` may be `null`.
+    let note = &forecast["outputSchema"]["$defs"]["Hour"]["properties"]["note"];
+    assert_eq!(note["type"], json!(["string", "null"]));
+    assert_eq!(tool("shape").await["outputSchema"]["anyOf"].as_array().unwrap().len(), 2);
+    let find = tool("find").await;
+    assert_eq!(find["inputSchema"]["type"], "object");
+    assert_eq!(find["inputSchema"]["anyOf"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn calls_answer_with_what_methods_return() {
+    let session = testing::connect(enforce(Weather), Revision::V2026_07_28).await.unwrap();
+    let cases = [
+        (
+            "forecast",
+            json!({ "city": "Bern" }),
+            json!([{ "hour": "00:00", "temp": 68.0, "note": null }]),
+        ),
+        ("get-count", json!({}), json!(42)),
+        ("find", json!({ "id": 1 }), json!("Ada")),
+        ("find", json!({ "id": 2 }), json!(null)),
+        ("shape", json!({}), json!({ "radius": 1.0 })),
+        ("table", json!({}), json!({ "a": 1 })),
+        ("both", json!({}), json!(true)),
+    ];
+    for (name, arguments, value) in cases {
+        let result = session.call(name, arguments).await.unwrap();
+        assert_eq!(result.get("structuredContent"), Some(&value), "{name}: {result}");
+        assert_eq!(result["content"].as_array().unwrap().len(), 1, "{name}");
+    }
+    let nothing = session.call("nothing", json!({})).await.unwrap();
+    assert_eq!(nothing["content"], json!([]));
+    let words = session.call("words", json!({})).await.unwrap();
+    assert!(words["content"][0]["text"].as_str().unwrap().starts_with("request "));
+    assert_eq!(words.get("structuredContent"), None);
+    let info = session.info();
+    assert_eq!(info["instructions"], "Ask about the weather.");
+}
+
+#[tokio::test]
+async fn errors_tell_the_model_what_it_may_know() {
+    let session = testing::connect(enforce(Weather), Revision::V2026_07_28).await.unwrap();
+    let known = session.call("forecast", json!({ "city": "Atlantis" })).await.unwrap();
+    assert_eq!(known["isError"], true);
+    assert_eq!(known["content"][0]["text"], "no such city");
+    assert_eq!(known["structuredContent"], json!({ "city": "Atlantis" }));
+    let hidden = session.call("broken", json!({})).await.unwrap();
+    assert_eq!(hidden["content"][0]["text"], "internal error");
+    let misspelt = session.call("forecast", json!({ "citty": "Bern" })).await.unwrap();
+    let text = misspelt["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("did you mean `city`"), "{text}");
+}
+
+#[test]
+fn a_toolbox_is_described_once() {
+    assert!(std::ptr::eq(Weather::toolbox(), Weather::toolbox()));
+    assert_eq!(Weather::toolbox().tools().count(), 9);
+}
