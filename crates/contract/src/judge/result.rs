@@ -21,8 +21,8 @@ use crate::{
 
 /// Judges the result of a call, its structured content in the natural shape.
 ///
-/// 1. A result with `isError: true` is never judged by the output schema, nor is one that asks for
-///    input or stands for a task.
+/// 1. A result with `isError: true` is never judged by the output schema, nor is one without
+///    structured content that asks for input (`resultType: "input_required"`) or stands for a task.
 /// 2. A declared output schema and no structured content is a violation. `null` is a value.
 /// 3. Structured content is validated by the output schema.
 ///
@@ -58,8 +58,9 @@ pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCa
     let refusal = (mode == Mode::Enforce).then(|| {
         let mut error =
             tool_error(format!("the result of tool `{}` was withheld: {text}", contract.name()));
-        if let Some(result_type) = result.get("resultType") {
-            error.insert("resultType".to_owned(), result_type.clone());
+        // Whatever it said it was, what takes its place is a whole result.
+        if result.get("resultType").is_some() {
+            error.insert("resultType".to_owned(), "complete".into());
         }
         error
     });
@@ -140,10 +141,14 @@ fn shape(result: &Value) -> Result<&Map<String, Value>, (Pointer, String)> {
     }
 }
 
-/// Whether the result of the call is still to come: `input_required`, or a task.
+/// Whether the result of the call is still to come: `input_required`, or a task. What has structured
+/// content is a result, whatever else it says.
 fn stands_for_another(result: &Map<String, Value>) -> bool {
-    let another = |kind: &Value| kind.as_str().is_some_and(|kind| kind != "complete");
-    let task = || !result.contains_key("content") && !result.contains_key("structuredContent");
-    result.get("resultType").is_some_and(another)
-        || (result.get("task").is_some_and(Value::is_object) && task())
+    if result.contains_key("structuredContent") {
+        return false;
+    }
+    match result.get("resultType").and_then(Value::as_str) {
+        Some(kind) => matches!(kind, "input_required" | "task"),
+        None => !result.contains_key("content") && result.get("task").is_some_and(Value::is_object),
+    }
 }

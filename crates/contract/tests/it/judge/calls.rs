@@ -13,7 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// A case has `input` or `output` (a schema), `arguments` or `result`, `mode` and perhaps `fuel`, and
 /// says what comes of it: `outcome`, `rules`, `pointers`, `text` (of the tool error, `null` where the
-/// call goes on), and a `secret` that must not be in it.
+/// call goes on), `result_type` of the tool error, and a `secret` that must not be in it.
 fn call(case: &Value) -> Result<(), Failed> {
     let mut limits = Limits::default();
     if let Some(fuel) = case["fuel"].as_u64() {
@@ -50,6 +50,8 @@ fn call(case: &Value) -> Result<(), Failed> {
         refusal["content"][0]["text"].clone()
     });
     expect(case, "text", &json!(text))?;
+    let result_type = judged.refusal.as_ref().and_then(|refusal| refusal.get("resultType"));
+    expect(case, "result_type", &json!(result_type))?;
     if let Some(secret) = case["secret"].as_str()
         && json!(judged.refusal).to_string().contains(secret)
     {
