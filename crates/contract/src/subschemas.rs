@@ -1,7 +1,7 @@
 //! Where schemas stand inside a schema.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Pointer;
+use toolpact_schema::{Dialect, Pointer};
 
 /// How many schemas inside each other are looked into: several times what is admitted by default.
 /// What is deeper was not admitted, or an operator raised the limit.
@@ -44,6 +44,16 @@ pub(crate) fn holds(keyword: &str) -> Option<Holds> {
         "dependencies" => Holds::NamedOrNames,
         _ => return None,
     })
+}
+
+/// The dialect that `schema` names for itself: `$schema` has a say only where `$id` (`id` in draft-04)
+/// makes a resource of the schema.
+pub(crate) fn own_dialect(schema: &Map<String, Value>) -> Option<Dialect> {
+    let dialect = Dialect::from_uri(schema.get("$schema")?.as_str()?)?;
+    ["$id", "id"]
+        .iter()
+        .any(|key| schema.get(*key).is_some_and(Value::is_string))
+        .then_some(dialect)
 }
 
 /// A step from a schema to a schema inside it: the keyword, and where its value holds several, which.

@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::options::Policy;
-use crate::{Action, ContractError, Finding, Severity, Side, repair};
+use crate::{
+    Action, ContractError, Finding, Severity, Side,
+    repair::{self, Extent},
+};
 
 /// A schema of a tool after judgement.
 pub(super) struct Settled<S> {
@@ -31,11 +34,19 @@ pub(super) fn settle<S>(
     if first.is_ok() && policy != Policy::Repair {
         return Settled { schema: first.ok(), findings };
     }
-    let mut mended = value.clone();
-    repair::fix(side, &mut mended, first.is_err());
-    let left = repair::find(side, &mended, first.is_err());
-    match (compile(mended), first, policy) {
-        (Ok(schema), _, Policy::Repair) => {
+    let mend = |extent| {
+        let mut mended = value.clone();
+        repair::fix(side, &mut mended, extent);
+        let left = repair::find(side, &mended, first.is_err());
+        compile(mended).map(|schema| (schema, left))
+    };
+    let mended = match first {
+        Ok(_) => mend(Extent::Legal),
+        // What would be admitted without them is not lost over idioms that are legal.
+        Err(_) => mend(Extent::All).or_else(|error| mend(Extent::Fatal).map_err(|_| error)),
+    };
+    match (mended, first, policy) {
+        (Ok((schema, left)), _, Policy::Repair) => {
             Settled { schema: Some(schema), findings: mark_repaired(findings, &left) }
         }
         // Mended it could be used, but the policy is another one.

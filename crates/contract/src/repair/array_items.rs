@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
@@ -32,7 +32,7 @@ declare! {
     ARRAY_ITEMS = "array-items", Error
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &ARRAY_ITEMS, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &ARRAY_ITEMS, find, fix, at: At::Anywhere };
 
 fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
     if dialect == Dialect::Draft202012

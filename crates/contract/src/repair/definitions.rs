@@ -3,10 +3,10 @@
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node, redirect::REFERENCES};
 use crate::{
     rules::declare,
-    subschemas::{DEEPEST, each, each_mut},
+    subschemas::{DEEPEST, each, own_dialect},
 };
 
 declare! {
@@ -36,9 +36,7 @@ declare! {
     DEFINITIONS = "definitions", Info
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &DEFINITIONS, find, fix, at_root: true };
-
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+pub(super) const IDIOM: Idiom = Idiom { rule: &DEFINITIONS, find, fix, at: At::Root };
 
 fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
     if dialect >= Dialect::Draft201909
@@ -59,13 +57,12 @@ fn fix(node: &mut Node, _: Dialect) {
         })
         .collect();
     *node = renamed;
-    redirect(node);
 }
 
 /// Whether `#/definitions/…` means the same everywhere in the schema: no `$id` moves the base, and no
 /// reference to it is written in another way.
 fn is_plain(node: &Node, depth: usize) -> bool {
-    if depth == 0 || node.contains_key("$id") {
+    if depth == 0 || node.contains_key("$id") || own_dialect(node).is_some() {
         return false;
     }
     let odd = |reference: &str| reference.contains("definitions") && rest(reference).is_none();
@@ -77,21 +74,6 @@ fn is_plain(node: &Node, depth: usize) -> bool {
         plain = plain && inner.as_object().is_none_or(|inner| is_plain(inner, depth - 1));
     });
     plain
-}
-
-fn redirect(node: &mut Node) {
-    for key in REFERENCES {
-        if let Some(Value::String(reference)) = node.get_mut(key)
-            && let Some(rest) = rest(reference)
-        {
-            *reference = format!("#/$defs{rest}");
-        }
-    }
-    each_mut(node, |_, inner| {
-        if let Value::Object(inner) = inner {
-            redirect(inner);
-        }
-    });
 }
 
 /// What follows `#/definitions` in a reference to it.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
@@ -33,7 +33,7 @@ declare! {
     DEPENDENCIES = "dependencies", Warning
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &DEPENDENCIES, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &DEPENDENCIES, find, fix, at: At::Anywhere };
 
 fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
     if dialect >= Dialect::Draft201909

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::{
     rules::declare,
     subschemas::{Holds, holds},
@@ -36,7 +36,7 @@ declare! {
     EMPTY_ARRAY = "empty-array", Error
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &EMPTY_ARRAY, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &EMPTY_ARRAY, find, fix, at: At::Anywhere };
 
 fn find(node: &Node, _: Dialect, found: Found<'_>) {
     for (keyword, value) in node {

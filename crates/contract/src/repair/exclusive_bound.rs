@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
@@ -33,7 +33,7 @@ declare! {
     EXCLUSIVE_BOUND = "exclusive-bound", Error
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &EXCLUSIVE_BOUND, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &EXCLUSIVE_BOUND, find, fix, at: At::Anywhere };
 
 const BOUNDS: [(&str, &str); 2] =
     [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")];

@@ -12,6 +12,7 @@ mod exclusive_bound;
 mod null_keyword;
 mod nullable;
 mod property_required;
+mod redirect;
 mod root;
 
 use std::fmt::Write as _;
@@ -21,7 +22,7 @@ use toolpact_schema::{Dialect, Pointer};
 
 use crate::{
     Finding, Rule, Severity, Side,
-    subschemas::{DEEPEST, Path, each, each_mut},
+    subschemas::{DEEPEST, Path, each, each_mut, own_dialect},
 };
 
 /// An object that is a schema.
@@ -39,8 +40,28 @@ pub(crate) struct Idiom {
     find: fn(&Node, Dialect, Found<'_>),
     /// Rewrites what `find` found.
     fix: fn(&mut Node, Dialect),
-    /// Only at the root.
-    at_root: bool,
+    /// Where it is looked for.
+    at: At,
+}
+
+/// The schemas in which an idiom is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum At {
+    Anywhere,
+    Root,
+    /// Anywhere but the root of an input schema, which [`root`] looks at.
+    BelowInputRoot,
+}
+
+/// Which idioms are rewritten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All.
+    All,
+    /// Those without which the schema is admitted.
+    Fatal,
+    /// The others.
+    Legal,
 }
 
 /// All idioms, in the order in which they are rewritten.
@@ -60,6 +81,15 @@ impl Idiom {
     fn is_fatal(&self) -> bool {
         self.rule.severity == Severity::Error
     }
+
+    /// Whether it is looked for in a schema `depth` steps below the root of `side`.
+    fn applies(&self, side: Side, depth: usize) -> bool {
+        match self.at {
+            At::Anywhere => true,
+            At::Root => depth == 0,
+            At::BelowInputRoot => depth > 0 || side != Side::Input,
+        }
+    }
 }
 
 /// The most findings of one idiom in one schema; the last one counts the rest.
@@ -76,7 +106,6 @@ pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
         _ => Pointer::root().join("inputSchema"),
     };
     let mut search = Search {
-        dialect: Dialect::of(schema).unwrap_or_default(),
         fatal,
         member,
         side,
@@ -84,24 +113,25 @@ pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
         written: 0,
         counts: [(0, 0); IDIOMS.len()],
     };
-    if fatal && side == Side::Input {
-        search.found.extend(root::find(schema));
+    if side == Side::Input {
+        search.found.extend(root::find(schema, fatal));
     }
-    search.visit(schema, &Path::default());
+    search.visit(schema, &Path::default(), Dialect::of(schema).unwrap_or_default());
     search.finish()
 }
 
-/// Rewrites what [`find`] finds in `schema`.
-pub(crate) fn fix(side: Side, schema: &mut Value, fatal: bool) {
-    if fatal && side == Side::Input {
-        root::fix(schema);
+/// Rewrites what [`find`] finds in `schema`, as far as `extent` goes.
+pub(crate) fn fix(side: Side, schema: &mut Value, extent: Extent) {
+    let original = schema.clone();
+    if side == Side::Input {
+        root::fix(schema, extent);
     }
     let dialect = Dialect::of(schema).unwrap_or_default();
-    rewrite(schema, dialect, fatal, 0);
+    Rewrite { side, extent }.visit(schema, dialect, 0);
+    redirect::redirect(&original, schema);
 }
 
 struct Search {
-    dialect: Dialect,
     fatal: bool,
     member: Pointer,
     side: Side,
@@ -113,16 +143,17 @@ struct Search {
 }
 
 impl Search {
-    fn visit(&mut self, schema: &Value, path: &Path<'_>) {
+    fn visit(&mut self, schema: &Value, path: &Path<'_>, dialect: Dialect) {
         let Value::Object(node) = schema else { return };
         if path.depth() > DEEPEST {
             return;
         }
+        let dialect = own_dialect(node).unwrap_or(dialect);
         for (idiom, (count, reported)) in IDIOMS.iter().zip(&mut self.counts) {
-            if (idiom.is_fatal() && !self.fatal) || (idiom.at_root && path.depth() > 0) {
+            if (idiom.is_fatal() && !self.fatal) || !idiom.applies(self.side, path.depth()) {
                 continue;
             }
-            (idiom.find)(node, self.dialect, &mut |place, message| {
+            (idiom.find)(node, dialect, &mut |place, message| {
                 *count += 1;
                 if *count == 1 || (*count <= REPORTED && self.written < POINTERS) {
                     let mut at = self.member.concat(&path.pointer());
@@ -135,7 +166,7 @@ impl Search {
                 }
             });
         }
-        each(node, |step, inner| self.visit(inner, &path.step(step)));
+        each(node, |step, inner| self.visit(inner, &path.step(step), dialect));
     }
 
     fn finish(mut self) -> Vec<Finding> {
@@ -152,16 +183,35 @@ impl Search {
     }
 }
 
-/// Inner schemas first, so that an idiom sees rewritten ones.
-fn rewrite(schema: &mut Value, dialect: Dialect, fatal: bool, depth: usize) {
-    let Value::Object(node) = schema else { return };
-    if depth > DEEPEST {
-        return;
+struct Rewrite {
+    side: Side,
+    extent: Extent,
+}
+
+impl Rewrite {
+    /// Inner schemas first, so that an idiom sees rewritten ones; but what a property says of itself
+    /// goes to the schema around it before that one is a property in turn.
+    fn visit(&self, schema: &mut Value, dialect: Dialect, depth: usize) {
+        let Value::Object(node) = schema else { return };
+        if depth > DEEPEST {
+            return;
+        }
+        let dialect = own_dialect(node).unwrap_or(dialect);
+        self.apply(&property_required::IDIOM, node, dialect, depth);
+        each_mut(node, |_, inner| self.visit(inner, dialect, depth + 1));
+        for idiom in &IDIOMS {
+            self.apply(idiom, node, dialect, depth);
+        }
     }
-    each_mut(node, |_, inner| rewrite(inner, dialect, fatal, depth + 1));
-    for idiom in &IDIOMS {
-        if (idiom.is_fatal() && !fatal) || (idiom.at_root && depth > 0) {
-            continue;
+
+    fn apply(&self, idiom: &Idiom, node: &mut Node, dialect: Dialect, depth: usize) {
+        let wanted = match self.extent {
+            Extent::All => true,
+            Extent::Fatal => idiom.is_fatal(),
+            Extent::Legal => !idiom.is_fatal(),
+        };
+        if !wanted || !idiom.applies(self.side, depth) {
+            return;
         }
         let mut found = false;
         (idiom.find)(node, dialect, &mut |_, _| found = true);

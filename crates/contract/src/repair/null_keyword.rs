@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
@@ -34,10 +34,10 @@ declare! {
     NULL_KEYWORD = "null-keyword", Error
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &NULL_KEYWORD, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &NULL_KEYWORD, find, fix, at: At::Anywhere };
 
 /// Keywords since draft-04.
-const OLD: [&str; 29] = [
+const OLD: [&str; 32] = [
     "$ref",
     "$schema",
     "additionalItems",
@@ -50,6 +50,7 @@ const OLD: [&str; 29] = [
     "enum",
     "exclusiveMaximum",
     "exclusiveMinimum",
+    "format",
     "items",
     "maxItems",
     "maxLength",
@@ -67,10 +68,12 @@ const OLD: [&str; 29] = [
     "properties",
     "required",
     "title",
+    "type",
+    "uniqueItems",
 ];
 
 /// Keywords since draft-06 or later, and those that draft-04 does not check.
-const NEW: [&str; 29] = [
+const NEW: [&str; 26] = [
     "$anchor",
     "$comment",
     "$defs",
@@ -86,7 +89,6 @@ const NEW: [&str; 29] = [
     "deprecated",
     "else",
     "examples",
-    "format",
     "if",
     "maxContains",
     "minContains",
@@ -94,10 +96,8 @@ const NEW: [&str; 29] = [
     "propertyNames",
     "readOnly",
     "then",
-    "type",
     "unevaluatedItems",
     "unevaluatedProperties",
-    "uniqueItems",
     "writeOnly",
     "$vocabulary",
 ];

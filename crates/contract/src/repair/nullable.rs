@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
@@ -12,7 +12,8 @@ declare! {
     /// ## What it does
     ///
     /// Finds the `"nullable": true` of OpenAPI 3.0 beside a `type` that does not allow `null`. The
-    /// policy `repair` adds `"null"` to `type`, which is what OpenAPI says it means.
+    /// policy `repair` adds `"null"` to `type`, which is what OpenAPI says it means. At the root of an
+    /// input schema it takes `nullable` out: arguments are always an object.
     ///
     /// ## Why is this bad
     ///
@@ -33,7 +34,7 @@ declare! {
     NULLABLE = "nullable", Warning
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &NULLABLE, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &NULLABLE, find, fix, at: At::BelowInputRoot };
 
 fn find(node: &Node, _: Dialect, found: Found<'_>) {
     if node.get("nullable") == Some(&Value::Bool(true))

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::{Found, Idiom, Node};
+use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
@@ -34,11 +34,14 @@ declare! {
     PROPERTY_REQUIRED = "property-required", Error
 }
 
-pub(super) const IDIOM: Idiom = Idiom { rule: &PROPERTY_REQUIRED, find, fix, at_root: false };
+pub(super) const IDIOM: Idiom = Idiom { rule: &PROPERTY_REQUIRED, find, fix, at: At::Anywhere };
 
 fn find(node: &Node, _: Dialect, found: Found<'_>) {
     let Some(Value::Object(properties)) = node.get("properties") else { return };
-    if node.get("required").is_some_and(|required| !required.is_array()) {
+    // A boolean is about this schema as a property of another one, which was rewritten before it.
+    let is_list =
+        |required: &Value| required.is_array() || required.is_boolean() || required.is_null();
+    if node.get("required").is_some_and(|required| !is_list(required)) {
         return;
     }
     for (name, property) in properties {

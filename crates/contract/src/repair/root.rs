@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use toolpact_schema::Pointer;
 
+use super::{Extent, nullable::NULLABLE};
 use crate::{
     Finding, Side,
     input::complete,
@@ -10,8 +11,25 @@ use crate::{
     rules::{input_root::INPUT_ROOT, input_root_type::INPUT_ROOT_TYPE},
 };
 
-/// What is wrong with the root, where [`fix`] can mend it.
-pub(super) fn find(schema: &Value) -> Option<Finding> {
+/// What is wrong with the root, where [`fix`] can mend it; what is `fatal` only where the schema was
+/// not admitted.
+pub(super) fn find(schema: &Value, fatal: bool) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if fatal {
+        findings.extend(find_type(schema));
+    }
+    if is_nullable(schema) {
+        findings.push(
+            NULLABLE
+                .finding("expected no `nullable`, for arguments are always an object, found true")
+                .at(Pointer::from("/inputSchema/nullable"))
+                .side(Side::Input),
+        );
+    }
+    findings
+}
+
+fn find_type(schema: &Value) -> Option<Finding> {
     let at = Pointer::root().join("inputSchema");
     let finding = match schema {
         Value::Object(map) => match map.get("type") {
@@ -32,7 +50,16 @@ pub(super) fn find(schema: &Value) -> Option<Finding> {
 }
 
 /// Completes or narrows the root; arguments are always an object, so the same ones stay valid.
-pub(super) fn fix(schema: &mut Value) {
+pub(super) fn fix(schema: &mut Value, extent: Extent) {
+    if extent != Extent::Fatal
+        && is_nullable(schema)
+        && let Value::Object(map) = schema
+    {
+        map.shift_remove("nullable");
+    }
+    if extent == Extent::Legal {
+        return;
+    }
     match schema {
         Value::Object(map) => {
             complete(map);
@@ -43,6 +70,10 @@ pub(super) fn fix(schema: &mut Value) {
         other if allows_any(other) => *other = json!({ "type": "object" }),
         _ => {}
     }
+}
+
+fn is_nullable(schema: &Value) -> bool {
+    schema.get("nullable") == Some(&Value::Bool(true))
 }
 
 /// A list of types with `"object"` among them, or the `null` some serialisers write for no type.
