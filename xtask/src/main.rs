@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod node;
+mod python;
 mod setup;
 mod suite;
 mod test;

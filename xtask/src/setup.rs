@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use crate::{command, node, suite};
+use crate::{command, node, python, suite};
 
 /// Checks the tools, then fetches what is not there yet.
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -17,5 +17,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         }
     }
     suite::fetch()?;
-    node::install("ajv", "crates/contract/tests/ajv")
+    node::install("ajv", "crates/contract/tests/ajv")?;
+    node::install("peers", "crates/cli/tests/peers")?;
+    python::install("peers", "crates/cli/tests/peers")
 }

@@ -3,6 +3,7 @@
 mod excerpt;
 mod exit;
 mod input;
+mod live;
 mod log;
 mod report;
 mod reshape;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use toolpact_contract::{Mode, Policy};
-use toolpact_guard::stdio::Server;
+use toolpact_guard::stdio::{Server, Watchdog};
 use toolpact_guard::{Inspector, MAX_MESSAGE, Settings};
 use toolpact_schema::{Limits, Schema};
 
@@ -34,11 +34,16 @@ Exit code: that of the server, 128 and the number of the signal that ended it; 2
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
     /// The server and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "watch", value_name = "COMMAND")]
     command: Vec<OsString>,
 
     #[command(flatten)]
     options: GuardOptions,
+
+    /// End this process group when standard input ends; how a guard starts its watchdog
+    #[cfg(unix)]
+    #[arg(long, hide = true, value_name = "GROUP", exclusive = true)]
+    watch: Option<i32>,
 }
 
 /// What a guard does.
@@ -114,12 +119,18 @@ impl GuardOptions {
 
 impl Guard {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+        #[cfg(unix)]
+        if let Some(group) = self.watch {
+            toolpact_guard::stdio::watch(group)?;
+            return Ok(Outcome::Clean);
+        }
         let log = Log::open(self.options.log);
         let inspector = Inspector::new(self.options.settings(), Arc::new(log.clone()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
             let (program, arguments) = self.command.split_first().expect("clap wants one");
             let server = Server::start(program, arguments)?;
+            let _watchdog = server.id().and_then(watchdog);
             let client = (tokio::io::stdin(), tokio::io::stdout());
             server.serve(client, Arc::new(inspector)).await
         });
@@ -128,4 +139,12 @@ impl Guard {
         log.close();
         Ok(Outcome::Ended(served?))
     }
+}
+
+/// A watchdog over the process group `group`; without one, a guard that is killed may leave its
+/// server behind.
+fn watchdog(group: u32) -> Option<Watchdog> {
+    let mut command = std::process::Command::new(std::env::current_exe().ok()?);
+    command.args(["guard", "--watch", &group.to_string()]);
+    if cfg!(unix) { Watchdog::start(command).ok() } else { None }
 }

@@ -1,5 +1,6 @@
 //! `toolpact judge`: tool lists, each tool alone.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
@@ -7,6 +8,7 @@ use toolpact_contract::{JudgeOptions, Policy, Severity, judge_tools};
 
 use crate::exit::Outcome;
 use crate::input::{Document, Source};
+use crate::live;
 use crate::table::{Findings, Format, Sums};
 use crate::terminal;
 
@@ -15,6 +17,7 @@ Examples:
   toolpact judge tools.json
   my-server-tools | toolpact judge --format json
   toolpact judge --policy repair --kept tools.json > repaired.json
+  toolpact judge -- npx -y @modelcontextprotocol/server-everything
   toolpact explain exclusive-bound                 what a rule is about
 
 Exit code 0: nothing worse than `info`; 1: warnings or errors; 2: wrong usage or unreadable input.";
@@ -28,8 +31,12 @@ Exit code 0: nothing worse than `info`; 1: warnings or errors; 2: wrong usage or
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Judge {
     /// The lists, JSON or YAML files (`-` for standard input)
-    #[arg(value_name = "FILE", default_value = "-")]
+    #[arg(value_name = "FILE", default_value = "-", conflicts_with = "command")]
     lists: Vec<PathBuf>,
+
+    /// A server on standard input and output, and its arguments: the tools that it lists are judged
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 
     /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
     /// mended without changing its meaning, `reject` refuses the list
@@ -57,6 +64,10 @@ impl Judge {
         }
         let options =
             JudgeOptions::default().policy(self.policy).ignore_headers(self.ignore_headers);
+        if !self.command.is_empty() {
+            let document = live::tools(&self.command)?;
+            return Ok(self.judge(document, &options, &mut Sums::default())?);
+        }
         let mut outcome = Outcome::Clean;
         let mut sums = Sums::default();
         for path in &self.lists {

@@ -6,6 +6,10 @@ mod bowtie;
 mod check;
 mod command;
 mod demo;
+mod guard;
+mod guard_peers;
+#[cfg(unix)]
+mod guard_process;
 mod judge;
 mod project;
 mod readme;

@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 const [calls, dashes, command, ...args] = process.argv.slice(2);
 if (dashes !== "--") throw new Error("usage: client-v1.mjs CALLS -- COMMAND ARGS…");
 const client = new Client({ name: "peers", version: "1" });
-const transport = new StdioClientTransport({ command, args, stderr: "inherit" });
+const transport = new StdioClientTransport({ command, args, stderr: "inherit", env: process.env });
 await client.connect(transport);
 
 const failed = (error) => ({ failed: String(error.message ?? error).slice(0, 300) });

@@ -10,6 +10,12 @@ mod relay;
 mod session;
 mod signals;
 mod skim;
+mod tools;
+mod watchdog;
 
 pub use child::{ServeError, Server};
 pub use relay::{End, relay};
+pub use tools::{ToolsError, tools};
+pub use watchdog::Watchdog;
+#[cfg(unix)]
+pub use watchdog::watch;

@@ -1,0 +1,68 @@
+//! `toolpact guard` and `toolpact judge -- COMMAND`: usage, and small conversations.
+
+use insta_cmd::assert_cmd_snapshot;
+
+use crate::command::{toolpact, toolpact_with};
+
+/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
+macro_rules! commands {
+    ($($name:ident: $arguments:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            assert_cmd_snapshot!(stringify!($name), toolpact(&$arguments));
+        }
+    )*};
+}
+
+commands! {
+    explains_guarding: ["guard", "--help"];
+    wants_a_command: ["guard"];
+    wants_a_command_after_dashes: ["guard", "--"];
+    refuses_an_unknown_flag: ["guard", "--no-such-flag", "--", "cat"];
+    refuses_an_unknown_tools_policy: ["guard", "--tools", "fix", "--", "cat"];
+    refuses_an_unknown_mode: ["guard", "--results", "block", "--", "cat"];
+    cannot_start_what_is_not_there: ["guard", "--", "no-such-program-anywhere"];
+    cannot_judge_what_is_not_there: ["judge", "--", "no-such-program-anywhere"];
+}
+
+const ANSWER: &str =
+    r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a","inputSchema":null}]}}"#;
+
+/// A server that answers every line with the same one.
+fn parrot() -> String {
+    format!("while read -r line; do printf '%s\\n' '{ANSWER}'; done")
+}
+
+#[test]
+fn findings_are_lines_of_json_on_request() {
+    let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    let output = toolpact_with(&["guard", "--log", "json", "--", "sh", "-c", &parrot()], request);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}\n"
+    );
+    let finding: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(finding["rule"], "input-root");
+    assert_eq!(finding["action"], "tool-dropped");
+}
+
+#[test]
+fn everything_off_changes_nothing() {
+    let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    let parrot = parrot();
+    let mut arguments =
+        vec!["guard", "--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
+    arguments.extend(["--", "sh", "-c", &parrot]);
+    let output = toolpact_with(&arguments, request);
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{ANSWER}\n"));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn a_live_server_that_is_none_is_told_in_one_line() {
+    let output = toolpact_with(&["judge", "--", "sh", "-c", "exit 0"], "");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.lines().count(), 1, "{said}");
+}

@@ -1,0 +1,169 @@
+//! Published clients and servers with a guard between them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+/// The folder that `cargo xtask setup` installs the packages into, with the programs of `tests/peers`.
+fn peers() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let place = here.join("../../target/testkit/node/peers");
+    assert!(place.join("node_modules").is_dir(), "run `cargo xtask setup`");
+    // Node finds packages beside the program that wants them. Tests run at the same time: each
+    // puts the programs there in one step.
+    for name in ["bare.mjs", "client-v1.mjs", "v2.mjs"] {
+        let part = place.join(format!("{name}.{}", std::process::id()));
+        std::fs::copy(here.join("tests/peers").join(name), &part).unwrap();
+        std::fs::rename(&part, place.join(name)).unwrap();
+    }
+    place.canonicalize().unwrap()
+}
+
+/// What a TypeScript v1 client reports of the server that `command` starts.
+fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
+    let peers = peers();
+    let mut client = Command::new("node");
+    client.arg("client-v1.mjs").arg(calls.to_string()).arg("--");
+    if let Some(options) = guard {
+        client.arg(env!("CARGO_BIN_EXE_toolpact")).arg("guard").args(options).arg("--");
+    }
+    client.args(command).current_dir(&peers);
+    client.env("PYTHONPATH", peers.join("../../python/peers"));
+    client.env(
+        "MEMORY_FILE_PATH",
+        std::env::temp_dir().join(format!("toolpact-memory-{}", std::process::id())),
+    );
+    let output = client.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn names(report: &Value) -> Vec<&str> {
+    report["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+fn structured(report: &Value) -> Vec<Value> {
+    let calls = report["calls"].as_array().unwrap().iter();
+    calls.map(|result| result["structuredContent"].clone()).collect()
+}
+
+#[test]
+fn typescript_v1_reads_arrays_numbers_null_and_unions_only_through_the_guard() {
+    let calls = json!([
+        ["forecast", {}], ["count", {}], ["find_person", { "id": 2 }], ["shape", {}], ["undeclared", {}],
+    ]);
+    let server = ["node", "bare.mjs"];
+    let direct = visit(None, &calls, &server);
+    assert!(direct["tools"]["failed"].is_string());
+    for call in [0, 1, 2, 4] {
+        assert!(direct["calls"][call]["failed"].is_string(), "{call}");
+    }
+    let guarded = visit(Some(&[]), &calls, &server);
+    assert_eq!(names(&guarded).len(), 7);
+    assert_eq!(
+        structured(&guarded),
+        [
+            json!({ "result": [{ "day": "monday" }, { "day": "tuesday" }] }),
+            json!({ "result": 42 }),
+            json!({ "result": null }),
+            json!({ "radius": 2 }),
+            json!({ "result": [1, 2, 3] }),
+        ]
+    );
+}
+
+#[test]
+fn typescript_v1_keeps_the_good_tools_beside_bad_ones() {
+    let calls = json!([["count", {}], ["remote", {}], ["no_input", {}]]);
+    let guarded = visit(Some(&[]), &calls, &["node", "bare.mjs", "--bad"]);
+    let names = names(&guarded);
+    assert_eq!(names.len(), 8);
+    assert!(!names.contains(&"no_input") && names.contains(&"remote"));
+    assert_eq!(guarded["calls"][0]["structuredContent"], json!({ "result": 42 }));
+    assert_eq!(guarded["calls"][1]["structuredContent"], json!({ "any": "thing" }));
+    assert!(guarded["calls"][2]["failed"].as_str().unwrap().contains("is not offered"));
+}
+
+#[test]
+fn typescript_v1_gets_wrong_arguments_and_results_refused() {
+    let calls = json!([["ranged", { "n": 500, "code": "NOPE" }], ["lying", {}]]);
+    let guarded = visit(Some(&["--results", "enforce"]), &calls, &["node", "bare.mjs"]);
+    let text = |call: usize| guarded["calls"][call]["content"][0]["text"].as_str().unwrap();
+    assert_eq!(guarded["calls"][0]["isError"], true);
+    assert!(text(0).contains("#/n: expected a number ≤ 10, found 500"));
+    assert_eq!(guarded["calls"][1]["isError"], true);
+    assert!(text(1).contains("was withheld") && !text(1).contains("not a number"));
+}
+
+/// The servers of other SDKs shape their results themselves: nothing is done twice.
+fn stays_the_same(command: &[&str]) {
+    let calls = json!([["forecast", {}], ["count", {}], ["find_person", {}], ["shape", {}]]);
+    let direct = visit(None, &calls, command);
+    let guarded = visit(Some(&["--results", "enforce"]), &calls, command);
+    assert_eq!(direct["tools"], guarded["tools"]);
+    assert_eq!(structured(&direct), structured(&guarded));
+    assert_eq!(structured(&guarded)[1], json!({ "result": 42 }));
+}
+
+#[test]
+fn a_typescript_v2_server_works_as_without() {
+    stays_the_same(&["node", "v2.mjs"]);
+}
+
+#[test]
+fn a_python_server_works_as_without() {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/typed.py");
+    stays_the_same(&["python3", program]);
+}
+
+/// A published server, and calls to it.
+fn published(package: &str, arguments: &[&str], calls: &Value) {
+    let program = format!("node_modules/@modelcontextprotocol/{package}/dist/index.js");
+    let mut command = vec!["node", &program];
+    command.extend(arguments);
+    let direct = visit(None, calls, &command);
+    let guarded = visit(Some(&["--results", "enforce"]), calls, &command);
+    assert!(names(&direct).len() > 3);
+    assert_eq!(direct, guarded);
+}
+
+#[test]
+fn server_everything_works_as_without() {
+    let calls = json!([
+        ["echo", { "message": "hi" }],
+        ["get-sum", { "a": 1, "b": 2 }],
+        ["get-structured-content", { "location": "New York" }],
+        ["get-tiny-image", {}],
+        ["no-such-tool", {}],
+    ]);
+    published("server-everything", &[], &calls);
+}
+
+#[test]
+fn server_filesystem_works_as_without() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
+    let calls = json!([
+        ["list_directory", { "path": folder }],
+        ["read_text_file", { "path": format!("{folder}/typed.py") }],
+        ["read_text_file", { "path": "/nowhere" }],
+    ]);
+    published("server-filesystem", &[folder], &calls);
+}
+
+#[test]
+fn server_memory_works_as_without() {
+    let calls = json!([["search_nodes", { "query": "x" }], ["read_graph", {}]]);
+    published("server-memory", &[], &calls);
+}
+
+#[test]
+fn a_live_server_is_judged() {
+    let mut judge = Command::new(env!("CARGO_BIN_EXE_toolpact"));
+    judge.args(["judge", "--format", "json", "--", "node", "bare.mjs", "--bad"]);
+    let output = judge.current_dir(peers()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["kept"].as_array().unwrap().len(), 8);
+    assert_eq!(report["findings"][0]["rule"], "input-root");
+}

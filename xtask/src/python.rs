@@ -1,0 +1,29 @@
+//! Python packages that the tests run.
+
+use std::fs;
+
+use anyhow::Context as _;
+
+use crate::command::{self, command};
+use crate::workspace;
+
+/// Installs what `requirements.txt` in `folder` pins into `target/testkit/python/<name>`, unless that
+/// has been done.
+pub(crate) fn install(name: &str, folder: &str) -> anyhow::Result<()> {
+    let requirements = workspace::root().join(folder).join("requirements.txt");
+    let wanted = fs::read(&requirements).with_context(|| requirements.display().to_string())?;
+    let place = workspace::testkit().join("python").join(name);
+    let done = place.join("installed-requirements.txt");
+    if fs::read(&done).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    if place.exists() {
+        fs::remove_dir_all(&place).with_context(|| place.display().to_string())?;
+    }
+    fs::create_dir_all(&place)?;
+    let mut pip = command("python3", ["-m", "pip", "--disable-pip-version-check", "install"]);
+    pip.args(["--quiet", "--no-deps", "--target"]).arg(&place).arg("-r").arg(&requirements);
+    command::run(pip)?;
+    fs::write(done, wanted)?;
+    Ok(())
+}
