@@ -82,10 +82,14 @@ pub mod __private;
 mod enforce;
 mod protocol;
 mod report;
+#[cfg(feature = "serve")]
+mod serve;
 pub mod testing;
 mod tools;
 
 pub use enforce::{Enforced, Options, enforce, enforce_with};
+#[cfg(feature = "serve")]
+pub use serve::{Http, ServeError, serve, serve_stdio};
 pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision};
 pub use toolpact_macros::tools;
 pub use tools::{Args, FromContext, Text, ToolError, Toolbox, Tools};

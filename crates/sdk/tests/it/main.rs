@@ -1,6 +1,7 @@
 //! Servers behind the contract of their tools, seen by clients of each revision.
 
 mod calls;
+mod http;
 mod lists;
 mod methods;
 mod server;

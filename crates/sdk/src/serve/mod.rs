@@ -1,0 +1,126 @@
+//! Serving: over standard input and output, or over HTTP.
+
+mod error;
+mod http;
+mod signal;
+
+use std::net::SocketAddr;
+
+pub use error::ServeError;
+pub use http::Http;
+use rmcp::{ServerHandler, ServiceExt as _, transport::stdio};
+
+use crate::{Options, enforce_with};
+
+/// Serves `server` behind the contract of its tools, as the command line says: over standard input and
+/// output, or with `--http ADDR` over Streamable HTTP at `http://ADDR/mcp`.
+///
+/// Requests for capabilities that the server does not declare are not answered
+/// ([`Options::declared_only`]). The log goes to standard error. Returns when the client has closed standard
+/// input, or over HTTP after SIGINT or SIGTERM, with the calls that were under way answered.
+///
+/// ```no_run
+/// #[derive(Clone)]
+/// struct Dice;
+///
+/// #[toolpact::tools]
+/// impl Dice {
+///     /// Rolls a die.
+///     #[tool]
+///     fn roll(&self) -> u8 {
+///         4
+///     }
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> Result<(), toolpact::ServeError> {
+///     toolpact::serve(Dice).await
+/// }
+/// ```
+///
+/// # Errors
+///
+/// Where the command line says anything else, the address cannot be listened on, or the client breaks the
+/// protocol in its first message.
+pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError> {
+    log();
+    match address(std::env::args().skip(1))? {
+        None => serve_stdio(server).await,
+        Some(address) => {
+            let http = Http::bind(address).await?;
+            tracing::info!(target: "toolpact", "listening on http://{}/mcp", http.address());
+            http.serve(server).await
+        }
+    }
+}
+
+/// Serves `server` behind the contract of its tools over standard input and output; see [`serve`].
+///
+/// # Errors
+///
+/// Where the client breaks the protocol in its first message.
+pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> {
+    let server = enforce_with(server, Options::default().declared_only(true));
+    match server.serve(stdio()).await {
+        Ok(running) => {
+            // The service ended by itself, or could not be waited for: either way it is over.
+            _ = running.waiting().await;
+            Ok(())
+        }
+        // A client that says nothing and goes is no mistake.
+        Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(ServeError::Handshake(Box::new(error))),
+    }
+}
+
+/// Sends the log to standard error, unless the program has set up its own.
+fn log() {
+    _ = tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
+        .try_init();
+}
+
+/// The address after `--http`, if there is one.
+fn address(mut words: impl Iterator<Item = String>) -> Result<Option<SocketAddr>, ServeError> {
+    let Some(word) = words.next() else { return Ok(None) };
+    let address = match word.strip_prefix("--http") {
+        Some("") => words.next().unwrap_or_default(),
+        Some(rest) if rest.starts_with('=') => rest[1..].to_owned(),
+        _ => return Err(ServeError::Usage { found: word }),
+    };
+    if let Some(found) = words.next() {
+        return Err(ServeError::Usage { found });
+    }
+    address.parse().map(Some).map_err(|_| ServeError::Address { found: address })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+
+    fn read(line: &str) -> Result<Option<String>, String> {
+        let words = line.split_whitespace().map(str::to_owned);
+        address(words)
+            .map(|address| address.map(|address| address.to_string()))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_command_line_is_empty_or_names_an_address() {
+        let at = Ok(Some("127.0.0.1:80".to_owned()));
+        assert_eq!(read(""), Ok(None));
+        assert_eq!(read("--http 127.0.0.1:80"), at);
+        assert_eq!(read("--http=127.0.0.1:80"), at);
+        for (line, error) in [
+            ("--help", "expected no arguments or `--http ADDR`, found `--help`"),
+            ("--https", "expected no arguments or `--http ADDR`, found `--https`"),
+            ("--http 127.0.0.1:80 x", "expected no arguments or `--http ADDR`, found `x`"),
+            ("--http", "expected an address such as 127.0.0.1:8080, found ``"),
+            ("--http here", "expected an address such as 127.0.0.1:8080, found `here`"),
+        ] {
+            assert_eq!(read(line), Err(error.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Streamable HTTP over loopback: both eras, bad input, and who may ask.
+#![expect(clippy::unwrap_used, reason = "a client for tests only")]
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Request, client::conn::http1};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+use toolpact::Http;
+
+use crate::server::{Plain, structured, tool};
+
+/// A server that ends with the test.
+struct Served {
+    address: SocketAddr,
+    stop: CancellationToken,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Served {
+    async fn new() -> Self {
+        let integer = json!({ "type": "integer", "maximum": 100 });
+        let mut ranged = tool("ranged", Value::Null, json!({ "content": [] }));
+        ranged["inputSchema"] =
+            json!({ "type": "object", "properties": { "n": integer }, "required": ["n"] });
+        let server = Plain::new(json!([
+            tool("count", integer.clone(), structured(json!(42))),
+            tool("lying", integer, structured(json!("secret"))),
+            tool("panicking", Value::Null, json!("panic")),
+            ranged,
+        ]));
+        let stop = CancellationToken::new();
+        let http =
+            Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap().stop_with(stop.clone());
+        let address = http.address();
+        let task = tokio::spawn(async move { http.serve(server).await.unwrap() });
+        Self { address, stop, task }
+    }
+
+    /// Posts `body`; gives the status, the session and the answer, plain or from a stream.
+    async fn post(&self, headers: &[(&str, &str)], body: &Value) -> (u16, Option<String>, Value) {
+        let stream = TcpStream::connect(self.address).await.unwrap();
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
+        tokio::spawn(connection);
+        let mut request = Request::post("/mcp")
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream");
+        if !headers.iter().any(|(name, _)| *name == "host") {
+            request = request.header("host", self.address.to_string());
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(Bytes::from(body.to_string()))).unwrap();
+        let response = sender.send_request(request).await.unwrap();
+        let status = response.status().as_u16();
+        let session = response.headers().get("mcp-session-id");
+        let session = session.map(|session| session.to_str().unwrap().to_owned());
+        let text = response.into_body().collect().await.unwrap().to_bytes();
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
+        let answer = events
+            .chain([text.as_str()])
+            .find_map(|text| serde_json::from_str::<Value>(text.trim()).ok());
+        (status, session, answer.unwrap_or_default())
+    }
+
+    /// A request of 2026-07-28.
+    async fn modern(&self, method: &str, mut params: Value) -> Value {
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {}
+        });
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let mut headers = vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
+        if !name.is_empty() {
+            headers.push(("mcp-name", &name));
+        }
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        self.post(&headers, &body).await.2
+    }
+
+    async fn end(self) {
+        self.stop.cancel();
+        self.task.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_modern_client_gets_natural_values_as_plain_json() {
+    let served = Served::new().await;
+    let tools = served.modern("tools/list", json!({})).await;
+    assert_eq!(tools["result"]["tools"][0]["outputSchema"]["type"], "integer", "{tools}");
+    let count = served.modern("tools/call", json!({ "name": "count", "arguments": {} })).await;
+    assert_eq!(count["result"]["structuredContent"], 42, "{count}");
+    served.end().await;
+}
+
+#[tokio::test]
+async fn a_session_of_an_old_client_gets_envelopes() {
+    let served = Served::new().await;
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" }
+    } });
+    let (_, session, answer) = served.post(&[], &hello).await;
+    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
+    let session = session.unwrap();
+    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(served.post(&headers, &initialized).await.0, 202);
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "count", "arguments": {} } });
+    let (_, _, count) = served.post(&headers, &call).await;
+    assert_eq!(count["result"]["structuredContent"], json!({ "result": 42 }), "{count}");
+    served.end().await;
+}
+
+#[tokio::test]
+async fn bad_input_is_answered_and_the_server_lives() {
+    let served = Served::new().await;
+    let call = |name: &str, arguments: Value| {
+        served.modern("tools/call", json!({ "name": name, "arguments": arguments }))
+    };
+    let unknown = call("nosuch", json!({})).await;
+    assert_eq!(unknown["error"]["message"], "tool not found", "{unknown}");
+    let missing = served.modern("tools/call", json!({ "name": "ranged" })).await;
+    assert_eq!(missing["result"]["isError"], true, "{missing}");
+    let list = call("ranged", json!([1])).await;
+    assert_eq!(
+        list["error"]["message"], "tools/call: #/arguments: expected an object, found an array",
+        "{list}"
+    );
+    let panicking = call("panicking", json!({})).await;
+    assert_eq!(panicking["result"]["isError"], true, "{panicking}");
+    let lying = call("lying", json!({})).await;
+    assert_eq!(lying["result"]["isError"], true, "{lying}");
+    assert!(!lying.to_string().contains("secret"));
+    assert_eq!(call("count", json!({})).await["result"]["structuredContent"], 42);
+    let prompts = served.modern("prompts/list", json!({})).await;
+    assert_eq!(prompts["error"]["code"], -32601, "{prompts}");
+    served.end().await;
+}
+
+#[tokio::test]
+async fn strangers_are_refused() {
+    let served = Served::new().await;
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let headers = [("host", "evil.example"), ("origin", "http://evil.example")];
+    for header in headers {
+        assert_eq!(served.post(&[header], &ping).await.0, 403, "{header:?}");
+    }
+    served.end().await;
+}
