@@ -10,9 +10,9 @@ use sha2::{Digest as _, Sha256};
 use toolpact_schema::{Options, Pointer, Schema};
 
 use crate::{
-    ContractError, ContractErrorKind, InputSchema, OutputSchema,
+    ContractError, ContractErrorKind, InputSchema, OutputSchema, Side,
     json_type::kind,
-    rules::{tool_name, tool_name_form},
+    rules::{header_annotation, tool_member, tool_name, tool_name_form},
 };
 
 /// A tool's name, input schema and optional output schema, compiled once. Cheap to clone, and can
@@ -38,7 +38,8 @@ pub struct Contract {
 }
 
 struct Inner {
-    tool: Map<String, Value>,
+    /// An object.
+    tool: Value,
     input: InputSchema,
     output: Option<OutputSchema>,
     digest: OnceLock<Digest>,
@@ -50,7 +51,9 @@ impl Contract {
     /// any object.
     ///
     /// Fails where `tool` is not a JSON object, where its name is missing or has another form than
-    /// the protocol recommends, and where a schema is refused.
+    /// the protocol recommends, where an optional member has the wrong type (`"title": null`), where
+    /// an `x-mcp-header` annotation breaks a rule, and where a schema is refused: an authored tool is
+    /// one that [`judge_tools`](crate::judge_tools) keeps as it is.
     pub fn authored(tool: Value) -> Result<Self, ContractError> {
         Self::authored_with(tool, &Schema::options())
     }
@@ -61,8 +64,16 @@ impl Contract {
         if let Some(finding) = tool_name_form::check(name_of(&tool)?) {
             return Err(name_error(finding.message, finding.pointer, true));
         }
+        if let Some(finding) = tool_member::check(&tool).into_iter().next() {
+            let kind = ContractErrorKind::Member { message: finding.message };
+            return Err(ContractError { side: None, pointer: finding.pointer, kind });
+        }
         let input = tool.get("inputSchema").cloned().unwrap_or_else(|| Map::new().into());
         let input = InputSchema::authored_with(input, options)?;
+        if let Some(finding) = header_annotation::check(input.value()).into_iter().next() {
+            let kind = ContractErrorKind::Header { message: finding.message };
+            return Err(ContractError { side: Some(Side::Input), pointer: finding.pointer, kind });
+        }
         let output = tool
             .get("outputSchema")
             .map(|schema| OutputSchema::authored_with(schema.clone(), options))
@@ -105,13 +116,14 @@ impl Contract {
         if let Some(output) = &output {
             write(&mut tool, "outputSchema", output.value());
         }
+        let tool = Value::Object(tool);
         Self { inner: Arc::new(Inner { tool, input, output, digest: OnceLock::new() }) }
     }
 
     /// The name of the tool.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.inner.tool.get("name").and_then(Value::as_str).unwrap_or_default()
+        self.tool().get("name").and_then(Value::as_str).unwrap_or_default()
     }
 
     /// What the tool takes.
@@ -130,14 +142,40 @@ impl Contract {
     /// know included.
     #[must_use]
     pub fn tool(&self) -> &Map<String, Value> {
+        match &self.inner.tool {
+            Value::Object(tool) => tool,
+            _ => unreachable!("`assemble` makes it of a map"),
+        }
+    }
+
+    /// [`Contract::tool`] as a JSON value, as [`project_tool`](crate::project_tool) takes it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{Contract, Revision, project_tool};
+    ///
+    /// let contract = Contract::received(json!({
+    ///     "name": "get_count",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": { "type": "integer" }
+    /// }))?;
+    /// let legacy = project_tool(contract.value(), &Revision::V2025_11_25)?;
+    /// assert_eq!(legacy.value["outputSchema"]["type"], "object");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn value(&self) -> &Value {
         &self.inner.tool
     }
 
     /// SHA-256 over the canonical JSON (RFC 8785) of [`Contract::tool`]: the same whatever the order
     /// of members and the spelling of numbers, another one as soon as anything else differs.
+    ///
+    /// Numbers are compared as RFC 8785 writes them, as IEEE 754 doubles: integers beyond 2⁵³ that
+    /// round to the same double, such as 9007199254740992 and 9007199254740993, give the same digest.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        *self.inner.digest.get_or_init(|| Digest::of(&self.inner.tool))
+        *self.inner.digest.get_or_init(|| Digest::of(self.tool()))
     }
 }
 

@@ -5,10 +5,11 @@ use toolpact_schema::{Pointer, SchemaError, SchemaErrorKind};
 use crate::{
     Finding, Rule, Side,
     rules::{
-        dangling_ref::DANGLING_REF, external_ref::EXTERNAL_REF, input_missing::INPUT_MISSING,
-        input_root::INPUT_ROOT, input_root_type::INPUT_ROOT_TYPE, output_root::OUTPUT_ROOT,
-        schema_dialect::SCHEMA_DIALECT, schema_invalid::SCHEMA_INVALID, schema_limit::SCHEMA_LIMIT,
-        schema_pattern::SCHEMA_PATTERN, tool_entry::TOOL_ENTRY, tool_name::TOOL_NAME,
+        dangling_ref::DANGLING_REF, external_ref::EXTERNAL_REF,
+        header_annotation::HEADER_ANNOTATION, input_missing::INPUT_MISSING, input_root::INPUT_ROOT,
+        input_root_type::INPUT_ROOT_TYPE, output_root::OUTPUT_ROOT, schema_dialect::SCHEMA_DIALECT,
+        schema_invalid::SCHEMA_INVALID, schema_limit::SCHEMA_LIMIT, schema_pattern::SCHEMA_PATTERN,
+        tool_entry::TOOL_ENTRY, tool_member::TOOL_MEMBER, tool_name::TOOL_NAME,
         tool_name_form::TOOL_NAME_FORM,
     },
 };
@@ -49,6 +50,18 @@ pub enum ContractErrorKind {
         message: String,
         /// Whether there is a name, but of another form.
         form: bool,
+    },
+    /// An optional member of the tool has another type than the protocol gives it.
+    #[error("{message}")]
+    Member {
+        /// What is wrong.
+        message: String,
+    },
+    /// An `x-mcp-header` annotation of the input schema breaks a rule.
+    #[error("{message}")]
+    Header {
+        /// What is wrong.
+        message: String,
     },
     /// The tool has no input schema.
     #[error("missing required member `inputSchema`")]
@@ -116,6 +129,8 @@ impl ContractErrorKind {
             Self::NotATool { .. } => &TOOL_ENTRY,
             Self::Name { form: false, .. } => &TOOL_NAME,
             Self::Name { form: true, .. } => &TOOL_NAME_FORM,
+            Self::Member { .. } => &TOOL_MEMBER,
+            Self::Header { .. } => &HEADER_ANNOTATION,
             Self::NoInput => &INPUT_MISSING,
             Self::InputRoot { .. } => &INPUT_ROOT,
             Self::InputType { .. } => &INPUT_ROOT_TYPE,

@@ -123,7 +123,7 @@ fn input(
     let settled = settle(Side::Input, schema, options.policy, compile);
     findings.extend(settled.findings);
     let judged = settled.schema.as_ref().map_or(schema, InputSchema::value);
-    if let Some(mut finding) = header_annotation::check(judged) {
+    for mut finding in header_annotation::check(judged) {
         if options.ignore_headers {
             finding.severity = Severity::Warning;
         }

@@ -1,6 +1,6 @@
 //! `header-annotation`.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt::Write as _};
 
 use serde_json::{Map, Value};
 
@@ -44,36 +44,61 @@ declare! {
 /// The annotation.
 const KEY: &str = "x-mcp-header";
 
-/// The first annotation of `schema` that breaks a rule, for one is enough to lose the tool.
-pub(crate) fn check(schema: &Value) -> Option<Finding> {
-    let mut scan = Scan { seen: HashSet::new(), found: None };
+/// The most annotations reported for one schema; the last one counts the rest.
+const REPORTED: usize = 16;
+
+/// The bytes of pointers after which no more are reported: names can be long.
+const POINTERS: usize = 1 << 16;
+
+/// The annotations of `schema` that break a rule, as findings whose pointers start at its root.
+pub(crate) fn check(schema: &Value) -> Vec<Finding> {
+    let mut scan = Scan { seen: HashSet::new(), found: Vec::new(), written: 0, more: 0 };
     scan.visit(schema, &Path::default(), true);
+    if scan.more > 0
+        && let Some(last) = scan.found.last_mut()
+    {
+        // Writing to a `String` does not fail.
+        _ = write!(last.message, ", and {} more wrong annotations", scan.more);
+    }
     scan.found
 }
 
 struct Scan {
+    /// The names used so far, in lower case.
     seen: HashSet<String>,
-    found: Option<Finding>,
+    found: Vec<Finding>,
+    /// Bytes of pointers.
+    written: usize,
+    /// How many are found and not reported.
+    more: usize,
 }
 
 impl Scan {
     /// `reachable`: through `properties` alone.
     fn visit(&mut self, schema: &Value, path: &Path<'_>, reachable: bool) {
         let Value::Object(schema) = schema else { return };
-        if self.found.is_some() || path.depth() > DEEPEST {
+        if path.depth() > DEEPEST {
             return;
         }
         if let Some(name) = schema.get(KEY)
             && let Err(message) = self.annotation(name, schema, reachable && path.depth() > 0)
         {
-            let finding = HEADER_ANNOTATION.finding(message).at(path.pointer().join(KEY));
-            self.found = Some(finding);
-            return;
+            self.report(message, path);
         }
         each(schema, |step, inner| {
             let reachable = reachable && step.keyword == "properties";
             self.visit(inner, &path.step(step), reachable);
         });
+    }
+
+    fn report(&mut self, message: String, path: &Path<'_>) {
+        if self.found.len() == REPORTED || self.written > POINTERS {
+            self.more += 1;
+            return;
+        }
+        let at = path.pointer().join(KEY);
+        self.written += at.as_str().len();
+        self.found.push(HEADER_ANNOTATION.finding(message).at(at));
     }
 
     fn annotation(
@@ -103,18 +128,15 @@ impl Scan {
         }
         if !self.seen.insert(name.to_ascii_lowercase()) {
             let found = show(&Value::String(name.clone()));
-            return Err(format!("expected a name used once (whatever its case), found {found} again"));
+            return Err(format!(
+                "expected a name used once (whatever its case), found {found} again"
+            ));
         }
         Ok(())
     }
 }
 
 /// `tchar` of RFC 9110, section 5.6.2.
-const fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(
-            byte,
-            b'!' | b'#' | b'$' | b'%' | b'&' | b'\'' | b'*' | b'+' | b'-' | b'.' | b'^' | b'_' | b'`'
-                | b'|' | b'~'
-        )
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

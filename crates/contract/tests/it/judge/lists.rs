@@ -29,11 +29,17 @@ fn list(case: &Value) -> Result<(), Failed> {
     expect(case, "kept", &json!(judged.list))
 }
 
-/// A case has `schema` and says the `pointer` and `message` of the annotation that is wrong, if any.
+/// A case has `schema` and says the `pointer` and `message` of the first annotation that is wrong, if
+/// any, the `pointers` of all of them, and the message of the `last`.
 fn headers(case: &Value) -> Result<(), Failed> {
     let tool = json!({ "name": "t", "inputSchema": case["schema"] });
     let judged = judge_tools(tool.clone(), &JudgeOptions::default());
-    let found = judged.findings.iter().find(|finding| finding.rule == "header-annotation");
+    let all: Vec<_> =
+        judged.findings.iter().filter(|finding| finding.rule == "header-annotation").collect();
+    let pointers: Vec<_> = all.iter().map(|finding| &finding.pointer).collect();
+    expect(case, "pointers", &json!(pointers))?;
+    expect(case, "last", &all.last().map_or(Value::Null, |last| json!(last.message)))?;
+    let found = all.first();
     expect(case, "pointer", &found.map_or(Value::Null, |found| json!(found.pointer)))?;
     expect(case, "message", &found.map_or(Value::Null, |found| json!(found.message)))?;
     if judged.list.is_some() != found.is_none() {

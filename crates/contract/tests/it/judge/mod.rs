@@ -7,12 +7,14 @@ mod corpus;
 mod lists;
 mod pages;
 mod schemas;
+mod tools;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         schemas::trials(),
+        tools::trials(),
         lists::trials(),
         calls::trials(),
         pages::trials(),
