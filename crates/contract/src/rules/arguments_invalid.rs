@@ -15,10 +15,20 @@ declare! {
     ///
     /// ## Example
     ///
-    /// `{"hours": 30}` for a schema that says `"maximum": 24`.
+    /// ```json
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "hours": { "type": "integer", "maximum": 24 } } },
+    ///   "arguments": { "hours": 30 }
+    /// }
+    /// ```
     ///
     /// ## Use instead
     ///
-    /// `{"hours": 24}`.
+    /// ```json
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "hours": { "type": "integer", "maximum": 24 } } },
+    ///   "arguments": { "hours": 24 }
+    /// }
+    /// ```
     ARGUMENTS_INVALID = "arguments-invalid", Error
 }

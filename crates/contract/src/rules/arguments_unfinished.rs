@@ -14,10 +14,24 @@ declare! {
     ///
     /// ## Example
     ///
-    /// A string of a megabyte for a pattern that has to go back at each character.
+    /// A pattern that has to go back at each character:
+    ///
+    /// ```json
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "id": { "pattern": "^((?=a)a|aa)+$" } } },
+    ///   "arguments": { "id": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" }
+    /// }
+    /// ```
     ///
     /// ## Use instead
     ///
-    /// Smaller arguments, a simpler schema, or more fuel for servers you trust.
+    /// A simpler schema, smaller arguments, or more fuel for servers you trust:
+    ///
+    /// ```json
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "id": { "pattern": "^a+$" } } },
+    ///   "arguments": { "id": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" }
+    /// }
+    /// ```
     ARGUMENTS_UNFINISHED = "arguments-unfinished", Error
 }

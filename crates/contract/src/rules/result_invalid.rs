@@ -17,10 +17,22 @@ declare! {
     ///
     /// ## Example
     ///
-    /// `{"temperature": null}` for a schema that says `"temperature": {"type": "number"}`.
+    /// ```json
+    /// {
+    ///   "outputSchema": { "type": "object", "properties": { "temperature": { "type": "number" } } },
+    ///   "result": { "content": [], "structuredContent": { "temperature": null } }
+    /// }
+    /// ```
     ///
     /// ## Use instead
     ///
-    /// Return what the schema says, or say what you return: `"type": ["number", "null"]`.
+    /// Return what the schema says, or say what you return:
+    ///
+    /// ```json
+    /// {
+    ///   "outputSchema": { "type": "object", "properties": { "temperature": { "type": ["number", "null"] } } },
+    ///   "result": { "content": [], "structuredContent": { "temperature": null } }
+    /// }
+    /// ```
     RESULT_INVALID = "result-invalid", Error
 }

@@ -5,8 +5,9 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Asks for the member `structuredContent` in every result that is not an error. `null`, `0`, `false`,
-    /// `""` and `[]` are values; only an absent member is missing.
+    /// Asks for the member `structuredContent` in every result that is not an error, does not ask for input
+    /// (`"resultType": "input_required"`) and does not stand for a task. `null`, `0`, `false`, `""` and `[]`
+    /// are values; only an absent member is missing.
     ///
     /// ## Why is this bad
     ///
@@ -16,13 +17,19 @@ declare! {
     /// ## Example
     ///
     /// ```json
-    /// { "content": [{ "type": "text", "text": "72" }] }
+    /// {
+    ///   "outputSchema": { "type": "integer" },
+    ///   "result": { "content": [{ "type": "text", "text": "72" }] }
+    /// }
     /// ```
     ///
     /// ## Use instead
     ///
     /// ```json
-    /// { "content": [{ "type": "text", "text": "72" }], "structuredContent": 72 }
+    /// {
+    ///   "outputSchema": { "type": "integer" },
+    ///   "result": { "content": [{ "type": "text", "text": "72" }], "structuredContent": 72 }
+    /// }
     /// ```
     RESULT_MISSING = "result-missing", Error
 }

@@ -15,13 +15,13 @@ declare! {
     /// ## Example
     ///
     /// ```json
-    /// { "content": "done" }
+    /// { "result": { "content": "done" } }
     /// ```
     ///
     /// ## Use instead
     ///
     /// ```json
-    /// { "content": [{ "type": "text", "text": "done" }] }
+    /// { "result": { "content": [{ "type": "text", "text": "done" }] } }
     /// ```
     RESULT_SHAPE = "result-shape", Error
 }

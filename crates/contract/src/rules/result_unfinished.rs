@@ -14,10 +14,24 @@ declare! {
     ///
     /// ## Example
     ///
-    /// A list of a million objects for a schema with `uniqueItems`.
+    /// A pattern that has to go back at each character:
+    ///
+    /// ```json
+    /// {
+    ///   "outputSchema": { "type": "string", "pattern": "^((?=a)a|aa)+$" },
+    ///   "result": { "content": [], "structuredContent": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" }
+    /// }
+    /// ```
     ///
     /// ## Use instead
     ///
-    /// Smaller results, a simpler schema, or more fuel for servers you trust.
+    /// A simpler schema, smaller results, or more fuel for servers you trust:
+    ///
+    /// ```json
+    /// {
+    ///   "outputSchema": { "type": "string", "pattern": "^a+$" },
+    ///   "result": { "content": [], "structuredContent": "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!" }
+    /// }
+    /// ```
     RESULT_UNFINISHED = "result-unfinished", Error
 }

@@ -15,10 +15,19 @@ declare! {
     ///
     /// ## Example
     ///
-    /// Thirty definitions that each refer to the next one twice: one value is visited a billion times.
+    /// A pattern that compiles to a million states:
+    ///
+    /// ```json
+    /// { "type": "string", "pattern": "^([a-z]{1000}){1000}$" }
+    /// ```
     ///
     /// ## Use instead
     ///
-    /// Split the tool, share definitions instead of nesting them, or raise the limit for servers you trust.
+    /// A smaller schema: share definitions instead of nesting them, bound lengths outside of patterns, split the
+    /// tool; or raise the limit for servers you trust.
+    ///
+    /// ```json
+    /// { "type": "string", "pattern": "^[a-z]*$", "maxLength": 1000000 }
+    /// ```
     SCHEMA_LIMIT = "schema-limit", Error
 }

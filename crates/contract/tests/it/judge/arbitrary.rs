@@ -1,5 +1,7 @@
 //! Arbitrary JSON: no panic, nothing lost without a finding, work in proportion to the input.
 
+use std::time::{Duration, Instant};
+
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -17,6 +19,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("any_schema_is_judged_and_repaired_once", any_schema),
         trial("any_json_is_a_result", any_result),
         trial("findings_grow_with_the_list", linear_findings),
+        trial("time_grows_with_the_list", linear_time),
+        trial("time_grows_with_a_schema", linear_time_of_a_schema),
     ]
 }
 
@@ -190,4 +194,44 @@ fn linear_findings() -> Result<(), Failed> {
     } else {
         Err(format!("{} findings, {written} bytes of pointers", judged.findings.len()).into())
     }
+}
+
+/// Judging `tool(size)` eight times as large takes far less than sixty-four times as long.
+fn grows_linearly(sizes: [usize; 2], tool: fn(usize) -> Value) -> Result<(), Failed> {
+    let time = |size| {
+        let list = tool(size);
+        let start = Instant::now();
+        let judged = judge_tools(list, &JudgeOptions::default().policy(Policy::Repair));
+        assert!(judged.list.is_some(), "judged and kept");
+        start.elapsed()
+    };
+    let [small, large] = sizes.map(time);
+    if large > small.max(Duration::from_millis(5)) * 30 {
+        return Err(format!("{small:?} for {}, {large:?} for {}", sizes[0], sizes[1]).into());
+    }
+    Ok(())
+}
+
+fn linear_time() -> Result<(), Failed> {
+    grows_linearly([250, 2_000], |size| {
+        let tool =
+            |index| json!({ "name": format!("t{index}"), "inputSchema": { "required": null } });
+        (0..size).map(tool).collect()
+    })
+}
+
+/// Tuples to rewrite, references into them, wrong headers, and long names above all that.
+fn linear_time_of_a_schema() -> Result<(), Failed> {
+    grows_linearly([100, 800], |size| {
+        let tuples: Map<_, _> = (0..size)
+            .map(|index| {
+                (format!("t{index}"), json!({ "items": [{ "nullable": true, "type": "string" }] }))
+            })
+            .collect();
+        let references: Vec<_> = (0..size)
+            .map(|index| json!({ "$ref": format!("#/properties/{}/properties/t{index}/items/0", "n".repeat(200)) }))
+            .collect();
+        json!({ "name": "t", "inputSchema": { "type": "object", "anyOf": references,
+            "properties": { "n".repeat(200): { "properties": tuples } } } })
+    })
 }

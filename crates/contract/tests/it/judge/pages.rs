@@ -1,7 +1,10 @@
 //! The pages of the rules.
 
 use libtest_mimic::{Failed, Trial};
-use toolpact_contract::{JudgeOptions, Rule, judge_tools, rules};
+use serde_json::{Value, json};
+use toolpact_contract::{
+    Contract, Finding, JudgeOptions, Mode, Rule, judge_arguments, judge_result, judge_tools, rules,
+};
 
 pub(crate) fn trials() -> Vec<Trial> {
     rules()
@@ -9,8 +12,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// A page has the four sections, and where its example is a tool or a list of tools, judging that
-/// gives the rule, and judging what to use instead does not.
+/// A page has the four sections; its example breaks the rule, and what to use instead, where that is
+/// JSON, does not.
 fn page(rule: &'static Rule) -> Result<(), Failed> {
     let page = rule.page();
     let sections: Vec<_> = page.lines().filter(|line| line.starts_with("## ")).collect();
@@ -20,36 +23,54 @@ fn page(rule: &'static Rule) -> Result<(), Failed> {
     if rule.summary().is_empty() || !rule.summary().ends_with('.') {
         return Err("no summary".into());
     }
-    let mut examples = page.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next());
-    for finds in [true, false] {
-        let Some(example) = examples.next() else { continue };
-        let example =
-            serde_json::from_str(example).map_err(|error| format!("{example}: {error}"))?;
-        if rule.id.starts_with("result-") || rule.id.starts_with("arguments-") {
-            continue;
-        }
-        let judged = judge_tools(as_tools(rule, example), &JudgeOptions::default());
-        if judged.findings.iter().any(|finding| finding.rule == rule.id) != finds {
-            return Err(
-                format!("expected the finding: {finds}, found {:?}", judged.findings).into()
-            );
+    let (_, rest) = page.split_once("## Example\n").expect("a section of that name");
+    let (example, instead) = rest.split_once("## Use instead\n").expect("a section of that name");
+    let Some(example) = json(example)? else { return Err("no example in JSON".into()) };
+    for (example, finds) in [(Some(example), true), (json(instead)?, false)] {
+        let Some(example) = example else { continue };
+        let findings = judge(rule, &example)?;
+        if findings.iter().any(|finding| finding.rule == rule.id) != finds {
+            return Err(format!("expected the finding: {finds}, found {findings:?}").into());
         }
     }
     Ok(())
 }
 
+/// The JSON in a section.
+fn json(section: &str) -> Result<Option<Value>, Failed> {
+    let Some((_, rest)) = section.split_once("```json\n") else { return Ok(None) };
+    let text = rest.split("```").next().unwrap_or_default();
+    serde_json::from_str(text).map(Some).map_err(|error| format!("{text}: {error}").into())
+}
+
+/// What judging the example finds: a call where it has `arguments` or a `result`, else a tool list.
+fn judge(rule: &Rule, example: &Value) -> Result<Vec<Finding>, Failed> {
+    let (arguments, result) = (example.get("arguments"), example.get("result"));
+    if arguments.is_none() && result.is_none() {
+        return Ok(judge_tools(as_tools(rule, example.clone()), &JudgeOptions::default()).findings);
+    }
+    let mut tool = json!({ "name": "t", "inputSchema": { "type": "object" } });
+    for member in ["inputSchema", "outputSchema"] {
+        if let Some(schema) = example.get(member) {
+            tool[member] = schema.clone();
+        }
+    }
+    let contract = Contract::received(tool).map_err(|error| error.to_string())?;
+    Ok(match result {
+        Some(result) => judge_result(&contract, result, Mode::Enforce).findings,
+        None => judge_arguments(&contract, arguments, Mode::Enforce).findings,
+    })
+}
+
 /// Examples of schemas as a tool: as output schema, which may be any, or as input schema where the
 /// rule is about those.
-fn as_tools(rule: &Rule, example: serde_json::Value) -> serde_json::Value {
+fn as_tools(rule: &Rule, example: Value) -> Value {
     let is_tools = example.is_array() || example.get("tools").is_some();
     let is_tool = example.get("inputSchema").is_some() || example.get("name").is_some();
     if is_tools || is_tool {
         return example;
     }
-    let input = if rule.id == "header-annotation" {
-        example.clone()
-    } else {
-        serde_json::json!({ "type": "object" })
-    };
-    serde_json::json!({ "name": "t", "inputSchema": input, "outputSchema": example })
+    let input =
+        if rule.id == "header-annotation" { example.clone() } else { json!({ "type": "object" }) };
+    json!({ "name": "t", "inputSchema": input, "outputSchema": example })
 }
