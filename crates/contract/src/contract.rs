@@ -160,7 +160,7 @@ impl Contract {
     ///     "outputSchema": { "type": "integer" }
     /// }))?;
     /// let legacy = project_tool(contract.value(), &Revision::V2025_11_25)?;
-    /// assert_eq!(legacy.value["outputSchema"]["type"], "object");
+    /// assert_eq!(legacy.tool["outputSchema"]["type"], "object");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

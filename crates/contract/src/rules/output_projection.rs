@@ -5,8 +5,10 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Looks for what cannot be projected without changing its meaning: a dialect that is not known, more than
-    /// 256 nested levels, or a value that is data in one place and, by a reference, a schema in another.
+    /// Looks for what cannot be projected without changing its meaning: a dialect that is not known, or a value
+    /// that is data in one place and, by a reference, a schema in another. And for what would be too large: more
+    /// than 256 nested levels, or 120 once projected; pointers to all its places of more than 64 MiB together;
+    /// names and references that resolve to URIs of more than 16 MiB together.
     ///
     /// ## Why is this bad
     ///
