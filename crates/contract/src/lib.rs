@@ -37,6 +37,55 @@
 //! let result = json!({ "content": [], "structuredContent": [68, 72] });
 //! assert!(judge_result(forecast, &result, Mode::Enforce).findings.is_empty());
 //! ```
+//!
+//! # The order: lift, judge, project
+//!
+//! A contract is about the natural shape. Whoever stands between a server and a client lifts what the
+//! server sends, judges it, and projects it to the revision of the client last:
+//!
+//! ```text
+//! tools/list   server ──▶ lift_tool ──▶ judge_tools ──▶ project_tool ──▶ client
+//! tools/call   server ──▶ lift_result ──▶ judge_result ──▶ send_result ──▶ client
+//! ```
+//!
+//! In another order a right result in its envelope breaks the natural schema, and a schema within the
+//! limits can be beyond them, for projecting makes it larger. A result is lifted by the [`Form`] that
+//! lifting its tool gave, and sent by the one that projecting it gave.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolpact_contract::{
+//!     JudgeOptions, Mode, Outcome, Revision, judge_result, judge_tools, lift_result, lift_tool,
+//!     project_tool, send_result,
+//! };
+//!
+//! let legacy = Revision::V2025_11_25;
+//! let received = json!({
+//!     "name": "get_count",
+//!     "inputSchema": { "type": "object" },
+//!     "outputSchema": {
+//!         "type": "object",
+//!         "properties": { "result": { "type": "integer" } },
+//!         "required": ["result"],
+//!         "x-fastmcp-wrap-result": true
+//!     }
+//! });
+//! let lifted = lift_tool(&received, &legacy)?;
+//! let form = lifted.form;
+//! let judged = judge_tools(lifted.tool.into_owned(), &JudgeOptions::default());
+//! let contract = &judged.contracts[0];
+//! assert_eq!(contract.value()["outputSchema"], json!({ "type": "integer" }));
+//! let projected = project_tool(contract.value(), &legacy)?;
+//!
+//! let result = json!({ "content": [], "structuredContent": { "result": 72 } });
+//! let result = lift_result(&result, form)?;
+//! assert_eq!(result["structuredContent"], 72);
+//! assert_eq!(judge_result(contract, &result, Mode::Enforce).outcome, Outcome::Valid);
+//! let sent = send_result(&result, projected.form, &legacy)?;
+//! assert_eq!(sent["structuredContent"], json!({ "result": 72 }));
+//! assert_eq!(sent["content"][0]["text"], "72");
+//! # Ok::<(), toolpact_contract::ProjectError>(())
+//! ```
 
 mod contract;
 mod error;
@@ -62,9 +111,9 @@ pub use judge::{
 };
 pub use output::OutputSchema;
 pub use project::{
-    Form, Formats, MARKER, MAX_DEPTH, MAX_POINTER_BYTES, Nullable, ProjectError, ProjectErrorKind,
-    Projection, Shaped, Unmarked, lift_result, lift_tool, mirror_result, project_result,
-    project_tool, send_result,
+    Form, Formats, MARKER, MAX_DEPTH, MAX_POINTER_BYTES, MAX_PROJECTED_DEPTH, MAX_URI_BYTES,
+    Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked, lift_result, lift_tool,
+    mirror_result, project_result, project_tool, send_result,
 };
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};

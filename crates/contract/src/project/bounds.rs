@@ -12,13 +12,21 @@ pub const MAX_DEPTH: usize = 256;
 /// Bytes of the JSON Pointers to all places of a schema, together.
 pub const MAX_POINTER_BYTES: usize = 1 << 26;
 
-/// What projecting makes of [`MAX_DEPTH`] levels at most: a veil around each, and the envelope.
-pub(crate) const MAX_PROJECTED_DEPTH: usize = 3 * MAX_DEPTH + 8;
+/// Bytes of the URIs that the names and references of a schema resolve to, together.
+pub const MAX_URI_BYTES: usize = 1 << 24;
+
+/// Nested containers of a tool or result that was projected, its marker included. Most readers of JSON
+/// stop at 127 or 128 and a tool stands three levels down in its response: one that is deeper makes the
+/// whole list unreadable.
+pub const MAX_PROJECTED_DEPTH: usize = 120;
+
+/// Nested containers of a tool or result that are followed at all.
+pub(crate) const MAX_READ_DEPTH: usize = 3 * MAX_DEPTH;
 
 /// Refuses what is deeper than `limit`, so that everything after may recurse.
 pub(crate) fn check(value: &Value, at: &str, limit: usize) -> Result<(), ProjectError> {
     let mut level = vec![value];
-    for _ in 0..=limit {
+    for _ in 0..limit {
         let mut next = Vec::new();
         for value in level {
             match value {
@@ -60,6 +68,15 @@ pub(crate) fn check_total(total: usize, at: &str) -> Result<(), ProjectError> {
     }
     let kind = ProjectErrorKind::PointerBytes { found: total, limit: MAX_POINTER_BYTES };
     Err(ProjectError::new(Pointer::from(at), kind))
+}
+
+/// Refuses URIs of more than [`MAX_URI_BYTES`] together.
+pub(crate) fn check_uris(total: usize) -> Result<(), ProjectError> {
+    if total <= MAX_URI_BYTES {
+        return Ok(());
+    }
+    let kind = ProjectErrorKind::UriBytes { found: total, limit: MAX_URI_BYTES };
+    Err(ProjectError::new(Pointer::root(), kind))
 }
 
 fn is_container(value: &Value) -> bool {

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use toolpact_schema::Dialect;
 
 use super::edit::Edit;
+use super::inherited;
 use super::keyword;
 use super::outline::Outline;
 use super::projection::Formats;
@@ -28,7 +29,7 @@ pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, E
         }
     }
     reader.spread();
-    reader.fill_contains();
+    reader.look_below_inversion();
     reader.edits
 }
 
@@ -79,12 +80,13 @@ impl Reader<'_, '_> {
         ref_rules: bool,
     ) {
         let mut silent: Vec<&str> = Vec::new();
+        silent.extend(keyword::ONLY_AJV_KNOWS);
         if ref_rules {
             silent.extend(keyword::ACTIVE_BESIDE_REF);
         } else {
             silent.extend(keyword::only_draft07_asserts(dialect));
             silent.push("id");
-            if !schema.contains_key("type") {
+            if !is_nullable_read(schema) {
                 silent.push("nullable");
             }
             for keyword in ["exclusiveMaximum", "exclusiveMinimum"] {
@@ -94,11 +96,7 @@ impl Reader<'_, '_> {
             }
         }
         for keyword in silent.into_iter().filter(|keyword| schema.contains_key(*keyword)) {
-            let mut name = format!("x-{keyword}");
-            while schema.contains_key(&name) {
-                name.insert_str(0, "x-");
-            }
-            self.edit(place).rename.push((keyword.to_owned(), name));
+            self.edit(place).rename.push((keyword.to_owned(), unknown_name(keyword, schema)));
         }
     }
 
@@ -121,13 +119,18 @@ impl Reader<'_, '_> {
 
     /// Properties that every JavaScript object has are looked for by pattern.
     fn inherited_names(&mut self, place: usize, schema: &Map<String, Value>) {
-        let properties = schema.get("properties").and_then(Value::as_object);
-        if properties.into_iter().flat_map(Map::keys).any(|name| is_inherited(name)) {
+        if inherited::is_named_in(schema) {
             self.edit(place).by_pattern = true;
         }
+        for (keyword, child) in &self.outline.places[place].children {
+            let pointer = &self.outline.places[*child].pointer;
+            let name = pointer.rsplit('/').next().unwrap_or_default();
+            if *keyword == "dependencies" && inherited::is_inherited(name) {
+                self.edit(*child).only_beside = Some(name.to_owned());
+            }
+        }
         let Some(Value::Array(required)) = schema.get("required") else { return };
-        let is_hidden = |name: &Value| name.as_str().is_some_and(is_inherited);
-        let (hidden, seen): (Vec<_>, Vec<_>) = required.iter().cloned().partition(is_hidden);
+        let (hidden, seen) = inherited::part(required);
         if hidden.is_empty() {
             return;
         }
@@ -138,11 +141,7 @@ impl Reader<'_, '_> {
         } else {
             edit.put.push(("required", seen.into()));
         }
-        for name in hidden.iter().filter_map(Value::as_str) {
-            let absent = json!({ format!("^{name}$"): { "not": {} } });
-            let without = json!({ "type": "object", "patternProperties": absent });
-            edit.require.push(json!({ "not": without }));
-        }
+        edit.require.extend(hidden.into_iter().map(inherited::present));
     }
 
     fn formats(&mut self, place: usize, schema: &Map<String, Value>) {
@@ -168,11 +167,14 @@ impl Reader<'_, '_> {
         }
         let pointed_at = self.is_pointed_at(place, "items");
         if *items == Value::Bool(false) && !pointed_at {
-            let length = prefix.len() as u64;
-            let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(length);
+            let length = prefix.len();
+            let most = schema.get("maxItems").and_then(Value::as_f64);
             let edit = self.edit(place);
             edit.drop.push("items");
-            edit.put.push(("maxItems", most.min(length).into()));
+            let as_number = f64::from(u32::try_from(length).unwrap_or(u32::MAX));
+            if most.is_none_or(|most| most > as_number) {
+                edit.put.push(("maxItems", length.into()));
+            }
         } else if schema.keys().any(|keyword| evaluates_items(keyword)) {
             self.edit(place).veil = true;
         } else {
@@ -217,9 +219,11 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Ajv takes an empty array for one that contains something when it has just read `items`. Where
-    /// that would be turned around, the array says itself that it is not empty.
-    fn fill_contains(&mut self) {
+    /// Where more that is accepted would be turned into more that is refused: Ajv accepts `null` by
+    /// `nullable`, which no dialect knows, and takes an empty array for one that contains something when
+    /// it has just read `items`. There it gets not to see the one, and the array says itself that it is
+    /// not empty.
+    fn look_below_inversion(&mut self) {
         let outline = self.outline;
         let places = outline.places.iter();
         let mut queue: Vec<usize> = places
@@ -240,6 +244,13 @@ impl Reader<'_, '_> {
             let number = |keyword| around.schema.get(keyword).and_then(Value::as_f64);
             let ref_rules =
                 around.dialect <= Dialect::Draft7 && around.schema.get("$ref").is_some();
+            if let (Value::Object(schema), false) = (around.schema, ref_rules)
+                && schema.get("nullable") == Some(&Value::Bool(true))
+                && is_nullable_read(schema)
+            {
+                let name = unknown_name("nullable", schema);
+                self.edit(place).rename.push(("nullable".to_owned(), name));
+            }
             if around.dialect >= Dialect::Draft6
                 && !ref_rules
                 && around.schema.get("contains").is_some()
@@ -259,7 +270,7 @@ fn inverts(keyword: &str, holder: &Value) -> bool {
 
 /// Whether a draft-07 reader ignores something that the schema asserts.
 fn is_loose(schema: &Map<String, Value>) -> bool {
-    schema.iter().any(|(keyword, value)| match keyword.as_str() {
+    schema.keys().any(|keyword| match keyword.as_str() {
         "$dynamicRef"
         | "$recursiveRef"
         | "dependentRequired"
@@ -268,7 +279,6 @@ fn is_loose(schema: &Map<String, Value>) -> bool {
         | "unevaluatedItems"
         | "unevaluatedProperties" => true,
         "maxContains" | "minContains" => schema.contains_key("contains"),
-        "nullable" => *value == Value::Bool(true),
         _ => false,
     })
 }
@@ -288,8 +298,25 @@ fn evaluates_items(keyword: &str) -> bool {
     )
 }
 
-fn is_inherited(name: &str) -> bool {
-    keyword::is_inherited_in_javascript(name)
+/// Whether Ajv goes on after `nullable`: it gives up where that is no boolean, stands without `type`, or
+/// is `false` beside the type `null`.
+fn is_nullable_read(schema: &Map<String, Value>) -> bool {
+    let Some(kind) = schema.get("type") else { return false };
+    let has_null =
+        *kind == "null" || kind.as_array().is_some_and(|list| list.contains(&"null".into()));
+    match schema.get("nullable") {
+        Some(Value::Bool(nullable)) => *nullable || !has_null,
+        _ => false,
+    }
+}
+
+/// A name for `keyword` that no reader knows and `schema` does not use.
+fn unknown_name(keyword: &str, schema: &Map<String, Value>) -> String {
+    let mut name = format!("x-{keyword}");
+    while schema.contains_key(&name) {
+        name.insert_str(0, "x-");
+    }
+    name
 }
 
 fn branches(schema: &Value) -> usize {

@@ -30,7 +30,8 @@ pub enum ProjectErrorKind {
         /// The JSON type that stands there.
         found: &'static str,
     },
-    /// More nested containers than [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// More nested containers than [`MAX_DEPTH`](super::MAX_DEPTH), or, in what was projected,
+    /// than [`MAX_PROJECTED_DEPTH`](super::MAX_PROJECTED_DEPTH).
     #[error("more than {limit} nested levels")]
     Depth {
         /// The limit.
@@ -40,6 +41,14 @@ pub enum ProjectErrorKind {
     #[error("{found} bytes of pointers to its places exceed the limit of {limit}")]
     PointerBytes {
         /// The bytes of the pointers to all places, together.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// More bytes of URIs than [`MAX_URI_BYTES`](super::MAX_URI_BYTES).
+    #[error("{found} bytes of URIs, each resolved against its base, exceed the limit of {limit}")]
+    UriBytes {
+        /// The bytes of the URIs that were resolved, together, when the limit was passed.
         found: usize,
         /// The limit.
         limit: usize,

@@ -24,7 +24,8 @@ pub(crate) fn hide<'a>(
         Some(Value::Array(blocks)) => blocks,
         Some(_) => return Ok(Cow::Borrowed(result)),
     };
-    bounds::check(value, "/structuredContent", bounds::MAX_DEPTH)?;
+    // It has to be read again to be lifted.
+    bounds::check(value, "/structuredContent", bounds::MAX_PROJECTED_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
     let said = blocks.iter().position(|authored| {
         authored.get("type") == block.get("type") && authored.get("text") == block.get("text")

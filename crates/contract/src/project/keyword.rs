@@ -47,11 +47,25 @@ pub(crate) fn is_data(keyword: &str) -> bool {
 /// Keywords that `dialect` does not know and a draft-07 reader asserts.
 pub(crate) fn only_draft07_asserts(dialect: Dialect) -> &'static [&'static str] {
     match dialect {
-        Dialect::Draft4 => &["const", "contains", "if", "propertyNames"],
-        Dialect::Draft6 => &["if"],
+        Dialect::Draft4 => {
+            &["$anchor", "$dynamicAnchor", "$id", "const", "contains", "if", "propertyNames"]
+        }
+        Dialect::Draft6 => &["$anchor", "$dynamicAnchor", "if"],
+        Dialect::Draft7 => &["$anchor", "$dynamicAnchor"],
+        Dialect::Draft201909 => &["$dynamicAnchor"],
         _ => &[],
     }
 }
+
+/// Keywords of Ajv's own, which no dialect knows: `$async` makes it answer with a promise, the others
+/// it asserts, and gives up on the schema where there is no `format` beside them.
+pub(crate) const ONLY_AJV_KNOWS: [&str; 5] = [
+    "$async",
+    "formatExclusiveMaximum",
+    "formatExclusiveMinimum",
+    "formatMaximum",
+    "formatMinimum",
+];
 
 /// Keywords that a draft-07 reader acts upon when they stand beside a `$ref`, and that draft-07 and
 /// before ignore there.
@@ -93,23 +107,3 @@ pub(crate) const ACTIVE_BESIDE_REF: [&str; 36] = [
     "type",
     "uniqueItems",
 ];
-
-/// Names that every JavaScript object has: a reader written in it finds them in values that do not
-/// have them, or, to be safe, does not look.
-pub(crate) fn is_inherited_in_javascript(name: &str) -> bool {
-    matches!(
-        name,
-        "__defineGetter__"
-            | "__defineSetter__"
-            | "__lookupGetter__"
-            | "__lookupSetter__"
-            | "__proto__"
-            | "constructor"
-            | "hasOwnProperty"
-            | "isPrototypeOf"
-            | "propertyIsEnumerable"
-            | "toLocaleString"
-            | "toString"
-            | "valueOf"
-    )
-}

@@ -11,6 +11,14 @@
 //! members; projecting twice is projecting once. What cannot be kept is refused with a
 //! [`ProjectError`].
 //!
+//! # Lift, then judge
+//!
+//! A projected schema is larger and deeper than the natural one: the envelope takes two levels, a veil
+//! two more each, and a marker may hold the natural schema a second time. One that is just within the
+//! [limits](toolpact_schema::Limits) can be beyond them when projected. So a receiver lifts what it reads,
+//! then judges it; what it passes on to a legacy peer it projects last. [`MAX_PROJECTED_DEPTH`] keeps what
+//! is projected readable for everyone else.
+//!
 //! # References
 //!
 //! The envelope moves the natural schema to `#/properties/result`, and every reference still leads to
@@ -32,17 +40,23 @@
 //! | `contains` beside `items` under `not`, `if` or `oneOf` | Ajv takes an empty array for a full one | `minItems: 1` with it |
 //! | `contains` with `minContains: 0` | wants one | the veil |
 //! | `not`, `if` or `oneOf` over a keyword it ignores (`prefixItems`, `unevaluated…`, `dependent…`, `minContains`, `maxContains`, `$dynamicRef`, `$recursiveRef`) | inverts the gap | the veil |
-//! | `if` in draft-06; `const`, `contains`, `propertyNames`, `if` in draft-04; keywords beside `$ref` up to draft-07 | asserts what the dialect ignores | the name with `x-` before it |
+//! | `if` in draft-06; `$id`, `const`, `contains`, `propertyNames`, `if` in draft-04; `$anchor` and `$dynamicAnchor` before their time; keywords beside `$ref` up to draft-07 | acts upon what the dialect ignores | the name with `x-` before it |
+//! | `$async`, `formatMinimum`, `formatMaximum`, `formatExclusive…` | Ajv acts upon what no dialect knows | the name with `x-` before it |
 //! | boolean `exclusiveMinimum`, `exclusiveMaximum` of draft-04 | gives up on the schema | `not` with the opposite bound |
 //! | `id` | gives up on the schema | `x-id`, and references written as pointers in draft-04 |
-//! | `nullable` without `type` | gives up on the schema | `x-nullable` |
+//! | `nullable` without `type`, other than a boolean, or `false` beside the type `null` | Ajv gives up on the schema | `x-nullable` |
+//! | `nullable: true` under `not`, `if` or `oneOf` | Ajv inverts the `null` it accepts | `x-nullable` |
 //! | `$ref` beside `$id` from 2019-09 on | Ajv never ends reading the schema | `$ref` in `allOf` |
 //! | `properties` and `required` that name members of every JavaScript object (`constructor`, `toString`, …) | finds them everywhere | `patternProperties` |
+//! | `dependencies` that name such members | as above | a schema that says the same with `patternProperties` |
 //! | `format` | asserts it | kept, or dropped with [`Formats::Dropped`] |
 //!
 //! A `$ref` to another document makes such a reader give up on the schema, and there is no form that
 //! every reader of the schema's own dialect follows and this one ignores. Toolpact admits such a schema
 //! only where an operator hands the document in.
+//!
+//! Two more cannot be helped: Ajv divides in binary floating point, so that it refuses 19.99 for
+//! `multipleOf: 0.01`; and it has a schema of its own under the name of the draft-07 metaschema.
 //!
 //! The *veil* is `{"anyOf":[S,N]}` where nothing satisfies `N`, by a `$dynamicRef` (2019-09: a
 //! `$recursiveRef`) to `{"not":{}}` that a draft-07 reader ignores.
@@ -55,15 +69,19 @@ mod error;
 mod error_text;
 mod fastmcp;
 mod form;
+mod inherited;
 mod keyword;
 mod marker;
 mod outline;
 mod projection;
+mod rebuild;
+mod relink;
+mod resolve;
 mod result;
 mod tool;
 mod uri;
 
-pub use bounds::{MAX_DEPTH, MAX_POINTER_BYTES};
+pub use bounds::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_PROJECTED_DEPTH, MAX_URI_BYTES};
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
 pub use marker::MARKER;

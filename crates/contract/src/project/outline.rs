@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use toolpact_schema::Dialect;
 
+use super::bounds;
 use super::error::{ProjectError, ProjectErrorKind};
 use super::keyword::{self, Holds};
 use super::uri;
@@ -12,14 +13,18 @@ use super::uri;
 /// The schemas inside a schema, found by the keywords of their dialect and by reference.
 #[derive(Debug)]
 pub(crate) struct Outline<'a> {
-    document: &'a Value,
+    pub(super) document: &'a Value,
     /// The schemas, the root first.
     pub(crate) places: Vec<Place<'a>>,
     /// The references between them.
     pub(crate) links: Vec<Link<'a>>,
-    by_pointer: HashMap<String, usize>,
-    resources: HashMap<String, usize>,
-    anchors: HashMap<(usize, &'a str), usize>,
+    pub(super) by_pointer: HashMap<String, usize>,
+    pub(super) resources: HashMap<String, usize>,
+    /// The first resource of the same name, where there is one before.
+    pub(super) earlier: HashMap<usize, usize>,
+    pub(super) anchors: HashMap<(usize, &'a str), usize>,
+    /// The bytes of all URIs that were made so far.
+    uri_bytes: usize,
     /// Whether a schema is reached by reference only: through data, or as the holder of others.
     pub(crate) tangled: bool,
 }
@@ -41,7 +46,8 @@ pub(crate) struct Place<'a> {
     pub(crate) in_data: bool,
     /// The schemas directly inside: keyword and place.
     pub(crate) children: Vec<(&'a str, usize)>,
-    base: String,
+    /// The base itself, at the root and where one is named.
+    pub(super) base: Option<String>,
 }
 
 /// One reference.
@@ -68,11 +74,12 @@ pub(crate) struct Target {
     pub(crate) by_name: bool,
 }
 
-struct Pending<'a> {
-    pointer: String,
-    schema: &'a Value,
-    parent: Option<(usize, &'a str)>,
-    in_data: bool,
+/// A schema that is not registered yet.
+pub(super) struct Pending<'a> {
+    pub(super) pointer: String,
+    pub(super) schema: &'a Value,
+    pub(super) parent: Option<(usize, &'a str)>,
+    pub(super) in_data: bool,
 }
 
 impl<'a> Outline<'a> {
@@ -84,7 +91,9 @@ impl<'a> Outline<'a> {
             links: Vec::new(),
             by_pointer: HashMap::new(),
             resources: HashMap::new(),
+            earlier: HashMap::new(),
             anchors: HashMap::new(),
+            uri_bytes: 0,
             tangled: false,
         };
         outline.walk(Pending {
@@ -102,12 +111,6 @@ impl<'a> Outline<'a> {
         self.by_pointer.get(pointer).copied()
     }
 
-    /// What stands at `pointer`, `null` where nothing does.
-    pub(crate) fn value_at(&self, pointer: &str) -> &'a Value {
-        static NOTHING: Value = Value::Null;
-        self.document.pointer(pointer).unwrap_or(&NOTHING)
-    }
-
     /// The references that stand in `place`.
     pub(crate) fn links_of(&self, place: usize) -> impl Iterator<Item = &Link<'a>> {
         // Links are noted as places are walked, so those of one place stand together, in order.
@@ -120,16 +123,7 @@ impl<'a> Outline<'a> {
         self.places.iter().enumerate().filter(|(at, place)| *at == 0 || place.is_named).count()
     }
 
-    /// A reference in its absolute form, without its fragment.
-    pub(crate) fn absolute(&self, link: &Link<'_>) -> Option<String> {
-        uri::resolve(&self.base(link.holder), link.text)
-    }
-
-    fn base(&self, place: usize) -> String {
-        self.places[self.places[place].resource].base.clone()
-    }
-
-    fn walk(&mut self, start: Pending<'a>) -> Result<(), ProjectError> {
+    pub(super) fn walk(&mut self, start: Pending<'a>) -> Result<(), ProjectError> {
         let mut stack = vec![start];
         while let Some(pending) = stack.pop() {
             let at = self.places.len();
@@ -164,12 +158,17 @@ impl<'a> Outline<'a> {
                 ProjectError::new(format!("{}/$schema", pending.pointer).as_str(), kind)
             })?,
         };
-        let outer_base =
-            if at == 0 { uri::NAMELESS.to_owned() } else { self.places[resource].base.clone() };
         let (name, fragment) = schema.and_then(|schema| id(dialect, schema)).unwrap_or_default();
-        let base = if name.is_empty() { None } else { uri::resolve(&outer_base, name) };
-        let is_named = base.is_some();
+        let named = if name.is_empty() { None } else { self.make_uri(resource, name)? };
+        let is_named = named.is_some();
         let resource = if is_named { at } else { resource };
+        let base = named.or_else(|| (at == 0).then(|| uri::NAMELESS.to_owned()));
+        if let Some(base) = &base {
+            let first = *self.resources.entry(base.clone()).or_insert(at);
+            if first != at {
+                self.earlier.insert(at, first);
+            }
+        }
         self.places.push(Place {
             pointer: pending.pointer.clone(),
             schema: pending.schema,
@@ -178,12 +177,9 @@ impl<'a> Outline<'a> {
             is_named,
             in_data: pending.in_data || around.is_some_and(|parent| self.places[parent].in_data),
             children: Vec::new(),
-            base: base.unwrap_or(outer_base),
+            base,
         });
         self.by_pointer.insert(pending.pointer.clone(), at);
-        if is_named || at == 0 {
-            self.resources.entry(self.places[at].base.clone()).or_insert(at);
-        }
         if !fragment.is_empty() && dialect <= Dialect::Draft7 {
             self.anchors.entry((resource, fragment)).or_insert(at);
         }
@@ -197,6 +193,18 @@ impl<'a> Outline<'a> {
             }
         }
         Ok(())
+    }
+
+    /// `reference` resolved within `resource`, counted: a long base is in all that is relative to it.
+    pub(super) fn make_uri(
+        &mut self,
+        resource: usize,
+        reference: &str,
+    ) -> Result<Option<String>, ProjectError> {
+        let base = self.base(resource);
+        self.uri_bytes = self.uri_bytes.saturating_add(base.len()).saturating_add(reference.len());
+        bounds::check_uris(self.uri_bytes)?;
+        Ok(uri::resolve(self.base(resource), reference))
     }
 
     fn note_links(&mut self, at: usize, schema: &'a Map<String, Value>) {
@@ -250,68 +258,6 @@ impl<'a> Outline<'a> {
             }
         }
         stack[start..].reverse();
-    }
-
-    /// Follows every reference; what is not a schema yet becomes one.
-    fn resolve(&mut self) -> Result<(), ProjectError> {
-        let mut extras = Vec::new();
-        let mut next = 0;
-        while next < self.links.len() {
-            let found = self.follow(next, &mut extras)?;
-            self.links[next].target = found;
-            next += 1;
-        }
-        for place in extras {
-            let (ancestor, token) = self.nearest(&self.places[place].pointer);
-            let dialect = self.places[ancestor].dialect;
-            let several = keyword::holds(dialect, &token).is_some_and(|holds| {
-                holds != Holds::One || !self.places[place].pointer.ends_with(&format!("/{token}"))
-            });
-            self.tangled |= several || self.places[place].in_data;
-        }
-        Ok(())
-    }
-
-    fn follow(
-        &mut self,
-        link: usize,
-        extras: &mut Vec<usize>,
-    ) -> Result<Option<Target>, ProjectError> {
-        let Link { holder, text, .. } = self.links[link];
-        let Some(named) = uri::resolve(&self.base(holder), text) else { return Ok(None) };
-        let Some(&resource) = self.resources.get(&named) else { return Ok(None) };
-        let (_, fragment) = uri::split(text);
-        let Some(fragment) = uri::decode(fragment) else { return Ok(None) };
-        if !fragment.is_empty() && !fragment.starts_with('/') {
-            let place = self.anchors.get(&(resource, fragment.as_str())).copied();
-            return Ok(place.map(|place| Target { place, resource, by_name: true }));
-        }
-        let pointer = format!("{}{fragment}", self.places[resource].pointer);
-        let place = if let Some(place) = self.place_at(&pointer) {
-            place
-        } else {
-            let Some(schema) = self.document.pointer(&pointer) else { return Ok(None) };
-            let (ancestor, token) = self.nearest(&pointer);
-            let place = self.places.len();
-            extras.push(place);
-            let in_data = keyword::is_data(&token);
-            self.walk(Pending { pointer, schema, parent: Some((ancestor, "")), in_data })?;
-            place
-        };
-        Ok(Some(Target { place, resource, by_name: false }))
-    }
-
-    /// The nearest place above `pointer`, and the keyword through which it leads there.
-    fn nearest(&self, pointer: &str) -> (usize, String) {
-        let mut above = pointer;
-        while let Some(cut) = above.rfind('/') {
-            let token = pointer[cut + 1..].split('/').next().unwrap_or_default();
-            above = &above[..cut];
-            if let Some(&place) = self.by_pointer.get(above) {
-                return (place, token.replace("~1", "/").replace("~0", "~"));
-            }
-        }
-        (0, String::new())
     }
 }
 

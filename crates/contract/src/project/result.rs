@@ -44,10 +44,10 @@ pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
         Some(Value::Array(blocks)) => !blocks.iter().any(is_text),
         Some(_) => false,
     };
-    if !needed || marker::read(members).is_some() {
+    if !needed || mark(members).is_some() {
         return Ok(Cow::Borrowed(result));
     }
-    bounds::check(result, "", bounds::MAX_PROJECTED_DEPTH)?;
+    bounds::check(result, "", bounds::MAX_READ_DEPTH)?;
     bounds::check(value, "/structuredContent", bounds::MAX_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
     let mut members = members.clone();
@@ -68,8 +68,8 @@ pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
 ///
 /// # Errors
 ///
-/// Where `result` is no object, or it or the structured content of an error is too deep; see
-/// [`MAX_DEPTH`](super::MAX_DEPTH).
+/// Where `result` is no object, or it, projected, or the structured content of an error is deeper than
+/// [`MAX_PROJECTED_DEPTH`](super::MAX_PROJECTED_DEPTH).
 ///
 /// ```
 /// use serde_json::json;
@@ -91,7 +91,7 @@ pub fn project_result<'a>(
     if to.is_natural() || mark(members).is_some() {
         return Ok(Cow::Borrowed(result));
     }
-    bounds::check(result, "", bounds::MAX_PROJECTED_DEPTH)?;
+    bounds::check(result, "", bounds::MAX_READ_DEPTH)?;
     if is_error(members) {
         return error_text::hide(result, members, value);
     }
@@ -109,7 +109,9 @@ pub fn project_result<'a>(
         *value = json!({ "result": value.take() });
     }
     marker::put(&mut members, Map::from_iter([(FORM.to_owned(), "envelope".into())]));
-    Ok(Cow::Owned(Value::Object(members)))
+    let projected = Value::Object(members);
+    bounds::check(&projected, "", bounds::MAX_PROJECTED_DEPTH)?;
+    Ok(Cow::Owned(projected))
 }
 
 /// `result`, mirrored and then projected: what a server sends.
@@ -155,7 +157,7 @@ pub fn send_result<'a>(
 /// ```
 pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(result)?;
-    bounds::check(result, "", bounds::MAX_PROJECTED_DEPTH)?;
+    bounds::check(result, "", bounds::MAX_READ_DEPTH)?;
     match mark(members) {
         Some(Mark::Envelope) => {
             let mut members = members.clone();

@@ -45,10 +45,11 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Where `tool` is no object, its output schema is no schema, is beyond
-    /// [`MAX_DEPTH`](super::MAX_DEPTH) or [`MAX_POINTER_BYTES`](super::MAX_POINTER_BYTES) or of an unknown
-    /// dialect, or uses as a schema, by reference,
-    /// what is data elsewhere.
+    /// Where `tool` is no object; where its output schema is no schema, is beyond
+    /// [`MAX_DEPTH`](super::MAX_DEPTH), [`MAX_POINTER_BYTES`](super::MAX_POINTER_BYTES) or
+    /// [`MAX_URI_BYTES`](super::MAX_URI_BYTES), is of an unknown dialect, or uses as a schema, by
+    /// reference, what is data elsewhere; and where the projected tool is deeper than
+    /// [`MAX_PROJECTED_DEPTH`](super::MAX_PROJECTED_DEPTH).
     ///
     /// ```
     /// use serde_json::json;
@@ -78,7 +79,7 @@ impl Projection {
         if to.is_natural() {
             return same(Form::Natural);
         }
-        bounds::check(tool, "", bounds::MAX_PROJECTED_DEPTH)?;
+        bounds::check(tool, "", bounds::MAX_READ_DEPTH)?;
         if let Some((form, _)) = marked(members) {
             return same(form);
         }
@@ -108,7 +109,9 @@ impl Projection {
         let mut members = members.clone();
         members.insert(OUTPUT.to_owned(), projected);
         marker::put(&mut members, marker);
-        Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form })
+        let tool = Value::Object(members);
+        bounds::check(&tool, "", bounds::MAX_PROJECTED_DEPTH)?;
+        Ok(Shaped { tool: Cow::Owned(tool), form })
     }
 
     /// `tool`, received over the revision `from`, in its natural shape.
@@ -120,8 +123,7 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Where `tool` is no object, or deeper than projecting an output schema of
-    /// [`MAX_DEPTH`](super::MAX_DEPTH) can make it.
+    /// Where `tool` is no object, or deeper than three times [`MAX_DEPTH`](super::MAX_DEPTH).
     ///
     /// ```
     /// use serde_json::json;
@@ -150,7 +152,7 @@ impl Projection {
         let members = members(tool)?;
         let same = |form| Ok(Shaped { tool: Cow::Borrowed(tool), form });
         let Some(schema) = members.get(OUTPUT) else { return same(Form::Undeclared) };
-        bounds::check(tool, "", bounds::MAX_PROJECTED_DEPTH)?;
+        bounds::check(tool, "", bounds::MAX_READ_DEPTH)?;
         if let Some((form, natural)) = marked(members) {
             let mut members = members.clone();
             members.insert(OUTPUT.to_owned(), natural);
@@ -214,8 +216,12 @@ fn marked(tool: &Map<String, Value>) -> Option<(Form, Value)> {
         Form::Envelope => envelope::is_envelope(schema),
         _ => schema.get("type").is_some_and(|name| name == "object"),
     };
-    let natural = marker.get("natural").cloned();
-    fits.then(|| natural.or_else(|| undo(schema, marker))).flatten().map(|schema| (form, schema))
+    let natural = match marker.get("natural") {
+        Some(natural @ (Value::Object(_) | Value::Bool(_))) => Some(natural.clone()),
+        Some(_) => None,
+        None => undo(schema, marker),
+    };
+    natural.filter(|_| fits).map(|schema| (form, schema))
 }
 
 /// The natural schema, as far as the marker without `natural` tells.

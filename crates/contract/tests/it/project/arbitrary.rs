@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value, json};
 use toolpact_contract::{
-    Form, MARKER, MAX_DEPTH, ProjectError, ProjectErrorKind, Revision, lift_result, lift_tool,
-    mirror_result, project_result, project_tool, send_result,
+    Form, MARKER, MAX_DEPTH, MAX_PROJECTED_DEPTH, ProjectError, ProjectErrorKind, Revision,
+    lift_result, lift_tool, mirror_result, project_result, project_tool, send_result,
 };
 
 const FORMS: [Form; 5] =
@@ -22,6 +22,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("project/arbitrary/deep_schemas_are_refused", deep_schemas),
         Trial::test("project/arbitrary/long_reference_chains", long_chains),
         Trial::test("project/arbitrary/long_keys_are_refused", long_keys),
+        Trial::test("project/arbitrary/long_names_are_refused", long_names),
+        Trial::test("project/arbitrary/a_long_name_is_kept_once", one_long_name),
+        Trial::test("project/arbitrary/nested_inherited_names", nested_inherited_names),
         Trial::test("project/arbitrary/linear_time", linear_time),
     ]
 }
@@ -177,11 +180,15 @@ fn nested(levels: usize) -> Value {
 fn deep_schemas() -> Result<(), Failed> {
     let legacy = Revision::V2025_11_25;
     let tool = |levels| json!({ "name": "t", "outputSchema": nested(levels) });
-    let projected = project_tool(&tool(MAX_DEPTH - 1), &legacy)?.tool.into_owned();
-    if lift_tool(&projected, &legacy)?.tool.into_owned() != tool(MAX_DEPTH - 1) {
+    // Around the schema are the tool, the envelope and its properties; it has one level more than asked.
+    let deepest = MAX_PROJECTED_DEPTH - 4;
+    let projected = project_tool(&tool(deepest), &legacy)?.tool.into_owned();
+    if lift_tool(&projected, &legacy)?.tool.into_owned() != tool(deepest) {
         return Err("not lifted".into());
     }
-    let veiled = (0..MAX_DEPTH / 4).fold(
+    let listed = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [projected] } });
+    let _: Value = serde_json::from_str(&listed.to_string())?;
+    let veiled = (0..MAX_PROJECTED_DEPTH / 6).fold(
         json!({ "prefixItems": [{}] }),
         |inner, _| json!({ "properties": { "a": { "not": inner } } }),
     );
@@ -190,12 +197,24 @@ fn deep_schemas() -> Result<(), Failed> {
     if *lift_tool(&projected, &legacy)?.tool != veiled {
         return Err("not lifted from behind its veils".into());
     }
-    let deep = tool(4 * MAX_DEPTH);
     let refused = |error: Option<ProjectError>| {
         error.is_some_and(|error| matches!(error.kind, ProjectErrorKind::Depth { .. }))
     };
-    if !refused(project_tool(&deep, &legacy).err()) {
-        return Err("a schema that is too deep is projected".into());
+    for levels in [deepest + 1, MAX_DEPTH - 1, MAX_DEPTH, 4 * MAX_DEPTH] {
+        if !refused(project_tool(&tool(levels), &legacy).err()) {
+            return Err(format!("a schema of {levels} levels is projected").into());
+        }
+    }
+    for is_error in [false, true] {
+        let result = |levels| json!({ "isError": is_error, "structuredContent": nested(levels) });
+        let (last, first) = if is_error { (119, 120) } else { (117, 118) };
+        let sent = send_result(&result(last), Form::Envelope, &legacy)?.into_owned();
+        if lift_result(&sent, Form::Envelope)?["structuredContent"] != nested(last) {
+            return Err("not the value that was sent".into());
+        }
+        if !refused(send_result(&result(first), Form::Envelope, &legacy).err()) {
+            return Err(format!("a value of {first} levels is sent").into());
+        }
     }
     let result = json!({ "structuredContent": [nested(4 * MAX_DEPTH)] });
     if !refused(mirror_result(&result).err()) {
@@ -231,6 +250,59 @@ fn long_keys() -> Result<(), Failed> {
         Err(error) => Err(error.to_string().into()),
         Ok(_) => Err("projected".into()),
     }
+}
+
+fn long_id() -> String {
+    format!("http://x/{}/", "a".repeat(200_000))
+}
+
+/// A long name is part of every name relative to it.
+fn long_names() -> Result<(), Failed> {
+    let named: Vec<_> = (0..4_000).map(|at| json!({ "$id": format!("n{at}") })).collect();
+    let referring: Vec<_> = (0..4_000).map(|at| json!({ "$ref": format!("n{at}") })).collect();
+    for branches in [named, referring] {
+        let schema = json!({ "$id": long_id(), "anyOf": branches });
+        let tool = json!({ "name": "t", "outputSchema": schema });
+        match project_tool(&tool, &Revision::V2025_11_25) {
+            Err(ProjectError { kind: ProjectErrorKind::UriBytes { .. }, .. }) => {}
+            Err(error) => return Err(error.to_string().into()),
+            Ok(_) => return Err("projected".into()),
+        }
+    }
+    Ok(())
+}
+
+/// What is inside a schema with a long name, and refers to it, costs what it would without.
+fn one_long_name() -> Result<(), Failed> {
+    let time = |id: &str| {
+        let branches = vec![json!({ "items": { "$ref": "#" } }); 4_000];
+        let tool = json!({ "name": "t", "outputSchema": { "$id": id, "anyOf": branches } });
+        let start = Instant::now();
+        project_tool(&tool, &Revision::V2025_11_25).map(|_| start.elapsed())
+    };
+    let (short, long) = (time("http://x/")?, time(&long_id())?);
+    if long > short.max(Duration::from_millis(50)) * 4 {
+        return Err(format!("{short:?} with a short name, {long:?} with a long one").into());
+    }
+    Ok(())
+}
+
+/// Each level is built once: twice would be a million times here.
+fn nested_inherited_names() -> Result<(), Failed> {
+    let schema = (0..20).fold(
+        json!({ "type": "integer" }),
+        |inner, _| json!({ "properties": { "constructor": inner } }),
+    );
+    let tool = json!({ "name": "t", "outputSchema": schema });
+    let start = Instant::now();
+    let projected = project_tool(&tool, &Revision::V2025_11_25)?;
+    if start.elapsed() > Duration::from_secs(1) {
+        return Err(format!("{:?} for 20 levels", start.elapsed()).into());
+    }
+    if *lift_tool(&projected.tool, &Revision::V2025_11_25)?.tool != tool {
+        return Err("not lifted".into());
+    }
+    Ok(())
 }
 
 fn linear_time() -> Result<(), Failed> {

@@ -8,7 +8,8 @@ use toolpact_contract::{
 };
 use toolpact_schema::Schema;
 
-use super::official::is_same;
+use super::official::{self, is_same};
+use super::reader::{Question, ask, fault};
 
 const LEGACY: Revision = Revision::V2025_11_25;
 const NATURAL: Revision = Revision::V2026_07_28;
@@ -19,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         list("results", include_str!("../../cases/project/results.json"), result),
         list("foreign", include_str!("../../cases/project/foreign.json"), foreign),
         list("refused", include_str!("../../cases/project/refused.json"), refused),
+        list("readers", include_str!("../../cases/project/readers.json"), reader),
     ]
     .into_iter()
     .flatten()
@@ -57,6 +59,11 @@ fn schema(case: &Value) -> Result<(), Failed> {
     same("lifted", &lift_tool(&projected.tool, &LEGACY)?.tool, &tool)?;
 
     let (before, after) = (Schema::compile(natural)?, Schema::compile(&case["legacy"])?);
+    for value in case["invalid"].as_array().into_iter().flatten() {
+        if before.is_valid(&value["natural"]) || after.is_valid(&value["legacy"]) {
+            return Err(format!("{value} is valid in one of both shapes").into());
+        }
+    }
     for value in case["values"].as_array().into_iter().flatten() {
         let result = json!({
             "content": [{ "type": "text", "text": "" }],
@@ -89,7 +96,10 @@ fn result(case: &Value) -> Result<(), Failed> {
 /// A tool and its results as another SDK sends them.
 fn foreign(case: &Value) -> Result<(), Failed> {
     let from = Revision::named(case["from"].as_str());
-    let tool = json!({ "name": "t", "outputSchema": case["outputSchema"] });
+    let mut tool = json!({ "name": "t", "outputSchema": case["outputSchema"] });
+    if let Some(meta) = case.get("_meta") {
+        tool["_meta"] = meta.clone();
+    }
     let lifted = lift_tool(&tool, &from)?;
     same("lifted", &lifted.tool["outputSchema"], &case["lifted"])?;
     if lifted.form != form(&case["form"])? {
@@ -106,6 +116,36 @@ fn refused(case: &Value) -> Result<(), Failed> {
     match project_tool(&tool, &LEGACY) {
         Ok(projected) => Err(format!("projected to {}", projected.tool).into()),
         Err(error) => same("error", &error.to_string().into(), &case["error"]),
+    }
+}
+
+/// A schema that a draft-07 reader would misread: valid values stay valid and are accepted, invalid ones
+/// stay invalid. Where a reason is given, the reader refuses one all the same.
+fn reader(case: &Value) -> Result<(), Failed> {
+    let natural = &case["schema"];
+    let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": natural });
+    let projected = project_tool(&tool, &LEGACY)?;
+    let wire = &projected.tool["outputSchema"];
+    same("lifted", &lift_tool(&projected.tool, &LEGACY)?.tool, &tool)?;
+    let (before, after) = (Schema::compile(natural)?, Schema::compile(wire)?);
+    let mut values = Vec::new();
+    for (list, valid) in [("valid", true), ("invalid", false)] {
+        for value in case[list].as_array().into_iter().flatten() {
+            let sent = project_result(&official::result(value), projected.form, &LEGACY)?
+                ["structuredContent"]
+                .clone();
+            if before.is_valid(value) != valid || after.is_valid(&sent) != valid {
+                return Err(format!("{value} should be {list} under {natural} and {wire}").into());
+            }
+            values.extend(valid.then_some(sent));
+        }
+    }
+    let question = Question { name: String::new(), schema: wire.clone(), values };
+    let answers = ask(std::slice::from_ref(&question))?;
+    match (fault(&question, &answers[0]), case["refused"].as_str()) {
+        (Some(fault), None) => Err(fault.into()),
+        (None, Some(reason)) => Err(format!("accepted, though {reason}").into()),
+        _ => Ok(()),
     }
 }
 

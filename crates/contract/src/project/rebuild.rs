@@ -1,0 +1,220 @@
+//! A schema built again with its edits, and the books of where each place went.
+
+use serde_json::{Map, Value, json};
+use toolpact_schema::Dialect;
+
+use super::edit::{Edit, Work};
+use super::inherited;
+use super::uri;
+
+impl Work<'_, '_> {
+    pub(super) fn rebuild(&mut self, value: &Value, old: &mut String, new: &mut String) -> Value {
+        let Some(place) = self.outline.place_at(old) else {
+            return self.rebuild_inside(value, None, old, new);
+        };
+        let plan = self.plan;
+        let edit = plan.edits.get(&place);
+        let Some(name) = edit.and_then(|edit| edit.only_beside.as_deref()) else {
+            return self.rebuild_place(value, place, old, new);
+        };
+        let length = new.len();
+        // References lead to the schema itself, which does not depend on anything.
+        new.push_str("/anyOf/1");
+        let inside = self.rebuild_place(value, place, old, new);
+        new.truncate(length);
+        json!({ "anyOf": [inherited::absent(name), inside] })
+    }
+
+    fn rebuild_place(
+        &mut self,
+        value: &Value,
+        place: usize,
+        old: &mut String,
+        new: &mut String,
+    ) -> Value {
+        self.outer[place].clone_from(new);
+        let plan = self.plan;
+        let edit = plan.edits.get(&place);
+        if !edit.is_some_and(|edit| edit.veil) {
+            self.inner[place].clone_from(new);
+            return self.rebuild_inside(value, edit, old, new);
+        }
+        let length = new.len();
+        new.push_str("/anyOf/0");
+        self.inner[place].clone_from(new);
+        let inside = self.rebuild_inside(value, edit, old, new);
+        new.truncate(length);
+        let around = &self.outline.places[place];
+        // A schema with a name of its own takes the name along; the veil belongs to what is around.
+        let root = match place {
+            0 if plan.root_id.is_some() => plan.prefix,
+            0 => "",
+            _ if around.is_named => self.root_of(self.parent_resource(place)),
+            _ => self.root_of(around.resource),
+        };
+        let fragment = uri::encode(new.strip_prefix(root).unwrap_or(new));
+        veil(&inside, around.dialect, &fragment, place)
+    }
+
+    fn parent_resource(&self, place: usize) -> usize {
+        let mut above = self.outline.places[place].pointer.as_str();
+        while let Some(cut) = above.rfind('/') {
+            above = &above[..cut];
+            if let Some(parent) = self.outline.place_at(above) {
+                return self.outline.places[parent].resource;
+            }
+        }
+        0
+    }
+
+    fn rebuild_inside(
+        &mut self,
+        value: &Value,
+        edit: Option<&Edit>,
+        old: &mut String,
+        new: &mut String,
+    ) -> Value {
+        match value {
+            Value::Array(list) => {
+                let list = list.iter().enumerate();
+                Value::Array(
+                    list.map(|(at, value)| {
+                        let token = at.to_string();
+                        self.step(value, &token, &token, old, new)
+                    })
+                    .collect(),
+                )
+            }
+            Value::Object(map) => {
+                let mut rebuilt = Map::new();
+                let mut patterns = Map::new();
+                for (key, value) in map {
+                    if edit.is_some_and(|edit| edit.drop.contains(&key.as_str())) {
+                        continue;
+                    }
+                    let name = edit.map_or(key.as_str(), |edit| edit.name_of(key));
+                    let by_pattern = edit.is_some_and(|edit| edit.by_pattern);
+                    let value = match (key.as_str(), value) {
+                        ("properties", Value::Object(properties)) if by_pattern => {
+                            let taken = map.get("patternProperties");
+                            self.properties(properties, taken, &mut patterns, old, new)
+                        }
+                        ("dependencies", Value::Object(dependencies)) if by_pattern => {
+                            self.dependencies(dependencies, old, new)
+                        }
+                        _ => self.step(value, key, name, old, new),
+                    };
+                    rebuilt.insert(name.to_owned(), value);
+                }
+                if let Some(edit) = edit {
+                    finish(edit, &mut rebuilt, patterns);
+                }
+                Value::Object(rebuilt)
+            }
+            value => value.clone(),
+        }
+    }
+
+    fn step(
+        &mut self,
+        value: &Value,
+        from: &str,
+        to: &str,
+        old: &mut String,
+        new: &mut String,
+    ) -> Value {
+        let lengths = (old.len(), new.len());
+        uri::push(old, from);
+        uri::push(new, to);
+        let value = self.rebuild(value, old, new);
+        old.truncate(lengths.0);
+        new.truncate(lengths.1);
+        value
+    }
+
+    /// `properties`, those that JavaScript objects inherit apart in `patterns`.
+    fn properties(
+        &mut self,
+        properties: &Map<String, Value>,
+        taken: Option<&Value>,
+        patterns: &mut Map<String, Value>,
+        old: &mut String,
+        new: &mut String,
+    ) -> Value {
+        let lengths = (old.len(), new.len());
+        let mut rebuilt = Map::new();
+        old.push_str("/properties");
+        for (name, value) in properties {
+            let is_inherited = inherited::is_inherited(name);
+            new.push_str(if is_inherited { "/patternProperties" } else { "/properties" });
+            if is_inherited {
+                let pattern = inherited::pattern(name, taken);
+                let value = self.step(value, name, &pattern, old, new);
+                patterns.insert(pattern, value);
+            } else {
+                rebuilt.insert(name.clone(), self.step(value, name, name, old, new));
+            }
+            new.truncate(lengths.1);
+        }
+        old.truncate(lengths.0);
+        Value::Object(rebuilt)
+    }
+
+    /// `dependencies`, lists with inherited names as schemas that say the same.
+    fn dependencies(
+        &mut self,
+        dependencies: &Map<String, Value>,
+        old: &mut String,
+        new: &mut String,
+    ) -> Value {
+        let lengths = (old.len(), new.len());
+        old.push_str("/dependencies");
+        new.push_str("/dependencies");
+        let rebuilt = dependencies.iter().map(|(name, value)| {
+            let said = value.as_array().and_then(|names| inherited::dependency(name, names));
+            (name.clone(), said.unwrap_or_else(|| self.step(value, name, name, old, new)))
+        });
+        let rebuilt = Value::Object(rebuilt.collect());
+        old.truncate(lengths.0);
+        new.truncate(lengths.1);
+        rebuilt
+    }
+}
+
+/// What an edit adds to a schema; `patterns` are properties that are matched by pattern now.
+fn finish(edit: &Edit, schema: &mut Map<String, Value>, patterns: Map<String, Value>) {
+    for (key, value) in &edit.put {
+        schema.insert((*key).to_owned(), value.clone());
+    }
+    if !edit.require.is_empty()
+        && let Value::Array(list) = schema.entry("allOf").or_insert_with(|| json!([]))
+    {
+        list.extend(edit.require.iter().cloned());
+    }
+    if !patterns.is_empty()
+        && let Value::Object(all) = schema.entry("patternProperties").or_insert_with(|| json!({}))
+    {
+        all.extend(patterns);
+    }
+}
+
+/// `schema`, or something that nothing satisfies: a draft-07 reader does not see that it does not,
+/// and accepts every value.
+fn veil(schema: &Value, dialect: Dialect, fragment: &str, number: usize) -> Value {
+    let never = if dialect == Dialect::Draft202012 {
+        json!({
+            "$dynamicRef": format!("#{fragment}/anyOf/1/$defs/never"),
+            "$defs": { "never": { "not": {} } }
+        })
+    } else {
+        json!({
+            "$ref": format!("#{fragment}/anyOf/1/$defs/never/$defs/door"),
+            "$defs": { "never": {
+                "$id": format!("toolpact-never-{number}"),
+                "not": {},
+                "$defs": { "door": { "$recursiveRef": "#" } }
+            } }
+        })
+    };
+    json!({ "anyOf": [schema, never] })
+}
