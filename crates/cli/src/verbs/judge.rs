@@ -4,10 +4,11 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use serde::de::IgnoredAny;
 use toolpact_contract::{JudgeOptions, Policy, Severity, judge_tools};
 
 use crate::exit::Outcome;
-use crate::input::{Document, Source};
+use crate::input::{Document, Source, Syntax};
 use crate::live;
 use crate::table::{Findings, Format, Sums};
 use crate::terminal;
@@ -83,7 +84,7 @@ impl Judge {
                 outcome = outcome.max(match document {
                     Ok(document) => self.judge(document, &options, &mut sums)?,
                     Err(error) => {
-                        terminal::complain(&error);
+                        terminal::complain(&with_hint(error, &source));
                         Outcome::Failed
                     }
                 });
@@ -128,6 +129,17 @@ impl Judge {
             _ => findings.table(out),
         }
     }
+}
+
+/// `error` with what to do about it where the source has one JSON value a line and does not say so.
+fn with_hint(error: anyhow::Error, source: &Source) -> anyhow::Error {
+    let is_json = |line: &str| serde_json::from_str::<IgnoredAny>(line).is_ok();
+    let mut lines = source.text.lines().filter(|line| !line.trim().is_empty());
+    let has_lines = lines.by_ref().take(2).filter(|line| is_json(line)).count() == 2;
+    if source.syntax == Syntax::JsonLines || !has_lines {
+        return error;
+    }
+    anyhow::anyhow!("{error:#} (one value a line is read from a file whose name ends in .jsonl)")
 }
 
 /// JSON has no colours to strip, and can be long: it goes out in one piece.

@@ -41,3 +41,16 @@ fn judges_standard_input() {
     assert_eq!(line["findings"][0]["rule"], "input-missing");
     assert_eq!(line["findings"][0]["action"], "tool-dropped");
 }
+
+#[test]
+fn says_where_json_lines_are_read_from() {
+    let output = toolpact_with(&["judge"], "{\"name\":\"a\"}\n\n{\"name\":\"b\"}\n");
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap().lines().next(),
+        Some(
+            "error: stdin:3:1: invalid JSON: trailing characters \
+             (one value a line is read from a file whose name ends in .jsonl)"
+        )
+    );
+}
