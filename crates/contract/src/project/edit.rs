@@ -97,7 +97,7 @@ impl Work<'_, '_> {
         } else if self.plan.plain || !self.outline.places[resource].is_named {
             ""
         } else {
-            &self.inner[resource]
+            &self.outer[resource]
         }
     }
 

@@ -77,7 +77,7 @@ fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
     match form {
         Form::Envelope => {
             let mut envelope = Map::new();
-            if let Some(dialect) = take_dialect(inside, is_veiled) {
+            if let Some(dialect) = inside.shift_remove("$schema") {
                 envelope.insert("$schema".to_owned(), dialect);
             }
             envelope.insert("type".to_owned(), "object".into());
@@ -86,9 +86,6 @@ fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
             Value::Object(envelope)
         }
         Form::Object | Form::NullableObject => {
-            if is_veiled {
-                raise(inside);
-            }
             if inside.contains_key("type") {
                 inside.insert("type".to_owned(), "object".into());
             } else {
@@ -98,41 +95,11 @@ fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
         }
         _ => {
             if is_veiled {
-                raise(inside);
                 inside.shift_insert(0, "type".to_owned(), "object".into());
             }
             schema
         }
     }
-}
-
-/// `$schema`, taken out of a schema or of what is behind its veil.
-fn take_dialect(schema: &mut Map<String, Value>, is_veiled: bool) -> Option<Value> {
-    if is_veiled {
-        behind_veil(schema)?.shift_remove("$schema")
-    } else {
-        schema.shift_remove("$schema")
-    }
-}
-
-/// Moves what belongs to the root of a document out of its veil.
-fn raise(schema: &mut Map<String, Value>) {
-    let Some(behind) = behind_veil(schema) else { return };
-    let mut keywords = vec!["$schema"];
-    if !behind.contains_key("$id") {
-        keywords.push("$recursiveAnchor");
-    }
-    let raised: Vec<_> = keywords
-        .into_iter()
-        .filter_map(|keyword| Some((keyword, behind.shift_remove(keyword)?)))
-        .collect();
-    for (keyword, value) in raised.into_iter().rev() {
-        schema.shift_insert(0, keyword.to_owned(), value);
-    }
-}
-
-fn behind_veil(schema: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
-    schema.get_mut("anyOf")?.get_mut(0)?.as_object_mut()
 }
 
 /// The schema inside an envelope, with `$schema` and the definitions of the envelope; `None` where

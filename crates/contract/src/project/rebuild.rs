@@ -42,29 +42,17 @@ impl Work<'_, '_> {
         let length = new.len();
         new.push_str("/anyOf/0");
         self.inner[place].clone_from(new);
-        let inside = self.rebuild_inside(value, edit, old, new);
+        let mut inside = self.rebuild_inside(value, edit, old, new);
         new.truncate(length);
         let around = &self.outline.places[place];
-        // A schema with a name of its own takes the name along; the veil belongs to what is around.
         let root = match place {
             0 if plan.root_id.is_some() => plan.prefix,
-            0 => "",
-            _ if around.is_named => self.root_of(self.parent_resource(place)),
+            0 if !around.is_named => "",
             _ => self.root_of(around.resource),
         };
         let fragment = uri::encode(new.strip_prefix(root).unwrap_or(new));
-        veil(&inside, around.dialect, &fragment, place)
-    }
-
-    fn parent_resource(&self, place: usize) -> usize {
-        let mut above = self.outline.places[place].pointer.as_str();
-        while let Some(cut) = above.rfind('/') {
-            above = &above[..cut];
-            if let Some(parent) = self.outline.place_at(above) {
-                return self.outline.places[parent].resource;
-            }
-        }
-        0
+        let names = names_of(&mut inside, place == 0 || around.is_named);
+        veil(names, &inside, around.dialect, &fragment, place)
     }
 
     fn rebuild_inside(
@@ -198,9 +186,28 @@ fn finish(edit: &Edit, schema: &mut Map<String, Value>, patterns: Map<String, Va
     }
 }
 
+/// What a schema is known by, taken out of it: a reference by name leads to the veil, not behind it.
+fn names_of(schema: &mut Value, is_resource: bool) -> Map<String, Value> {
+    let mut names = Map::new();
+    let Value::Object(schema) = schema else { return names };
+    let of_resource = ["$schema", "$id", "$recursiveAnchor"].iter().filter(|_| is_resource);
+    for name in of_resource.chain(&["$anchor", "$dynamicAnchor"]) {
+        if let Some(value) = schema.shift_remove(*name) {
+            names.insert((*name).to_owned(), value);
+        }
+    }
+    names
+}
+
 /// `schema`, or something that nothing satisfies: a draft-07 reader does not see that it does not,
 /// and accepts every value.
-fn veil(schema: &Value, dialect: Dialect, fragment: &str, number: usize) -> Value {
+fn veil(
+    mut names: Map<String, Value>,
+    schema: &Value,
+    dialect: Dialect,
+    fragment: &str,
+    number: usize,
+) -> Value {
     let never = if dialect == Dialect::Draft202012 {
         json!({
             "$dynamicRef": format!("#{fragment}/anyOf/1/$defs/never"),
@@ -216,5 +223,6 @@ fn veil(schema: &Value, dialect: Dialect, fragment: &str, number: usize) -> Valu
             } }
         })
     };
-    json!({ "anyOf": [schema, never] })
+    names.insert("anyOf".to_owned(), json!([schema, never]));
+    names.into()
 }

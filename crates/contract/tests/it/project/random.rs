@@ -79,6 +79,11 @@ impl Random {
         from[self.below(from.len())]
     }
 
+    /// A property, half of the time one that JavaScript objects inherit.
+    fn name_of_some(&mut self) -> &'static str {
+        self.pick(&["a", "b", "constructor", "hasOwnProperty"])
+    }
+
     fn document(&mut self, dialect: Dialect) -> Value {
         let mut schema = Map::new();
         schema.insert("$schema".to_owned(), dialect.uri().into());
@@ -166,7 +171,7 @@ impl Random {
         let six = dialect >= Dialect::Draft6;
         let inside = |random: &mut Self| random.schema(dialect, depth, 0);
         let here = |random: &mut Self| random.schema(dialect, depth, from);
-        match self.below(26) {
+        match self.below(30) {
             0 => ("type", self.pick(&["integer", "string", "array", "object", "number"]).into()),
             1 => ("enum", json!([self.value(1), self.value(1), self.value(1)])),
             2 if six => ("const", self.value(2)),
@@ -184,14 +189,36 @@ impl Random {
             8 if later => ("", json!({ "contains": inside(self), "minContains": 0 })),
             7 | 8 if six => ("contains", inside(self)),
             9 => ("", json!({ "maxItems": 2, "uniqueItems": true })),
+            26 if six => {
+                let keyword = self.pick(&["maxItems", "minItems", "maxLength", "minLength"]);
+                // A float, in the dialects that take one for an integer.
+                let bound = [0.0, 1.0, 2.0][self.below(3)];
+                ("", json!({ keyword: bound }))
+            }
+            26 => ("", json!({ "minimum": 0.5, "maximum": 2.5, "exclusiveMaximum": true })),
+            27 => {
+                let kind = self.pick(&["integer", "string", "array", "object"]);
+                let nullable = [json!(true), json!(false), json!("yes")][self.below(3)].clone();
+                ("", json!({ "type": kind, "nullable": nullable }))
+            }
+            28 => {
+                let (name, needed) = (self.name_of_some(), self.name_of_some());
+                ("dependencies", json!({ name: [needed], "b": here(self) }))
+            }
+            29 => ("dependencies", json!({ self.name_of_some(): here(self) })),
             10 | 11 => {
-                let name = self.pick(&["a", "b", "constructor"]);
+                let name = self.name_of_some();
                 ("properties", json!({ name: inside(self), "a": inside(self) }))
             }
-            12 => ("required", json!([self.pick(&["a", "b", "toString"])])),
+            12 => ("required", json!([self.name_of_some()])),
             13 => ("additionalProperties", inside(self)),
-            14 => ("patternProperties", json!({ "^[ab]$": inside(self) })),
-            15 if later => ("dependentRequired", json!({ "a": ["b"] })),
+            14 => {
+                let pattern = self.pick(&["^[ab]$", "^constructor$", "^(?:hasOwnProperty)$", "o"]);
+                ("patternProperties", json!({ pattern: inside(self) }))
+            }
+            15 if later => {
+                ("dependentRequired", json!({ self.name_of_some(): [self.name_of_some()] }))
+            }
             16 if later => ("dependentSchemas", json!({ "a": here(self) })),
             15 | 16 => ("dependencies", json!({ "a": here(self), "b": ["a"] })),
             17 if later => ("unevaluatedProperties", inside(self)),
@@ -226,7 +253,7 @@ impl Random {
             7 => json!(""),
             8..=10 => (0..self.below(4)).map(|_| self.value(depth - 1)).collect(),
             _ => {
-                let names = ["a", "b", "c", "constructor"];
+                let names = ["a", "b", "c", "constructor", "hasOwnProperty"];
                 (0..self.below(4))
                     .map(|_| (self.pick(&names).to_owned(), self.value(depth - 1)))
                     .collect::<Map<_, _>>()
