@@ -7,10 +7,12 @@
 //! - [`Settings`] say what it does, and [`Inspector`] does it: lists, arguments and results are held to
 //!   the contracts of the server's tools, and shaped for the revision that the client speaks.
 //! - [`stdio`] relays a server that is a child process.
+//! - [`http`] stands before a server on Streamable HTTP.
 //! - What it has to say goes to a [`Listener`].
 
 mod catalog;
 mod event;
+pub mod http;
 mod id;
 mod inspector;
 mod list;

@@ -45,7 +45,8 @@ pub(crate) struct Check {
     assert_formats: bool,
 
     /// Set a limit, as in `--limit depth=32`; may be repeated. Names: depth, subschemas, bytes,
-    /// path-bytes, pattern-bytes, pattern-states, expansion, instance-depth, nesting, violations, fuel
+    /// copied-bytes, pattern-bytes, pattern-states, expansion, scopes, instance-depth, nesting,
+    /// violations, fuel
     #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
     limits: Vec<(String, u64)>,
 

@@ -1,10 +1,14 @@
 //! `toolpact guard`: the contract in front of a server.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use anyhow::Context as _;
+use tokio::net::TcpListener;
 use toolpact_contract::{Mode, Policy};
+use toolpact_guard::http::{self, Hosts, Proxy};
 use toolpact_guard::stdio::{Server, Watchdog};
 use toolpact_guard::{Inspector, MAX_MESSAGE, Settings};
 use toolpact_schema::{Limits, Schema};
@@ -18,6 +22,7 @@ Examples:
   toolpact guard -- npx -y @modelcontextprotocol/server-everything
   toolpact guard --tools repair --results enforce -- python my_server.py
   toolpact guard --log json -- ./server 2> findings.jsonl
+  toolpact guard --listen 127.0.0.1:8080 --upstream http://127.0.0.1:3000/mcp
 
 Exit code: that of the server, 128 and the number of the signal that ended it; 2: wrong usage, or the server cannot be started.";
 
@@ -28,14 +33,29 @@ Exit code: that of the server, 128 and the number of the signal that ended it; 2
 /// revision that the client speaks; what does not have to change is forwarded byte for byte. What the
 /// guard finds is said on standard error, where the server's own goes, too.
 ///
+/// With `--listen` and `--upstream` it is a reverse proxy for a server on Streamable HTTP: JSON and
+/// streams of events, sessions, and headers as they come. `Host` and `Origin` have to name this machine.
+///
 /// A message may have 16 MiB (`--max-message`); whoever waits for a longer one gets an error. Lines of
 /// the server that are no messages are left out.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
     /// The server and its arguments
-    #[arg(last = true, required_unless_present = "watch", value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present_any = ["watch", "upstream"], value_name = "COMMAND")]
     command: Vec<OsString>,
+
+    /// Guard the server at this URL instead, on Streamable HTTP (http only, no https)
+    #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
+    upstream: Option<String>,
+
+    /// Where to listen for its clients; they use the path of the URL
+    #[arg(long, value_name = "ADDR", requires = "upstream")]
+    listen: Option<SocketAddr>,
+
+    /// A further name that clients may call the guard by, beside those of this machine for itself
+    #[arg(long, value_name = "NAME", requires = "upstream")]
+    allow_host: Vec<String>,
 
     #[command(flatten)]
     options: GuardOptions,
@@ -125,6 +145,9 @@ impl Guard {
             return Ok(Outcome::Clean);
         }
         let log = Log::open(self.options.log);
+        if let (Some(upstream), Some(listen)) = (&self.upstream, self.listen) {
+            return self.listen(upstream, listen, &log);
+        }
         let inspector = Inspector::new(self.options.settings(), Arc::new(log.clone()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
@@ -138,6 +161,29 @@ impl Guard {
         runtime.shutdown_background();
         log.close();
         Ok(Outcome::Ended(served?))
+    }
+}
+
+impl Guard {
+    /// Guards a server on HTTP until told to end.
+    fn listen(&self, upstream: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+        let mut settings = self.options.settings();
+        settings.ignore_headers = false;
+        let hosts = Hosts::new(self.allow_host.iter().cloned());
+        let proxy = Proxy::new(upstream, hosts, settings, Arc::new(log.clone()))?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let listener = TcpListener::bind(listen)
+                .await
+                .with_context(|| format!("cannot listen on {listen}"))?;
+            let address = listener.local_addr()?;
+            let path = proxy.path();
+            eprintln!("toolpact: listening on http://{address}{path} for {upstream}");
+            http::serve(listener, Arc::new(proxy)).await?;
+            anyhow::Ok(())
+        })?;
+        log.close();
+        Ok(Outcome::Clean)
     }
 }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 /// The folder that `cargo xtask setup` installs the packages into, with the programs of `tests/peers`.
-fn peers() -> PathBuf {
+pub(crate) fn peers() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let place = here.join("../../target/testkit/node/peers");
     assert!(place.join("node_modules").is_dir(), "run `cargo xtask setup`");
@@ -21,7 +21,7 @@ fn peers() -> PathBuf {
 }
 
 /// What a TypeScript v1 client reports of the server that `command` starts.
-fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
+pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
     let peers = peers();
     let mut client = Command::new("node");
     client.arg("client-v1.mjs").arg(calls.to_string()).arg("--");

@@ -7,6 +7,7 @@ mod check;
 mod command;
 mod demo;
 mod guard;
+mod guard_http;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;

@@ -1,5 +1,7 @@
 // A server without an SDK that sends what its author wrote, whatever the client can read: output
 // schemas and values that are no objects, and with `--bad` tools that no client can use.
+// On standard input and output, or with `--http` (and `--sse`) on a free port, which it prints.
+import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
 const object = { type: "object", properties: {} };
@@ -28,8 +30,6 @@ const values = {
   remote: () => ({ any: "thing" }),
 };
 
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-
 function answer({ method, params = {} }) {
   switch (method) {
     case "initialize":
@@ -48,10 +48,41 @@ function answer({ method, params = {} }) {
   }
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const message = JSON.parse(line);
-  if (message.id === undefined || message.method === undefined) continue;
+function respond(message) {
   const result = answer(message);
-  if (result === undefined) send({ id: message.id, error: { code: -32602, message: "not found" } });
-  else send({ id: message.id, result });
+  const body = result === undefined ? { error: { code: -32602, message: "not found" } } : { result };
+  return { jsonrpc: "2.0", id: message.id, ...body };
+}
+
+async function http(request, response) {
+  if (request.method === "DELETE") return response.writeHead(204).end();
+  response.setHeader("mcp-session-id", request.headers["mcp-session-id"] ?? "session-1");
+  response.setHeader("x-seen", ["authorization", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-a"].map((name) => request.headers[name] ?? "-").join(" "));
+  if (request.method === "GET") {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write('id: 1\ndata: {"jsonrpc":"2.0",  "method":"notifications/message"}\n\n');
+    return;
+  }
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const message = JSON.parse(Buffer.concat(chunks).toString());
+  if (message.id === undefined) return response.writeHead(202).end();
+  const text = JSON.stringify(respond(message));
+  if (!process.argv.includes("--sse")) {
+    response.writeHead(200, { "content-type": "application/json" }).end(text);
+    return;
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(`: hello\n\nevent: message\nid: 1\ndata: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\nevent: mess`);
+  setTimeout(() => response.end(`age\nid: 2\ndata: ${text}\n\n`), 5);
+}
+
+if (process.argv.includes("--http")) {
+  const server = createServer(http).listen(0, "127.0.0.1", () => console.log(server.address().port));
+} else {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const message = JSON.parse(line);
+    if (message.id === undefined || message.method === undefined) continue;
+    process.stdout.write(`${JSON.stringify(respond(message))}\n`);
+  }
 }

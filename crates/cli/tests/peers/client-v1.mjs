@@ -1,12 +1,15 @@
-// The TypeScript SDK v1 as a client: connects to the command after `--`, lists the tools, makes the
+// The TypeScript SDK v1 as a client: connects to the command (or URL) after `--`, lists the tools, makes the
 // calls of the first argument (JSON: [name, arguments] pairs), and prints one JSON object.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
 const [calls, dashes, command, ...args] = process.argv.slice(2);
 if (dashes !== "--") throw new Error("usage: client-v1.mjs CALLS -- COMMAND ARGS…");
 const client = new Client({ name: "peers", version: "1" });
-const transport = new StdioClientTransport({ command, args, stderr: "inherit", env: process.env });
+const transport = command.startsWith("http:")
+  ? new StreamableHTTPClientTransport(new URL(command))
+  : new StdioClientTransport({ command, args, stderr: "inherit", env: process.env });
 await client.connect(transport);
 
 const failed = (error) => ({ failed: String(error.message ?? error).slice(0, 300) });

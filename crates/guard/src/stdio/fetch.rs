@@ -94,7 +94,7 @@ impl Session {
 }
 
 /// The parameters of the request: what the call says of its client, but for its progress.
-fn params(cursor: Option<&str>, meta: Option<&str>) -> Map<String, Value> {
+pub(crate) fn params(cursor: Option<&str>, meta: Option<&str>) -> Map<String, Value> {
     let mut params = Map::new();
     if let Some(cursor) = cursor.and_then(|cursor| serde_json::from_str(cursor).ok()) {
         params.insert("cursor".to_owned(), cursor);

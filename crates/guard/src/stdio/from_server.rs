@@ -175,7 +175,7 @@ impl Session {
 }
 
 /// The answer as the client gets it.
-fn judge(inspector: &Inspector, id: &Id, asked: &Asked, line: Vec<u8>) -> Vec<u8> {
+pub(crate) fn judge(inspector: &Inspector, id: &Id, asked: &Asked, line: Vec<u8>) -> Vec<u8> {
     let ruled = {
         let Ok(text) = std::str::from_utf8(&line) else { return line };
         let Ok(message) = Message::read(text.as_bytes()) else { return line };

@@ -1,14 +1,14 @@
 //! Servers that are child processes: one message a line, over standard input and output.
 
 mod child;
-mod fetch;
+pub(crate) mod fetch;
 mod from_client;
-mod from_server;
+pub(crate) mod from_server;
 mod line;
-mod open;
+pub(crate) mod open;
 mod relay;
 mod session;
-mod signals;
+pub(crate) mod signals;
 mod skim;
 mod tools;
 mod watchdog;

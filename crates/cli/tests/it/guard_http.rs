@@ -1,0 +1,176 @@
+//! `toolpact guard --listen --upstream`: servers on Streamable HTTP.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::command::toolpact;
+use crate::guard_peers::{peers, visit};
+
+/// A process that ends with its test.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server without an SDK: the process and its port.
+fn bare(options: &[&str]) -> (Process, u16) {
+    let mut node = Command::new("node");
+    node.args(["bare.mjs", "--http"]).args(options).current_dir(peers()).stdout(Stdio::piped());
+    let mut process = Process(node.spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (process, line.trim().parse().unwrap())
+}
+
+/// A guard in front of `port`: the process and its own port.
+fn guard(port: u16, options: &[&str]) -> (Process, u16) {
+    let upstream = format!("http://127.0.0.1:{port}/mcp");
+    let mut command = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+    command.args(options).stderr(Stdio::piped());
+    let mut process = Process(command.spawn().unwrap());
+    let mut reader = BufReader::new(process.0.stderr.take().unwrap());
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    // What it says later is not held up.
+    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+    let address = line.split("http://127.0.0.1:").nth(1).unwrap();
+    (process, address.split('/').next().unwrap().parse().unwrap())
+}
+
+/// Sends a request, and gives the whole answer.
+fn ask(port: u16, head: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let host = if head.contains("\r\nhost:") { "" } else { "\r\nhost: localhost" };
+    write!(
+        stream,
+        "{head}{host}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn call(id: u32, name: &str, arguments: &Value) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": name, "arguments": arguments } })
+    .to_string()
+}
+
+const POST: &str = "POST /mcp HTTP/1.1\r\nmcp-protocol-version: 2025-11-25";
+
+fn reads_everything_through_the_guard(options: &[&str]) {
+    let calls = json!([
+        ["forecast", {}], ["count", {}], ["find_person", { "id": 2 }], ["shape", {}],
+        ["ranged", { "n": 500 }],
+    ]);
+    let (_server, port) = bare(options);
+    let direct = visit(None, &calls, &[&format!("http://127.0.0.1:{port}/mcp")]);
+    assert!(direct["tools"]["failed"].is_string());
+    assert!(direct["calls"][0]["failed"].is_string());
+    let (_guard, port) = guard(port, &[]);
+    let guarded = visit(None, &calls, &[&format!("http://127.0.0.1:{port}/mcp")]);
+    assert_eq!(guarded["tools"].as_array().unwrap().len(), 7);
+    let structured = |call: usize| guarded["calls"][call]["structuredContent"].clone();
+    assert_eq!(structured(0)["result"][1]["day"], "tuesday");
+    assert_eq!(structured(1), json!({ "result": 42 }));
+    assert_eq!(structured(2), json!({ "result": null }));
+    assert_eq!(structured(3), json!({ "radius": 2 }));
+    assert_eq!(guarded["calls"][4]["isError"], true);
+}
+
+#[test]
+fn typescript_v1_reads_json_answers_only_through_the_guard() {
+    reads_everything_through_the_guard(&[]);
+}
+
+#[test]
+fn typescript_v1_reads_event_streams_only_through_the_guard() {
+    reads_everything_through_the_guard(&["--sse"]);
+}
+
+#[test]
+fn headers_pass_and_unseen_tools_are_fetched() {
+    let (_server, port) = bare(&[]);
+    let (_guard, port) = guard(port, &[]);
+    let head = format!(
+        "{POST}\r\nauthorization: Bearer t\r\nmcp-method: tools/call\r\nmcp-name: count\r\nmcp-param-a: x"
+    );
+    let answer = ask(port, &head, &call(1, "count", &json!({})));
+    assert!(answer.contains("x-seen: Bearer t 2025-11-25 tools/call count x\r\n"), "{answer}");
+    assert!(answer.contains("mcp-session-id: session-1\r\n"));
+    assert!(answer.contains(r#""structuredContent":{"result":42}"#));
+    let refused = ask(port, &head, &call(2, "ranged", &json!({ "n": 11 })));
+    assert!(refused.starts_with("HTTP/1.1 200") && refused.contains("expected a number ≤ 10"));
+    // From 2026-07-28 on the value travels as it is.
+    let natural = head.replace("2025-11-25", "2026-07-28");
+    assert!(
+        ask(port, &natural, &call(3, "count", &json!({}))).contains(r#""structuredContent":42"#)
+    );
+}
+
+#[test]
+fn events_pass_byte_for_byte_and_as_they_come() {
+    let (_server, port) = bare(&["--sse"]);
+    let (_guard, port) = guard(port, &[]);
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    write!(stream, "GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    // The server keeps this stream open: what comes, comes without its end.
+    let event = "id: 1\ndata: {\"jsonrpc\":\"2.0\",  \"method\":\"notifications/message\"}\n\n";
+    let mut seen = String::new();
+    let mut buffer = [0; 1024];
+    while !seen.contains(event) {
+        let count = stream.read(&mut buffer).unwrap();
+        assert!(count > 0, "{seen}");
+        seen.push_str(std::str::from_utf8(&buffer[..count]).unwrap());
+    }
+    assert!(ask(port, "DELETE /mcp HTTP/1.1", "").starts_with("HTTP/1.1 204"));
+}
+
+#[test]
+fn strangers_and_broken_requests_are_refused() {
+    let (_server, port) = bare(&[]);
+    let (_guard, port) = guard(port, &["--max-message", "1000", "--allow-host", "tools.example"]);
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let status =
+        |head: &str, body: &str| ask(port, head, body).split(' ').nth(1).unwrap().to_owned();
+    assert_eq!(status(POST, ping), "200");
+    assert_eq!(status(&format!("{POST}\r\nhost: tools.example"), ping), "200");
+    assert_eq!(status(&format!("{POST}\r\nhost: evil.example"), ping), "403");
+    assert_eq!(status(&format!("{POST}\r\norigin: http://evil.example"), ping), "403");
+    assert_eq!(status(POST, "no message"), "400");
+    assert_eq!(status(POST, &format!("{{\"x\":\"{}\"}}", "y".repeat(2000))), "413");
+}
+
+#[test]
+fn a_server_that_is_down_is_said_to_be() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (_guard, port) = guard(free, &[]);
+    let answer = ask(port, POST, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
+    assert!(answer.contains("the server cannot be reached"));
+}
+
+#[test]
+fn a_port_in_use_is_said_in_one_line() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let upstream = "http://127.0.0.1:9/mcp";
+    let output =
+        toolpact(&["guard", "--listen", &address, "--upstream", upstream]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with(&format!("error: cannot listen on {address}: ")), "{said}");
+    assert_eq!(said.lines().count(), 1);
+}

@@ -1,0 +1,162 @@
+//! What becomes of the answers of a server.
+
+use std::sync::Arc;
+
+use http_body_util::channel::{Channel, Sender};
+use http_body_util::{BodyExt as _, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use hyper::{Response, StatusCode};
+use serde_json::value::RawValue;
+
+use super::events::{Events, data, with_data};
+use super::proxy::{Body, Proxy, full, pass, refuse, with_body};
+use super::visit::Exchange;
+use crate::inspector::lock;
+use crate::message::{Initialized, Kind, Message, code, object};
+use crate::stdio::from_server::judge;
+use crate::stdio::open::Asked;
+use crate::{Event, Id};
+
+impl Proxy {
+    /// Judges what is in an answer: one JSON body, or a stream of events, each as it comes.
+    pub(crate) async fn judge(
+        self: &Arc<Self>,
+        mut exchange: Exchange,
+        response: Response<Incoming>,
+    ) -> Response<Body> {
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
+        // What is compressed is not read: clients of MCP do not ask for it.
+        let encoded = response.headers().contains_key(CONTENT_ENCODING);
+        let is_json = kind.eq_ignore_ascii_case("application/json");
+        let is_stream = kind.eq_ignore_ascii_case("text/event-stream");
+        if encoded || !(is_json || is_stream) {
+            return pass(response);
+        }
+        let (parts, body) = response.into_parts();
+        let max = self.visits.settings().max_message;
+        // The session that an answer opens is the one of the requests that follow.
+        if parts.headers.contains_key("mcp-session-id") {
+            exchange.visit = self.visits.of(&parts.headers);
+            exchange.in_session = true;
+        }
+        if is_json {
+            let Ok(body) = Limited::new(body, max).collect().await else {
+                let text = format!(
+                    "the answer of the server broke off or exceeds {max} bytes (--max-message)"
+                );
+                self.visits.say(Event::error(format!("server: {text}")));
+                return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
+            };
+            return with_body(parts, full(judge_body(&exchange, body.to_bytes()).await));
+        }
+        let (sender, channel) = Channel::new(16);
+        let proxy = Arc::clone(self);
+        tokio::spawn(async move {
+            proxy.stream(&exchange, body, sender, max).await;
+            exchange.end();
+        });
+        with_body(parts, channel.boxed())
+    }
+
+    /// Carries events until one side is gone.
+    async fn stream(
+        &self,
+        exchange: &Exchange,
+        mut body: Incoming,
+        mut sender: Sender<Bytes, Box<dyn std::error::Error + Send + Sync>>,
+        max: usize,
+    ) {
+        let mut events = Events::default();
+        loop {
+            while let Some(event) = events.next() {
+                let text = data(&event);
+                let judged = judge_text(exchange, text.clone()).await;
+                let event =
+                    if judged == text { event } else { with_data(&event, judged.trim_ascii_end()) };
+                if sender.send_data(event.into()).await.is_err() {
+                    return;
+                }
+            }
+            if events.len() > max {
+                let text = format!("event exceeds the limit of {max} bytes (--max-message)");
+                self.visits.say(Event::error(format!("server: {text}")));
+                return sender.abort(text.into());
+            }
+            match body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        events.feed(&bytes);
+                    }
+                }
+                Some(Err(error)) => return sender.abort(error.into()),
+                None => break,
+            }
+        }
+        let rest = events.rest();
+        if !rest.is_empty() {
+            // An event that its stream broke off is none: clients pass over it.
+            let _ = sender.send_data(rest.into()).await;
+        }
+    }
+}
+
+async fn judge_body(exchange: &Exchange, body: Bytes) -> Bytes {
+    if !body.trim_ascii_start().starts_with(b"[") {
+        return judge_text(exchange, body.to_vec()).await.into();
+    }
+    let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else { return body };
+    let mut texts = Vec::with_capacity(batch.len());
+    let mut changed = false;
+    for element in batch {
+        let old = element.get().as_bytes();
+        let new = judge_text(exchange, old.to_vec()).await;
+        let new = new.trim_ascii_end().to_vec();
+        changed |= new != old;
+        texts.push(new);
+    }
+    if !changed {
+        return body;
+    }
+    let mut joined = b"[".to_vec();
+    joined.extend(texts.join(&b","[..]));
+    joined.push(b']');
+    joined.into()
+}
+
+/// One message as the client gets it.
+async fn judge_text(exchange: &Exchange, text: Vec<u8>) -> Vec<u8> {
+    let (id, asked) = match Message::read(&text) {
+        Ok(message) => match look(exchange, &message) {
+            Some(found) => found,
+            None => return text,
+        },
+        Err(_) => return text,
+    };
+    let inspector = Arc::clone(&exchange.visit.inspector);
+    let kept = text.clone();
+    tokio::task::spawn_blocking(move || judge(&inspector, &id, &asked, text)).await.unwrap_or(kept)
+}
+
+/// The request that a message answers, where the answer is looked at.
+fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Id, Asked)> {
+    let id = match message.kind() {
+        Kind::Response(id) => id,
+        Kind::Notification("notifications/tools/list_changed") => {
+            exchange.visit.inspector.tools_changed();
+            return None;
+        }
+        _ => return None,
+    };
+    let asked = exchange.answer(&id)?;
+    if let Asked::Initialize = asked {
+        let version = message.result.and_then(|result| object::<Initialized<'_>>(result).ok());
+        if let Some(version) = version.and_then(|initialized| initialized.version) {
+            *lock(&exchange.visit.negotiated) = version.as_ref().into();
+        }
+        return None;
+    }
+    message.result?;
+    Some((id, asked))
+}

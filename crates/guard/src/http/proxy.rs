@@ -1,0 +1,216 @@
+//! One request: judged, sent on, and its answer judged.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+
+use super::origin::Hosts;
+use super::question::Sorted;
+use super::visit::{Exchange, Visits};
+use crate::message::{code, error};
+use crate::{Event, Listener, Settings};
+
+pub(crate) type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// How long connecting to the server may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Why a URL is no upstream.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{url}: expected a URL such as http://127.0.0.1:3000/mcp (https is not supported), found {found}"
+)]
+pub struct UpstreamError {
+    /// The URL.
+    pub url: String,
+    /// What is wrong with it.
+    pub found: &'static str,
+}
+
+/// A reverse proxy in front of one server.
+pub struct Proxy {
+    upstream: Uri,
+    hosts: Hosts,
+    client: Client<HttpConnector, Body>,
+    pub(crate) visits: Visits,
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy").field("upstream", &self.upstream).finish_non_exhaustive()
+    }
+}
+
+impl Proxy {
+    /// A proxy to `upstream` for those who call it by one of `hosts`.
+    ///
+    /// Fails where `upstream` is no `http` URL.
+    pub fn new(
+        upstream: &str,
+        hosts: Hosts,
+        settings: Settings,
+        listener: Arc<dyn Listener>,
+    ) -> Result<Self, UpstreamError> {
+        let wrong = |found| UpstreamError { url: upstream.to_owned(), found };
+        let uri: Uri = upstream.parse().map_err(|_| wrong("no URL"))?;
+        match (uri.scheme_str(), uri.authority()) {
+            (Some("http"), Some(_)) => {}
+            (Some("http"), None) => return Err(wrong("no host")),
+            (None, _) => return Err(wrong("no scheme")),
+            _ => return Err(wrong("another scheme")),
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(CONNECT));
+        let client = Client::builder(TokioExecutor::new()).build(connector);
+        Ok(Self { upstream: uri, hosts, client, visits: Visits::new(settings, listener) })
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        if !self.hosts.allow(request.headers()) {
+            return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
+        }
+        let (parts, body) = request.into_parts();
+        let looks = self.visits.settings().looks();
+        let is_endpoint = parts.uri.path() == self.upstream.path();
+        if !looks || !is_endpoint {
+            return match self
+                .send(&parts.method, &parts.uri, &parts.headers, body.map_err(Into::into).boxed())
+                .await
+            {
+                Ok(response) => pass(response),
+                Err(response) => response,
+            };
+        }
+        let exchange = Exchange::new(self.visits.of(&parts.headers), &parts.headers);
+        let body = if parts.method == Method::POST {
+            let max = self.visits.settings().max_message;
+            let bytes = match Limited::new(body, max).collect().await {
+                Ok(body) => body.to_bytes(),
+                Err(error) if error.is::<LengthLimitError>() => {
+                    let text = format!("message exceeds the limit of {max} bytes (--max-message)");
+                    return refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text);
+                }
+                Err(_) => return plain(StatusCode::BAD_REQUEST, "the body broke off\n"),
+            };
+            match self.sort(&exchange, &parts.headers, &bytes).await {
+                Sorted::Forward => full(bytes),
+                Sorted::Answered(status, answer) => return json(status, answer),
+            }
+        } else {
+            body.map_err(Into::into).boxed()
+        };
+        if parts.method == Method::DELETE {
+            self.visits.forget(&parts.headers);
+        }
+        match self.send(&parts.method, &parts.uri, &parts.headers, body).await {
+            Ok(response) => self.judge(exchange, response).await,
+            Err(response) => response,
+        }
+    }
+
+    /// Sends a request on, with its headers.
+    pub(crate) async fn send(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Response<Incoming>, Response<Body>> {
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let authority = self.upstream.authority().map_or("", |authority| authority.as_str());
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("http://{authority}{path}"))
+            .body(body)
+            .map_err(|_| plain(StatusCode::BAD_REQUEST, "not a request\n"))?;
+        *request.headers_mut() = end_to_end(headers);
+        request.headers_mut().remove(HOST);
+        self.client.request(request).await.map_err(|error| {
+            let text = format!("the server cannot be reached: {error}");
+            self.visits.say(Event::error(format!("server: {text}")));
+            refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)
+        })
+    }
+
+    /// The path that the server answers on, and so does the proxy.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.upstream.path()
+    }
+
+    /// The URL of the server.
+    pub(crate) fn endpoint(&self) -> &Uri {
+        &self.upstream
+    }
+}
+
+/// The headers that are not about the connection.
+pub(crate) fn end_to_end(headers: &HeaderMap) -> HeaderMap {
+    let mut kept = headers.clone();
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    let hop = [
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    for name in hop.iter().filter_map(|name| name.parse::<HeaderName>().ok()).chain(named) {
+        kept.remove(name);
+    }
+    kept
+}
+
+/// An answer as it came.
+pub(crate) fn pass(response: Response<Incoming>) -> Response<Body> {
+    let (mut parts, body) = response.into_parts();
+    parts.headers = end_to_end(&parts.headers);
+    Response::from_parts(parts, body.map_err(Into::into).boxed())
+}
+
+/// An answer with another body.
+pub(crate) fn with_body(response: hyper::http::response::Parts, body: Body) -> Response<Body> {
+    let mut parts = response;
+    parts.headers = end_to_end(&parts.headers);
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, body)
+}
+
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed()
+}
+
+fn json(status: StatusCode, answer: Vec<u8>) -> Response<Body> {
+    let mut response = Response::new(full(answer));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+pub(crate) fn refuse(status: StatusCode, code: i32, text: &str) -> Response<Body> {
+    json(status, error(None, code, text))
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(full(text));
+    *response.status_mut() = status;
+    response
+}

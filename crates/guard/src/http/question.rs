@@ -1,0 +1,219 @@
+//! What becomes of the messages that a client posts.
+
+use std::sync::Arc;
+
+use http_body_util::{BodyExt as _, Limited};
+use hyper::header::{ACCEPT, CONTENT_LENGTH, HeaderValue};
+use hyper::{HeaderMap, Method, StatusCode};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+use toolpact_contract::{Mode, Revision};
+
+use super::events::{Events, data};
+use super::proxy::{Proxy, full};
+use super::visit::{Exchange, Visit};
+use crate::Id;
+use crate::catalog::{Known, Look};
+use crate::list::next_cursor;
+use crate::message::{Kind, Message, ToolParams, code, error, response};
+use crate::stdio::fetch::params;
+use crate::stdio::open::Asked;
+
+/// What becomes of a body.
+pub(crate) enum Sorted {
+    /// It is sent on as it is.
+    Forward,
+    /// The guard answers itself.
+    Answered(StatusCode, Vec<u8>),
+}
+
+/// The most pages that the guard asks for.
+const PAGES: usize = 1000;
+
+impl Proxy {
+    /// Sorts what a client posted: one message, or a batch that passes or fails as a whole.
+    pub(crate) async fn sort(
+        &self,
+        exchange: &Exchange,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Sorted {
+        let texts: Vec<&[u8]> = if body.trim_ascii_start().starts_with(b"[") {
+            match serde_json::from_slice::<Vec<&RawValue>>(body) {
+                Ok(batch) => batch.iter().map(|element| element.get().as_bytes()).collect(),
+                Err(error) => return unread(&error),
+            }
+        } else {
+            vec![body]
+        };
+        for text in texts {
+            let message = match Message::read(text) {
+                Ok(message) => message,
+                Err(error) => return unread(&error),
+            };
+            if let Some(answer) = self.sort_one(exchange, headers, &message).await {
+                return Sorted::Answered(StatusCode::OK, answer);
+            }
+        }
+        Sorted::Forward
+    }
+
+    async fn sort_one(
+        &self,
+        exchange: &Exchange,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Option<Vec<u8>> {
+        let visit = &exchange.visit;
+        let Kind::Request(id, method) = message.kind() else { return None };
+        if method == "initialize" {
+            exchange.remember(id, Asked::Initialize);
+            return None;
+        }
+        if method != "tools/list" && method != "tools/call" {
+            return None;
+        }
+        let wrong = |wrong: serde_json::Error| {
+            error(Some(&id), code::PARAMS, &format!("#/params: {wrong}"))
+        };
+        let (params, named) = match ToolParams::read(message.params) {
+            Ok(params) => match params.revision() {
+                Ok(named) => (params, named),
+                Err(error) => return Some(wrong(error)),
+            },
+            Err(error) => return Some(wrong(error)),
+        };
+        let revision = named.unwrap_or_else(|| visit.revision(headers));
+        if method == "tools/list" {
+            exchange.remember(id, Asked::List { first: params.cursor.is_none(), revision });
+            return None;
+        }
+        let Some(name) = params.name.as_deref() else {
+            return Some(error(
+                Some(&id),
+                code::PARAMS,
+                "#/params: missing required property `name`",
+            ));
+        };
+        let meta = params.meta.map(RawValue::get);
+        let known = self.known(visit, headers, name, meta, &revision).await;
+        match &known {
+            Some(Known::Dropped(reason)) => {
+                let text = format!("tool `{name}` is not offered: {reason}");
+                return Some(error(Some(&id), code::PARAMS, &text));
+            }
+            Some(known) if self.visits.settings().arguments != Mode::Off => {
+                let (inspector, known) = (Arc::clone(&visit.inspector), known.clone());
+                let arguments = params.arguments.map(|arguments| arguments.get().to_owned());
+                let asked = revision.clone();
+                let work = move || inspector.arguments(&known, arguments.as_deref(), &asked);
+                if let Some(refusal) = tokio::task::spawn_blocking(work).await.ok().flatten() {
+                    return Some(response(&id, &refusal));
+                }
+            }
+            _ => {}
+        }
+        exchange.remember(id, Asked::Call { known, revision });
+        None
+    }
+
+    /// What is known of the tool; asks the server where its list was not seen yet.
+    async fn known(
+        &self,
+        visit: &Arc<Visit>,
+        headers: &HeaderMap,
+        name: &str,
+        meta: Option<&str>,
+        revision: &Revision,
+    ) -> Option<Known> {
+        if let Look::Unseen = visit.inspector.look(revision, name) {
+            let _turn = visit.fetching.lock().await;
+            if let Look::Unseen = visit.inspector.look(revision, name) {
+                let wait = self.visits.settings().list_timeout;
+                let fetched = timeout(wait, self.fetch(visit, headers, meta, revision)).await;
+                if !matches!(fetched, Ok(Some(()))) {
+                    let text = "server: its tool list could not be had, calls are not judged";
+                    self.visits.say(crate::Event::error(text));
+                }
+            }
+        }
+        match visit.inspector.look(revision, name) {
+            Look::Known(known) => Some(known),
+            _ => None,
+        }
+    }
+
+    /// Asks for all pages; nothing where that fails.
+    async fn fetch(
+        &self,
+        visit: &Arc<Visit>,
+        headers: &HeaderMap,
+        meta: Option<&str>,
+        revision: &Revision,
+    ) -> Option<()> {
+        let mut headers = headers.clone();
+        let own: Vec<_> = headers
+            .keys()
+            .filter(|name| name.as_str().starts_with("mcp-param-"))
+            .cloned()
+            .collect();
+        for name in own {
+            headers.remove(name);
+        }
+        headers.remove("mcp-name");
+        headers.remove(CONTENT_LENGTH);
+        if headers.contains_key("mcp-method") {
+            headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
+        }
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let mut cursor: Option<String> = None;
+        for page in 0..PAGES {
+            let id = format!("toolpact-guard/{page}");
+            let params: Map<String, Value> = params(cursor.as_deref(), meta);
+            let ask =
+                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
+            let uri = self.endpoint().clone();
+            let sent = self.send(&Method::POST, &uri, &headers, full(ask.to_string())).await;
+            let max = self.visits.settings().max_message;
+            let body = Limited::new(sent.ok()?.into_body(), max).collect().await.ok()?.to_bytes();
+            let answer = answer_to(&Id::String(id), &body)?;
+            let inspector = Arc::clone(&visit.inspector);
+            let (first, revision) = (cursor.is_none(), revision.clone());
+            let take = move || {
+                let message = Message::read(&answer).ok()?;
+                let result = message.result?;
+                // What the client would get is of no interest here: it did not ask.
+                let _ = inspector.list(result, first, &revision);
+                Some(next_cursor(result))
+            };
+            match tokio::task::spawn_blocking(take).await.ok()?? {
+                None => return Some(()),
+                next if next == cursor => return None,
+                next => cursor = next,
+            }
+        }
+        None
+    }
+}
+
+/// The answer to `id` in a body, JSON or a whole stream of events.
+fn answer_to(id: &Id, body: &[u8]) -> Option<Vec<u8>> {
+    let answers = |text: &[u8]| {
+        Message::read(text)
+            .is_ok_and(|message| matches!(message.kind(), Kind::Response(other) if other == *id))
+    };
+    if answers(body) {
+        return Some(body.to_vec());
+    }
+    let mut events = Events::default();
+    events.feed(body);
+    events.feed(b"\n\n");
+    std::iter::from_fn(|| events.next()).map(|event| data(&event)).find(|text| answers(text))
+}
+
+fn unread(wrong: &serde_json::Error) -> Sorted {
+    let code = if wrong.is_data() { code::REQUEST } else { code::PARSE };
+    let text = format!("expected a message, found {wrong}");
+    Sorted::Answered(StatusCode::BAD_REQUEST, error(None, code, &text))
+}

@@ -1,0 +1,124 @@
+//! What a guard keeps of one session.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+use toolpact_contract::Revision;
+
+use crate::inspector::lock;
+use crate::stdio::open::Asked;
+use crate::{Id, Inspector, Listener, Settings};
+
+/// One session, or all requests of one client that has none: tools may differ from one to the next.
+pub(crate) struct Visit {
+    pub(crate) inspector: Arc<Inspector>,
+    /// Requests whose answer did not come on the stream they were asked on; it may on another one.
+    pub(crate) open: Mutex<HashMap<Id, Asked>>,
+    pub(crate) negotiated: Mutex<Revision>,
+    pub(crate) fetching: tokio::sync::Mutex<()>,
+}
+
+/// The requests of one session that are remembered.
+const OPEN: usize = 65_536;
+
+impl Visit {
+    /// The revision that the headers name, else the one negotiated.
+    pub(crate) fn revision(&self, headers: &HeaderMap) -> Revision {
+        let named = headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
+        named.map_or_else(|| lock(&self.negotiated).clone(), Revision::from)
+    }
+}
+
+/// One request over HTTP, with all messages in it.
+pub(crate) struct Exchange {
+    pub(crate) visit: Arc<Visit>,
+    /// Ids are those of one client: two clients without a session may use the same ones.
+    pub(crate) pending: Mutex<HashMap<Id, Asked>>,
+    pub(crate) in_session: bool,
+}
+
+impl Exchange {
+    pub(crate) fn new(visit: Arc<Visit>, headers: &HeaderMap) -> Self {
+        let in_session = headers.contains_key("mcp-session-id");
+        Self { visit, pending: Mutex::default(), in_session }
+    }
+
+    pub(crate) fn remember(&self, id: Id, asked: Asked) {
+        lock(&self.pending).insert(id, asked);
+    }
+
+    /// What an answer is to.
+    pub(crate) fn answer(&self, id: &Id) -> Option<Asked> {
+        let pending = lock(&self.pending).remove(id);
+        pending.or_else(|| self.in_session.then(|| lock(&self.visit.open).remove(id)).flatten())
+    }
+
+    /// The stream ended: what was not answered may be on another stream of the session. Where there
+    /// are too many such requests the old ones are forgotten, and their answers pass.
+    pub(crate) fn end(&self) {
+        let left: Vec<_> = lock(&self.pending).drain().collect();
+        if self.in_session && !left.is_empty() {
+            let mut open = lock(&self.visit.open);
+            if open.len() >= OPEN {
+                open.clear();
+            }
+            open.extend(left);
+        }
+    }
+}
+
+/// All sessions.
+pub(crate) struct Visits {
+    settings: Settings,
+    listener: Arc<dyn Listener>,
+    all: Mutex<HashMap<String, Arc<Visit>>>,
+}
+
+/// The sessions that are remembered; a forgotten one has its tools listed again.
+const VISITS: usize = 4096;
+
+impl Visits {
+    pub(crate) fn new(settings: Settings, listener: Arc<dyn Listener>) -> Self {
+        Self { settings, listener, all: Mutex::default() }
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    pub(crate) fn say(&self, event: crate::Event) {
+        self.listener.hear(event);
+    }
+
+    /// The session of a request: by its id, else by who asks.
+    pub(crate) fn of(&self, headers: &HeaderMap) -> Arc<Visit> {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let key = text("mcp-session-id").map_or_else(
+            || format!("by {}", text(AUTHORIZATION.as_str()).unwrap_or_default()),
+            |id| format!("id {id}"),
+        );
+        let mut all = lock(&self.all);
+        if all.len() >= VISITS && !all.contains_key(&key) {
+            all.clear();
+        }
+        let visit = all.entry(key).or_insert_with(|| {
+            let inspector = Inspector::new(self.settings.clone(), Arc::clone(&self.listener));
+            Arc::new(Visit {
+                inspector: Arc::new(inspector),
+                open: Mutex::default(),
+                negotiated: Mutex::default(),
+                fetching: tokio::sync::Mutex::default(),
+            })
+        });
+        Arc::clone(visit)
+    }
+
+    /// The session ended.
+    pub(crate) fn forget(&self, headers: &HeaderMap) {
+        if let Some(id) = headers.get("mcp-session-id").and_then(|value| value.to_str().ok()) {
+            lock(&self.all).remove(&format!("id {id}"));
+        }
+    }
+}
