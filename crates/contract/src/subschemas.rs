@@ -46,14 +46,10 @@ pub(crate) fn holds(keyword: &str) -> Option<Holds> {
     })
 }
 
-/// The dialect that `schema` names for itself: `$schema` has a say only where `$id` (`id` in draft-04)
-/// makes a resource of the schema.
+/// The dialect that `schema` names for itself. The specification gives `$schema` a say at the root of a
+/// resource only; validators, ours among them, read by it wherever it stands.
 pub(crate) fn own_dialect(schema: &Map<String, Value>) -> Option<Dialect> {
-    let dialect = Dialect::from_uri(schema.get("$schema")?.as_str()?)?;
-    ["$id", "id"]
-        .iter()
-        .any(|key| schema.get(*key).is_some_and(Value::is_string))
-        .then_some(dialect)
+    Dialect::from_uri(schema.get("$schema")?.as_str()?)
 }
 
 /// A step from a schema to a schema inside it: the keyword, and where its value holds several, which.

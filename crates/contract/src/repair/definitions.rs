@@ -59,10 +59,10 @@ fn fix(node: &mut Node, _: Dialect) {
     *node = renamed;
 }
 
-/// Whether `#/definitions/…` means the same everywhere in the schema: no `$id` moves the base, and no
-/// reference to it is written in another way.
+/// Whether `#/definitions/…` means the same everywhere in the schema: no `$id`, and no `id` of
+/// draft-04, moves the base, and no reference to it is written in another way.
 fn is_plain(node: &Node, depth: usize) -> bool {
-    if depth == 0 || node.contains_key("$id") || own_dialect(node).is_some() {
+    if depth == 0 || node.contains_key("$id") || own_dialect(node) == Some(Dialect::Draft4) {
         return false;
     }
     let odd = |reference: &str| reference.contains("definitions") && rest(reference).is_none();
