@@ -4,7 +4,7 @@ use darling::{FromMeta as _, ast::NestedMeta};
 use proc_macro2::TokenStream;
 use syn::{
     Attribute, Error, Expr, ExprLit, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Lit, Meta, Pat,
-    Result, ReturnType, Signature, Type,
+    Result, ReturnType, Signature, Type, parse_quote,
 };
 
 use crate::attributes::{ServerAttributes, ToolAttributes};
@@ -56,6 +56,10 @@ pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<Server
         if let Some(at) = method.attrs.iter().position(|attr| attr.path().is_ident("tool")) {
             let attribute = method.attrs.remove(at);
             tools.push(tool(&attribute, method)?);
+            // A tool has these forms whether its body needs them or not.
+            method.attrs.push(parse_quote!(
+                #[allow(clippy::needless_pass_by_value, clippy::unused_async, clippy::unused_self)]
+            ));
         }
     }
     Ok(Server { attributes, item, tools })

@@ -74,11 +74,13 @@
 //! `tools_only` where the type implements `ServerHandler` itself (with [`Toolbox::list`] and [`Toolbox::call`]).
 //! Mistakes are compile errors.
 //!
-//! [`testing`] shows what clients of each revision see of a server, in the same process.
+//! [`serve`] serves them, [`Client`] calls them, [`testing`] shows what clients of each revision see of a server, in the same process.
 
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+#[cfg(feature = "client")]
+mod client;
 mod enforce;
 mod protocol;
 mod report;
@@ -87,6 +89,8 @@ mod serve;
 pub mod testing;
 mod tools;
 
+#[cfg(feature = "client")]
+pub use client::{Client, ClientError};
 pub use enforce::{Enforced, Options, enforce, enforce_with};
 #[cfg(feature = "serve")]
 pub use serve::{Http, ServeError, serve, serve_stdio};

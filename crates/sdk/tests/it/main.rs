@@ -1,7 +1,9 @@
 //! Servers behind the contract of their tools, seen by clients of each revision.
 
 mod calls;
+mod client;
 mod http;
 mod lists;
 mod methods;
+mod readme;
 mod server;
