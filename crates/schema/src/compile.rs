@@ -3,17 +3,18 @@
 use jsonschema::{
     PatternOptions, Registry, ValidationError, ValidationOptions, error::ValidationErrorKind,
 };
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::{
     Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
     admission::Admitted,
-    engine::{HardPattern, MeteredJson, Validator, hard_pattern_keyword, with_stack},
+    engine::{HardPattern, MeteredJson, Validator, burn, hard_pattern_keyword},
     explain::{Explainer, shorten},
 };
 
 /// The engine compiles this many references inside of each other before it queues them.
-const NESTED_REFERENCES: usize = 10;
+pub(crate) const NESTED_REFERENCES: usize = 10;
 
 /// Compiles `schema`; fails where the metaschema does not allow it.
 pub(crate) fn compile(
@@ -23,24 +24,29 @@ pub(crate) fn compile(
     admitted: &Admitted,
     registry: Option<&Registry<'_>>,
 ) -> Result<Validator, SchemaError> {
-    with_stack(admitted.depth * NESTED_REFERENCES, || {
-        let mut engine: ValidationOptions<'_, _, MeteredJson> = jsonschema::options_for()
-            .offline()
-            .should_validate_formats(options.assert_formats)
-            .with_pattern_options(
-                PatternOptions::fancy_regex().backtrack_limit(HardPattern::MOST_TURNS),
-            );
-        if let Some(patterns) = &admitted.hard_patterns {
-            engine = engine.with_keyword("pattern", hard_pattern_keyword(patterns));
-        }
-        if let Some(registry) = registry {
-            engine = engine.with_registry(registry);
-        }
-        if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
-            engine = engine.with_draft(dialect.draft());
-        }
-        engine.build(schema).map_err(|error| refusal(&error, schema, dialect))
-    })
+    let mut engine: ValidationOptions<'_, _, MeteredJson> = jsonschema::options_for()
+        .offline()
+        .should_validate_formats(options.assert_formats)
+        .with_content_media_type("application/json", is_json)
+        .with_pattern_options(
+            PatternOptions::fancy_regex().backtrack_limit(HardPattern::MOST_TURNS),
+        );
+    if let Some(patterns) = &admitted.hard_patterns {
+        engine = engine.with_keyword("pattern", hard_pattern_keyword(patterns));
+    }
+    if let Some(registry) = registry {
+        engine = engine.with_registry(registry);
+    }
+    if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
+        engine = engine.with_draft(dialect.draft());
+    }
+    engine.build(schema).map_err(|error| refusal(&error, schema, dialect))
+}
+
+/// Whether `text` is JSON, without keeping what it says.
+fn is_json(text: &str) -> bool {
+    burn(text.len() as u64 >> 2);
+    serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
 fn reference_error(reference: &str) -> SchemaError {

@@ -1,9 +1,9 @@
 //! Why a schema is not admitted.
 
-use crate::{Dialect, Pointer};
+use crate::{Dialect, Pointer, explain::shorten};
 
 /// A schema that was not admitted: where, and which rule.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("schema {pointer}: {kind}")]
 pub struct SchemaError {
     /// The place in the schema.
@@ -23,7 +23,7 @@ pub enum SchemaErrorKind {
         found: &'static str,
     },
     /// `$schema` names a dialect that is not known.
-    #[error("unsupported dialect `{uri}`")]
+    #[error("unsupported dialect `{}`", shorten(uri))]
     UnsupportedDialect {
         /// What `$schema` says.
         uri: String,
@@ -39,19 +39,19 @@ pub enum SchemaErrorKind {
         hint: Option<String>,
     },
     /// A reference that leaves the document.
-    #[error("refers to {reference} outside this document; toolpact never fetches")]
+    #[error("refers to {} outside this document; toolpact never fetches", shorten(reference))]
     ExternalReference {
         /// The reference as written.
         reference: String,
     },
     /// A reference within the document to a place that is not there.
-    #[error("refers to {reference}, which is not in this document")]
+    #[error("refers to {}, which is not in this document", shorten(reference))]
     DanglingReference {
         /// The reference as written.
         reference: String,
     },
     /// A regular expression that ECMA-262 does not allow or that cannot be compiled.
-    #[error("`{pattern}` is not a regular expression that can be compiled")]
+    #[error("`{}` is not a regular expression that can be compiled", shorten(pattern))]
     Pattern {
         /// The pattern, shortened.
         pattern: String,
@@ -80,12 +80,12 @@ pub enum SchemaErrorKind {
         /// [`Limits::bytes`](crate::Limits::bytes).
         limit: usize,
     },
-    /// URIs and pointers of subschemas that are too long, all together.
-    #[error("places of {found} bytes, named for all subschemas, exceed the limit of {limit}")]
-    PathBytes {
+    /// Too much that compiling would copy.
+    #[error("{found} bytes that compiling copies exceed the limit of {limit}")]
+    CopiedBytes {
         /// The bytes up to and including this one.
         found: usize,
-        /// [`Limits::path_bytes`](crate::Limits::path_bytes).
+        /// [`Limits::copied_bytes`](crate::Limits::copied_bytes).
         limit: usize,
     },
     /// A regular expression that is too long.
@@ -102,6 +102,14 @@ pub enum SchemaErrorKind {
         /// The states of all patterns up to and including this one.
         found: usize,
         /// [`Limits::pattern_states`](crate::Limits::pattern_states).
+        limit: usize,
+    },
+    /// Too many ways through embedded resources.
+    #[error("{found} ways through embedded resources exceed the limit of {limit}")]
+    Scopes {
+        /// The ways, [`usize::MAX`] where they cannot be counted.
+        found: usize,
+        /// [`Limits::scopes`](crate::Limits::scopes).
         limit: usize,
     },
     /// Keywords that visit one place of an instance too often.
@@ -123,9 +131,10 @@ impl SchemaErrorKind {
             Self::Depth { .. }
                 | Self::Subschemas { .. }
                 | Self::Bytes { .. }
-                | Self::PathBytes { .. }
+                | Self::CopiedBytes { .. }
                 | Self::PatternBytes { .. }
                 | Self::PatternStates { .. }
+                | Self::Scopes { .. }
                 | Self::Expansion { .. }
         )
     }

@@ -17,8 +17,8 @@ pub struct Limits {
     pub subschemas: usize,
     /// Bytes of a schema, written as compact JSON.
     pub bytes: usize,
-    /// Bytes of the URIs and pointers of all subschemas, which the engine keeps.
-    pub path_bytes: usize,
+    /// Bytes that compiling copies: the URIs and pointers of all subschemas, and what `not` holds.
+    pub copied_bytes: usize,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,
     /// States that all regular expressions of a schema compile to, with an allowance for the work
@@ -27,6 +27,8 @@ pub struct Limits {
     /// Visits that one place of an instance can get through in-place keywords: references,
     /// `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas`.
     pub expansion: usize,
+    /// Ways through embedded resources (subschemas with an `$id`) that references can take.
+    pub scopes: usize,
     /// Nested JSON containers of an instance that a validation goes down into, the root being 1.
     pub instance_depth: usize,
     /// Keywords that apply inside of each other, over all levels of an instance: what the stack has
@@ -40,14 +42,15 @@ pub struct Limits {
 
 impl Limits {
     /// The limits by name, for command lines and messages.
-    pub const NAMES: [&str; 11] = [
+    pub const NAMES: [&str; 12] = [
         "depth",
         "subschemas",
         "bytes",
-        "path-bytes",
+        "copied-bytes",
         "pattern-bytes",
         "pattern-states",
         "expansion",
+        "scopes",
         "instance-depth",
         "nesting",
         "violations",
@@ -62,10 +65,11 @@ impl Limits {
             "depth" => self.depth = size,
             "subschemas" => self.subschemas = size,
             "bytes" => self.bytes = size,
-            "path-bytes" => self.path_bytes = size,
+            "copied-bytes" => self.copied_bytes = size,
             "pattern-bytes" => self.pattern_bytes = size,
             "pattern-states" => self.pattern_states = size,
             "expansion" => self.expansion = size,
+            "scopes" => self.scopes = size,
             "instance-depth" => self.instance_depth = size,
             "nesting" => self.nesting = size,
             "violations" => self.violations = size,
@@ -82,10 +86,11 @@ impl Default for Limits {
             depth: 64,
             subschemas: 10_000,
             bytes: 1 << 20,
-            path_bytes: 4 << 20,
+            copied_bytes: 4 << 20,
             pattern_bytes: 4096,
             pattern_states: 250_000,
             expansion: 1 << 14,
+            scopes: 1 << 12,
             instance_depth: 128,
             nesting: 1 << 14,
             violations: 16,

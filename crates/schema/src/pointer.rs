@@ -66,14 +66,27 @@ impl From<&str> for Pointer {
     }
 }
 
+/// In one line: control characters are escaped, and what is longer than a line is cut in the middle.
 impl fmt::Display for Pointer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
+        const HALF: usize = 120;
+        let characters = self.0.chars().count();
+        f.write_str("#")?;
+        for (index, c) in self.0.chars().enumerate() {
+            let is_cut = characters > 2 * HALF && (HALF..characters - HALF).contains(&index);
+            match c {
+                _ if is_cut && index == HALF => f.write_str("…")?,
+                _ if is_cut => {}
+                c if c.is_control() => write!(f, "{}", c.escape_default())?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        Ok(())
     }
 }
 
 impl Serialize for Pointer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.collect_str(&format_args!("#{}", self.0))
     }
 }

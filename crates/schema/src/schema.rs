@@ -27,8 +27,10 @@ struct Compiled {
     dialect: Dialect,
     allowance: Allowance,
     /// Whether the fuel lasts for any scalar but a string: each visit of a subschema takes at most
-    /// a step for every byte of it.
+    /// eight steps for every byte of it.
     plain_scalars: bool,
+    /// Bytes of the longest text in the schema, which an error may copy.
+    longest_text: usize,
 }
 
 /// A verdict and what it cost.
@@ -58,21 +60,32 @@ impl Schema {
 
     pub(crate) fn build(options: &Options, schema: &Value) -> Result<Self, SchemaError> {
         let dialect = admission::dialect(options, schema)?;
+        let depth = nesting(schema, options.limits.depth);
+        with_stack(depth * compile::NESTED_REFERENCES, || Self::admit(options, schema, dialect))
+    }
+
+    fn admit(
+        options: &Options,
+        schema: &Value,
+        dialect: Option<Dialect>,
+    ) -> Result<Self, SchemaError> {
+        let bytes = admission::measure(options, schema)?;
         let documents = Documents::of(options, schema)?;
-        let admitted = admission::admit(options, schema, documents.as_ref())?;
+        let admitted = admission::admit(options, schema, documents.as_ref(), bytes)?;
         let registry = documents.as_ref().map(Documents::registry);
         let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
-        let allowance = prices(&options.limits, &admitted);
-        let most_steps = admitted.expansion.saturating_mul(2 * admitted.bytes) as u64;
+        let most_steps = admitted.expansion.saturating_mul(8 * admitted.bytes) as u64;
         Ok(Self(Arc::new(Compiled {
             dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
             validator,
             source: schema.clone(),
             limits: options.limits.clone(),
-            plain_scalars: admitted.need.nested.is_some_and(|levels| levels < 16)
+            allowance: prices(&options.limits, &admitted),
+            plain_scalars: options.documents.is_empty()
+                && admitted.need.nested.is_some_and(|levels| levels < 16)
                 && most_steps < options.limits.fuel,
+            longest_text: longest_text(schema),
             admitted,
-            allowance,
         })))
     }
 
@@ -149,7 +162,8 @@ impl Schema {
     fn explain(&self, instance: &Value) -> (Verdict, u64) {
         let Compiled { validator, limits, admitted, allowance, source, .. } = &*self.0;
         let depth = nesting(instance, limits.instance_depth);
-        let error = error_price(instance, admitted, depth);
+        let copied = self.0.longest_text + admitted.largest_not.saturating_mul(16);
+        let error = error_price(instance, admitted, depth, copied);
         let allowance = Allowance { id: next_id(), error, ..allowance.clone() };
         with_stack(admitted.need.levels(depth), || {
             let (all, fuel) = run(&allowance, || {
@@ -208,6 +222,7 @@ fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
         place: price(1 + admitted.expansion / VISITS_PER_STEP),
         scan: price(1 + admitted.widest_pattern / STATES_PER_STEP),
         name_patterns: price(admitted.name_patterns),
+        fraction: if admitted.has_multiple_of { 64 } else { 1 },
         cycle: price(cycle),
         error: 0,
         depth: limits.instance_depth,
@@ -217,11 +232,27 @@ fn prices(limits: &Limits, admitted: &Admitted) -> Allowance {
 
 /// Steps for one reported error: about the bytes it takes, most of them for its place in the
 /// instance and the way through the schema.
-fn error_price(instance: &Value, admitted: &Admitted, depth: usize) -> u32 {
+fn error_price(instance: &Value, admitted: &Admitted, depth: usize, copied: usize) -> u32 {
     const ERROR: usize = 512;
     const KEYWORD: usize = 16;
     let level = admitted.need.in_place.saturating_mul(KEYWORD) + longest_name(instance);
-    u32::try_from(ERROR.saturating_add(level.saturating_mul(depth + 1))).unwrap_or(u32::MAX)
+    let bytes = level.saturating_mul(depth + 1).saturating_add(copied).saturating_add(ERROR);
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// Bytes of the longest text in `value`.
+fn longest_text(value: &Value) -> usize {
+    let mut longest = longest_name(value);
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::String(text) => longest = longest.max(text.len()),
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => pending.extend(members.values()),
+            _ => {}
+        }
+    }
+    longest
 }
 
 /// The longest member name in `value`.

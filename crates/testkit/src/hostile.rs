@@ -185,7 +185,8 @@ fn build(kind: &str, recipe: &Recipe<'_>) -> Value {
         }
         // Members called `prefix0`, `prefix1`, …
         "members" => {
-            let (prefix, value) = (recipe.text("prefix"), recipe.value("value"));
+            let (prefix, value) = (recipe.value("prefix"), recipe.value("value"));
+            let prefix = prefix.as_str().unwrap_or_default();
             (0..recipe.number("count")).map(|i| (format!("{prefix}{i}"), value.clone())).collect()
         }
         // Members whose values have the pattern `of`, made different by a number.

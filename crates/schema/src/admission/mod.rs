@@ -26,11 +26,13 @@ pub(crate) struct Admitted {
     pub(crate) need: StackNeed,
     /// Bytes of the schema, written as compact JSON.
     pub(crate) bytes: usize,
-    /// Nested JSON containers of the schema.
-    pub(crate) depth: usize,
+    /// Bytes of the largest schema under `not`.
+    pub(crate) largest_not: usize,
+    /// Whether numbers are divided.
+    pub(crate) has_multiple_of: bool,
     /// The most patterns that a name is matched against.
     pub(crate) name_patterns: usize,
-    /// States of the widest pattern.
+    /// States that the matcher of the widest pattern can be in at once.
     pub(crate) widest_pattern: usize,
     /// The patterns that need a backtracking matcher.
     pub(crate) hard_patterns: Option<Arc<HardPatterns>>,
@@ -43,14 +45,9 @@ pub(crate) fn admit(
     options: &Options,
     schema: &Value,
     documents: Option<&Documents<'_>>,
+    bytes: usize,
 ) -> Result<Admitted, SchemaError> {
     let limits = &options.limits;
-    // Writing a schema that is too deep could take too much stack; the survey refuses it.
-    let bytes = if nesting(schema, limits.depth) <= limits.depth {
-        check_bytes(schema, limits.bytes)?
-    } else {
-        usize::MAX
-    };
     let survey = survey::Survey::of(options, schema, documents)?;
     let patterns = pattern::check(&survey, limits)?;
     let measure = graph::measure(&survey);
@@ -60,11 +57,17 @@ pub(crate) fn admit(
             kind: SchemaErrorKind::Expansion { found: measure.expansion, limit: limits.expansion },
         });
     }
+    let scopes = graph::ways(&survey);
+    if scopes > limits.scopes {
+        let kind = SchemaErrorKind::Scopes { found: scopes, limit: limits.scopes };
+        return Err(SchemaError { pointer: Pointer::root(), kind });
+    }
     Ok(Admitted {
         expansion: measure.expansion,
         need: measure.need,
         bytes,
-        depth: survey.depth,
+        largest_not: survey.largest_not,
+        has_multiple_of: survey.has_multiple_of,
         name_patterns: survey.name_patterns,
         widest_pattern: patterns.widest,
         hard_names: patterns.hard_names,
@@ -119,13 +122,51 @@ impl std::io::Write for Counter {
     }
 }
 
-fn check_bytes(schema: &Value, limit: usize) -> Result<usize, SchemaError> {
+/// Bytes of `value`, written as compact JSON.
+pub(crate) fn written_bytes(value: &Value) -> usize {
     let mut counter = Counter(0);
     // A `Value` whose depth was checked can always be written.
-    let _ = serde_json::to_writer(&mut counter, schema);
-    if counter.0 > limit {
-        let kind = SchemaErrorKind::Bytes { found: counter.0, limit };
-        return Err(SchemaError { pointer: Pointer::root(), kind });
+    let _ = serde_json::to_writer(&mut counter, value);
+    counter.0
+}
+
+/// Checks depth and size before anything else looks at the schema or at the documents.
+pub(crate) fn measure(options: &Options, schema: &Value) -> Result<usize, SchemaError> {
+    let limits = &options.limits;
+    let mut bytes = 0;
+    for document in options.documents.iter().map(|(_, document)| document).chain([schema]) {
+        let at_root = |kind| SchemaError { pointer: Pointer::root(), kind };
+        let depth = nesting(document, limits.depth);
+        if depth > limits.depth {
+            let pointer = deepest(document, limits.depth);
+            let kind = SchemaErrorKind::Depth { found: depth, limit: limits.depth };
+            return Err(SchemaError { pointer, kind });
+        }
+        bytes = written_bytes(document);
+        if bytes > limits.bytes {
+            return Err(at_root(SchemaErrorKind::Bytes { found: bytes, limit: limits.bytes }));
+        }
     }
-    Ok(counter.0)
+    Ok(bytes)
+}
+
+/// Where `value` first nests more than `limit` containers.
+fn deepest(value: &Value, limit: usize) -> Pointer {
+    let mut pointer = Pointer::root();
+    let mut value = value;
+    for left in (0..limit).rev() {
+        let next = match value {
+            Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+                (nesting(item, left) > left).then(|| (index.to_string(), item))
+            }),
+            Value::Object(members) => members.iter().find_map(|(name, item)| {
+                (nesting(item, left) > left).then(|| (name.clone(), item))
+            }),
+            _ => None,
+        };
+        let Some((token, inner)) = next else { break };
+        pointer.push(token);
+        value = inner;
+    }
+    pointer
 }

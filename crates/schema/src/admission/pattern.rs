@@ -2,17 +2,15 @@
 
 use std::collections::HashSet;
 
-use regex_syntax::hir::{Class, Hir, HirKind};
-
 use super::survey::{Pattern, Survey};
 use crate::{
     Limits, SchemaError, SchemaErrorKind,
-    engine::{HardPattern, HardPatterns},
+    engine::{HardPattern, HardPatterns, activity, states},
 };
 
 /// What was found.
 pub(crate) struct Patterns {
-    /// States of the widest pattern.
+    /// States that the matcher of the widest pattern can be in at once.
     pub(crate) widest: usize,
     /// The patterns that need a backtracking matcher.
     pub(crate) hard: HardPatterns,
@@ -24,7 +22,7 @@ pub(crate) struct Patterns {
 pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, SchemaError> {
     let mut found = Patterns { widest: 0, hard: HardPatterns::default(), hard_names: false };
     let mut seen = HashSet::new();
-    let mut states = 0_usize;
+    let mut total = 0_usize;
     for Pattern { place, source, names } in survey.patterns.iter().copied() {
         let refuse = |kind| SchemaError {
             pointer: if names {
@@ -39,34 +37,38 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
                 SchemaErrorKind::PatternBytes { found: source.len(), limit: limits.pattern_bytes };
             return Err(refuse(kind));
         }
-        let is_new = seen.insert(source);
-        if !is_new && !names {
+        if !seen.insert(source) {
+            if names && let Some(pattern) = found.hard.find_mut(source) {
+                pattern.names = true;
+                found.hard_names = true;
+            }
             continue;
         }
         // Translating parses the pattern again for each escape in it.
         let escapes = source.bytes().filter(|byte| *byte == b'\\').count();
-        states = states.saturating_add(escapes * source.len() / 4);
-        if states > limits.pattern_states {
-            return Err(refuse(too_many(states, limits)));
+        total = total.saturating_add(escapes * source.len() / 4);
+        if total > limits.pattern_states {
+            return Err(refuse(too_many(total, limits)));
         }
         let invalid = || SchemaErrorKind::Pattern { pattern: source.chars().take(60).collect() };
         let translated = jsonschema_regex::to_rust_regex(source).map_err(|()| refuse(invalid()))?;
         if let Ok(hir) = regex_syntax::parse(&translated) {
-            let width = width(&hir);
-            states = states.saturating_add(if is_new { width } else { 0 });
-            found.widest = found.widest.max(width);
+            total = total.saturating_add(states(&hir));
+            found.widest = found.widest.max(activity(&hir));
         } else {
+            let pattern = HardPattern::parse(source, translated.into_owned(), names)
+                .filter(|_| jsonschema_regex::is_valid_ecma_regex(source))
+                .ok_or_else(|| refuse(invalid()))?;
+            // It is compiled a second time where the first try takes too many turns.
+            total = total.saturating_add(pattern.width.saturating_mul(2));
             found.hard_names |= names;
-            if is_new {
-                let pattern = HardPattern::compile(source, translated.into_owned())
-                    .filter(|_| jsonschema_regex::is_valid_ecma_regex(source))
-                    .ok_or_else(|| refuse(invalid()))?;
-                states = states.saturating_add(source.len());
-                found.hard.0.push(pattern);
-            }
+            found.hard.0.push(pattern);
         }
-        if states > limits.pattern_states {
-            return Err(refuse(too_many(states, limits)));
+        if total > limits.pattern_states {
+            return Err(refuse(too_many(total, limits)));
+        }
+        if found.hard.0.last().is_some_and(|last| !last.compiles()) {
+            return Err(refuse(invalid()));
         }
     }
     Ok(found)
@@ -74,25 +76,4 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
 
 fn too_many(found: usize, limits: &Limits) -> SchemaErrorKind {
     SchemaErrorKind::PatternStates { found, limit: limits.pattern_states }
-}
-
-/// About how many states the pattern compiles to.
-fn width(hir: &Hir) -> usize {
-    match hir.kind() {
-        HirKind::Empty | HirKind::Look(_) | HirKind::Class(Class::Bytes(_)) => 1,
-        HirKind::Literal(literal) => literal.0.len(),
-        // Characters beyond ASCII take several bytes, and so several states.
-        HirKind::Class(Class::Unicode(class)) => match class.ranges().last() {
-            Some(range) if range.end().is_ascii() => 1,
-            _ => 4 + class.ranges().len() / 2,
-        },
-        HirKind::Repetition(repetition) => {
-            let times = repetition.max.unwrap_or(repetition.min + 1).max(1) as usize;
-            width(&repetition.sub).saturating_add(1).saturating_mul(times)
-        }
-        HirKind::Capture(capture) => width(&capture.sub).saturating_add(2),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().fold(1, |sum, part| width(part).saturating_add(sum))
-        }
-    }
 }

@@ -22,7 +22,12 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Bytes of the URI that pointers start from here.
+    /// The URI that pointers start from here.
+    pub(crate) fn base(&self) -> String {
+        self.resolver.base_uri().as_str().to_owned()
+    }
+
+    /// Bytes of that URI.
     pub(crate) fn base_length(&self) -> usize {
         self.resolver.base_uri().as_str().len()
     }
@@ -53,13 +58,12 @@ impl<'a> Scope<'a> {
             return Err(if local { dangling } else { external() });
         };
         let (value, next, draft) = resolved.into_inner();
-        let at_hand = value.get("$comment").and_then(Value::as_str) != Some(ABSENT)
-            && (!is_metaschema(next.base_uri().as_str())
-                || options.has_document(next.base_uri().as_str()));
-        if !at_hand {
+        if value.get("$comment").and_then(Value::as_str) == Some(ABSENT) {
             return Err(external());
         }
-        Ok(Target { value, scope: Some(Scope { resolver: next, draft }) })
+        let base = next.base_uri();
+        let is_known = !is_metaschema(base.as_str()) || options.has_document(base.as_str());
+        Ok(Target { value, scope: Some(Scope { resolver: next, draft }), is_known })
     }
 }
 
@@ -68,6 +72,8 @@ pub(crate) struct Target<'a> {
     pub(crate) value: &'a Value,
     /// For the references found there.
     pub(crate) scope: Option<Scope<'a>>,
+    /// Whether it may be followed outside of the schema: not into a metaschema nobody handed in.
+    pub(crate) is_known: bool,
 }
 
 /// Follows a reference within a schema that names its parts by nothing but anchors.
@@ -87,7 +93,7 @@ pub(crate) fn local<'a>(
         })
     };
     match value {
-        Some(value) => Ok(Target { value, scope: None }),
+        Some(value) => Ok(Target { value, scope: None, is_known: true }),
         None => Err(SchemaErrorKind::DanglingReference { reference: reference.to_owned() }),
     }
 }
@@ -104,8 +110,15 @@ impl<'a> Documents<'a> {
     pub(crate) fn of(options: &'a Options, schema: &'a Value) -> Result<Option<Self>, SchemaError> {
         let draft = dialect(options, schema)?.unwrap_or_default().draft();
         let known_dialect = dialect(options, schema)?.is_some();
-        if known_dialect && !names_documents(schema, draft) {
+        let names = Names::of(schema, draft);
+        if known_dialect && !names.other_documents {
             return Ok(None);
+        }
+        // A reference is resolved against all identifiers around it.
+        let (found, limit) = (names.copied_bytes(), options.limits.copied_bytes);
+        if found > limit {
+            let kind = SchemaErrorKind::CopiedBytes { found, limit };
+            return Err(SchemaError { pointer: Pointer::root(), kind });
         }
         Self::collect(options, schema, draft).map(Some).map_err(|error| SchemaError {
             pointer: Pointer::root(),
@@ -146,31 +159,56 @@ impl<'a> Documents<'a> {
     }
 }
 
-/// Whether anything below `schema` looks like an identifier, or a reference other than a plain
-/// pointer or anchor.
-fn names_documents(schema: &Value, draft: Draft) -> bool {
-    let mut pending = vec![schema];
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::Array(items) => pending.extend(items),
-            Value::Object(members) => {
-                for (name, value) in members {
-                    match (name.as_str(), value) {
-                        ("$id", Value::String(_)) => return true,
-                        ("id", Value::String(_)) if draft == Draft::Draft4 => return true,
-                        ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference))
-                            if !reference.starts_with('#') || reference.contains('%') =>
-                        {
-                            return true;
-                        }
-                        _ => pending.push(value),
+/// What a schema names.
+#[derive(Default)]
+struct Names {
+    /// Whether anything looks like an identifier, or a reference other than a plain pointer or
+    /// anchor.
+    other_documents: bool,
+    identifier_bytes: usize,
+    count: usize,
+}
+
+impl Names {
+    fn of(schema: &Value, draft: Draft) -> Self {
+        let mut names = Self::default();
+        let mut pending = vec![schema];
+        while let Some(value) = pending.pop() {
+            match value {
+                Value::Array(items) => pending.extend(items),
+                Value::Object(members) => {
+                    for (name, value) in members {
+                        names.member(name, value, draft);
+                        pending.push(value);
                     }
                 }
+                _ => {}
+            }
+        }
+        names
+    }
+
+    fn member(&mut self, name: &str, value: &Value, draft: Draft) {
+        match (name, value) {
+            ("$id", Value::String(id)) => self.identifier(id),
+            ("id", Value::String(id)) if draft == Draft::Draft4 => self.identifier(id),
+            ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
+                self.count += 1;
+                self.other_documents |= !reference.starts_with('#') || reference.contains('%');
             }
             _ => {}
         }
     }
-    false
+
+    fn identifier(&mut self, id: &str) {
+        self.other_documents = true;
+        self.count += 1;
+        self.identifier_bytes += id.len();
+    }
+
+    fn copied_bytes(&self) -> usize {
+        self.identifier_bytes.saturating_mul(self.count)
+    }
 }
 
 fn is_metaschema(uri: &str) -> bool {

@@ -8,6 +8,7 @@ use super::{
     keyword::{Applied, Holds, holds},
     known_dialect,
     reference::{self, Documents, Scope, Target},
+    written_bytes,
 };
 use crate::{Limits, Options, Pointer, SchemaError, SchemaErrorKind};
 
@@ -56,7 +57,7 @@ pub(crate) struct Survey<'a> {
     steps: Vec<Option<Step<'a>>>,
     values: Vec<&'a Value>,
     pending: Vec<Pending<'a>>,
-    path_bytes: usize,
+    copied_bytes: usize,
     dynamic_references: Vec<(Place, &'a str)>,
     dynamic_anchors: Vec<(Place, &'a str)>,
     /// The most patterns in one `patternProperties`.
@@ -65,10 +66,13 @@ pub(crate) struct Survey<'a> {
     pub(crate) patterns: Vec<Pattern<'a>>,
     /// Which subschema applies which, and whether in place.
     pub(crate) edges: Vec<(Place, Place, bool)>,
-    /// Whether an edge leads back to an earlier subschema.
-    pub(crate) has_references: bool,
-    /// Nested JSON containers.
-    pub(crate) depth: usize,
+    /// The resource that each subschema belongs to; the last number is unused.
+    pub(crate) resources: Vec<usize>,
+    resource_numbers: HashMap<String, usize>,
+    /// Bytes of the largest schema under `not`, which an error copies.
+    pub(crate) largest_not: usize,
+    /// Whether numbers are divided.
+    pub(crate) has_multiple_of: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -84,17 +88,19 @@ impl<'a> Survey<'a> {
             steps: Vec::new(),
             values: Vec::new(),
             pending: Vec::new(),
-            path_bytes: 0,
+            copied_bytes: 0,
             dynamic_references: Vec::new(),
             dynamic_anchors: Vec::new(),
             name_patterns: 0,
             patterns: Vec::new(),
             edges: Vec::new(),
-            has_references: false,
-            depth: 0,
+            resources: Vec::new(),
+            resource_numbers: HashMap::new(),
+            largest_not: 0,
+            has_multiple_of: false,
         };
         let scope = documents.map(Documents::scope);
-        survey.subschema(schema, None, 1, scope.as_ref())?;
+        survey.subschema(schema, None, scope.as_ref())?;
         survey.check_count()?;
         survey.follow_references(schema)?;
         survey.check_count()?;
@@ -144,18 +150,23 @@ impl<'a> Survey<'a> {
         &mut self,
         value: &'a Value,
         step: Option<Step<'a>>,
-        level: usize,
         scope: Option<&Scope<'a>>,
     ) -> Result<Place, SchemaError> {
         let place = self.values.len();
         self.values.push(value);
         self.steps.push(step);
+        let around = step.map_or(0, |step| self.resources[step.from]);
+        self.resources.push(around);
         let Value::Object(members) = value else { return Ok(place) };
-        self.enter(place, level)?;
         let scope = scope.map(|scope| scope.enter(value)).transpose();
         let scope = scope.map_err(|kind| SchemaError { pointer: self.pointer(place), kind })?;
+        if let Some(scope) = &scope {
+            let next = self.resource_numbers.len();
+            let number = *self.resource_numbers.entry(scope.base()).or_insert(next);
+            self.resources[place] = number;
+        }
         for (keyword, held) in members {
-            self.keyword(place, keyword, held, level, scope.as_ref())?;
+            self.keyword(place, keyword, held, scope.as_ref())?;
         }
         Ok(place)
     }
@@ -165,23 +176,30 @@ impl<'a> Survey<'a> {
         place: Place,
         keyword: &'a str,
         held: &'a Value,
-        level: usize,
         scope: Option<&Scope<'a>>,
     ) -> Result<(), SchemaError> {
+        match keyword {
+            "not" => {
+                let bytes = written_bytes(held);
+                self.largest_not = self.largest_not.max(bytes);
+                self.copy(place, keyword, bytes)?;
+            }
+            "multipleOf" => self.has_multiple_of = true,
+            _ => {}
+        }
         match (holds(keyword), held) {
             (Holds::Schemas(applied), Value::Object(_) | Value::Bool(_)) => {
-                self.inner(place, keyword, None, held, applied, level + 1, scope)
+                self.inner(place, keyword, None, held, applied, scope)
             }
             (Holds::Schemas(applied), Value::Array(items)) => {
-                self.enter(place, level + 1)?;
                 for (index, item) in items.iter().enumerate() {
                     let member = Some(Member::Index(index));
-                    self.inner(place, keyword, member, item, applied, level + 2, scope)?;
+                    self.inner(place, keyword, member, item, applied, scope)?;
                 }
                 Ok(())
             }
             (Holds::Members(applied), Value::Object(members)) => {
-                self.members(place, keyword, members, applied, level + 1, scope)
+                self.members(place, keyword, members, applied, scope)
             }
             (Holds::PatternMembers, Value::Object(members)) => {
                 self.name_patterns = self.name_patterns.max(members.len());
@@ -190,7 +208,7 @@ impl<'a> Survey<'a> {
                     source,
                     names: true,
                 }));
-                self.members(place, keyword, members, Applied::ToChild, level + 1, scope)
+                self.members(place, keyword, members, Applied::ToChild, scope)
             }
             (Holds::Pattern, Value::String(source)) => {
                 self.patterns.push(Pattern { place, source, names: false });
@@ -210,7 +228,7 @@ impl<'a> Survey<'a> {
                     .map(drop)
                     .map_err(|kind| self.error(place, keyword, kind))
             }
-            (_, held) => self.data(place, held, level + 1),
+            _ => Ok(()),
         }
     }
 
@@ -220,18 +238,15 @@ impl<'a> Survey<'a> {
         keyword: &'a str,
         members: &'a Map<String, Value>,
         applied: Applied,
-        level: usize,
         scope: Option<&Scope<'a>>,
     ) -> Result<(), SchemaError> {
-        self.enter(place, level)?;
         for (name, value) in members {
             let member = Some(Member::Name(name));
-            self.inner(place, keyword, member, value, applied, level + 1, scope)?;
+            self.inner(place, keyword, member, value, applied, scope)?;
         }
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a step of the walk, spelled out once")]
     fn inner(
         &mut self,
         from: Place,
@@ -239,12 +254,11 @@ impl<'a> Survey<'a> {
         member: Option<Member<'a>>,
         value: &'a Value,
         applied: Applied,
-        level: usize,
         scope: Option<&Scope<'a>>,
     ) -> Result<(), SchemaError> {
         // Anything else is for the metaschema to refuse, or a list of names in `dependencies`.
         if !matches!(value, Value::Object(_) | Value::Bool(_)) {
-            return self.data(from, value, level);
+            return Ok(());
         }
         let name = match member {
             Some(Member::Name(name)) => 1 + name.len(),
@@ -253,48 +267,28 @@ impl<'a> Survey<'a> {
         };
         let before = self.steps[from].map_or(0, |step| step.length);
         let length = before + 1 + keyword.len() + name;
-        self.path_bytes += length + scope.map_or(0, Scope::base_length);
-        if self.path_bytes > self.limits.path_bytes {
-            let (found, limit) = (self.path_bytes, self.limits.path_bytes);
-            return Err(self.error(from, keyword, SchemaErrorKind::PathBytes { found, limit }));
-        }
+        self.copy(from, keyword, length + scope.map_or(0, Scope::base_length))?;
         let step = Some(Step { from, length, keyword, member });
-        let to = self.subschema(value, step, level, scope)?;
+        let to = self.subschema(value, step, scope)?;
         if applied != Applied::ByReference {
             self.edges.push((from, to, applied == Applied::InPlace));
         }
         Ok(())
     }
 
-    fn enter(&mut self, place: Place, level: usize) -> Result<(), SchemaError> {
-        self.depth = self.depth.max(level);
-        if level > self.limits.depth {
-            let kind = SchemaErrorKind::Depth { found: level, limit: self.limits.depth };
-            return Err(SchemaError { pointer: self.pointer(place), kind });
+    fn copy(&mut self, place: Place, keyword: &str, bytes: usize) -> Result<(), SchemaError> {
+        self.copied_bytes = self.copied_bytes.saturating_add(bytes);
+        let (found, limit) = (self.copied_bytes, self.limits.copied_bytes);
+        if found > limit {
+            return Err(self.error(place, keyword, SchemaErrorKind::CopiedBytes { found, limit }));
         }
         Ok(())
-    }
-
-    /// Data has no subschemas, but it nests like everything else.
-    fn data(&mut self, place: Place, value: &'a Value, level: usize) -> Result<(), SchemaError> {
-        match value {
-            Value::Array(items) => {
-                self.enter(place, level)?;
-                items.iter().try_for_each(|item| self.data(place, item, level + 1))
-            }
-            Value::Object(members) => {
-                self.enter(place, level)?;
-                members.values().try_for_each(|value| self.data(place, value, level + 1))
-            }
-            _ => Ok(()),
-        }
     }
 
     fn follow_references(&mut self, schema: &'a Value) -> Result<(), SchemaError> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        self.has_references = true;
         let mut known: HashMap<*const Value, Place> =
             self.values.iter().enumerate().map(|(place, value)| (ptr(value), place)).collect();
         while let Some(Pending { from, keyword, reference, scope }) = self.pending.pop() {
@@ -302,12 +296,18 @@ impl<'a> Survey<'a> {
                 Some(scope) => scope.look_up(self.options, reference),
                 None => reference::local(schema, reference, &self.values),
             };
-            let Target { value, scope } = target.map_err(|kind| self.error(from, keyword, kind))?;
+            let Target { value, scope, is_known } =
+                target.map_err(|kind| self.error(from, keyword, kind))?;
+            if !is_known && !known.contains_key(&ptr(value)) {
+                let reference = reference.to_owned();
+                let kind = SchemaErrorKind::ExternalReference { reference };
+                return Err(self.error(from, keyword, kind));
+            }
             let to = if let Some(place) = known.get(&ptr(value)) {
                 *place
             } else {
                 let first = self.values.len();
-                let place = self.subschema(value, None, 1, scope.as_ref())?;
+                let place = self.subschema(value, None, scope.as_ref())?;
                 known.extend((first..self.len()).map(|place| (ptr(self.values[place]), place)));
                 place
             };
@@ -328,6 +328,7 @@ impl<'a> Survey<'a> {
             let hub = *hubs.entry(anchor).or_insert_with(|| {
                 self.values.push(&Value::Null);
                 self.steps.push(self.steps[from]);
+                self.resources.push(self.resources[from]);
                 self.values.len() - 1
             });
             self.edges.push((from, hub, true));

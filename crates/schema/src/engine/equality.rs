@@ -57,21 +57,23 @@ fn check_depth(level: usize) {
     }
 }
 
-/// Pays for everything `value` holds.
+/// Pays for everything `value` holds; what is too deep to be written out ends the run.
 pub(crate) fn burn_size(value: &Value) {
-    let mut pending = vec![value];
-    while let Some(value) = pending.pop() {
+    let mut pending = vec![(value, 0)];
+    while let Some((value, level)) = pending.pop() {
         match value {
             Value::String(string) => burn(1 + (string.len() as u64 >> 3)),
             Value::Array(items) => {
+                check_depth(level);
                 burn(1 + items.len() as u64);
-                pending.extend(items);
+                pending.extend(items.iter().map(|item| (item, level + 1)));
             }
             Value::Object(members) => {
+                check_depth(level);
                 burn(1);
                 for (name, value) in members {
                     burn(1 + (name.len() as u64 >> 3));
-                    pending.push(value);
+                    pending.push((value, level + 1));
                 }
             }
             _ => burn(1),
@@ -163,9 +165,9 @@ fn integer_bits(number: &Number) -> Option<u64> {
     let float = number.as_f64()?;
     // Within the range of the integers above the float is exact, and its cast is the integer.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked range")]
-    if (0.0..1.8e19).contains(&float) {
+    if (0.0..18_446_744_073_709_551_616.0).contains(&float) {
         Some(float as u64)
-    } else if (-9.2e18..0.0).contains(&float) {
+    } else if (-9_223_372_036_854_775_808.0..0.0).contains(&float) {
         Some((float as i64).cast_unsigned())
     } else {
         None

@@ -32,6 +32,8 @@ pub(crate) struct Allowance {
     pub(crate) scan: u32,
     /// Patterns that a name is matched against.
     pub(crate) name_patterns: u32,
+    /// Steps for reading a number with a fraction, which `multipleOf` divides exactly.
+    pub(crate) fraction: u32,
     /// Steps for the cycle check of a recursive reference.
     pub(crate) cycle: u32,
     /// Steps for reporting one error: 0 while no error is reported.
@@ -61,6 +63,7 @@ struct Meter {
     place: Cell<u32>,
     scan: Cell<u32>,
     name_scan: Cell<u32>,
+    fraction: Cell<u32>,
     cycle: Cell<u32>,
     member: Cell<u32>,
     error: Cell<u32>,
@@ -77,6 +80,7 @@ thread_local! {
             place: Cell::new(0),
             scan: Cell::new(0),
             name_scan: Cell::new(0),
+            fraction: Cell::new(0),
             cycle: Cell::new(0),
             member: Cell::new(0),
             error: Cell::new(0),
@@ -125,6 +129,7 @@ impl Meter {
         self.place.set(allowance.place);
         self.scan.set(allowance.scan);
         self.name_scan.set(allowance.scan.saturating_mul(allowance.name_patterns.max(1)));
+        self.fraction.set(allowance.fraction);
         self.cycle.set(allowance.cycle);
         self.error.set(allowance.error);
         // A reported error may keep a copy of every name it passes.
@@ -177,6 +182,14 @@ pub(crate) fn burn_place() {
 pub(crate) fn burn_scan(bytes: usize) {
     METER.with(|meter| {
         burn_from(meter, 1 + ((bytes as u64).saturating_mul(u64::from(meter.scan.get())) >> 4));
+    });
+}
+
+/// Pays for reading a number.
+#[inline]
+pub(crate) fn burn_number(has_fraction: bool) {
+    METER.with(|meter| {
+        burn_from(meter, if has_fraction { u64::from(meter.fraction.get()) } else { 1 });
     });
 }
 

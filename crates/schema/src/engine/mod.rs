@@ -5,11 +5,13 @@ mod meter;
 mod node;
 mod pattern;
 mod stack;
+mod width;
 
-pub(crate) use meter::{Allowance, Stop, next_id, run, run_to_end};
+pub(crate) use meter::{Allowance, Stop, burn, next_id, run, run_to_end};
 pub(crate) use node::{Metered, MeteredJson};
 pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};
 pub(crate) use stack::{StackNeed, nesting, with_stack};
+pub(crate) use width::{activity, states};
 
 /// A compiled schema that reads instances through the meter.
 pub(crate) type Validator = jsonschema::Validator<MeteredJson>;

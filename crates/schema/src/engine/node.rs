@@ -11,11 +11,18 @@ use serde_json::{Map, Number, Value, map};
 
 use super::{
     equality,
-    meter::{burn, burn_cycle, burn_error, burn_member, burn_place, burn_scan},
+    meter::{burn, burn_cycle, burn_error, burn_member, burn_number, burn_place, burn_scan},
 };
 
 /// The representation that the engine is instantiated for.
 pub(crate) struct MeteredJson;
+
+/// A property name that the schema looks for.
+pub(crate) struct Key {
+    name: String,
+    /// Steps for hashing it.
+    price: u64,
+}
 
 /// A JSON value behind the meter.
 #[derive(Clone, Copy)]
@@ -23,14 +30,14 @@ pub(crate) struct Metered<'a>(pub(crate) &'a Value);
 
 impl Json for MeteredJson {
     type Node<'a> = Metered<'a>;
-    type PreparedKey = String;
+    type PreparedKey = Key;
     type StringBuffer = Value;
 
     // A lookup hashes the key, which costs as much as passing a few members by.
     const KEYS_PER_LOOKUP: usize = 2;
 
-    fn prepare_key(key: &str) -> String {
-        key.to_owned()
+    fn prepare_key(key: &str) -> Key {
+        Key { name: key.to_owned(), price: key.len() as u64 >> 4 }
     }
 
     fn with_string_node<T>(
@@ -79,10 +86,12 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
 
     #[inline]
     fn as_number(&self) -> Option<&'a Number> {
-        burn(1);
-        match self.0 {
-            Value::Number(number) => Some(number),
-            _ => None,
+        if let Value::Number(number) = self.0 {
+            burn_number(number.is_f64());
+            Some(number)
+        } else {
+            burn(1);
+            None
         }
     }
 
@@ -206,13 +215,15 @@ impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
     }
 
     #[inline]
-    fn get(&self, key: &String) -> Option<Metered<'a>> {
+    fn get(&self, key: &Key) -> Option<Metered<'a>> {
         burn_place();
         // Passing a few members by is faster than hashing the key.
         if self.0.len() <= FEW_MEMBERS {
-            return self.0.iter().find(|(name, _)| *name == key).map(|(_, value)| Metered(value));
+            let mut members = self.0.iter();
+            return members.find(|(name, _)| **name == key.name).map(|(_, value)| Metered(value));
         }
-        self.0.get(key.as_str()).map(Metered)
+        burn(key.price);
+        self.0.get(key.name.as_str()).map(Metered)
     }
 
     #[inline]

@@ -3,7 +3,10 @@
 //! The engine would run them under one fixed limit and pay nothing. Here a match is tried with few
 //! turns first, then with more, and pays for each try before it starts.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
 
 use fancy_regex::{Regex, RegexBuilder};
 use jsonschema::{Keyword, ValidationError, json::Node, paths::Location};
@@ -12,6 +15,7 @@ use serde_json::{Map, Value};
 use super::{
     Metered, MeteredJson,
     meter::{Stop, burn, stop},
+    width::states,
 };
 
 /// Turns of the tries, fewest first. The last is the engine's own default.
@@ -24,6 +28,10 @@ pub(crate) struct HardPattern {
     source: String,
     /// The same for the matcher.
     translated: String,
+    /// Whether it stands in `patternProperties`.
+    pub(crate) names: bool,
+    /// About how many states it has.
+    pub(crate) width: usize,
     /// Whether a repetition holds look-around or a back-reference, which then runs once for every
     /// character without taking a turn.
     loops: bool,
@@ -35,16 +43,22 @@ impl HardPattern {
     /// Turns after which a match is given up.
     pub(crate) const MOST_TURNS: usize = 1_000_000;
 
-    /// Compiles the pattern; `None` where the matcher does not take it.
-    pub(crate) fn compile(source: &str, translated: String) -> Option<Self> {
+    /// Reads the pattern; `None` where it cannot be read.
+    pub(crate) fn parse(source: &str, translated: String, names: bool) -> Option<Self> {
         let tree = fancy_regex::Expr::parse_tree(&translated).ok()?;
-        let pattern = Self {
+        Some(Self {
             source: source.to_owned(),
+            names,
+            width: width(&tree.expr),
             loops: has_hard_loop(&tree.expr),
             translated,
             matchers: Default::default(),
-        };
-        pattern.matcher(0).is_some().then_some(pattern)
+        })
+    }
+
+    /// Whether the matcher takes it.
+    pub(crate) fn compiles(&self) -> bool {
+        self.matcher(0).is_some()
     }
 
     fn matcher(&self, tries: usize) -> Option<&Regex> {
@@ -89,6 +103,22 @@ fn is_hard(expr: &fancy_regex::Expr) -> bool {
     )
 }
 
+/// About how many states the parts come to that are left to the regular matcher.
+fn width(expr: &fancy_regex::Expr) -> usize {
+    use fancy_regex::Expr;
+    let inner =
+        || expr.children_iter().fold(1, |sum: usize, child| sum.saturating_add(width(child)));
+    match expr {
+        Expr::Literal { val, .. } => val.len(),
+        Expr::Delegate { inner, .. } => regex_syntax::parse(inner).map_or(64, |hir| states(&hir)),
+        Expr::Repeat { lo, hi, .. } => {
+            let times = if *hi == usize::MAX { lo.saturating_add(1) } else { *hi };
+            inner().saturating_mul(times.max(1))
+        }
+        _ => inner(),
+    }
+}
+
 fn has_hard_loop(expr: &fancy_regex::Expr) -> bool {
     expr.has_descendant(|expr| {
         matches!(expr, fancy_regex::Expr::Repeat { child, .. } if is_hard(child) || child.has_descendant(is_hard))
@@ -100,10 +130,15 @@ fn has_hard_loop(expr: &fancy_regex::Expr) -> bool {
 pub(crate) struct HardPatterns(pub(crate) Vec<HardPattern>);
 
 impl HardPatterns {
-    /// Matches `name` against all of them, only to pay for it: the engine then matches it again
+    /// The pattern written as `source`.
+    pub(crate) fn find_mut(&mut self, source: &str) -> Option<&mut HardPattern> {
+        self.0.iter_mut().find(|pattern| pattern.source == source)
+    }
+
+    /// Matches `name` against those for names, only to pay for it: the engine then matches it again
     /// with the certainty that it ends.
     pub(crate) fn try_all(&self, name: &str) {
-        for pattern in &self.0 {
+        for pattern in self.0.iter().filter(|pattern| pattern.names) {
             pattern.is_match(name);
         }
     }
@@ -117,7 +152,7 @@ struct PatternKeyword {
 
 enum Matcher {
     Hard(usize),
-    Regular(Regex),
+    Regular(Arc<Regex>),
 }
 
 impl PatternKeyword {
@@ -152,15 +187,23 @@ pub(crate) fn keyword(
 + Sync
 + 'static {
     let patterns = Arc::clone(patterns);
+    let compiled: Mutex<HashMap<String, Arc<Regex>>> = Mutex::default();
     move |_, value, _| {
         let source = value.as_str().unwrap_or_default();
-        let matcher = match patterns.0.iter().position(|pattern| pattern.source == source) {
-            Some(index) => Matcher::Hard(index),
-            None => jsonschema_regex::to_rust_regex(source)
+        let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        let hard = patterns.0.iter().position(|pattern| pattern.source == source);
+        let matcher = if let Some(index) = hard {
+            Matcher::Hard(index)
+        } else if let Some(regex) = compiled.get(source) {
+            Matcher::Regular(Arc::clone(regex))
+        } else {
+            let regex = jsonschema_regex::to_rust_regex(source)
                 .ok()
                 .and_then(|translated| Regex::new(&translated).ok())
-                .map(Matcher::Regular)
-                .ok_or_else(|| ValidationError::custom(format!("invalid pattern {source}")))?,
+                .map(Arc::new)
+                .ok_or_else(|| ValidationError::custom("not a regular expression"))?;
+            compiled.insert(source.to_owned(), Arc::clone(&regex));
+            Matcher::Regular(regex)
         };
         Ok(Box::new(PatternKeyword { patterns: Arc::clone(&patterns), matcher }))
     }

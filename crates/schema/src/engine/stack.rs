@@ -25,8 +25,8 @@ impl StackNeed {
     }
 }
 
-/// Levels that any stack has room for.
-const FEW: usize = 24;
+/// Levels that need no look at the stack.
+const FEW: usize = 12;
 
 /// Runs `work` with room for `levels` of recursion, on a new stack where this one is too short.
 #[inline]

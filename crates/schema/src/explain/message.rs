@@ -1,6 +1,6 @@
 //! Expected, found and hint for each kind of error.
 
-use std::fmt::Display;
+use std::{collections::HashSet, fmt::Display};
 
 use jsonschema::{
     JsonType, ValidationError,
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{
     Explainer,
     hint::{nearest, properties},
-    value::{alternatives, echo, echo_typed, either, shorten},
+    value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten},
 };
 
 /// The words of one violation.
@@ -93,17 +93,15 @@ impl Explainer<'_> {
             Kind::UniqueItems => {
                 Words::new("items that are all different", echo(found)).phrase(repeated(found))
             }
-            Kind::Contains => {
-                Words::new("an array with an item that matches `contains`", echo(found))
-            }
+            Kind::Contains => self.contains(error, found),
             Kind::Not { .. } => Words::new("a value that does not match `not`", echo(found)),
             Kind::FalseSchema
                 if error.schema_path().as_str().ends_with("/additionalProperties") =>
             {
-                let known: Vec<&str> = properties(self.subschema(error)).collect();
+                let known: HashSet<&str> = properties(self.subschema(error)).collect();
                 let members = found.as_object().into_iter().flat_map(|members| members.keys());
                 let extra: Vec<String> =
-                    members.filter(|name| !known.contains(&name.as_str())).cloned().collect();
+                    members.filter(|name| !known.contains(name.as_str())).cloned().collect();
                 self.extra(error, &extra)
             }
             Kind::FalseSchema => {
@@ -112,7 +110,9 @@ impl Explainer<'_> {
             Kind::OneOfMultipleValid { context } => several(context, found),
             Kind::PropertyNames { error: inner } => {
                 let name = echo(inner.instance());
-                let inner = Explainer::new(inner.instance(), self.schema, 1).words(inner);
+                let mut explainer = Explainer::new(inner.instance(), self.schema, 1);
+                explainer.add(inner);
+                let inner = explainer.finish(false).list.swap_remove(0);
                 Words::new(format!("a property name that is {}", inner.expected), name.clone())
                     .phrase(format!("property name {name}: expected {}", inner.expected))
                     .hint(inner.hint)
@@ -129,9 +129,25 @@ impl Explainer<'_> {
         }
     }
 
+    fn contains(&self, error: &ValidationError<'_>, found: &Value) -> Words {
+        let keyword = error.schema_path().as_str().rsplit('/').next().unwrap_or_default();
+        let bound = self.subschema(error).and_then(|schema| schema[keyword].as_u64());
+        let items = |count: u64| if count == 1 { "item" } else { "items" };
+        let expected = match (keyword, bound) {
+            ("maxContains", Some(most)) => {
+                format!("at most {most} {} that match `contains`", items(most))
+            }
+            ("minContains", Some(least)) => {
+                format!("at least {least} {} that match `contains`", items(least))
+            }
+            _ => "an array with an item that matches `contains`".to_owned(),
+        };
+        Words::new(expected, echo(found))
+    }
+
     fn required(&self, error: &ValidationError<'_>, property: &Value, found: &Value) -> Words {
         let name = property.as_str().unwrap_or_default();
-        let known: Vec<&str> = properties(self.subschema(error)).collect();
+        let known: HashSet<&str> = properties(self.subschema(error)).collect();
         let others = found.as_object().into_iter().flat_map(|members| members.keys());
         let misspelt = others.map(String::as_str).filter(|other| !known.contains(other));
         let hint = nearest(name, misspelt).map(|other| format!("`{other}` looks like it"));
@@ -172,6 +188,9 @@ fn enumeration(options: &Value, found: &Value) -> Words {
         nearest(found, options.iter().filter_map(Value::as_str))
             .map(|option| format!("did you mean {}?", Value::from(option)))
     });
+    if options.is_empty() {
+        return Words::new("nothing", echo(found)).phrase("no value is allowed here");
+    }
     Words::new(either(options), echo(found)).hint(hint)
 }
 
@@ -192,6 +211,7 @@ fn several(context: &[Vec<ValidationError<'_>>], found: &Value) -> Words {
         .enumerate()
         .filter(|(_, errors)| errors.is_empty())
         .map(|(index, _)| index.to_string())
+        .take(MOST)
         .collect();
     let which = match matching.len() {
         0 | 1 => String::new(),
@@ -201,12 +221,15 @@ fn several(context: &[Vec<ValidationError<'_>>], found: &Value) -> Words {
         .phrase(format!("matches more than one alternative of `oneOf`{which}"))
 }
 
-/// Names two equal items of a short array.
+/// Names two equal items of a short array of small items.
 fn repeated(found: &Value) -> String {
-    const LONGEST: usize = 256;
+    const LONGEST: usize = 64;
     let items = found.as_array().map_or(&[][..], Vec::as_slice);
-    let pair = items.iter().take(LONGEST).enumerate().find_map(|(index, item)| {
-        items[..index].iter().position(|other| other == item).map(|other| (other, index))
+    let small = items.iter().take(LONGEST).map(|item| is_small(item).then_some(item));
+    let small: Vec<Option<&Value>> = small.collect();
+    let pair = small.iter().enumerate().find_map(|(index, item)| {
+        let item = (*item)?;
+        small[..index].iter().position(|other| *other == Some(item)).map(|other| (other, index))
     });
     match pair {
         Some((first, second)) => {

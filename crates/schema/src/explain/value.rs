@@ -5,36 +5,71 @@ use serde_json::Value;
 /// The most characters of a value that a message echoes.
 const ECHO: usize = 60;
 
-/// `text`, cut to what a message may echo.
+/// `text` in one line, cut to what a message may echo.
 pub(crate) fn shorten(text: &str) -> String {
-    match text.char_indices().nth(ECHO) {
-        Some(_) => {
-            let kept = text.char_indices().nth(ECHO - 1).map_or(0, |(end, _)| end);
-            format!("{}…", &text[..kept])
+    let mut short = String::new();
+    for (index, c) in text.chars().enumerate() {
+        if index == ECHO - 1 && text.chars().nth(ECHO).is_some() {
+            short.push('…');
+            break;
         }
-        None => text.to_owned(),
+        match c {
+            c if c.is_control() => short.extend(c.escape_default()),
+            c => short.push(c),
+        }
     }
+    short
 }
 
 /// `value` as JSON, or what it is where it is large.
 pub(crate) fn echo(value: &Value) -> String {
     match value {
-        Value::Array(items) if items.is_empty() => "[]".to_owned(),
-        Value::Array(items) => count(items.len(), "an array of", "item"),
-        Value::Object(members) if members.is_empty() => "{}".to_owned(),
-        Value::Object(members) => count(members.len(), "an object with", "member"),
+        Value::Array(_) | Value::Object(_) if is_small(value) => {
+            let json = value.to_string();
+            if json.chars().nth(ECHO).is_none() { shorten(&json) } else { describe(value) }
+        }
+        Value::Array(_) | Value::Object(_) => describe(value),
         // No more of the string than is shown is escaped.
         Value::String(text) => {
             let head: String = text.chars().take(ECHO).collect();
             let quoted = Value::String(head).to_string();
-            shorten(if text.chars().nth(ECHO).is_some() {
-                quoted.trim_end_matches('"')
-            } else {
-                &quoted
-            })
+            let is_cut = text.chars().nth(ECHO).is_some();
+            shorten(if is_cut { quoted.trim_end_matches('"') } else { &quoted })
         }
         scalar => shorten(&scalar.to_string()),
     }
+}
+
+fn describe(value: &Value) -> String {
+    match value {
+        Value::Array(items) => count(items.len(), "an array of", "item"),
+        Value::Object(members) => count(members.len(), "an object with", "member"),
+        scalar => shorten(&scalar.to_string()),
+    }
+}
+
+/// Whether `value` can be written in a few characters.
+pub(crate) fn is_small(value: &Value) -> bool {
+    let mut left = ECHO;
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        let size = match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.len(),
+            Value::Object(members) => members.keys().map(String::len).sum(),
+            _ => 1,
+        };
+        match left.checked_sub(size + 1) {
+            Some(rest) => left = rest,
+            None => return false,
+        }
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => pending.extend(members.values()),
+            _ => {}
+        }
+    }
+    true
 }
 
 /// `value` with its type in front, where the JSON does not show it.
