@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
-use toolpact_contract::{Form, ProjectError};
+use toolpact_contract::{Form, ProjectError, Revision};
 
 use crate::exit::Outcome;
 use crate::input;
@@ -19,6 +19,18 @@ pub(crate) trait Reshape {
 
     /// A result of a tool whose output travels as `form` says.
     fn result(&self, result: &Value, form: Form) -> Result<Value, ProjectError>;
+}
+
+/// The revision called `name`; one that is not known is legacy, and probably a slip.
+pub(crate) fn revision(name: &str) -> Revision {
+    let revision = Revision::from(name);
+    if !revision.is_natural() && !Revision::PUBLISHED.contains(&revision) {
+        let known = Revision::PUBLISHED.map(|revision| revision.to_string()).join(", ");
+        terminal::warn(&format!(
+            "no revision `{name}` is known, taken for one before 2026-07-28; known are {known}"
+        ));
+    }
+    revision
 }
 
 /// Reads `document`, and `tool` where it holds a result, and writes it to standard output.
@@ -35,19 +47,12 @@ pub(crate) fn run(
     let mut outcome = Outcome::Clean;
     match (Shape::of(&mut value), tool) {
         (Some(Shape::Tools(tools)), None) => {
-            tools.retain_mut(|tool| {
-                let kept = each(tool, reshape);
-                if let Err(error) = &kept {
-                    terminal::complain(error);
-                    outcome = Outcome::Findings;
-                }
-                kept.is_ok()
-            });
+            tools.retain_mut(|tool| each(tool, reshape, &mut outcome).is_some());
         }
-        (Some(Shape::Tool(tool)), None) => each(tool, reshape)?,
+        (Some(Shape::Tool(tool)), None) => drop(each(tool, reshape, &mut outcome)),
         (Some(Shape::Result(result)), tool) => {
             let form = match tool {
-                Some(path) => form(path, reshape)?,
+                Some(path) => form(path, reshape, &mut outcome)?,
                 None => Form::Undeclared,
             };
             *result = reshape.result(result, form).with_context(|| name.to_string())?;
@@ -59,20 +64,29 @@ pub(crate) fn run(
     Ok(outcome)
 }
 
-fn each(tool: &mut Value, reshape: &impl Reshape) -> anyhow::Result<()> {
-    let shaped = reshape.tool(tool).map_err(|error| {
-        let name = tool.get("name").and_then(Value::as_str).unwrap_or("without a name");
-        anyhow!("tool {name}: {error}; left out")
-    })?;
-    *tool = shaped.0;
-    Ok(())
+/// Gives `tool` the other shape. One whose output schema cannot get it goes without that schema; `None`
+/// for what is no tool at all.
+fn each(tool: &mut Value, reshape: &impl Reshape, outcome: &mut Outcome) -> Option<Form> {
+    let error = match reshape.tool(tool) {
+        Ok((shaped, form)) => {
+            *tool = shaped;
+            return Some(form);
+        }
+        Err(error) => error,
+    };
+    *outcome = Outcome::Findings;
+    let name = tool.get("name").and_then(Value::as_str).unwrap_or("without a name").to_owned();
+    let without = tool.as_object_mut().and_then(|members| members.shift_remove("outputSchema"));
+    let left_out = if without.is_some() { "its output schema is left out" } else { "left out" };
+    terminal::complain(&anyhow!("tool {name}: {error}; {left_out}"));
+    without.map(|_| Form::Undeclared)
 }
 
-fn form(path: &Path, reshape: &impl Reshape) -> anyhow::Result<Form> {
+fn form(path: &Path, reshape: &impl Reshape, outcome: &mut Outcome) -> anyhow::Result<Form> {
     let name = path.display();
     let mut value = input::value(path)?;
     match Shape::of(&mut value) {
-        Some(Shape::Tool(tool)) => Ok(reshape.tool(tool).with_context(|| name.to_string())?.1),
+        Some(Shape::Tool(tool)) => Ok(each(tool, reshape, outcome).unwrap_or_default()),
         _ => bail!("{name}: expected one tool"),
     }
 }

@@ -19,6 +19,11 @@ pub(crate) fn complain(error: &anyhow::Error) {
     let _ = writeln!(anstream::stderr().lock(), "{BAD}error{BAD:#}: {}", printable(&text));
 }
 
+/// Tells on standard error what is probably not meant.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{BAD}warning{BAD:#}: {}", printable(text));
+}
+
 /// `text` with whatever steers a terminal written as `\u{…}`: names and values come from others.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(steers) {

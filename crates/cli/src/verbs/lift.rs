@@ -6,14 +6,14 @@ use serde_json::Value;
 use toolpact_contract::{Form, ProjectError, Revision, lift_result, lift_tool};
 
 use crate::exit::Outcome;
-use crate::reshape::{Reshape, run};
+use crate::reshape::{Reshape, revision, run};
 
 const EXAMPLES: &str = "\
 Examples:
   toolpact lift --from 2025-11-25 tools.json
   toolpact lift --from 2025-11-25 --tool count.tool.json result.json
 
-Exit code 0: written; 1: a tool could not be lifted and is left out; 2: wrong usage or unreadable input.";
+Exit code 0: written; 1: an output schema could not be lifted and is left out, or an entry is no tool; 2: wrong usage or unreadable input.";
 
 /// Lift tools or a result, as a revision carried them, to their natural shape.
 ///
@@ -37,7 +37,7 @@ pub(crate) struct Lift {
 
 impl Lift {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
-        let from = Lifting(Revision::from(self.from.as_str()));
+        let from = Lifting(revision(&self.from));
         run(&self.document, self.tool.as_deref(), &from)
     }
 }

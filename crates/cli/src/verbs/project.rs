@@ -6,14 +6,14 @@ use serde_json::Value;
 use toolpact_contract::{Form, ProjectError, Revision, project_tool, send_result};
 
 use crate::exit::Outcome;
-use crate::reshape::{Reshape, run};
+use crate::reshape::{Reshape, revision, run};
 
 const EXAMPLES: &str = "\
 Examples:
   toolpact project --to 2025-11-25 tools.json
   toolpact project --to 2025-11-25 --tool count.tool.json result.json
 
-Exit code 0: written; 1: a tool could not be projected and is left out; 2: wrong usage or unreadable input.";
+Exit code 0: written; 1: an output schema could not be projected and is left out, or an entry is no tool; 2: wrong usage or unreadable input.";
 
 /// Project tools or a result, in their natural shape, to what a revision can carry.
 ///
@@ -39,7 +39,7 @@ pub(crate) struct Project {
 
 impl Project {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
-        let to = Projecting(Revision::from(self.to.as_str()));
+        let to = Projecting(revision(&self.to));
         run(&self.document, self.tool.as_deref(), &to)
     }
 }

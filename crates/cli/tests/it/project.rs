@@ -22,6 +22,9 @@ commands! {
     projects_what_can_be_projected: ["project", "--to", "2025-11-25", "tools.json"];
     projects_neither_tools_nor_results: ["project", "--to", "2025-11-25", "good.json"];
     needs_a_result_for_a_tool: ["project", "--to", "2025-11-25", "--tool", "count.tool.json", "tools.json"];
+    projects_a_tool_without_its_output_schema: ["project", "--to", "2025-11-25", "tree.tool.json"];
+    projects_a_result_without_its_output_schema: ["project", "--to", "2025-11-25", "--tool", "tree.tool.json", "count.result.json"];
+    warns_of_an_unknown_revision: ["project", "--to", "2026-7-28", "count.tool.json"];
     needs_a_revision: ["project", "count.tool.json"];
     explains_projecting: ["project", "--help"];
     explains_lifting: ["lift", "--help"];
