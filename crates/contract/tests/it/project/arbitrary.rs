@@ -1,6 +1,4 @@
-//! Arbitrary JSON as a tool or a result: no panic, nothing lost, time in proportion to size.
-
-use std::time::{Duration, Instant};
+//! Arbitrary JSON as a tool or a result: no panic, nothing lost.
 
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
@@ -25,7 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("project/arbitrary/long_names_are_refused", long_names),
         Trial::test("project/arbitrary/a_long_name_is_kept_once", one_long_name),
         Trial::test("project/arbitrary/nested_inherited_names", nested_inherited_names),
-        Trial::test("project/arbitrary/linear_time", linear_time),
+        Trial::test("project/arbitrary/many_branches", many_branches),
     ]
 }
 
@@ -272,52 +270,41 @@ fn long_names() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is inside a schema with a long name, and refers to it, costs what it would without.
+/// What is inside a schema with a long name may refer to it as often as it likes.
 fn one_long_name() -> Result<(), Failed> {
-    let time = |id: &str| {
-        let branches = vec![json!({ "items": { "$ref": "#" } }); 4_000];
-        let tool = json!({ "name": "t", "outputSchema": { "$id": id, "anyOf": branches } });
-        let start = Instant::now();
-        project_tool(&tool, &Revision::V2025_11_25).map(|_| start.elapsed())
-    };
-    let (short, long) = (time("http://x/")?, time(&long_id())?);
-    if long > short.max(Duration::from_millis(50)) * 4 {
-        return Err(format!("{short:?} with a short name, {long:?} with a long one").into());
-    }
-    Ok(())
-}
-
-/// Each level is built once: twice would be a million times here.
-fn nested_inherited_names() -> Result<(), Failed> {
-    let schema = (0..20).fold(
-        json!({ "type": "integer" }),
-        |inner, _| json!({ "properties": { "constructor": inner } }),
-    );
-    let tool = json!({ "name": "t", "outputSchema": schema });
-    let start = Instant::now();
+    let branches = vec![json!({ "items": { "$ref": "#" } }); 4_000];
+    let tool = json!({ "name": "t", "outputSchema": { "$id": long_id(), "anyOf": branches } });
     let projected = project_tool(&tool, &Revision::V2025_11_25)?;
-    if start.elapsed() > Duration::from_secs(1) {
-        return Err(format!("{:?} for 20 levels", start.elapsed()).into());
-    }
     if *lift_tool(&projected.tool, &Revision::V2025_11_25)?.tool != tool {
         return Err("not lifted".into());
     }
     Ok(())
 }
 
-fn linear_time() -> Result<(), Failed> {
-    let time = |size: usize| {
-        let branches: Vec<_> = (0..size)
-            .map(|at| json!({ "not": { "prefixItems": [{ "$ref": format!("#/anyOf/{at}") }] } }))
-            .collect();
-        let tool = json!({ "name": "t", "outputSchema": { "anyOf": branches } });
-        let start = Instant::now();
-        project_tool(&tool, &Revision::V2025_11_25).map(|_| start.elapsed())
-    };
-    let (small, large) = (time(2_000)?, time(16_000)?);
-    // Eight times the size: well below the sixty-four times of a quadratic algorithm.
-    if large > small.max(Duration::from_millis(5)) * 30 {
-        return Err(format!("{small:?} for 2000 branches, {large:?} for 16000").into());
+/// Each level is built once: twice would be a hundred million times here, and never end.
+fn nested_inherited_names() -> Result<(), Failed> {
+    let schema = (0..27).fold(
+        json!({ "type": "integer" }),
+        |inner, _| json!({ "properties": { "constructor": inner } }),
+    );
+    let tool = json!({ "name": "t", "outputSchema": schema });
+    let projected = project_tool(&tool, &Revision::V2025_11_25)?;
+    if *lift_tool(&projected.tool, &Revision::V2025_11_25)?.tool != tool {
+        return Err("not lifted".into());
+    }
+    Ok(())
+}
+
+/// Many branches that all have to change, each referring to another; `cargo xtask bench contract`
+/// tells how the time grows.
+fn many_branches() -> Result<(), Failed> {
+    let branches: Vec<_> = (0..16_000)
+        .map(|at| json!({ "not": { "prefixItems": [{ "$ref": format!("#/anyOf/{at}") }] } }))
+        .collect();
+    let tool = json!({ "name": "t", "outputSchema": { "anyOf": branches } });
+    let projected = project_tool(&tool, &Revision::V2025_11_25)?;
+    if *lift_tool(&projected.tool, &Revision::V2025_11_25)?.tool != tool {
+        return Err("not lifted".into());
     }
     Ok(())
 }
