@@ -29,7 +29,7 @@ enum Chore {
     Setup,
     /// Compare with peers, in a release build
     Bench {
-        /// What to measure: `schema`
+        /// What to measure: `schema`, `hostile` or `contract`
         subject: String,
         /// A directory of cases (each a directory with `schema.json` and `instances.jsonl`)
         directory: Option<PathBuf>,
