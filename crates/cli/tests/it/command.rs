@@ -25,3 +25,14 @@ pub(crate) fn toolpact_with(arguments: &[&str], input: &str) -> Output {
     writer.join().unwrap();
     output
 }
+
+/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
+macro_rules! commands {
+    ($($name:ident: $arguments:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            insta_cmd::assert_cmd_snapshot!(stringify!($name), $crate::command::toolpact(&$arguments));
+        }
+    )*};
+}
+pub(crate) use commands;

@@ -1,18 +1,6 @@
 //! `toolpact guard` and `toolpact judge -- COMMAND`: usage, and small conversations.
 
-use insta_cmd::assert_cmd_snapshot;
-
-use crate::command::{toolpact, toolpact_with};
-
-/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
-macro_rules! commands {
-    ($($name:ident: $arguments:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            assert_cmd_snapshot!(stringify!($name), toolpact(&$arguments));
-        }
-    )*};
-}
+use crate::command::{commands, toolpact_with};
 
 commands! {
     explains_guarding: ["guard", "--help"];

@@ -1,19 +1,8 @@
 //! `toolpact project` and `toolpact lift`.
 
-use insta_cmd::assert_cmd_snapshot;
 use serde_json::Value;
 
-use crate::command::{toolpact, toolpact_with};
-
-/// One test, one command line in the folder `data`, one snapshot of its output and exit code.
-macro_rules! commands {
-    ($($name:ident: $arguments:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            assert_cmd_snapshot!(stringify!($name), toolpact(&$arguments));
-        }
-    )*};
-}
+use crate::command::{commands, toolpact, toolpact_with};
 
 commands! {
     projects_a_tool: ["project", "--to", "2025-11-25", "count.tool.json"];
