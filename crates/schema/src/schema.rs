@@ -104,7 +104,7 @@ impl Schema {
     /// Whether `instance` is valid; `false` when that was not decided.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.decide(instance).0 == Ok(true)
+        self.decide(instance, self.0.limits.fuel).0 == Ok(true)
     }
 
     /// Validates `instance`; violations are collected only where it is invalid.
@@ -117,7 +117,7 @@ impl Schema {
     /// Deciding takes at most [`Limits::fuel`] steps; explaining an instance that turned out
     /// invalid takes at most twice as many again.
     pub fn measure(&self, instance: &Value) -> Measured {
-        let (decision, fuel) = self.decide(instance);
+        let (decision, fuel) = self.decide(instance, self.0.limits.fuel);
         match decision {
             Ok(true) => Measured { verdict: Verdict::Valid, fuel },
             Ok(false) => {
@@ -128,10 +128,45 @@ impl Schema {
         }
     }
 
+    /// What [`Schema::validate`] says, where that takes no more than `fuel` steps.
+    ///
+    /// Deciding takes at most `fuel` steps, and explaining as many again. Where that is not enough it
+    /// ends in [`Unfinished::Fuel`] with `fuel` as the limit, which says nothing about the instance:
+    /// a caller that must not be held up tries here first, and then elsewhere under all of the fuel.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_schema::{Schema, Unfinished, Verdict};
+    ///
+    /// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
+    /// assert!(schema.validate_within(&json!([1, 2]), 1000).is_valid());
+    /// let long = json!(vec![1; 5000]);
+    /// assert_eq!(
+    ///     schema.validate_within(&long, 1000),
+    ///     Verdict::Unfinished(Unfinished::Fuel { limit: 1000 })
+    /// );
+    /// assert!(schema.validate(&long).is_valid());
+    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// ```
+    pub fn validate_within(&self, instance: &Value, fuel: u64) -> Verdict {
+        if fuel >= self.0.limits.fuel {
+            return self.validate(instance);
+        }
+        match self.decide(instance, fuel).0 {
+            Ok(true) => Verdict::Valid,
+            Ok(false) => match self.explain_all(instance, fuel).0 {
+                Some(violations) => Verdict::Invalid(violations),
+                None => Verdict::Unfinished(Unfinished::Fuel { limit: fuel }),
+            },
+            Err(unfinished) => Verdict::Unfinished(unfinished),
+        }
+    }
+
     #[inline]
-    fn decide(&self, instance: &Value) -> (Result<bool, Unfinished>, u64) {
+    fn decide(&self, instance: &Value, fuel: u64) -> (Result<bool, Unfinished>, u64) {
         let Compiled { validator, limits, admitted, allowance, .. } = &*self.0;
         if self.0.plain_scalars
+            && fuel == limits.fuel
             && matches!(instance, Value::Null | Value::Bool(_) | Value::Number(_))
         {
             let (valid, fuel) = run_to_end(allowance, || validator.is_valid(Metered(instance)));
@@ -152,46 +187,63 @@ impl Schema {
             let limit = limits.nesting;
             return (Err(Unfinished::Nesting { found: levels, limit }), 0);
         }
-        let (decision, fuel) =
-            with_stack(levels, || run(allowance, || validator.is_valid(Metered(instance))));
-        (decision.map_err(|stop| self.unfinished(stop)), fuel)
+        let (decision, taken) =
+            with_stack(levels, || run(allowance, fuel, || validator.is_valid(Metered(instance))));
+        (decision.map_err(|stop| self.unfinished(stop, fuel)), taken)
     }
 
     /// For an instance that is known to be invalid: first all errors, then, where they cost too
     /// much, the first.
     fn explain(&self, instance: &Value) -> (Verdict, u64) {
-        let Compiled { validator, limits, admitted, allowance, source, .. } = &*self.0;
+        let (all, fuel) = self.explain_all(instance, self.0.limits.fuel);
+        if let Some(violations) = all {
+            return (Verdict::Invalid(violations), fuel);
+        }
+        let Compiled { validator, limits, source, .. } = &*self.0;
+        let (first, more) = self.run_explaining(instance, limits.fuel, || {
+            let mut explainer = Explainer::new(instance, source, limits.violations);
+            if let Err(error) = validator.validate(Metered(instance)) {
+                explainer.add(&error);
+            }
+            explainer.finish(true)
+        });
+        let violations = first.unwrap_or_else(|_| nothing_to_say(instance, source));
+        (Verdict::Invalid(violations), fuel + more)
+    }
+
+    /// All errors of an instance that is known to be invalid, up to the limit; nothing where they
+    /// cost more than `fuel`.
+    fn explain_all(&self, instance: &Value, fuel: u64) -> (Option<Violations>, u64) {
+        let Compiled { validator, limits, source, .. } = &*self.0;
+        let (all, taken) = self.run_explaining(instance, fuel, || {
+            let mut explainer = Explainer::new(instance, source, limits.violations);
+            for error in validator.iter_errors(Metered(instance)) {
+                explainer.add(&error);
+            }
+            explainer.finish(false)
+        });
+        (all.ok(), taken)
+    }
+
+    /// Runs `work`, which pays for the errors it reports.
+    fn run_explaining<T>(
+        &self,
+        instance: &Value,
+        fuel: u64,
+        work: impl FnOnce() -> T,
+    ) -> (Result<T, Stop>, u64) {
+        let Compiled { limits, admitted, allowance, .. } = &*self.0;
         let depth = nesting(instance, limits.instance_depth);
         let copied = self.0.longest_text + admitted.largest_not.saturating_mul(16);
         let error = error_price(instance, admitted, depth, copied);
         let allowance = Allowance { id: next_id(), error, ..allowance.clone() };
-        with_stack(admitted.need.levels(depth), || {
-            let (all, fuel) = run(&allowance, || {
-                let mut explainer = Explainer::new(instance, source, limits.violations);
-                for error in validator.iter_errors(Metered(instance)) {
-                    explainer.add(&error);
-                }
-                explainer.finish(false)
-            });
-            if let Ok(violations) = all {
-                return (Verdict::Invalid(violations), fuel);
-            }
-            let (first, more) = run(&allowance, || {
-                let mut explainer = Explainer::new(instance, source, limits.violations);
-                if let Err(error) = validator.validate(Metered(instance)) {
-                    explainer.add(&error);
-                }
-                explainer.finish(true)
-            });
-            let violations = first.unwrap_or_else(|_| nothing_to_say(instance, source));
-            (Verdict::Invalid(violations), fuel + more)
-        })
+        with_stack(admitted.need.levels(depth), || run(&allowance, fuel, work))
     }
 
-    fn unfinished(&self, stop: Stop) -> Unfinished {
+    fn unfinished(&self, stop: Stop, fuel: u64) -> Unfinished {
         let limits = &self.0.limits;
         match stop {
-            Stop::Fuel => Unfinished::Fuel { limit: limits.fuel },
+            Stop::Fuel => Unfinished::Fuel { limit: fuel },
             Stop::Depth(found) => Unfinished::InstanceDepth { found, limit: limits.instance_depth },
             Stop::Backtracking => Unfinished::Backtracking { limit: HardPattern::MOST_TURNS },
             Stop::Engine => Unfinished::Engine,

@@ -23,7 +23,7 @@ compile_error!("toolpact-schema ends a validation by unwinding; build with panic
 pub(crate) struct Allowance {
     /// Tells these prices from all others.
     pub(crate) id: u64,
-    /// Steps.
+    /// The most steps.
     pub(crate) fuel: u64,
     /// Steps for moving to another place of the instance: what in-place keywords do there without
     /// looking at it is paid here.
@@ -97,27 +97,32 @@ pub(crate) fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Runs `work` under `allowance`; returns its result and the steps it took.
+/// Runs `work` under `fuel` steps at the prices of `allowance`; returns its result and the steps it
+/// took.
 #[inline]
-pub(crate) fn run<T>(allowance: &Allowance, work: impl FnOnce() -> T) -> (Result<T, Stop>, u64) {
-    METER.with(|meter| meter.start(allowance));
+pub(crate) fn run<T>(
+    allowance: &Allowance,
+    fuel: u64,
+    work: impl FnOnce() -> T,
+) -> (Result<T, Stop>, u64) {
+    METER.with(|meter| meter.start(allowance, fuel));
     let result = catch_unwind(AssertUnwindSafe(work)).map_err(|payload| reason(&payload));
     let left = METER.with(|meter| meter.fuel.get());
-    (result, allowance.fuel - left)
+    (result, fuel - left)
 }
 
 /// Runs `work` like [`run`], where it is known that the fuel lasts: nothing ends it early.
 #[inline]
 pub(crate) fn run_to_end<T>(allowance: &Allowance, work: impl FnOnce() -> T) -> (T, u64) {
-    METER.with(|meter| meter.start(allowance));
+    METER.with(|meter| meter.start(allowance, allowance.fuel));
     let result = work();
     (result, allowance.fuel - METER.with(|meter| meter.fuel.get()))
 }
 
 impl Meter {
     #[inline]
-    fn start(&self, allowance: &Allowance) {
-        self.fuel.set(allowance.fuel);
+    fn start(&self, allowance: &Allowance, fuel: u64) {
+        self.fuel.set(fuel);
         // Most calls of one thread are for the same schema.
         if self.id.get() != allowance.id {
             self.set_prices(allowance);

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
+use toolpact_schema::{Dialect, Schema, SchemaErrorKind, Unfinished, Verdict};
 use toolpact_testkit::plain;
 
 use crate::generate::{self, Rng};
@@ -58,6 +58,13 @@ pub(crate) fn compare(schema: &Value, values: &[Value]) -> Result<bool, Failed> 
         }
         if ours.is_valid(value) != measured.verdict.is_valid() {
             return Err(format!("`is_valid` and `measure` differ: {schema} with {value}").into());
+        }
+        for fuel in [0, 10, 100, 1000, 10_000, u64::MAX] {
+            let within = ours.validate_within(value, fuel);
+            let ran_out = within == Verdict::Unfinished(Unfinished::Fuel { limit: fuel });
+            if within != measured.verdict && (!ran_out || fuel >= measured.fuel) {
+                return Err(format!("within {fuel}: {within:?}: {schema} with {value}").into());
+            }
         }
         let unfinished = matches!(measured.verdict, Verdict::Unfinished(_));
         if unfinished || measured.verdict.is_valid() != theirs.is_valid(value) {
