@@ -107,7 +107,7 @@ pub use finding::{Action, Finding, Severity, Side};
 pub use input::InputSchema;
 pub use judge::{
     JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, UnknownName, judge_arguments,
-    judge_result, judge_tools, tool_error,
+    judge_arguments_within, judge_result, judge_result_within, judge_tools, tool_error,
 };
 pub use output::OutputSchema;
 pub use project::{

@@ -1,7 +1,9 @@
 //! Judging the arguments of a call.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
-use toolpact_schema::Verdict;
+use toolpact_schema::{Unfinished, Verdict};
 
 use super::{
     call::{JudgedCall, Outcome, tool_error},
@@ -39,10 +41,36 @@ pub fn judge_arguments(contract: &Contract, arguments: Option<&Value>, mode: Mod
     if mode == Mode::Off {
         return JudgedCall::of(Outcome::NotJudged);
     }
-    let none = Value::Object(Map::new());
-    let arguments = arguments.filter(|arguments| !arguments.is_null()).unwrap_or(&none);
+    judge(contract, contract.input().validate(given(arguments)), mode)
+}
+
+/// What [`judge_arguments`] says, where validating takes no more than `fuel` steps; see
+/// [`Schema::validate_within`](toolpact_schema::Schema::validate_within).
+#[must_use]
+pub fn judge_arguments_within(
+    contract: &Contract,
+    arguments: Option<&Value>,
+    mode: Mode,
+    fuel: u64,
+) -> Option<JudgedCall> {
+    if mode == Mode::Off {
+        return Some(JudgedCall::of(Outcome::NotJudged));
+    }
+    match contract.input().schema().validate_within(given(arguments), fuel) {
+        Verdict::Unfinished(Unfinished::Fuel { limit }) if limit == fuel => None,
+        verdict => Some(judge(contract, verdict, mode)),
+    }
+}
+
+/// The arguments of a call that may have none.
+fn given(arguments: Option<&Value>) -> &Value {
+    static NONE: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
+    arguments.filter(|arguments| !arguments.is_null()).unwrap_or(&NONE)
+}
+
+fn judge(contract: &Contract, verdict: Verdict, mode: Mode) -> JudgedCall {
     let name = contract.name();
-    let (outcome, findings, text) = match contract.input().validate(arguments) {
+    let (outcome, findings, text) = match verdict {
         Verdict::Valid => return JudgedCall::of(Outcome::Valid),
         Verdict::Invalid(violations) => {
             let findings = violations

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Pointer, Verdict, Violations};
+use toolpact_schema::{Pointer, Unfinished, Verdict, Violations};
 
 use super::{
     arguments::conclude,
@@ -11,7 +11,7 @@ use super::{
     options::Mode,
 };
 use crate::{
-    Contract, Finding, Side,
+    Contract, Finding, OutputSchema, Side,
     json_type::kind,
     rules::{
         result_invalid::RESULT_INVALID, result_missing::RESULT_MISSING, result_shape::RESULT_SHAPE,
@@ -48,10 +48,37 @@ use crate::{
 /// # Ok::<(), toolpact_contract::ContractError>(())
 /// ```
 pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCall {
+    judge(contract, result, mode, OutputSchema::validate)
+}
+
+/// What [`judge_result`] says, where validating takes no more than `fuel` steps; see
+/// [`Schema::validate_within`](toolpact_schema::Schema::validate_within).
+#[must_use]
+pub fn judge_result_within(
+    contract: &Contract,
+    result: &Value,
+    mode: Mode,
+    fuel: u64,
+) -> Option<JudgedCall> {
+    let mut enough = true;
+    let judged = judge(contract, result, mode, |output, content| {
+        let verdict = output.schema().validate_within(content, fuel);
+        enough = verdict != Verdict::Unfinished(Unfinished::Fuel { limit: fuel });
+        verdict
+    });
+    enough.then_some(judged)
+}
+
+fn judge(
+    contract: &Contract,
+    result: &Value,
+    mode: Mode,
+    validate: impl FnOnce(&OutputSchema, &Value) -> Verdict,
+) -> JudgedCall {
     if mode == Mode::Off {
         return JudgedCall::of(Outcome::NotJudged);
     }
-    let (outcome, findings, text) = match check(contract, result) {
+    let (outcome, findings, text) = match check(contract, result, validate) {
         Ok(outcome) => return JudgedCall::of(outcome),
         Err(wrong) => wrong,
     };
@@ -70,7 +97,11 @@ pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCa
 /// An outcome that is not fine, its findings, and what to tell the caller.
 type Wrong = (Outcome, Vec<Finding>, String);
 
-fn check(contract: &Contract, result: &Value) -> Result<Outcome, Wrong> {
+fn check(
+    contract: &Contract,
+    result: &Value,
+    validate: impl FnOnce(&OutputSchema, &Value) -> Verdict,
+) -> Result<Outcome, Wrong> {
     let result = shape(result).map_err(|(at, message)| {
         let text = format!("{at}: {message}");
         (Outcome::Invalid, vec![RESULT_SHAPE.finding(message).at(at)], text)
@@ -84,7 +115,7 @@ fn check(contract: &Contract, result: &Value) -> Result<Outcome, Wrong> {
         let message = "missing `structuredContent`, which the output schema asks for";
         return Err((Outcome::Invalid, vec![RESULT_MISSING.finding(message)], message.to_owned()));
     };
-    match output.validate(content) {
+    match validate(output, content) {
         Verdict::Valid => Ok(Outcome::Valid),
         Verdict::Invalid(violations) => {
             let findings = violations

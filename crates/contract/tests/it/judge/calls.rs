@@ -2,7 +2,9 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{Contract, Outcome, judge_arguments, judge_result};
+use toolpact_contract::{
+    Contract, Outcome, judge_arguments, judge_arguments_within, judge_result, judge_result_within,
+};
 use toolpact_schema::{Limits, Schema};
 
 use super::cases::{self, expect};
@@ -32,6 +34,20 @@ fn call(case: &Value) -> Result<(), Failed> {
         Some(result) => judge_result(&contract, result, mode),
         None => judge_arguments(&contract, case.get("arguments"), mode),
     };
+    // Within fewer steps it says the same, or nothing.
+    for fuel in [0, 100, u64::MAX] {
+        let within = match case.get("result") {
+            Some(result) => judge_result_within(&contract, result, mode, fuel),
+            None => judge_arguments_within(&contract, case.get("arguments"), mode, fuel),
+        };
+        match within {
+            Some(within) if format!("{within:?}") != format!("{judged:?}") => {
+                return Err(format!("within {fuel}: {within:?}").into());
+            }
+            None if fuel == u64::MAX => return Err("all of the fuel is not enough".into()),
+            _ => {}
+        }
+    }
     let outcome = match judged.outcome {
         Outcome::NotJudged => "not judged",
         Outcome::Valid => "valid",
