@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Options, Schema, Verdict};
+use toolpact_schema::{Measured, Options, Schema, Verdict};
 
 use crate::{
     ContractError, ContractErrorKind, Side,
@@ -93,6 +93,11 @@ impl InputSchema {
     /// Validates the arguments of a call.
     pub fn validate(&self, arguments: &Value) -> Verdict {
         self.schema.validate(arguments)
+    }
+
+    /// Validates the arguments of a call, and says what it cost.
+    pub fn measure(&self, arguments: &Value) -> Measured {
+        self.schema.measure(arguments)
     }
 }
 

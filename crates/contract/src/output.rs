@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Options, Schema, Verdict};
+use toolpact_schema::{Measured, Options, Schema, Verdict};
 
 use crate::{ContractError, ContractErrorKind, Side, json_type::kind};
 
@@ -94,6 +94,11 @@ impl OutputSchema {
     /// Validates structured content in its natural shape.
     pub fn validate(&self, content: &Value) -> Verdict {
         self.schema.validate(content)
+    }
+
+    /// Validates structured content in its natural shape, and says what it cost.
+    pub fn measure(&self, content: &Value) -> Measured {
+        self.schema.measure(content)
     }
 }
 

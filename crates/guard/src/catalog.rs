@@ -34,6 +34,8 @@ pub(crate) enum Look {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     lists: HashMap<Revision, List>,
+    /// The newest rules that it was asked under.
+    generation: u64,
 }
 
 #[derive(Debug, Default)]
@@ -48,6 +50,16 @@ struct List {
 const REVISIONS: usize = 8;
 
 impl Catalog {
+    /// The catalog under the rules of `generation`: where they are newer than those before, the
+    /// tools have to be judged again.
+    pub(crate) fn under(&mut self, generation: u64) -> &mut Self {
+        if generation > self.generation {
+            self.generation = generation;
+            self.changed();
+        }
+        self
+    }
+
     /// What is known of the tool `name`.
     pub(crate) fn look(&self, revision: &Revision, name: &str) -> Look {
         let Some(list) = self.lists.get(revision).filter(|list| !list.stale) else {
@@ -60,13 +72,18 @@ impl Catalog {
         }
     }
 
-    /// Takes a page in. The first one starts the list anew.
+    /// Takes a page in. The first one starts the list anew. One that was judged by rules that are
+    /// not in force any more is passed over.
     pub(crate) fn take(
         &mut self,
         revision: &Revision,
         page: Page,
         tools: impl IntoIterator<Item = (String, Known)>,
     ) {
+        if page.generation < self.generation {
+            return;
+        }
+        self.under(page.generation);
         if !self.lists.contains_key(revision) && self.lists.len() >= REVISIONS {
             self.lists.clear();
         }
@@ -94,6 +111,8 @@ pub(crate) struct Page {
     pub(crate) first: bool,
     /// It has no cursor to a next one.
     pub(crate) last: bool,
+    /// The rules that it was judged by.
+    pub(crate) generation: u64,
 }
 
 #[cfg(test)]
@@ -108,14 +127,18 @@ mod tests {
         (name.to_owned(), Known::Dropped("".into()))
     }
 
+    fn page(first: bool, last: bool) -> Page {
+        Page { first, last, generation: 0 }
+    }
+
     #[test]
     fn is_complete_after_the_last_page() {
         let mut catalog = Catalog::default();
         assert!(matches!(catalog.look(&R, "a"), Look::Unseen));
-        catalog.take(&R, Page { first: true, last: false }, [tool("a")]);
+        catalog.take(&R, page(true, false), [tool("a")]);
         assert!(matches!(catalog.look(&R, "a"), Look::Known(_)));
         assert!(matches!(catalog.look(&R, "b"), Look::Unseen));
-        catalog.take(&R, Page { first: false, last: true }, [tool("b")]);
+        catalog.take(&R, page(false, true), [tool("b")]);
         assert!(matches!(catalog.look(&R, "c"), Look::Absent));
         assert!(matches!(catalog.look(&Revision::V2026_07_28, "a"), Look::Unseen));
     }
@@ -123,14 +146,25 @@ mod tests {
     #[test]
     fn a_change_makes_it_unseen_until_the_first_page_comes_again() {
         let mut catalog = Catalog::default();
-        catalog.take(&R, Page { first: true, last: true }, [tool("a")]);
+        catalog.take(&R, page(true, true), [tool("a")]);
         catalog.changed();
         assert!(matches!(catalog.look(&R, "a"), Look::Unseen));
-        catalog.take(&R, Page { first: false, last: true }, [tool("b")]);
+        catalog.take(&R, page(false, true), [tool("b")]);
         assert!(matches!(catalog.look(&R, "b"), Look::Unseen));
-        catalog.take(&R, Page { first: true, last: true }, [tool("c")]);
+        catalog.take(&R, page(true, true), [tool("c")]);
         assert!(matches!(catalog.look(&R, "c"), Look::Known(_)));
         assert!(matches!(catalog.look(&R, "a"), Look::Absent));
+    }
+
+    #[test]
+    fn new_rules_make_it_unseen_and_old_pages_come_too_late() {
+        let mut catalog = Catalog::default();
+        catalog.take(&R, page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).look(&R, "a"), Look::Unseen));
+        catalog.take(&R, page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).look(&R, "a"), Look::Unseen));
+        catalog.take(&R, Page { generation: 1, ..page(true, true) }, [tool("a")]);
+        assert!(matches!(catalog.under(1).look(&R, "a"), Look::Known(_)));
     }
 
     #[test]
@@ -138,7 +172,7 @@ mod tests {
         let mut catalog = Catalog::default();
         for n in 0..100 {
             let revision = Revision::from(format!("r{n}").as_str());
-            catalog.take(&revision, Page { first: true, last: true }, [tool("a")]);
+            catalog.take(&revision, page(true, true), [tool("a")]);
         }
         assert!(catalog.lists.len() <= super::REVISIONS);
     }

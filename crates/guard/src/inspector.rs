@@ -3,17 +3,20 @@
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolpact_contract::{
-    Finding, Form, JudgeOptions, JudgedCall, Mode, Policy, Revision, judge_arguments, judge_result,
-    lift_result, mirror_result, rule, send_result, tool_error,
+    Finding, Form, JudgedCall, Mode, Revision, Side, judge_arguments, judge_result, lift_result,
+    mirror_result, rule, send_result, tool_error,
 };
 
 use crate::catalog::{Catalog, Known, Look};
+use crate::message::{Initialized, ServerInfo, object};
 use crate::patch::patch;
-use crate::{Event, Listener, Settings};
+use crate::status::{Check, OTHER};
+use crate::{Event, Listener, Settings, Ward};
 
 /// Holds the messages of one server to its contracts.
 ///
@@ -21,16 +24,14 @@ use crate::{Event, Listener, Settings};
 /// [`Listener`], and does no I/O. What it is asked to do may take as long as the fuel of a
 /// validation lasts.
 pub struct Inspector {
-    pub(crate) settings: Settings,
-    pub(crate) judging: JudgeOptions,
+    pub(crate) ward: Arc<Ward>,
     pub(crate) catalog: Mutex<Catalog>,
-    listener: Arc<dyn Listener>,
     said: Mutex<HashSet<u64>>,
 }
 
 impl std::fmt::Debug for Inspector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Inspector").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Inspector").field("ward", &self.ward).finish_non_exhaustive()
     }
 }
 
@@ -52,21 +53,23 @@ impl Inspector {
     /// An inspector of one server.
     #[must_use]
     pub fn new(settings: Settings, listener: Arc<dyn Listener>) -> Self {
-        let judging = JudgeOptions::default()
-            .policy(settings.tools.unwrap_or(Policy::Filter))
-            .ignore_headers(settings.ignore_headers)
-            .schema(settings.schema.clone());
-        Self { settings, judging, catalog: Mutex::default(), listener, said: Mutex::default() }
+        Self::of(Arc::new(Ward::new("server", settings, listener)))
     }
 
-    /// What it was set to do.
+    /// An inspector of one conversation with `ward`.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
+    pub fn of(ward: Arc<Ward>) -> Self {
+        Self { ward, catalog: Mutex::default(), said: Mutex::default() }
+    }
+
+    /// What it does at this moment.
+    #[must_use]
+    pub fn settings(&self) -> Arc<Settings> {
+        self.ward.settings()
     }
 
     pub(crate) fn say(&self, event: Event) {
-        self.listener.hear(event);
+        self.ward.say(event);
     }
 
     /// Says a finding about a list, unless it was said before.
@@ -84,7 +87,28 @@ impl Inspector {
     }
 
     pub(crate) fn look(&self, revision: &Revision, name: &str) -> Look {
-        lock(&self.catalog).look(revision, name)
+        let generation = self.ward.rules().generation;
+        lock(&self.catalog).under(generation).look(revision, name)
+    }
+
+    /// The server answered the handshake: the revision that is spoken from now on.
+    pub(crate) fn initialized(&self, result: &RawValue) -> Option<Revision> {
+        let initialized: Initialized<'_> = object(result).ok()?;
+        let revision = Revision::from(initialized.version.as_deref()?);
+        let server = initialized.server.and_then(|info| object::<ServerInfo<'_>>(info).ok());
+        let server = server.map(|info| {
+            let (name, version) = (info.name.unwrap_or_default(), info.version.unwrap_or_default());
+            format!("{name} {version}").trim().to_owned()
+        });
+        self.ward.status().met(server, &revision);
+        Some(revision)
+    }
+
+    /// A call of a tool came.
+    pub(crate) fn called(&self, known: Option<&Known>, name: &str, revision: &Revision) {
+        // Names of tools that are not there are anybody's.
+        let name = if known.is_some() { name } else { OTHER };
+        self.ward.status().called(name, revision);
     }
 
     pub(crate) fn tools_changed(&self) {
@@ -99,14 +123,16 @@ impl Inspector {
         revision: &Revision,
     ) -> Option<String> {
         let Known::Kept { contract, .. } = known else { return None };
-        let mode = self.settings.arguments;
+        let mode = self.ward.settings().arguments_of(contract.name());
         if mode == Mode::Off {
             return None;
         }
+        let start = Instant::now();
         let judged = match arguments.map(serde_json::from_str::<Value>).transpose() {
             Ok(arguments) => judge_arguments(contract, arguments.as_ref(), mode),
             Err(error) => unreadable("arguments-unfinished", contract.name(), &error, mode),
         };
+        self.count(contract.name(), Side::Arguments, &judged, start);
         for finding in judged.findings {
             self.say(Event::Finding(finding));
         }
@@ -124,8 +150,9 @@ impl Inspector {
             Some(Known::Kept { contract, form }) => (Some(contract), *form),
             _ => (None, Form::Undeclared),
         };
-        let mode = if contract.is_some() { self.settings.results } else { Mode::Off };
-        if mode == Mode::Off && !self.settings.project {
+        let settings = self.ward.settings();
+        let mode = contract.map_or(Mode::Off, |contract| settings.results_of(contract.name()));
+        if mode == Mode::Off && !settings.project {
             return Ruling::Same;
         }
         let name = contract.map_or("", |contract| contract.name());
@@ -137,12 +164,14 @@ impl Inspector {
             }
         };
         if let Some(contract) = contract {
+            let start = Instant::now();
             let judged = judge_result(contract, &value, mode);
+            self.count(name, Side::Result, &judged, start);
             if let Some(ruling) = self.rule(judged, revision) {
                 return ruling;
             }
         }
-        if !self.settings.project {
+        if !settings.project {
             return Ruling::Same;
         }
         match shape(&value, form, revision) {
@@ -156,6 +185,11 @@ impl Inspector {
                 Ruling::Same
             }
         }
+    }
+
+    fn count(&self, tool: &str, side: Side, judged: &JudgedCall, start: Instant) {
+        let (outcome, fuel, time) = (judged.outcome, judged.fuel, start.elapsed());
+        self.ward.status().judged(tool, Check { side, outcome, fuel, time });
     }
 
     /// Says the findings; what takes the place of the result, if anything does.
@@ -206,7 +240,7 @@ fn unreadable(id: &str, tool: &str, error: &serde_json::Error, mode: Mode) -> Ju
     let what = if id.starts_with("arguments") { "arguments for" } else { "result of" };
     let refusal = (mode == Mode::Enforce)
         .then(|| tool_error(format!("the {what} tool `{tool}` could not be checked: {message}")));
-    JudgedCall { outcome: toolpact_contract::Outcome::Unfinished, findings, refusal }
+    JudgedCall { outcome: toolpact_contract::Outcome::Unfinished, findings, refusal, fuel: 0 }
 }
 
 /// The result as `revision` wants it, as JSON.

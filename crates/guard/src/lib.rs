@@ -6,6 +6,8 @@
 //!
 //! - [`Settings`] say what it does, and [`Inspector`] does it: lists, arguments and results are held to
 //!   the contracts of the server's tools, and shaped for the revision that the client speaks.
+//! - A [`Ward`] is a server under guard: its settings may change while it is, and what happens is
+//!   counted in its [`Status`](status::Status).
 //! - [`stdio`] relays a server that is a child process.
 //! - [`http`] stands before a server on Streamable HTTP.
 //! - What it has to say goes to a [`Listener`].
@@ -16,12 +18,17 @@ pub mod http;
 mod id;
 mod inspector;
 mod list;
+mod live;
 mod message;
 mod patch;
 mod settings;
+pub mod status;
 pub mod stdio;
+mod ward;
 
 pub use event::{Event, Listener};
 pub use id::Id;
 pub use inspector::Inspector;
-pub use settings::{MAX_MESSAGE, Settings};
+pub use live::ToolsError;
+pub use settings::{MAX_MESSAGE, Override, Settings};
+pub use ward::Ward;

@@ -7,15 +7,20 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolpact_contract::{
-    Action, Contract, Form, Pointer, ProjectError, ProjectErrorKind, Revision, Shaped, judge_tools,
-    lift_tool, project_tool, rule,
+    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Revision, Shaped,
+    judge_tools, lift_tool, project_tool, rule,
 };
 
-use crate::Inspector;
 use crate::catalog::{Known, Page};
 use crate::inspector::{Ruling, lock};
 use crate::message::object;
 use crate::patch::{patch, splice};
+use crate::status::Standing;
+use crate::ward::Rules;
+use crate::{Inspector, Settings};
+
+/// Why a tool is not offered.
+const HIDDEN: &str = "its operator hides it";
 
 /// A page of a tool list, as far as the guard looks at it.
 #[derive(Deserialize)]
@@ -47,9 +52,10 @@ impl Inspector {
             return Ruling::Same;
         };
         let Some(tools) = list.tools else { return Ruling::Same };
+        let rules = self.ward.rules();
         let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
             let value = serde_json::from_str::<Value>(tools.get()).unwrap_or_default();
-            for finding in judge_tools(json!({ "tools": value }), &self.judging).findings {
+            for finding in judge_tools(json!({ "tools": value }), &rules.judging).findings {
                 self.say_once(finding);
             }
             return Ruling::Same;
@@ -58,17 +64,26 @@ impl Inspector {
             .into_iter()
             .map(|raw| Entry { raw, value: serde_json::from_str(raw.get()).ok() })
             .collect();
-        let page = Page { first, last: list.next.is_none() };
-        match self.judge_page(&entries, page, revision) {
+        let generation = rules.generation;
+        let page = Page { first, last: list.next.is_none(), generation };
+        match self.judge_page(&rules, &entries, page, revision) {
             Verdict::Refused(message) => Ruling::Refused(message),
             Verdict::Kept(texts) => rewrite(result.get(), tools.get(), &entries, texts),
         }
     }
 
-    fn judge_page(&self, entries: &[Entry<'_>], page: Page, revision: &Revision) -> Verdict {
+    fn judge_page(
+        &self,
+        rules: &Rules,
+        entries: &[Entry<'_>],
+        page: Page,
+        revision: &Revision,
+    ) -> Verdict {
+        let settings = &rules.settings;
         let values: Vec<_> =
             entries.iter().map(|entry| entry.value.clone().unwrap_or_default()).collect();
-        let judged = judge_tools(json!({ "tools": values }), &self.judging);
+        let judged = judge_tools(json!({ "tools": values }), &rules.judging);
+        self.count_tools(entries, &judged.findings, settings);
         let refused = judged.list.is_none();
         let mut reasons: HashMap<usize, String> = HashMap::new();
         let mut first_refusal = None;
@@ -81,11 +96,11 @@ impl Inspector {
             if finding.action == Action::ListRefused && first_refusal.is_none() {
                 first_refusal = Some(finding.to_string());
             }
-            if self.settings.tools.is_some() {
+            if settings.tools.is_some() {
                 self.say_once(finding);
             }
         }
-        if refused && self.settings.tools.is_some() {
+        if refused && settings.tools.is_some() {
             lock(&self.catalog).take(revision, page, []);
             return Verdict::Refused(format!(
                 "tool list refused: {}",
@@ -99,21 +114,28 @@ impl Inspector {
         let mut taken = HashSet::new();
         for (index, entry) in entries.iter().enumerate() {
             let contract = if reasons.contains_key(&index) { None } else { contracts.next() };
+            let name = entry.value.as_ref().and_then(|tool| tool["name"].as_str());
+            if let Some(name) = name
+                && settings.hides(name)
+            {
+                known.push((name.to_owned(), Known::Dropped(HIDDEN.into())));
+                texts.push(None);
+                continue;
+            }
             let Some(contract) = contract else {
-                let name = entry.value.as_ref().and_then(|tool| tool["name"].as_str());
                 // A tool of this name that stays answers for it.
                 if let (Some(name), Some(reason), true) =
-                    (name, reasons.get(&index), self.settings.tools.is_some())
+                    (name, reasons.get(&index), settings.tools.is_some())
                     && !taken.contains(name)
                 {
                     known.push((name.to_owned(), Known::Dropped(reason.as_str().into())));
                 }
-                let same = self.settings.tools.is_none();
+                let same = settings.tools.is_none();
                 texts.push(same.then_some(Text::Same));
                 continue;
             };
             taken.insert(contract.name().to_owned());
-            let (text, form) = self.shape_tool(&contract, entry, revision);
+            let (text, form) = self.shape_tool(settings, &contract, entry, revision);
             texts.push(Some(text));
             known.push((contract.name().to_owned(), Known::Kept { contract, form }));
         }
@@ -121,18 +143,40 @@ impl Inspector {
         Verdict::Kept(texts)
     }
 
+    /// Counts what became of each tool.
+    fn count_tools(&self, entries: &[Entry<'_>], findings: &[Finding], settings: &Settings) {
+        let mut by_tool: HashMap<usize, Vec<Finding>> = HashMap::new();
+        for finding in findings {
+            if let Some(index) = finding.index {
+                by_tool.entry(index).or_default().push(finding.clone());
+            }
+        }
+        for (index, entry) in entries.iter().enumerate() {
+            let name = entry.value.as_ref().and_then(|tool| tool["name"].as_str());
+            let Some(name) = name else { continue };
+            let findings = by_tool.remove(&index).unwrap_or_default();
+            let standing = match settings.tools {
+                _ if settings.hides(name) => Standing::Dropped,
+                Some(_) => Standing::of(&findings),
+                None => Standing::Kept,
+            };
+            self.ward.status().listed(name, &findings, standing);
+        }
+    }
+
     /// The tool as the client gets it, and how its results travel.
     fn shape_tool(
         &self,
+        settings: &Settings,
         contract: &Contract,
         entry: &Entry<'_>,
         revision: &Revision,
     ) -> (Text, Form) {
-        let tool = match (&entry.value, self.settings.tools) {
+        let tool = match (&entry.value, settings.tools) {
             (Some(value), None) => value.clone(),
             _ => Value::Object(contract.tool().clone()),
         };
-        let shaped = if !self.settings.project {
+        let shaped = if !settings.project {
             Ok(Shaped { tool: Cow::Borrowed(&tool), form: Form::Natural })
         } else if revision.is_natural() {
             lift_tool(&tool, revision)

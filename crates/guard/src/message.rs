@@ -105,6 +105,17 @@ struct Meta<'a> {
 pub(crate) struct Initialized<'a> {
     #[serde(borrow, default, rename = "protocolVersion")]
     pub(crate) version: Option<Cow<'a, str>>,
+    #[serde(borrow, default, rename = "serverInfo")]
+    pub(crate) server: Option<&'a RawValue>,
+}
+
+/// Who a server says it is.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ServerInfo<'a> {
+    #[serde(borrow, default)]
+    pub(crate) name: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(crate) version: Option<Cow<'a, str>>,
 }
 
 /// The parameters of `notifications/cancelled`.

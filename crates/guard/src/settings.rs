@@ -1,5 +1,6 @@
 //! What a guard does, as its operator sets it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use toolpact_contract::{Mode, Policy};
@@ -36,6 +37,20 @@ pub struct Settings {
     pub max_message: usize,
     /// How long the guard waits for a tool list that it asks for itself.
     pub list_timeout: Duration,
+    /// What is done otherwise for single tools, by name.
+    pub overrides: HashMap<String, Override>,
+}
+
+/// What is done otherwise for one tool.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Override {
+    /// What becomes of wrong arguments.
+    pub arguments: Option<Mode>,
+    /// What becomes of wrong results.
+    pub results: Option<Mode>,
+    /// Whether clients do not get the tool, nor may call it.
+    pub hide: bool,
 }
 
 /// The most bytes of one message, unless set: 16 MiB.
@@ -52,6 +67,7 @@ impl Default for Settings {
             ignore_headers: true,
             max_message: MAX_MESSAGE,
             list_timeout: Duration::from_secs(30),
+            overrides: HashMap::new(),
         }
     }
 }
@@ -76,5 +92,29 @@ impl Settings {
             || self.arguments != Mode::Off
             || self.results != Mode::Off
             || self.project
+            || !self.overrides.is_empty()
+    }
+
+    /// What becomes of wrong arguments of `tool`.
+    #[must_use]
+    pub fn arguments_of(&self, tool: &str) -> Mode {
+        self.overrides.get(tool).and_then(|tool| tool.arguments).unwrap_or(self.arguments)
+    }
+
+    /// What becomes of wrong results of `tool`.
+    #[must_use]
+    pub fn results_of(&self, tool: &str) -> Mode {
+        self.overrides.get(tool).and_then(|tool| tool.results).unwrap_or(self.results)
+    }
+
+    /// Whether clients do not get `tool`.
+    #[must_use]
+    pub fn hides(&self, tool: &str) -> bool {
+        self.overrides.get(tool).is_some_and(|tool| tool.hide)
+    }
+
+    /// Whether results are looked at.
+    pub(crate) fn looks_at_results(&self) -> bool {
+        self.project || self.results != Mode::Off || !self.overrides.is_empty()
     }
 }

@@ -149,17 +149,25 @@ impl Schema {
     /// # Ok::<(), toolpact_schema::SchemaError>(())
     /// ```
     pub fn validate_within(&self, instance: &Value, fuel: u64) -> Verdict {
+        self.measure_within(instance, fuel).verdict
+    }
+
+    /// Does what [`Schema::validate_within`] does, and says what it cost.
+    pub fn measure_within(&self, instance: &Value, fuel: u64) -> Measured {
         if fuel >= self.0.limits.fuel {
-            return self.validate(instance);
+            return self.measure(instance);
         }
-        match self.decide(instance, fuel).0 {
-            Ok(true) => Verdict::Valid,
-            Ok(false) => match self.explain_all(instance, fuel).0 {
-                Some(violations) => Verdict::Invalid(violations),
-                None => Verdict::Unfinished(Unfinished::Fuel { limit: fuel }),
-            },
-            Err(unfinished) => Verdict::Unfinished(unfinished),
-        }
+        let (decision, spent) = self.decide(instance, fuel);
+        let (verdict, more) = match decision {
+            Ok(true) => (Verdict::Valid, 0),
+            Ok(false) => {
+                let (violations, more) = self.explain_all(instance, fuel);
+                let unfinished = Verdict::Unfinished(Unfinished::Fuel { limit: fuel });
+                (violations.map_or(unfinished, Verdict::Invalid), more)
+            }
+            Err(unfinished) => (Verdict::Unfinished(unfinished), 0),
+        };
+        Measured { verdict, fuel: spent + more }
     }
 
     #[inline]

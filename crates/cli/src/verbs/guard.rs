@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 use toolpact_contract::{Mode, Policy};
-use toolpact_guard::http::{self, Hosts, Proxy};
+use toolpact_guard::http::{self, Backend, Client, Front, Hosts, Proxy, Routes};
 use toolpact_guard::stdio::{Server, Watchdog};
-use toolpact_guard::{Inspector, MAX_MESSAGE, Settings};
+use toolpact_guard::{Inspector, MAX_MESSAGE, Settings, Ward};
 use toolpact_schema::{Limits, Schema};
 
 use super::check::limit;
@@ -45,7 +46,7 @@ pub(crate) struct Guard {
     #[arg(last = true, required_unless_present_any = ["watch", "upstream"], value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Guard the server at this URL instead, on Streamable HTTP (http only, no https)
+    /// Guard the server at this URL instead, on Streamable HTTP
     #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
     upstream: Option<String>,
 
@@ -56,6 +57,11 @@ pub(crate) struct Guard {
     /// A further name that clients may call the guard by, beside those of this machine for itself
     #[arg(long, value_name = "NAME", requires = "upstream")]
     allow_host: Vec<String>,
+
+    /// Trust the certificates in this PEM file, too, beside those of the system (or of
+    /// `SSL_CERT_FILE`)
+    #[arg(long, value_name = "FILE", requires = "upstream")]
+    ca_file: Option<PathBuf>,
 
     #[command(flatten)]
     options: GuardOptions,
@@ -170,7 +176,8 @@ impl Guard {
         let mut settings = self.options.settings();
         settings.ignore_headers = false;
         let hosts = Hosts::new(self.allow_host.iter().cloned());
-        let proxy = Proxy::new(upstream, hosts, settings, Arc::new(log.clone()))?;
+        let ward = Arc::new(Ward::new(upstream, settings, Arc::new(log.clone())));
+        let proxy = Proxy::new(upstream, Client::new(self.ca_file.as_deref())?, ward)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         runtime.block_on(async {
             let listener = TcpListener::bind(listen)
@@ -179,7 +186,8 @@ impl Guard {
             let address = listener.local_addr()?;
             let path = proxy.path();
             eprintln!("toolpact: listening on http://{address}{path} for {upstream}");
-            http::serve(listener, Arc::new(proxy)).await?;
+            let front = Front::new(Routes::one(Backend::Proxy(Arc::new(proxy)), hosts));
+            http::serve(listener, Arc::new(front)).await?;
             anyhow::Ok(())
         })?;
         log.close();

@@ -9,7 +9,7 @@ use toolpact_contract::{JudgeOptions, Policy, Severity, judge_tools};
 
 use crate::exit::Outcome;
 use crate::input::{Document, Source, Syntax};
-use crate::live;
+use crate::live::{self, Remote};
 use crate::table::{Findings, Format, Sums};
 use crate::terminal;
 
@@ -19,6 +19,7 @@ Examples:
   my-server-tools | toolpact judge --format json
   toolpact judge --policy repair --kept tools.json > repaired.json
   toolpact judge -- npx -y @modelcontextprotocol/server-everything
+  toolpact judge https://tools.example/mcp --header 'Authorization: Bearer …'
   toolpact explain exclusive-bound                 what a rule is about
 
 Exit code 0: nothing worse than `info`; 1: warnings or errors; 2: wrong usage or unreadable input.";
@@ -28,16 +29,21 @@ Exit code 0: nothing worse than `info`; 1: warnings or errors; 2: wrong usage or
 /// A list is a `tools/list` result, a JSON-RPC response that holds one, an array of tools, or one tool.
 /// For each tool that a client could not use, and for each part of one, there is a finding that says which
 /// rule, where, and what becomes of it.
+///
+/// A URL is that of a live server on Streamable HTTP, which is asked for all its tools.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Judge {
-    /// The lists, JSON or YAML files (`-` for standard input)
-    #[arg(value_name = "FILE", default_value = "-", conflicts_with = "command")]
+    /// The lists: JSON or YAML files (`-` for standard input), or URLs of live servers
+    #[arg(value_name = "FILE|URL", default_value = "-", conflicts_with = "command")]
     lists: Vec<PathBuf>,
 
     /// A server on standard input and output, and its arguments: the tools that it lists are judged
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+
+    #[command(flatten)]
+    remote: Remote,
 
     /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
     /// mended without changing its meaning, `reject` refuses the list
@@ -72,6 +78,16 @@ impl Judge {
         let mut outcome = Outcome::Clean;
         let mut sums = Sums::default();
         for path in &self.lists {
+            if let Some(url) = live::url(path) {
+                outcome = outcome.max(match self.remote.tools(url) {
+                    Ok(document) => self.judge(document, &options, &mut sums)?,
+                    Err(error) => {
+                        terminal::complain(&error);
+                        Outcome::Failed
+                    }
+                });
+                continue;
+            }
             let source = match Source::read(path) {
                 Ok(source) => source,
                 Err(error) => {

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Unfinished, Verdict};
+use toolpact_schema::{Measured, Unfinished, Verdict};
 
 use super::{
     call::{JudgedCall, Outcome, tool_error},
@@ -41,7 +41,7 @@ pub fn judge_arguments(contract: &Contract, arguments: Option<&Value>, mode: Mod
     if mode == Mode::Off {
         return JudgedCall::of(Outcome::NotJudged);
     }
-    judge(contract, contract.input().validate(given(arguments)), mode)
+    judge(contract, contract.input().measure(given(arguments)), mode)
 }
 
 /// What [`judge_arguments`] says, where validating takes no more than `fuel` steps; see
@@ -56,9 +56,10 @@ pub fn judge_arguments_within(
     if mode == Mode::Off {
         return Some(JudgedCall::of(Outcome::NotJudged));
     }
-    match contract.input().schema().validate_within(given(arguments), fuel) {
+    let measured = contract.input().schema().measure_within(given(arguments), fuel);
+    match measured.verdict {
         Verdict::Unfinished(Unfinished::Fuel { limit }) if limit == fuel => None,
-        verdict => Some(judge(contract, verdict, mode)),
+        _ => Some(judge(contract, measured, mode)),
     }
 }
 
@@ -68,10 +69,11 @@ fn given(arguments: Option<&Value>) -> &Value {
     arguments.filter(|arguments| !arguments.is_null()).unwrap_or(&NONE)
 }
 
-fn judge(contract: &Contract, verdict: Verdict, mode: Mode) -> JudgedCall {
+fn judge(contract: &Contract, measured: Measured, mode: Mode) -> JudgedCall {
     let name = contract.name();
+    let Measured { verdict, fuel } = measured;
     let (outcome, findings, text) = match verdict {
-        Verdict::Valid => return JudgedCall::of(Outcome::Valid),
+        Verdict::Valid => return JudgedCall::of(Outcome::Valid).fuel(fuel),
         Verdict::Invalid(violations) => {
             let findings = violations
                 .into_iter()
@@ -101,6 +103,7 @@ fn judge(contract: &Contract, verdict: Verdict, mode: Mode) -> JudgedCall {
         Side::Arguments,
         (mode == Mode::Enforce).then(|| tool_error(text)),
     )
+    .fuel(fuel)
 }
 
 /// Fills in what all findings of a call share.
@@ -120,5 +123,5 @@ pub(super) fn conclude(
             finding.severity = Severity::Warning;
         }
     }
-    JudgedCall { outcome, findings, refusal }
+    JudgedCall { outcome, findings, refusal, fuel: 0 }
 }

@@ -14,11 +14,18 @@ pub struct JudgedCall {
     pub findings: Vec<Finding>,
     /// The tool error to answer with, in place of calling the tool or of its result.
     pub refusal: Option<Map<String, Value>>,
+    /// The steps that validation took.
+    pub fuel: u64,
 }
 
 impl JudgedCall {
     pub(super) const fn of(outcome: Outcome) -> Self {
-        Self { outcome, findings: Vec::new(), refusal: None }
+        Self { outcome, findings: Vec::new(), refusal: None, fuel: 0 }
+    }
+
+    pub(super) const fn fuel(mut self, fuel: u64) -> Self {
+        self.fuel = fuel;
+        self
     }
 }
 

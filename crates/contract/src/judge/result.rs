@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Pointer, Unfinished, Verdict, Violations};
+use toolpact_schema::{Measured, Pointer, Unfinished, Verdict, Violations};
 
 use super::{
     arguments::conclude,
@@ -48,7 +48,7 @@ use crate::{
 /// # Ok::<(), toolpact_contract::ContractError>(())
 /// ```
 pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCall {
-    judge(contract, result, mode, OutputSchema::validate)
+    judge(contract, result, mode, OutputSchema::measure)
 }
 
 /// What [`judge_result`] says, where validating takes no more than `fuel` steps; see
@@ -62,9 +62,9 @@ pub fn judge_result_within(
 ) -> Option<JudgedCall> {
     let mut enough = true;
     let judged = judge(contract, result, mode, |output, content| {
-        let verdict = output.schema().validate_within(content, fuel);
-        enough = verdict != Verdict::Unfinished(Unfinished::Fuel { limit: fuel });
-        verdict
+        let measured = output.schema().measure_within(content, fuel);
+        enough = measured.verdict != Verdict::Unfinished(Unfinished::Fuel { limit: fuel });
+        measured
     });
     enough.then_some(judged)
 }
@@ -73,13 +73,19 @@ fn judge(
     contract: &Contract,
     result: &Value,
     mode: Mode,
-    validate: impl FnOnce(&OutputSchema, &Value) -> Verdict,
+    measure: impl FnOnce(&OutputSchema, &Value) -> Measured,
 ) -> JudgedCall {
     if mode == Mode::Off {
         return JudgedCall::of(Outcome::NotJudged);
     }
-    let (outcome, findings, text) = match check(contract, result, validate) {
-        Ok(outcome) => return JudgedCall::of(outcome),
+    let mut fuel = 0;
+    let measure = |output: &OutputSchema, content: &Value| {
+        let measured = measure(output, content);
+        fuel = measured.fuel;
+        measured.verdict
+    };
+    let (outcome, findings, text) = match check(contract, result, measure) {
+        Ok(outcome) => return JudgedCall::of(outcome).fuel(fuel),
         Err(wrong) => wrong,
     };
     let refusal = (mode == Mode::Enforce).then(|| {
@@ -91,7 +97,7 @@ fn judge(
         }
         error
     });
-    conclude(outcome, findings, contract.name(), Side::Result, refusal)
+    conclude(outcome, findings, contract.name(), Side::Result, refusal).fuel(fuel)
 }
 
 /// An outcome that is not fine, its findings, and what to tell the caller.

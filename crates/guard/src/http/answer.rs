@@ -10,20 +10,22 @@ use hyper::{Response, StatusCode};
 use serde_json::value::RawValue;
 
 use super::events::{Events, data, with_data};
-use super::proxy::{Body, Proxy, full, pass, refuse, with_body};
+use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
 use super::visit::Exchange;
 use crate::inspector::lock;
-use crate::message::{Initialized, Kind, Message, code, object};
+use crate::message::{Kind, Message, code};
 use crate::stdio::from_server::judge;
 use crate::stdio::open::Asked;
 use crate::{Event, Id};
 
 impl Proxy {
-    /// Judges what is in an answer: one JSON body, or a stream of events, each as it comes.
+    /// Judges what is in an answer: one JSON body, or a stream of events, each as it comes. What the
+    /// guard answered itself, `own`, is put beside it.
     pub(crate) async fn judge(
         self: &Arc<Self>,
         mut exchange: Exchange,
         response: Response<Incoming>,
+        own: Vec<Vec<u8>>,
     ) -> Response<Body> {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
@@ -32,6 +34,10 @@ impl Proxy {
         let is_json = kind.eq_ignore_ascii_case("application/json");
         let is_stream = kind.eq_ignore_ascii_case("text/event-stream");
         if encoded || !(is_json || is_stream) {
+            // Where the rest of a batch needs no answer, it has none to put ours beside.
+            if !own.is_empty() && response.status().is_success() {
+                return json(StatusCode::OK, join(&own));
+            }
             return pass(response);
         }
         let (parts, body) = response.into_parts();
@@ -49,11 +55,19 @@ impl Proxy {
                 self.visits.say(Event::error(format!("server: {text}")));
                 return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
             };
-            return with_body(parts, full(judge_body(&exchange, body.to_bytes()).await));
+            let body = judge_body(&exchange, body.to_bytes()).await;
+            let body = if own.is_empty() { body } else { beside(&body, own) };
+            return with_body(parts, full(body));
         }
-        let (sender, channel) = Channel::new(16);
+        let (mut sender, channel) = Channel::new(16);
         let proxy = Arc::clone(self);
         tokio::spawn(async move {
+            for answer in own {
+                let event = with_data(b"data:\n\n", answer.trim_ascii_end());
+                if sender.send_data(event.into()).await.is_err() {
+                    return;
+                }
+            }
             proxy.stream(&exchange, body, sender, max).await;
             exchange.end();
         });
@@ -119,10 +133,23 @@ async fn judge_body(exchange: &Exchange, body: Bytes) -> Bytes {
     if !changed {
         return body;
     }
-    let mut joined = b"[".to_vec();
-    joined.extend(texts.join(&b","[..]));
-    joined.push(b']');
-    joined.into()
+    join(&texts).into()
+}
+
+/// A batch of messages.
+pub(crate) fn join(texts: &[Vec<u8>]) -> Vec<u8> {
+    let texts: Vec<_> = texts.iter().map(|text| text.trim_ascii()).collect();
+    [b"[", &texts.join(&b","[..])[..], b"]"].concat()
+}
+
+/// The answers in `body`, a batch or a single one, and `own`, as a batch.
+fn beside(body: &[u8], mut own: Vec<Vec<u8>>) -> Bytes {
+    let theirs = match serde_json::from_slice::<Vec<&RawValue>>(body) {
+        Ok(batch) => batch.iter().map(|answer| answer.get().as_bytes().to_vec()).collect(),
+        Err(_) => vec![body.to_vec()],
+    };
+    own.splice(0..0, theirs);
+    join(&own).into()
 }
 
 /// One message as the client gets it.
@@ -136,7 +163,8 @@ async fn judge_text(exchange: &Exchange, text: Vec<u8>) -> Vec<u8> {
     };
     let inspector = Arc::clone(&exchange.visit.inspector);
     let kept = text.clone();
-    tokio::task::spawn_blocking(move || judge(&inspector, &id, &asked, text)).await.unwrap_or(kept)
+    let ward = Arc::clone(&inspector.ward);
+    ward.work(move || judge(&inspector, &id, &asked, text)).await.unwrap_or(kept)
 }
 
 /// The request that a message answers, where the answer is looked at.
@@ -151,9 +179,9 @@ fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Id, Asked)> {
     };
     let asked = exchange.answer(&id)?;
     if let Asked::Initialize = asked {
-        let version = message.result.and_then(|result| object::<Initialized<'_>>(result).ok());
-        if let Some(version) = version.and_then(|initialized| initialized.version) {
-            *lock(&exchange.visit.negotiated) = version.as_ref().into();
+        let inspector = &exchange.visit.inspector;
+        if let Some(revision) = message.result.and_then(|result| inspector.initialized(result)) {
+            *lock(&exchange.visit.negotiated) = revision;
         }
         return None;
     }

@@ -1,33 +1,26 @@
 //! One request: judged, sent on, and its answer judged.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue};
+use hyper::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 
-use super::origin::Hosts;
+use super::client::Client;
 use super::question::Sorted;
 use super::visit::{Exchange, Visits};
 use crate::message::{code, error};
-use crate::{Event, Listener, Settings};
+use crate::{Event, Ward};
 
 pub(crate) type Body = BoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
-/// How long connecting to the server may take.
-const CONNECT: Duration = Duration::from_secs(10);
-
-/// Why a URL is no upstream.
+/// Why a URL is none of a server.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "{url}: expected a URL such as http://127.0.0.1:3000/mcp (https is not supported), found {found}"
-)]
+#[error("{url}: expected a URL such as http://127.0.0.1:3000/mcp, found {found}")]
 pub struct UpstreamError {
     /// The URL.
     pub url: String,
@@ -35,11 +28,26 @@ pub struct UpstreamError {
     pub found: &'static str,
 }
 
+/// Reads the URL of a server.
+///
+/// Fails where it has no host, or a scheme other than `http` and `https`.
+pub(crate) fn upstream(url: &str) -> Result<Uri, UpstreamError> {
+    let wrong = |found| UpstreamError { url: url.to_owned(), found };
+    let uri: Uri = url.parse().map_err(|_| wrong("no URL"))?;
+    match (uri.scheme_str(), uri.authority()) {
+        (Some("http" | "https"), Some(authority)) if authority.as_str().contains('@') => {
+            Err(wrong("a user in it, whose password would be in every log"))
+        }
+        (Some("http" | "https"), Some(_)) => Ok(uri),
+        (None, _) => Err(wrong("no scheme")),
+        _ => Err(wrong("another scheme")),
+    }
+}
+
 /// A reverse proxy in front of one server.
 pub struct Proxy {
     upstream: Uri,
-    hosts: Hosts,
-    client: Client<HttpConnector, Body>,
+    client: Client,
     pub(crate) visits: Visits,
 }
 
@@ -50,36 +58,16 @@ impl std::fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// A proxy to `upstream` for those who call it by one of `hosts`.
+    /// A proxy to the server at `url`.
     ///
-    /// Fails where `upstream` is no `http` URL.
-    pub fn new(
-        upstream: &str,
-        hosts: Hosts,
-        settings: Settings,
-        listener: Arc<dyn Listener>,
-    ) -> Result<Self, UpstreamError> {
-        let wrong = |found| UpstreamError { url: upstream.to_owned(), found };
-        let uri: Uri = upstream.parse().map_err(|_| wrong("no URL"))?;
-        match (uri.scheme_str(), uri.authority()) {
-            (Some("http"), Some(_)) => {}
-            (Some("http"), None) => return Err(wrong("no host")),
-            (None, _) => return Err(wrong("no scheme")),
-            _ => return Err(wrong("another scheme")),
-        }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(CONNECT));
-        let client = Client::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { upstream: uri, hosts, client, visits: Visits::new(settings, listener) })
+    /// Fails where that is no `http` or `https` URL.
+    pub fn new(url: &str, client: Client, ward: Arc<Ward>) -> Result<Self, UpstreamError> {
+        Ok(Self { upstream: upstream(url)?, client, visits: Visits::new(ward) })
     }
 
     /// Answers one request.
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
-        if !self.hosts.allow(request.headers()) {
-            return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
-        }
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         let looks = self.visits.settings().looks();
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !looks || !is_endpoint {
@@ -92,6 +80,7 @@ impl Proxy {
             };
         }
         let exchange = Exchange::new(self.visits.of(&parts.headers), &parts.headers);
+        let mut own = Vec::new();
         let body = if parts.method == Method::POST {
             let max = self.visits.settings().max_message;
             let bytes = match Limited::new(body, max).collect().await {
@@ -104,6 +93,13 @@ impl Proxy {
             };
             match self.sort(&exchange, &parts.headers, &bytes).await {
                 Sorted::Forward => full(bytes),
+                Sorted::Partly(rest, answers) => {
+                    own = answers;
+                    parts.headers.remove(CONTENT_LENGTH);
+                    // Answers that are put beside ours have to be read.
+                    parts.headers.remove(ACCEPT_ENCODING);
+                    full(rest)
+                }
                 Sorted::Answered(status, answer) => return json(status, answer),
             }
         } else {
@@ -113,7 +109,7 @@ impl Proxy {
             self.visits.forget(&parts.headers);
         }
         match self.send(&parts.method, &parts.uri, &parts.headers, body).await {
-            Ok(response) => self.judge(exchange, response).await,
+            Ok(response) => self.judge(exchange, response, own).await,
             Err(response) => response,
         }
     }
@@ -128,14 +124,15 @@ impl Proxy {
     ) -> Result<Response<Incoming>, Response<Body>> {
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let authority = self.upstream.authority().map_or("", |authority| authority.as_str());
+        let scheme = self.upstream.scheme_str().unwrap_or("http");
         let mut request = Request::builder()
             .method(method)
-            .uri(format!("http://{authority}{path}"))
+            .uri(format!("{scheme}://{authority}{path}"))
             .body(body)
             .map_err(|_| plain(StatusCode::BAD_REQUEST, "not a request\n"))?;
         *request.headers_mut() = end_to_end(headers);
         request.headers_mut().remove(HOST);
-        self.client.request(request).await.map_err(|error| {
+        self.client.send(request).await.map_err(|error| {
             let text = format!("the server cannot be reached: {error}");
             self.visits.say(Event::error(format!("server: {text}")));
             refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)
@@ -198,7 +195,7 @@ pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed()
 }
 
-fn json(status: StatusCode, answer: Vec<u8>) -> Response<Body> {
+pub(crate) fn json(status: StatusCode, answer: Vec<u8>) -> Response<Body> {
     let mut response = Response::new(full(answer));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -209,7 +206,7 @@ pub(crate) fn refuse(status: StatusCode, code: i32, text: &str) -> Response<Body
     json(status, error(None, code, text))
 }
 
-fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
     let mut response = Response::new(full(text));
     *response.status_mut() = status;
     response

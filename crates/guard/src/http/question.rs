@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_LENGTH, HeaderValue};
-use hyper::{HeaderMap, Method, StatusCode};
+use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use toolpact_contract::{Mode, Revision};
 
+use super::answer::join;
 use super::events::{Events, data};
 use super::proxy::{Proxy, full};
 use super::visit::{Exchange, Visit};
@@ -24,6 +26,8 @@ use crate::stdio::open::Asked;
 pub(crate) enum Sorted {
     /// It is sent on as it is.
     Forward,
+    /// These messages of a batch are sent on, and these are the answers to the others.
+    Partly(Vec<u8>, Vec<Vec<u8>>),
     /// The guard answers itself.
     Answered(StatusCode, Vec<u8>),
 }
@@ -32,31 +36,43 @@ pub(crate) enum Sorted {
 const PAGES: usize = 1000;
 
 impl Proxy {
-    /// Sorts what a client posted: one message, or a batch that passes or fails as a whole.
+    /// Sorts what a client posted: one message, or a batch of them.
     pub(crate) async fn sort(
         &self,
         exchange: &Exchange,
         headers: &HeaderMap,
         body: &[u8],
     ) -> Sorted {
-        let texts: Vec<&[u8]> = if body.trim_ascii_start().starts_with(b"[") {
-            match serde_json::from_slice::<Vec<&RawValue>>(body) {
-                Ok(batch) => batch.iter().map(|element| element.get().as_bytes()).collect(),
+        if !body.trim_ascii_start().starts_with(b"[") {
+            let message = match Message::read(body) {
+                Ok(message) => message,
                 Err(error) => return unread(&error),
-            }
-        } else {
-            vec![body]
+            };
+            let answer = self.sort_one(exchange, headers, &message).await;
+            return answer
+                .map_or(Sorted::Forward, |answer| Sorted::Answered(StatusCode::OK, answer));
+        }
+        let texts: Vec<&RawValue> = match serde_json::from_slice(body) {
+            Ok(texts) => texts,
+            Err(error) => return unread(&error),
         };
+        let (mut kept, mut answers) = (Vec::new(), Vec::new());
         for text in texts {
+            let text = text.get().as_bytes();
             let message = match Message::read(text) {
                 Ok(message) => message,
                 Err(error) => return unread(&error),
             };
-            if let Some(answer) = self.sort_one(exchange, headers, &message).await {
-                return Sorted::Answered(StatusCode::OK, answer);
+            match self.sort_one(exchange, headers, &message).await {
+                Some(answer) => answers.push(answer),
+                None => kept.push(text.to_vec()),
             }
         }
-        Sorted::Forward
+        match (kept.is_empty(), answers.is_empty()) {
+            (_, true) => Sorted::Forward,
+            (true, false) => Sorted::Answered(StatusCode::OK, join(&answers)),
+            (false, false) => Sorted::Partly(join(&kept), answers),
+        }
     }
 
     async fn sort_one(
@@ -98,17 +114,18 @@ impl Proxy {
         };
         let meta = params.meta.map(RawValue::get);
         let known = self.known(visit, headers, name, meta, &revision).await;
+        visit.inspector.called(known.as_ref(), name, &revision);
         match &known {
             Some(Known::Dropped(reason)) => {
                 let text = format!("tool `{name}` is not offered: {reason}");
                 return Some(error(Some(&id), code::PARAMS, &text));
             }
-            Some(known) if self.visits.settings().arguments != Mode::Off => {
+            Some(known) if self.visits.settings().arguments_of(name) != Mode::Off => {
                 let (inspector, known) = (Arc::clone(&visit.inspector), known.clone());
                 let arguments = params.arguments.map(|arguments| arguments.get().to_owned());
                 let asked = revision.clone();
                 let work = move || inspector.arguments(&known, arguments.as_deref(), &asked);
-                if let Some(refusal) = tokio::task::spawn_blocking(work).await.ok().flatten() {
+                if let Some(refusal) = self.visits.ward.work(work).await.flatten() {
                     return Some(response(&id, &refusal));
                 }
             }
@@ -176,8 +193,7 @@ impl Proxy {
             let uri = self.endpoint().clone();
             let sent = self.send(&Method::POST, &uri, &headers, full(ask.to_string())).await;
             let max = self.visits.settings().max_message;
-            let body = Limited::new(sent.ok()?.into_body(), max).collect().await.ok()?.to_bytes();
-            let answer = answer_to(&Id::String(id), &body)?;
+            let answer = answer_to(&Id::String(id), sent.ok()?, max).await?;
             let inspector = Arc::clone(&visit.inspector);
             let (first, revision) = (cursor.is_none(), revision.clone());
             let take = move || {
@@ -187,7 +203,7 @@ impl Proxy {
                 let _ = inspector.list(result, first, &revision);
                 Some(next_cursor(result))
             };
-            match tokio::task::spawn_blocking(take).await.ok()?? {
+            match self.visits.ward.work(take).await?? {
                 None => return Some(()),
                 next if next == cursor => return None,
                 next => cursor = next,
@@ -197,19 +213,36 @@ impl Proxy {
     }
 }
 
-/// The answer to `id` in a body, JSON or a whole stream of events.
-fn answer_to(id: &Id, body: &[u8]) -> Option<Vec<u8>> {
+/// The answer to `id` in a response, JSON or a stream of events, which is read no further.
+pub(crate) async fn answer_to(
+    id: &Id,
+    response: Response<Incoming>,
+    max: usize,
+) -> Option<Vec<u8>> {
     let answers = |text: &[u8]| {
         Message::read(text)
             .is_ok_and(|message| matches!(message.kind(), Kind::Response(other) if other == *id))
     };
-    if answers(body) {
-        return Some(body.to_vec());
-    }
+    let mut body = response.into_body();
+    let mut all = Vec::new();
     let mut events = Events::default();
-    events.feed(body);
-    events.feed(b"\n\n");
-    std::iter::from_fn(|| events.next()).map(|event| data(&event)).find(|text| answers(text))
+    let mut read = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(bytes) = frame.ok()?.into_data() else { continue };
+        read += bytes.len();
+        if read > max {
+            return None;
+        }
+        all.extend_from_slice(&bytes);
+        events.feed(&bytes);
+        let found = std::iter::from_fn(|| events.next())
+            .map(|event| data(&event))
+            .find(|text| answers(text));
+        if found.is_some() {
+            return found;
+        }
+    }
+    answers(&all).then_some(all)
 }
 
 fn unread(wrong: &serde_json::Error) -> Sorted {

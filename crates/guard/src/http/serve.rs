@@ -11,7 +11,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 
-use super::proxy::Proxy;
+use super::front::Front;
 use crate::stdio::signals::Signals;
 
 /// How long requests may still take after the guard was told to end.
@@ -24,7 +24,7 @@ const HEAD: Duration = Duration::from_secs(30);
 /// requests come to an end, for ten seconds.
 ///
 /// Fails where the signals of the system cannot be listened to.
-pub async fn serve(listener: TcpListener, proxy: Arc<Proxy>) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, front: Arc<Front>) -> io::Result<()> {
     let mut signals = Signals::listen()?;
     let graceful = GracefulShutdown::new();
     loop {
@@ -39,10 +39,10 @@ pub async fn serve(listener: TcpListener, proxy: Arc<Proxy>) -> io::Result<()> {
         };
         // Without it, small messages on a connection that is kept wait for each other.
         let _ = stream.set_nodelay(true);
-        let proxy = Arc::clone(&proxy);
+        let front = Arc::clone(&front);
         let service = service_fn(move |request| {
-            let proxy = Arc::clone(&proxy);
-            async move { Ok::<_, Infallible>(proxy.answer(request).await) }
+            let front = Arc::clone(&front);
+            async move { Ok::<_, Infallible>(front.answer(request).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())

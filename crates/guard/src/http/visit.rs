@@ -9,7 +9,7 @@ use toolpact_contract::Revision;
 
 use crate::inspector::lock;
 use crate::stdio::open::Asked;
-use crate::{Id, Inspector, Listener, Settings};
+use crate::{Id, Inspector, Settings, Ward};
 
 /// One session, or all requests of one client that has none: tools may differ from one to the next.
 pub(crate) struct Visit {
@@ -71,8 +71,7 @@ impl Exchange {
 
 /// All sessions.
 pub(crate) struct Visits {
-    settings: Settings,
-    listener: Arc<dyn Listener>,
+    pub(crate) ward: Arc<Ward>,
     all: Mutex<HashMap<String, Arc<Visit>>>,
 }
 
@@ -80,16 +79,16 @@ pub(crate) struct Visits {
 const VISITS: usize = 4096;
 
 impl Visits {
-    pub(crate) fn new(settings: Settings, listener: Arc<dyn Listener>) -> Self {
-        Self { settings, listener, all: Mutex::default() }
+    pub(crate) fn new(ward: Arc<Ward>) -> Self {
+        Self { ward, all: Mutex::default() }
     }
 
-    pub(crate) fn settings(&self) -> &Settings {
-        &self.settings
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        self.ward.settings()
     }
 
     pub(crate) fn say(&self, event: crate::Event) {
-        self.listener.hear(event);
+        self.ward.say(event);
     }
 
     /// The session of a request: by its id, else by who asks.
@@ -104,7 +103,7 @@ impl Visits {
             all.clear();
         }
         let visit = all.entry(key).or_insert_with(|| {
-            let inspector = Inspector::new(self.settings.clone(), Arc::clone(&self.listener));
+            let inspector = Inspector::of(Arc::clone(&self.ward));
             Arc::new(Visit {
                 inspector: Arc::new(inspector),
                 open: Mutex::default(),

@@ -33,7 +33,7 @@ impl Session {
         if !matches!(self.inspector.look(revision, tool), Look::Unseen) {
             return;
         }
-        let wait = self.inspector.settings.list_timeout;
+        let wait = self.inspector.settings().list_timeout;
         let failed = match timeout(wait, self.fetch_pages(meta, revision)).await {
             Ok(Ok(())) => return,
             Ok(Err(reason)) => reason,

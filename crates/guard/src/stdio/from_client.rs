@@ -39,7 +39,7 @@ impl Session {
         let line = match line {
             Line::Whole(line) => line,
             Line::TooLong { id, has_method, bytes } => {
-                let max = self.inspector.settings.max_message;
+                let max = self.inspector.settings().max_message;
                 let text =
                     format!("message of {bytes} bytes exceeds the limit of {max} (--max-message)");
                 self.say(Event::error(format!("client: {text}")));
@@ -104,7 +104,7 @@ impl Session {
     }
 
     async fn decide(&self, message: &Message<'_>) -> Result<Fate, Gone> {
-        let looks = self.inspector.settings.looks();
+        let looks = self.inspector.settings().looks();
         let (id, asked, call) = match message.kind() {
             Kind::Request(id, "tools/call") if looks => match self.call(&id, message.params) {
                 Ok(call) => (id, Asked::Held, Some(call)),
@@ -188,6 +188,7 @@ impl Session {
     /// Holds a call to the contract of its tool; `false` where it was answered or cancelled.
     async fn look(self: &Arc<Self>, call: Call) -> Result<bool, Gone> {
         let known = self.known(&call).await;
+        self.inspector.called(known.as_ref(), &call.name, &call.revision);
         let refusal = match &known {
             Some(Known::Dropped(reason)) => {
                 if lock(&self.open).settle(&call.id, call.ticket) {
@@ -196,7 +197,7 @@ impl Session {
                 }
                 return Ok(false);
             }
-            Some(known) if self.inspector.settings.arguments != Mode::Off => {
+            Some(known) if self.inspector.settings().arguments_of(&call.name) != Mode::Off => {
                 let (inspector, known) = (Arc::clone(&self.inspector), known.clone());
                 let (arguments, revision) = (call.arguments.clone(), call.revision.clone());
                 self.work(move || inspector.arguments(&known, arguments.as_deref(), &revision))

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::value::RawValue;
-use toolpact_contract::Mode;
 
 use super::line::Line;
 use super::open::Asked;
 use super::session::{Gone, OWN, Session, room};
 use crate::inspector::{Inspector, Ruling, lock};
-use crate::message::{Initialized, Kind, Message, code, error, object};
+use crate::message::{Kind, Message, code, error};
 use crate::patch::splice;
 use crate::{Event, Id};
 
@@ -40,7 +39,7 @@ impl Session {
     }
 
     async fn too_long(&self, id: Option<Id>, has_method: bool, bytes: usize) -> Result<(), Gone> {
-        let max = self.inspector.settings.max_message;
+        let max = self.inspector.settings().max_message;
         let text = format!("message of {bytes} bytes exceeds the limit of {max} (--max-message)");
         self.say(Event::error(format!("server: {text}")));
         let answers = |id: &Id| match lock(&self.open).answer(id) {
@@ -105,16 +104,12 @@ impl Session {
     }
 
     fn is_looked_at(&self, asked: &Asked) -> bool {
-        let settings = &self.inspector.settings;
-        matches!(asked, Asked::List { .. }) || settings.results != Mode::Off || settings.project
+        matches!(asked, Asked::List { .. }) || self.inspector.settings().looks_at_results()
     }
 
     fn initialized(&self, result: Option<&RawValue>) {
-        let version = result
-            .and_then(|result| object::<Initialized<'_>>(result).ok())
-            .and_then(|initialized| initialized.version);
-        if let Some(version) = version {
-            *lock(&self.negotiated) = version.as_ref().into();
+        if let Some(revision) = result.and_then(|result| self.inspector.initialized(result)) {
+            *lock(&self.negotiated) = revision;
         }
     }
 

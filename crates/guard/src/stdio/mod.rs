@@ -15,7 +15,7 @@ mod watchdog;
 
 pub use child::{ServeError, Server};
 pub use relay::{End, relay};
-pub use tools::{ToolsError, tools};
+pub use tools::tools;
 pub use watchdog::Watchdog;
 #[cfg(unix)]
 pub use watchdog::watch;

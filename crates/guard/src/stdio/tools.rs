@@ -2,7 +2,6 @@
 
 use std::io;
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt as _, BufReader};
@@ -10,34 +9,9 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use super::child::Server;
 use super::line::{Line, read_line};
-use crate::message::{Kind, Message, code, error, object};
+use crate::live::{Peer, ToolsError, error_of, list};
+use crate::message::{Kind, Message, code, error};
 use crate::{Id, MAX_MESSAGE};
-
-/// The most pages that are asked for.
-const PAGES: usize = 1000;
-
-/// Why there are no tools to tell.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ToolsError {
-    /// The server cannot be written to or read from.
-    #[error("cannot talk to the server")]
-    Io(#[from] io::Error),
-    /// The server ended.
-    #[error("the server ended before it answered `{0}`")]
-    Ended(&'static str),
-    /// The server answered with an error.
-    #[error("the server refused `{method}`: {error}")]
-    Refused {
-        /// What it was asked.
-        method: &'static str,
-        /// The error, as JSON.
-        error: String,
-    },
-    /// The list does not end.
-    #[error("expected at most {PAGES} pages of tools")]
-    Endless,
-}
 
 /// Asks a server for all its tools, and ends it: a `tools/list` result with all pages in one.
 ///
@@ -46,7 +20,7 @@ pub enum ToolsError {
 pub async fn tools(mut server: Server) -> Result<Value, ToolsError> {
     let Some((stdout, stdin)) = server.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Asker { reader: BufReader::new(stdout), writer: stdin, asked: 0 };
-    let tools = asker.tools().await;
+    let tools = list(&mut asker).await;
     drop(asker);
     // How it ends is of no interest once it has answered.
     let _ = server.end().await;
@@ -59,53 +33,7 @@ struct Asker {
     asked: i64,
 }
 
-#[derive(Deserialize)]
-struct Page {
-    #[serde(default)]
-    tools: Vec<Value>,
-    #[serde(default, rename = "nextCursor")]
-    next: Option<Value>,
-}
-
-impl Asker {
-    async fn tools(&mut self) -> Result<Vec<Value>, ToolsError> {
-        let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
-        let hello =
-            json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-        let meta = match self.ask("initialize", hello).await {
-            Ok(_) => {
-                self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
-                    .await?;
-                None
-            }
-            Err(ToolsError::Refused { .. }) => Some(json!({
-                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                "io.modelcontextprotocol/clientInfo": client,
-                "io.modelcontextprotocol/clientCapabilities": {},
-            })),
-            Err(error) => return Err(error),
-        };
-        let mut all = Vec::new();
-        let mut cursor = None;
-        for _ in 0..PAGES {
-            let mut params = json!({});
-            if let Some(cursor) = cursor {
-                params["cursor"] = cursor;
-            }
-            if let Some(meta) = &meta {
-                params["_meta"] = meta.clone();
-            }
-            let page = self.ask("tools/list", params).await?;
-            let page: Page = object(&page).map_err(io::Error::from)?;
-            all.extend(page.tools);
-            cursor = page.next;
-            if cursor.is_none() {
-                return Ok(all);
-            }
-        }
-        Err(ToolsError::Endless)
-    }
-
+impl Peer for Asker {
     /// The result of a request; what the server asks meanwhile is refused.
     async fn ask(
         &mut self,
@@ -144,13 +72,13 @@ impl Asker {
         }
     }
 
-    async fn send(&mut self, message: &Value) -> io::Result<()> {
-        self.writer.write_all(format!("{message}\n").as_bytes()).await
+    async fn tell(&mut self, method: &'static str) -> Result<(), ToolsError> {
+        Ok(self.send(&json!({ "jsonrpc": "2.0", "method": method })).await?)
     }
 }
 
-fn error_of(line: &[u8]) -> String {
-    let message: Value = serde_json::from_slice(line).unwrap_or_default();
-    let error: String = message["error"].to_string().chars().take(200).collect();
-    error
+impl Asker {
+    async fn send(&mut self, message: &Value) -> io::Result<()> {
+        self.writer.write_all(format!("{message}\n").as_bytes()).await
+    }
 }

@@ -1,0 +1,98 @@
+//! Asking servers, in the clear and over TLS.
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+
+use super::proxy::Body;
+
+/// How long connecting to a server may take.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// Asks servers; connections are kept and shared by all clones.
+#[derive(Clone, Debug)]
+pub struct Client(legacy::Client<HttpsConnector<HttpConnector>, Body>);
+
+/// Why certificates could not be taken in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    /// The file cannot be read, or holds no certificate.
+    #[error("{}: expected certificates in PEM", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// This build knows no common version of TLS.
+    #[error("TLS cannot be set up")]
+    Tls(#[from] rustls::Error),
+}
+
+impl Client {
+    /// Trusts the certificates of the system (or of `SSL_CERT_FILE`), and those in the PEM file `ca`.
+    ///
+    /// Fails where `ca` cannot be read or holds none.
+    pub fn new(ca: Option<&Path>) -> Result<Self, TrustError> {
+        let mut roots = RootCertStore::empty();
+        // A system without any is one that talks to servers in the clear, or to those of `ca`.
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        if let Some(path) = ca {
+            let wrong = |source| TrustError::File { path: path.to_owned(), source };
+            let certificates = CertificateDer::pem_file_iter(path)
+                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+                .map_err(|error| wrong(error.into()))?;
+            if certificates.is_empty() {
+                return Err(wrong(io::Error::other("found none").into()));
+            }
+            for certificate in certificates {
+                roots.add(certificate).map_err(|error| wrong(error.into()))?;
+            }
+        }
+        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let mut connector = HttpConnector::new();
+        connector.enforce_http(false);
+        connector.set_nodelay(true);
+        connector.set_connect_timeout(Some(CONNECT));
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(config)
+            .https_or_http()
+            .enable_http1()
+            .wrap_connector(connector);
+        Ok(Self(legacy::Client::builder(TokioExecutor::new()).build(connector)))
+    }
+
+    /// Sends a request: its answer, or why there is none, in one line.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, String> {
+        self.0.request(request).await.map_err(|error| {
+            let mut text = error.to_string();
+            let mut cause = error.source();
+            while let Some(error) = cause {
+                let more = error.to_string();
+                // Some repeat what they hold.
+                if !text.ends_with(&more) {
+                    text = format!("{text}: {more}");
+                }
+                cause = error.source();
+            }
+            text
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! What clients reach at one address.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hyper::body::Incoming;
+use hyper::{Request, Response, StatusCode, Uri};
+
+use super::origin::Hosts;
+use super::proxy::{Body, Proxy, plain};
+
+/// Servers that clients reach at one address, by name or one alone.
+#[derive(Debug)]
+pub struct Front(RwLock<Arc<Routes>>);
+
+/// Which servers there are, and who may ask for them.
+#[derive(Debug)]
+pub struct Routes {
+    hosts: Hosts,
+    backends: Backends,
+}
+
+#[derive(Debug)]
+enum Backends {
+    /// All requests are for this one.
+    One(Backend),
+    /// Each has the path `/NAME/mcp`.
+    Named(BTreeMap<String, Backend>),
+}
+
+/// What stands before a server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Before one on HTTP.
+    Proxy(Arc<Proxy>),
+}
+
+impl Routes {
+    /// One server, for those who call it by one of `hosts`.
+    #[must_use]
+    pub fn one(backend: Backend, hosts: Hosts) -> Self {
+        Self { hosts, backends: Backends::One(backend) }
+    }
+
+    /// Several servers, each under the path `/NAME/mcp`.
+    #[must_use]
+    pub fn named(backends: BTreeMap<String, Backend>, hosts: Hosts) -> Self {
+        Self { hosts, backends: Backends::Named(backends) }
+    }
+
+    fn find(&self, path: &str) -> Option<Backend> {
+        match &self.backends {
+            Backends::One(backend) => Some(backend.clone()),
+            Backends::Named(backends) => {
+                let name = path.strip_prefix('/')?.strip_suffix("/mcp")?;
+                backends.get(name).cloned()
+            }
+        }
+    }
+}
+
+impl Front {
+    /// Answers for `routes`.
+    #[must_use]
+    pub fn new(routes: Routes) -> Self {
+        Self(RwLock::new(Arc::new(routes)))
+    }
+
+    /// From now on these are the routes; requests that are under way end as they began.
+    pub fn set(&self, routes: Routes) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(routes);
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let routes = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+        if !routes.hosts.allow(request.headers()) {
+            return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
+        }
+        let Some(backend) = routes.find(request.uri().path()) else {
+            return plain(StatusCode::NOT_FOUND, "no such server\n");
+        };
+        match backend {
+            Backend::Proxy(proxy) => {
+                if let Backends::Named(_) = routes.backends {
+                    *request.uri_mut() = under(proxy.endpoint(), request.uri());
+                }
+                proxy.answer(request).await
+            }
+        }
+    }
+}
+
+/// The endpoint of a server, with the query of `uri` where it has one.
+fn under(endpoint: &Uri, uri: &Uri) -> Uri {
+    let query = uri.query().or(endpoint.query());
+    let query = query.map_or_else(String::new, |query| format!("?{query}"));
+    format!("{}{query}", endpoint.path()).parse().unwrap_or_else(|_| uri.clone())
+}

@@ -1,0 +1,129 @@
+//! The tools of a live server, all pages of them.
+
+use std::io;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::message::{Initialized, object};
+
+/// The most pages that are asked for.
+const PAGES: usize = 1000;
+
+/// Why there are no tools to tell.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsError {
+    /// The server cannot be written to or read from.
+    #[error("cannot talk to the server")]
+    Io(#[from] io::Error),
+    /// The server cannot be reached.
+    #[error("the server cannot be reached: {0}")]
+    Unreached(String),
+    /// The server answered with something else than a message.
+    #[error("the server answered `{method}` with {status} and no message")]
+    Status {
+        /// What it was asked.
+        method: &'static str,
+        /// What it answered.
+        status: hyper::StatusCode,
+    },
+    /// The server ended.
+    #[error("the server ended before it answered `{0}`")]
+    Ended(&'static str),
+    /// The server answered with an error.
+    #[error("the server refused `{method}`: {error}")]
+    Refused {
+        /// What it was asked.
+        method: &'static str,
+        /// The error, as JSON.
+        error: String,
+    },
+    /// The list does not end.
+    #[error("expected at most {PAGES} pages of tools")]
+    Endless,
+}
+
+/// A server that is asked.
+pub(crate) trait Peer {
+    /// The result of a request; what the server asks meanwhile is refused.
+    async fn ask(
+        &mut self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<Box<RawValue>, ToolsError>;
+
+    /// Sends a notification.
+    async fn tell(&mut self, method: &'static str) -> Result<(), ToolsError>;
+
+    /// From now on this revision is spoken.
+    fn speak(&mut self, _revision: &str) {}
+}
+
+/// The revision of the greeting.
+const LEGACY: &str = "2025-11-25";
+
+/// The revision of those who know no greeting.
+const NATURAL: &str = "2026-07-28";
+
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    tools: Vec<Value>,
+    #[serde(default, rename = "nextCursor")]
+    next: Option<Value>,
+}
+
+/// All tools of a server.
+///
+/// It is greeted as 2025-11-25 clients do; one that knows no greeting is asked as it is from
+/// 2026-07-28 on.
+pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError> {
+    let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
+    let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
+    let meta = match peer.ask("initialize", hello).await {
+        Ok(result) => {
+            let initialized = object::<Initialized<'_>>(&result).ok();
+            let version = initialized.and_then(|initialized| initialized.version);
+            peer.speak(version.as_deref().unwrap_or(LEGACY));
+            peer.tell("notifications/initialized").await?;
+            None
+        }
+        Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
+            peer.speak(NATURAL);
+            Some(json!({
+                "io.modelcontextprotocol/protocolVersion": NATURAL,
+                "io.modelcontextprotocol/clientInfo": client,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }))
+        }
+        Err(error) => return Err(error),
+    };
+    let mut all = Vec::new();
+    let mut cursor = None;
+    for _ in 0..PAGES {
+        let mut params = json!({});
+        if let Some(cursor) = cursor {
+            params["cursor"] = cursor;
+        }
+        if let Some(meta) = &meta {
+            params["_meta"] = meta.clone();
+        }
+        let page = peer.ask("tools/list", params).await?;
+        let page: Page = object(&page).map_err(io::Error::from)?;
+        all.extend(page.tools);
+        cursor = page.next;
+        if cursor.is_none() {
+            return Ok(all);
+        }
+    }
+    Err(ToolsError::Endless)
+}
+
+/// What a server says is wrong.
+pub(crate) fn error_of(line: &[u8]) -> String {
+    let message: Value = serde_json::from_slice(line).unwrap_or_default();
+    let error: String = message["error"].to_string().chars().take(200).collect();
+    error
+}
