@@ -48,7 +48,7 @@ impl Remote {
     pub(crate) fn tools(&self, url: &str) -> anyhow::Result<Document<'static>> {
         let client = Client::new(self.ca_file.as_deref())?;
         let asker = Asker::new(client, url, self.headers.iter().cloned().collect())?;
-        wait(url, async { Ok(asker.tools().await?) })
+        wait(url, async { asker.tools().await.with_context(|| url.to_owned()) })
     }
 }
 
@@ -56,7 +56,10 @@ impl Remote {
 pub(crate) fn tools(command: &[OsString]) -> anyhow::Result<Document<'static>> {
     let (program, arguments) = command.split_first().context("no command")?;
     let name = program.to_string_lossy().into_owned();
-    wait(&name, async { Ok(stdio::tools(Server::start(program, arguments)?).await?) })
+    wait(&name, async {
+        let server = Server::start(program, arguments)?;
+        stdio::tools(server).await.with_context(|| name.clone())
+    })
 }
 
 fn wait(
@@ -66,7 +69,7 @@ fn wait(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let value = runtime.block_on(async {
         match tokio::time::timeout(PATIENCE, tools).await {
-            Ok(tools) => tools.with_context(|| name.to_owned()),
+            Ok(tools) => tools,
             Err(_) => Err(anyhow!("{name}: no tool list within {} s", PATIENCE.as_secs())),
         }
     })?;

@@ -11,10 +11,13 @@ commands! {
     refuses_an_unknown_mode: ["guard", "--results", "block", "--", "cat"];
     cannot_start_what_is_not_there: ["guard", "--", "no-such-program-anywhere"];
     refuses_an_upstream_that_is_no_url: ["guard", "--listen", "127.0.0.1:0", "--upstream", "nowhere"];
-    refuses_an_upstream_on_https: ["guard", "--listen", "127.0.0.1:0", "--upstream", "https://a.example/mcp"];
+    refuses_an_upstream_of_another_scheme: ["guard", "--listen", "127.0.0.1:0", "--upstream", "ftp://a.example/mcp"];
+    refuses_certificates_that_are_none: ["guard", "--listen", "127.0.0.1:0", "--upstream", "https://a.example/mcp", "--ca-file", "good.json"];
     refuses_to_listen_nowhere: ["guard", "--listen", "nowhere", "--upstream", "http://127.0.0.1:9/mcp"];
     wants_an_upstream: ["guard", "--listen", "127.0.0.1:0"];
     cannot_judge_what_is_not_there: ["judge", "--", "no-such-program-anywhere"];
+    refuses_to_judge_a_broken_url: ["judge", "http://"];
+    refuses_a_header_without_a_colon: ["judge", "http://127.0.0.1:9/mcp", "--header", "a"];
 }
 
 const ANSWER: &str =

@@ -11,7 +11,7 @@ use crate::command::toolpact;
 use crate::guard_peers::{peers, visit};
 
 /// A process that ends with its test.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -21,7 +21,7 @@ impl Drop for Process {
 }
 
 /// A server without an SDK: the process and its port.
-fn bare(options: &[&str]) -> (Process, u16) {
+pub(crate) fn bare(options: &[&str]) -> (Process, u16) {
     let mut node = Command::new("node");
     node.args(["bare.mjs", "--http"]).args(options).current_dir(peers()).stdout(Stdio::piped());
     let mut process = Process(node.spawn().unwrap());
@@ -32,8 +32,12 @@ fn bare(options: &[&str]) -> (Process, u16) {
 
 /// A guard in front of `port`: the process and its own port.
 fn guard(port: u16, options: &[&str]) -> (Process, u16) {
-    let upstream = format!("http://127.0.0.1:{port}/mcp");
-    let mut command = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+    guard_at(&format!("http://127.0.0.1:{port}/mcp"), options)
+}
+
+/// A guard in front of `upstream`.
+pub(crate) fn guard_at(upstream: &str, options: &[&str]) -> (Process, u16) {
+    let mut command = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", upstream]);
     command.args(options).stderr(Stdio::piped());
     let mut process = Process(command.spawn().unwrap());
     let mut reader = BufReader::new(process.0.stderr.take().unwrap());
@@ -46,7 +50,7 @@ fn guard(port: u16, options: &[&str]) -> (Process, u16) {
 }
 
 /// Sends a request, and gives the whole answer.
-fn ask(port: u16, head: &str, body: &str) -> String {
+pub(crate) fn ask(port: u16, head: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let host = if head.contains("\r\nhost:") { "" } else { "\r\nhost: localhost" };
@@ -61,13 +65,13 @@ fn ask(port: u16, head: &str, body: &str) -> String {
     answer
 }
 
-fn call(id: u32, name: &str, arguments: &Value) -> String {
+pub(crate) fn call(id: u32, name: &str, arguments: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": { "name": name, "arguments": arguments } })
     .to_string()
 }
 
-const POST: &str = "POST /mcp HTTP/1.1\r\nmcp-protocol-version: 2025-11-25";
+pub(crate) const POST: &str = "POST /mcp HTTP/1.1\r\nmcp-protocol-version: 2025-11-25";
 
 fn reads_everything_through_the_guard(options: &[&str]) {
     let calls = json!([
@@ -160,6 +164,68 @@ fn a_server_that_is_down_is_said_to_be() {
     let answer = ask(port, POST, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
     assert!(answer.contains("the server cannot be reached"));
+}
+
+#[test]
+fn the_rest_of_a_batch_goes_on_beside_a_refused_call() {
+    for options in [&[][..], &["--sse"]] {
+        let (_server, port) = bare(options);
+        let (_guard, port) = guard(port, &[]);
+        let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+        let (good, bad) = (call(1, "count", &json!({})), call(2, "ranged", &json!({ "n": 11 })));
+        let answer = ask(port, POST, &format!("[{good},{bad},{initialized}]"));
+        assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
+        assert!(answer.contains("expected a number ≤ 10"), "{answer}");
+        // Nothing else wants an answer.
+        let answer = ask(port, POST, &format!("[{bad},{initialized}]"));
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        let body = answer.split("\r\n\r\n").nth(1).unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body[0]["id"], 2);
+        assert_eq!(body.as_array().unwrap().len(), 1);
+    }
+}
+
+/// The findings about the tools of a server on HTTP.
+fn judged(url: &str, options: &[&str]) -> (Option<i32>, String, String) {
+    let output = toolpact(&["judge", "--format", "json", url]).args(options).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn judges_a_live_server_of_either_era() {
+    for options in [&["--bad", "--paged"][..], &["--bad", "--sse"], &["--bad", "--natural"]] {
+        let (_server, port) = bare(options);
+        let (code, out, err) = judged(&format!("http://127.0.0.1:{port}/mcp"), &[]);
+        assert_eq!((code, err.as_str()), (Some(1), ""), "{options:?}");
+        let findings: Value = serde_json::from_str(&out).unwrap();
+        let dropped: Vec<_> = findings["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["action"] == "tool-dropped")
+            .map(|finding| finding["tool"].as_str().unwrap())
+            .collect();
+        assert_eq!(dropped, ["no_input"], "{options:?}");
+        let ended = ask(port, "GET /ended HTTP/1.1", "");
+        let natural = options.contains(&"--natural");
+        assert!(ended.ends_with(if natural { "0" } else { "1" }), "{ended}");
+    }
+}
+
+#[test]
+fn a_live_server_that_refuses_is_told_in_one_line() {
+    let (_server, port) = bare(&["--locked"]);
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let (code, _, err) = judged(&url, &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("401") && err.lines().count() == 1, "{err}");
+    assert_eq!(judged(&url, &["--header", "Authorization: Bearer key"]).0, Some(0));
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let (code, _, err) = judged(&format!("http://127.0.0.1:{free}/mcp"), &[]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("cannot be reached") && err.lines().count() == 1, "{err}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ mod guard_http;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
+mod guard_tls;
 mod judge;
 mod project;
 mod readme;

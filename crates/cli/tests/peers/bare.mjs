@@ -1,6 +1,7 @@
 // A server without an SDK that sends what its author wrote, whatever the client can read: output
 // schemas and values that are no objects, and with `--bad` tools that no client can use.
-// On standard input and output, or with `--http` (and `--sse`) on a free port, which it prints.
+// On standard input and output, or with `--http` (and `--sse`) on a free port, which it prints. With `--paged` its list has pages of two,
+// with `--natural` it knows no handshake, with `--locked` it wants a key, and `/ended` tells how many sessions were ended.
 import { createServer } from "node:http";
 import { createInterface } from "node:readline";
 
@@ -33,8 +34,14 @@ const values = {
 function answer({ method, params = {} }) {
   switch (method) {
     case "initialize":
+      if (process.argv.includes("--natural")) return undefined;
       return { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "bare", version: "1" } };
     case "tools/list":
+      if (process.argv.includes("--natural") && !params._meta?.["io.modelcontextprotocol/protocolVersion"]) return undefined;
+      if (process.argv.includes("--paged")) {
+        const from = Number(params.cursor ?? 0);
+        return { tools: tools.slice(from, from + 2), nextCursor: from + 2 < tools.length ? String(from + 2) : undefined };
+      }
       return { tools };
     case "tools/call": {
       const value = values[params.name]?.(params.arguments ?? {});
@@ -54,9 +61,16 @@ function respond(message) {
   return { jsonrpc: "2.0", id: message.id, ...body };
 }
 
+let ended = 0;
+
 async function http(request, response) {
-  if (request.method === "DELETE") return response.writeHead(204).end();
-  response.setHeader("mcp-session-id", request.headers["mcp-session-id"] ?? "session-1");
+  if (request.url === "/ended") return response.end(String(ended));
+  if (process.argv.includes("--locked") && request.headers.authorization !== "Bearer key") return response.writeHead(401).end();
+  if (request.method === "DELETE") {
+    ended += 1;
+    return response.writeHead(204).end();
+  }
+  if (!process.argv.includes("--natural")) response.setHeader("mcp-session-id", request.headers["mcp-session-id"] ?? "session-1");
   response.setHeader("x-seen", ["authorization", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-param-a"].map((name) => request.headers[name] ?? "-").join(" "));
   if (request.method === "GET") {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -66,8 +80,10 @@ async function http(request, response) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   const message = JSON.parse(Buffer.concat(chunks).toString());
-  if (message.id === undefined) return response.writeHead(202).end();
-  const text = JSON.stringify(respond(message));
+  const asked = [message].flat().filter((message) => message.id !== undefined);
+  if (asked.length === 0) return response.writeHead(202).end();
+  const answers = asked.map(respond);
+  const text = JSON.stringify(Array.isArray(message) ? answers : answers[0]);
   if (!process.argv.includes("--sse")) {
     response.writeHead(200, { "content-type": "application/json" }).end(text);
     return;

@@ -86,7 +86,7 @@ impl Proxy {
         loop {
             while let Some(event) = events.next() {
                 let text = data(&event);
-                let judged = judge_text(exchange, text.clone()).await;
+                let judged = judge_body(exchange, text.clone().into()).await;
                 let event =
                     if judged == text { event } else { with_data(&event, judged.trim_ascii_end()) };
                 if sender.send_data(event.into()).await.is_err() {

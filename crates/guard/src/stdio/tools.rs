@@ -79,6 +79,10 @@ impl Peer for Asker {
 
 impl Asker {
     async fn send(&mut self, message: &Value) -> io::Result<()> {
-        self.writer.write_all(format!("{message}\n").as_bytes()).await
+        match self.writer.write_all(format!("{message}\n").as_bytes()).await {
+            // It ended: there is nothing to read, either.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
     }
 }
