@@ -1,5 +1,6 @@
 //! The `toolpact` command: one verb, one file.
 
+mod demo;
 mod excerpt;
 mod exit;
 mod input;

@@ -71,6 +71,7 @@ impl Serialize for Lie {
 #[derive(Clone)]
 struct Bare;
 
+#[expect(clippy::unused_self, reason = "tools are methods")]
 #[tool_router]
 impl Bare {
     #[tool(description = "An object")]

@@ -157,7 +157,7 @@ impl Input {
         let Value::Object(schema) = schema else { return };
         for (keyword, value) in schema {
             match (keyword.as_str(), self.root.get_mut(&keyword), value) {
-                ("type" | "title" | "$schema", ..) => {}
+                ("type" | "title", ..) => {}
                 ("properties", Some(Value::Object(properties)), Value::Object(more)) => {
                     properties.extend(more);
                 }
@@ -178,7 +178,11 @@ impl Input {
         }
         let definitions = self.generator.take_definitions(true);
         if !definitions.is_empty() {
-            self.root.insert("$defs".to_owned(), definitions.into());
+            // A schema that was written by hand may have brought its own.
+            match self.root.get_mut("$defs") {
+                Some(Value::Object(own)) => own.extend(definitions),
+                _ => _ = self.root.insert("$defs".to_owned(), definitions.into()),
+            }
         }
         let mut schema = Value::Object(self.root);
         portable::input(&mut schema);

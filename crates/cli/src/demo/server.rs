@@ -1,0 +1,190 @@
+//! The demo server: tools that take and return what comes naturally.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+use toolpact::{Args, ToolError};
+
+/// A server with a tool for each shape of result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Server;
+
+/// The weather of one hour.
+#[derive(Serialize, JsonSchema)]
+struct Hour {
+    hour: String,
+    temp: f64,
+    conditions: &'static str,
+}
+
+/// What can be counted.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Collection {
+    Users,
+    Resources,
+    Sessions,
+    Logs,
+}
+
+/// One of the two, which is `oneOf` in the input schema.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum IdOrName {
+    Id(String),
+    Name(String),
+}
+
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+struct Resource {
+    id: &'static str,
+    name: &'static str,
+}
+
+const RESOURCES: [Resource; 2] =
+    [Resource { id: "res-001", name: "database" }, Resource { id: "res-002", name: "cache" }];
+
+#[derive(Serialize, JsonSchema)]
+struct Owner {
+    name: &'static str,
+    email: &'static str,
+}
+
+/// Where something is: one of two objects, told apart by `kind`.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Place {
+    Point { lat: f64, lon: f64 },
+    Address { street: &'static str, city: &'static str },
+}
+
+/// A folder in a folder in a folder.
+#[derive(Serialize, JsonSchema)]
+struct Folder {
+    name: &'static str,
+    folders: Vec<Folder>,
+}
+
+/// Somebody to write to. What is asked of it is more than its type can say, so its schema is written by hand: the
+/// one that the conformance suite wants to see listed in full.
+#[derive(Deserialize)]
+struct Contact {
+    name: Option<String>,
+    phone: Option<String>,
+    email: Option<String>,
+}
+
+impl JsonSchema for Contact {
+    fn schema_name() -> Cow<'static, str> {
+        "Contact".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "$defs": {
+                "address": {
+                    "$anchor": "addressDef",
+                    "type": "object",
+                    "properties": { "street": { "type": "string" }, "city": { "type": "string" } }
+                }
+            },
+            "properties": {
+                "name": { "type": "string" },
+                "address": { "$ref": "#/$defs/address" },
+                "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+                "phone": { "type": "string" },
+                "email": { "type": "string" }
+            },
+            "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
+            "if": {
+                "properties": { "contactMethod": { "const": "phone" } },
+                "required": ["contactMethod"]
+            },
+            "then": { "required": ["phone"] },
+            "else": { "required": ["email"] },
+            "additionalProperties": false
+        })
+    }
+}
+
+#[toolpact::tools(name = "toolpact-demo")]
+impl Server {
+    /// Hourly weather forecast of a city: an array.
+    #[tool(name = "get-weather-forecast", read_only)]
+    fn forecast(
+        &self,
+        /// City name.
+        #[schemars(length(min = 1))]
+        city: String,
+        /// How many hours.
+        #[schemars(range(min = 1, max = 24))]
+        hours: Option<u8>,
+    ) -> Result<Vec<Hour>, ToolError> {
+        if city == "Atlantis" {
+            return Err(ToolError::new("there is no weather in Atlantis"));
+        }
+        let sky = ["sunny", "cloudy", "rain"];
+        let hour = |at: u8| Hour {
+            hour: format!("{:02}:00", (9 + at) % 24),
+            temp: 18.5 + f64::from(at),
+            conditions: sky[usize::from(at) % sky.len()],
+        };
+        Ok((0..hours.unwrap_or(2)).map(hour).collect())
+    }
+
+    /// How many there are of something: a number.
+    #[tool(name = "get-count", read_only)]
+    fn count(&self, collection: Collection) -> u64 {
+        match collection {
+            Collection::Users => 3,
+            Collection::Resources => 2,
+            Collection::Sessions => 1,
+            Collection::Logs => 0,
+        }
+    }
+
+    /// A resource by its id or by its name: an object.
+    #[tool(name = "find-by-id-or-name", read_only)]
+    fn find(&self, Args(wanted): Args<IdOrName>) -> Result<Resource, ToolError> {
+        let found = RESOURCES.into_iter().find(|resource| match &wanted {
+            IdOrName::Id(id) => resource.id == id,
+            IdOrName::Name(name) => resource.name == name,
+        });
+        found.ok_or_else(|| ToolError::new("no such resource"))
+    }
+
+    /// Who looks after a resource: an object, or null where nobody does.
+    #[tool(name = "get-owner", read_only)]
+    fn owner(&self, id: String) -> Option<Owner> {
+        (id == "res-001").then_some(Owner { name: "Ada", email: "ada@example.org" })
+    }
+
+    /// Where a resource is: one of two objects.
+    #[tool(name = "locate", read_only)]
+    fn locate(&self, id: String) -> Place {
+        match id.as_str() {
+            "res-001" => Place::Address { street: "Storgata 1", city: "Oslo" },
+            _ => Place::Point { lat: 59.9, lon: 10.7 },
+        }
+    }
+
+    /// Folders with folders in them: a type that refers to itself.
+    #[tool(name = "list-folders", read_only)]
+    fn folders(&self) -> Vec<Folder> {
+        let leaf = |name| Folder { name, folders: Vec::new() };
+        vec![Folder { name: "src", folders: vec![leaf("demo"), leaf("verbs")] }, leaf("tests")]
+    }
+
+    /// Checks how to reach somebody, by a schema with the keywords of 2020-12: a text.
+    #[tool(name = "json_schema_2020_12_tool", read_only)]
+    fn contact(&self, Args(contact): Args<Contact>) -> String {
+        let who = contact.name.as_deref().unwrap_or("somebody");
+        match (contact.phone, contact.email) {
+            (Some(phone), _) => format!("call {who} at {phone}"),
+            (None, email) => format!("write to {who} at {}", email.unwrap_or_default()),
+        }
+    }
+}

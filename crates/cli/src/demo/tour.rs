@@ -1,0 +1,203 @@
+//! What clients of two revisions see of the demo server, and what is stopped.
+
+use std::io::{self, Write};
+
+use anyhow::Context as _;
+use rmcp::model::{CallToolRequestParams, JsonObject, ProtocolVersion, Tool};
+use rmcp::service::RunningService;
+use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _};
+use serde_json::{Map, Value, json};
+use toolpact_contract::{JudgeOptions, judge_tools};
+use toolpact_schema::{Schema, Verdict};
+
+use super::Server;
+use crate::terminal::{BAD, DIM, GOOD, printable};
+
+/// A call of each tool.
+const CALLS: [(&str, &str); 7] = [
+    ("get-weather-forecast", r#"{"city":"Oslo","hours":2}"#),
+    ("get-count", r#"{"collection":"users"}"#),
+    ("find-by-id-or-name", r#"{"name":"database"}"#),
+    ("get-owner", r#"{"id":"res-002"}"#),
+    ("locate", r#"{"id":"res-001"}"#),
+    ("list-folders", "{}"),
+    ("json_schema_2020_12_tool", r#"{"name":"Ada","email":"ada@example.org"}"#),
+];
+
+/// Calls that the contract of a tool refuses.
+const WRONG: [(&str, &str); 2] = [
+    ("get-weather-forecast", r#"{"citty":"Oslo","hours":30}"#),
+    ("find-by-id-or-name", r#"{"id":"res-001","name":"database"}"#),
+];
+
+/// Columns of a line, its indentation included.
+const WIDTH: usize = 98;
+
+/// A client, and the tools that it was told of.
+struct Client {
+    revision: &'static str,
+    service: RunningService<RoleClient, ()>,
+    tools: Vec<Tool>,
+}
+
+impl Client {
+    /// A client of `rmcp` in the same process as its server.
+    async fn connect(
+        revision: &'static str,
+        lifecycle: ClientLifecycleMode,
+    ) -> anyhow::Result<Self> {
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move {
+            let running = toolpact::enforce(Server).serve(far).await?;
+            running.waiting().await?;
+            anyhow::Ok(())
+        });
+        let service = ().serve_with_lifecycle(near, lifecycle).await?;
+        let tools = service.list_all_tools().await?;
+        Ok(Self { revision, service, tools })
+    }
+
+    /// What comes of a call: the structured content, or the text of an error.
+    async fn call(
+        &self,
+        name: &'static str,
+        arguments: &str,
+    ) -> anyhow::Result<Result<Value, String>> {
+        let mut request = CallToolRequestParams::new(name);
+        request.arguments = Some(serde_json::from_str(arguments)?);
+        let result = self.service.call_tool(request).await?;
+        if result.is_error != Some(true) {
+            return Ok(Ok(result.structured_content.context("no structured content")?));
+        }
+        let text = result.content.first().and_then(|block| block.as_text());
+        Ok(Err(text.map(|text| text.text.clone()).unwrap_or_default()))
+    }
+}
+
+/// Shows all of it on one screen.
+pub(crate) async fn tour(out: &mut impl Write) -> anyhow::Result<()> {
+    let modern =
+        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    let clients = [
+        Client::connect("2025-11-25", ClientLifecycleMode::Initialize).await?,
+        Client::connect("2026-07-28", modern).await?,
+    ];
+    title(out, "One server, two clients: each reads the shape that its revision of MCP can carry")?;
+    for (name, arguments) in CALLS {
+        writeln!(out, "{name} {DIM}{arguments}{DIM:#}")?;
+        for client in &clients {
+            let tool = client.tools.iter().find(|tool| tool.name == name);
+            let schema = tool.and_then(|tool| tool.output_schema.as_deref());
+            let schema = schema.context("no output schema")?;
+            let value = client.call(name, arguments).await?.map_err(anyhow::Error::msg)?;
+            let shape = cut(&outline(schema, schema), 26);
+            let value = cut(&value.to_string(), WIDTH - 41);
+            writeln!(out, "  {}  {DIM}{shape:26}{DIM:#} {}", client.revision, printable(&value))?;
+        }
+    }
+    title(out, "\nA wrong call never reaches the tool; the model reads what to mend")?;
+    for (name, arguments) in WRONG {
+        writeln!(out, "{name} {DIM}{arguments}{DIM:#}")?;
+        let refused = clients[0].call(name, arguments).await?;
+        let refused = refused.err().context("the call was not refused")?;
+        // The first line says again which tool it is.
+        for line in refused.lines().skip(1) {
+            writeln!(out, "  {BAD}×{BAD:#} {}", printable(line))?;
+        }
+    }
+    title(out, "\nA hostile schema is stopped, and the tools beside it go on")?;
+    hostile(out)?;
+    writeln!(
+        out,
+        "\n{DIM}serve it: toolpact demo --stdio, toolpact demo --http 127.0.0.1:8080{DIM:#}"
+    )?;
+    Ok(())
+}
+
+fn title(out: &mut impl Write, text: &str) -> io::Result<()> {
+    let bold = anstyle::Style::new().bold();
+    writeln!(out, "{bold}{text}{bold:#}")
+}
+
+/// A tool list with schemas that mean harm, and a value that does.
+fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
+    let tool = |name: &str, schema: Value| json!({ "name": name, "inputSchema": schema });
+    let list = json!({ "tools": [
+        tool("doubling", doubling(60)),
+        tool("fetching", json!({ "type": "object", "$ref": "http://127.0.0.1:1/x.json" })),
+        tool("good", json!({ "type": "object" })),
+    ] });
+    let judged = judge_tools(list, &JudgeOptions::default());
+    for finding in &judged.findings {
+        let tool = finding.tool.as_deref().unwrap_or_default();
+        let line = format!("{tool} {}: {}", finding.pointer, finding.message);
+        writeln!(out, "  {BAD}×{BAD:#} {}", printable(&cut(&line, WIDTH - 4)))?;
+    }
+    for contract in &judged.contracts {
+        writeln!(out, "  {GOOD}✓{GOOD:#} {}: kept", printable(contract.name()))?;
+    }
+    let values: Vec<_> = (0..5000).map(|n| json!({ "n": n })).collect();
+    let items = Value::from(vec![json!({ "n": 4999 }); 5000]);
+    let schema = Schema::compile(&json!({ "items": { "enum": values } }))?;
+    if let Verdict::Unfinished(limit) = schema.validate(&items) {
+        writeln!(out, "  {BAD}×{BAD:#} 5000 × 5000 objects: {limit}")?;
+    }
+    Ok(())
+}
+
+/// `levels` definitions, each of which refers to the next one twice.
+fn doubling(levels: usize) -> Value {
+    let mut definitions = Map::new();
+    for level in 0..levels {
+        let next = json!({ "$ref": format!("#/$defs/{}", level + 1) });
+        definitions.insert(level.to_string(), json!({ "allOf": [next, next] }));
+    }
+    definitions.insert(levels.to_string(), json!({ "type": "string" }));
+    json!({ "type": "object", "$ref": "#/$defs/0", "$defs": definitions })
+}
+
+/// The outer shape of `schema` in a few words.
+fn outline(schema: &JsonObject, root: &JsonObject) -> String {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    if let Some((1, Some(Value::Object(inside)))) =
+        properties.map(|properties| (properties.len(), properties.get("result")))
+    {
+        return format!("{{\"result\": {}}}", outline(inside, root));
+    }
+    if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+        let at = reference.trim_start_matches('#').split('/').skip(1);
+        let target = at.fold(None, |place: Option<&Value>, name| match place {
+            None => root.get(name),
+            Some(value) => value.get(name),
+        });
+        return target
+            .and_then(Value::as_object)
+            .map_or("any".to_owned(), |target| outline(target, root));
+    }
+    let arms = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
+    let name = match schema.get("type") {
+        Some(Value::String(name)) => name.clone(),
+        Some(Value::Array(names)) => {
+            names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ")
+        }
+        _ => String::new(),
+    };
+    let arms = arms.map(|arms| {
+        let arms = arms.iter().filter_map(Value::as_object).map(|arm| outline(arm, root));
+        arms.collect::<Vec<_>>().join(" | ")
+    });
+    match (arms, name.as_str()) {
+        (Some(arms), "") => arms,
+        (Some(arms), name) => format!("{name}: {arms}"),
+        (None, "") => "any".to_owned(),
+        (None, _) => name,
+    }
+}
+
+/// `text` in at most `width` characters.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width - 1).chain(['…']).collect()
+}

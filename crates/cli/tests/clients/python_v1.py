@@ -1,0 +1,41 @@
+"""The Python SDK 1.x as a client; see `typescript.mjs` for what it takes and prints. MODE is ignored."""
+
+import asyncio
+import json
+import sys
+
+from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamablehttp_client
+
+_, calls, command, *args = sys.argv[1:]
+
+
+async def attempt(action):
+    try:
+        return await action
+    except Exception as error:
+        return {"failed": str(error)}
+
+
+async def names(session):
+    return [tool.name for tool in (await session.list_tools()).tools]
+
+
+async def call(session, name, arguments):
+    result = await session.call_tool(name, arguments)
+    return {"error": result.content[0].text} if result.isError else {"value": result.structuredContent}
+
+
+async def main():
+    is_http = command.startswith("http:")
+    params = StdioServerParameters(command=command, args=args)
+    async with streamablehttp_client(command) if is_http else stdio_client(params) as streams:
+        async with ClientSession(*streams[:2]) as session:
+            await session.initialize()
+            report = {"tools": await attempt(names(session)), "calls": []}
+            for name, arguments in json.loads(calls):
+                report["calls"].append(await attempt(call(session, name, arguments)))
+    print(json.dumps(report))
+
+
+asyncio.run(main())
