@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 use toolpact::{Args, ToolError};
 
 /// A server with a tool for each shape of result.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Server;
 
 /// The weather of one hour.
 #[derive(Serialize, JsonSchema)]
-struct Hour {
+struct Forecast {
     hour: String,
     temp: f64,
     conditions: &'static str,
@@ -122,12 +122,12 @@ impl Server {
         /// How many hours.
         #[schemars(range(min = 1, max = 24))]
         hours: Option<u8>,
-    ) -> Result<Vec<Hour>, ToolError> {
+    ) -> Result<Vec<Forecast>, ToolError> {
         if city == "Atlantis" {
             return Err(ToolError::new("there is no weather in Atlantis"));
         }
         let sky = ["sunny", "cloudy", "rain"];
-        let hour = |at: u8| Hour {
+        let hour = |at: u8| Forecast {
             hour: format!("{:02}:00", (9 + at) % 24),
             temp: 18.5 + f64::from(at),
             conditions: sky[usize::from(at) % sky.len()],

@@ -12,11 +12,11 @@ use crate::exit::Outcome;
 /// calls, what a model reads after a wrong call, and how hostile schemas end. Needs no files and changes none.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Demo {
-    /// Serve the demo server on standard input and output
+    /// Serve it on standard input and output
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
 
-    /// Serve it on Streamable HTTP at http://ADDR/mcp
+    /// Serve it on Streamable HTTP, at `/mcp` of this address
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
 }
