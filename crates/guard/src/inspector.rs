@@ -8,14 +8,16 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolpact_contract::{
-    Finding, Form, JudgedCall, Mode, Revision, Side, judge_arguments, judge_result, lift_result,
-    mirror_result, rule, send_result, tool_error,
+    Finding, Form, JudgedCall, Mode, Revision, Side, judge_arguments, judge_arguments_within,
+    judge_result, judge_result_within, rule, tool_error,
 };
 
 use crate::catalog::{Catalog, Known, Look};
 use crate::message::{Initialized, ServerInfo, object};
-use crate::patch::patch;
+use crate::shape::shape;
 use crate::status::{Check, OTHER};
+use crate::tasks::{self, Tasks};
+use crate::unique;
 use crate::{Event, Listener, Settings, Ward};
 
 /// Holds the messages of one server to its contracts.
@@ -26,6 +28,7 @@ use crate::{Event, Listener, Settings, Ward};
 pub struct Inspector {
     pub(crate) ward: Arc<Ward>,
     pub(crate) catalog: Mutex<Catalog>,
+    pub(crate) tasks: Mutex<Tasks>,
     said: Mutex<HashSet<u64>>,
 }
 
@@ -46,6 +49,32 @@ pub(crate) enum Ruling {
     Refused(String),
 }
 
+/// How much a judgement may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// As much as the settings allow: nothing else may wait for it.
+    Full,
+    /// So little that the next message can wait for it.
+    Quick,
+}
+
+/// It takes more than its pace allows; nothing was said or remembered.
+#[derive(Debug)]
+pub(crate) struct Later;
+
+/// The steps of a quick judgement: a tenth of a millisecond, or two.
+const QUICK: u64 = 20_000;
+
+/// The bytes of a message that is judged quickly.
+const SMALL: usize = 64 << 10;
+
+impl Pace {
+    /// Fails where a text of `bytes` is too long to be read at this pace.
+    pub(crate) fn read(self, bytes: usize) -> Result<(), Later> {
+        if self == Self::Quick && bytes > SMALL { Err(Later) } else { Ok(()) }
+    }
+}
+
 /// The findings about lists that are remembered in order not to repeat them.
 const SAID: usize = 10_000;
 
@@ -59,7 +88,7 @@ impl Inspector {
     /// An inspector of one conversation with `ward`.
     #[must_use]
     pub fn of(ward: Arc<Ward>) -> Self {
-        Self { ward, catalog: Mutex::default(), said: Mutex::default() }
+        Self { ward, catalog: Mutex::default(), tasks: Mutex::default(), said: Mutex::default() }
     }
 
     /// What it does at this moment.
@@ -121,22 +150,27 @@ impl Inspector {
         known: &Known,
         arguments: Option<&str>,
         revision: &Revision,
-    ) -> Option<String> {
-        let Known::Kept { contract, .. } = known else { return None };
+        pace: Pace,
+    ) -> Result<Option<String>, Later> {
+        let Known::Kept { contract, .. } = known else { return Ok(None) };
         let mode = self.ward.settings().arguments_of(contract.name());
         if mode == Mode::Off {
-            return None;
+            return Ok(None);
         }
+        pace.read(arguments.map_or(0, str::len))?;
         let start = Instant::now();
-        let judged = match arguments.map(serde_json::from_str::<Value>).transpose() {
-            Ok(arguments) => judge_arguments(contract, arguments.as_ref(), mode),
-            Err(error) => unreadable("arguments-unfinished", contract.name(), &error, mode),
+        let judged = match (arguments.map(unique::read).transpose(), pace) {
+            (Ok(value), Pace::Full) => judge_arguments(contract, value.as_ref(), mode),
+            (Ok(value), Pace::Quick) => {
+                judge_arguments_within(contract, value.as_ref(), mode, QUICK).ok_or(Later)?
+            }
+            (Err(error), _) => unreadable("arguments-unfinished", contract.name(), &error, mode),
         };
         self.count(contract.name(), Side::Arguments, &judged, start);
         for finding in judged.findings {
             self.say(Event::Finding(finding));
         }
-        judged.refusal.map(|refusal| complete(refusal, revision))
+        Ok(judged.refusal.map(|refusal| complete(refusal, revision)))
     }
 
     /// What becomes of the result of a call; `known` is its tool, where it is known.
@@ -145,7 +179,8 @@ impl Inspector {
         known: Option<&Known>,
         result: &RawValue,
         revision: &Revision,
-    ) -> Ruling {
+        pace: Pace,
+    ) -> Result<Ruling, Later> {
         let (contract, form) = match known {
             Some(Known::Kept { contract, form }) => (Some(contract), *form),
             _ => (None, Form::Undeclared),
@@ -153,29 +188,36 @@ impl Inspector {
         let settings = self.ward.settings();
         let mode = contract.map_or(Mode::Off, |contract| settings.results_of(contract.name()));
         if mode == Mode::Off && !settings.project {
-            return Ruling::Same;
+            return Ok(Ruling::Same);
         }
+        pace.read(result.get().len())?;
         let name = contract.map_or("", |contract| contract.name());
-        let value = match serde_json::from_str::<Value>(result.get()) {
+        let value = match unique::read(result.get()) {
             Ok(value) => value,
             Err(error) => {
                 let judged = unreadable("result-unfinished", name, &error, mode);
-                return self.rule(judged, revision).unwrap_or(Ruling::Same);
+                return Ok(self.rule(judged, revision).unwrap_or(Ruling::Same));
             }
         };
         if let Some(contract) = contract {
             let start = Instant::now();
-            let judged = judge_result(contract, &value, mode);
+            let judged = match pace {
+                Pace::Full => judge_result(contract, &value, mode),
+                Pace::Quick => judge_result_within(contract, &value, mode, QUICK).ok_or(Later)?,
+            };
             self.count(name, Side::Result, &judged, start);
             if let Some(ruling) = self.rule(judged, revision) {
-                return ruling;
+                return Ok(ruling);
+            }
+            if let Some(task) = tasks::created(&value) {
+                lock(&self.tasks).add(task, known.cloned());
             }
         }
         if !settings.project {
-            return Ruling::Same;
+            return Ok(Ruling::Same);
         }
-        match shape(&value, form, revision) {
-            Ok(Some(shaped)) => Ruling::Replaced(patch(result.get(), &shaped)),
+        Ok(match shape(result.get(), &value, form, revision) {
+            Ok(Some(shaped)) => Ruling::Replaced(shaped),
             Ok(None) => Ruling::Same,
             Err(error) => {
                 if let Some(rule) = rule("result-shape") {
@@ -184,7 +226,7 @@ impl Inspector {
                 }
                 Ruling::Same
             }
-        }
+        })
     }
 
     fn count(&self, tool: &str, side: Side, judged: &JudgedCall, start: Instant) {
@@ -199,33 +241,6 @@ impl Inspector {
         }
         judged.refusal.map(|refusal| Ruling::Replaced(complete(refusal, revision)))
     }
-}
-
-/// `result` as the client reads it; nothing where that is how it came.
-fn shape(
-    result: &Value,
-    form: Form,
-    revision: &Revision,
-) -> Result<Option<Value>, toolpact_contract::ProjectError> {
-    if !result.is_object() {
-        return Ok(None);
-    }
-    let shaped = if revision.is_natural() {
-        let lifted = lift_result(result, form)?;
-        match mirror_result(&lifted)? {
-            std::borrow::Cow::Owned(mirrored) => Some(mirrored),
-            std::borrow::Cow::Borrowed(_) => match lifted {
-                std::borrow::Cow::Owned(lifted) => Some(lifted),
-                std::borrow::Cow::Borrowed(_) => None,
-            },
-        }
-    } else {
-        match send_result(result, form, revision)? {
-            std::borrow::Cow::Owned(sent) => Some(sent),
-            std::borrow::Cow::Borrowed(_) => None,
-        }
-    };
-    Ok(shaped)
 }
 
 /// What cannot be read into a value (too deep, a number beyond all bounds) cannot be judged.

@@ -17,13 +17,17 @@ mod event;
 pub mod http;
 mod id;
 mod inspector;
+mod judged;
 mod list;
 mod live;
 mod message;
 mod patch;
 mod settings;
+mod shape;
 pub mod status;
 pub mod stdio;
+mod tasks;
+mod unique;
 mod ward;
 
 pub use event::{Event, Listener};

@@ -1,7 +1,8 @@
 //! Tool lists: judged, shaped for the client, and remembered.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -13,6 +14,7 @@ use toolpact_contract::{
 
 use crate::catalog::{Known, Page};
 use crate::inspector::{Ruling, lock};
+use crate::judged::{self, Judgement};
 use crate::message::object;
 use crate::patch::{patch, splice};
 use crate::status::Standing;
@@ -80,40 +82,29 @@ impl Inspector {
         revision: &Revision,
     ) -> Verdict {
         let settings = &rules.settings;
-        let values: Vec<_> =
-            entries.iter().map(|entry| entry.value.clone().unwrap_or_default()).collect();
-        let judged = judge_tools(json!({ "tools": values }), &rules.judging);
-        self.count_tools(entries, &judged.findings, settings);
-        let refused = judged.list.is_none();
-        let mut reasons: HashMap<usize, String> = HashMap::new();
-        let mut first_refusal = None;
-        for finding in judged.findings {
-            if finding.action == Action::ToolDropped
-                && let Some(index) = finding.index
-            {
-                reasons.entry(index).or_insert_with(|| finding.to_string());
+        let judgements = judge_entries(rules, entries);
+        self.count_tools(entries, &judgements, settings);
+        if settings.tools.is_some() {
+            let mut refusal = None;
+            for (index, judgement) in judgements.iter().enumerate() {
+                for finding in &judgement.findings {
+                    let finding = at(finding, index);
+                    if finding.action == Action::ListRefused && refusal.is_none() {
+                        refusal = Some(finding.to_string());
+                    }
+                    self.say_once(finding);
+                }
             }
-            if finding.action == Action::ListRefused && first_refusal.is_none() {
-                first_refusal = Some(finding.to_string());
+            if judgements.iter().any(|judgement| judgement.refuses) {
+                lock(&self.catalog).take(revision, page, []);
+                let reason = refusal.unwrap_or_default();
+                return Verdict::Refused(format!("tool list refused: {reason}"));
             }
-            if settings.tools.is_some() {
-                self.say_once(finding);
-            }
-        }
-        if refused && settings.tools.is_some() {
-            lock(&self.catalog).take(revision, page, []);
-            return Verdict::Refused(format!(
-                "tool list refused: {}",
-                first_refusal.unwrap_or_default()
-            ));
         }
         let mut known = Vec::new();
         let mut texts = Vec::with_capacity(entries.len());
-        let kept = judged.contracts.into_iter();
-        let mut contracts = kept.peekable();
         let mut taken = HashSet::new();
-        for (index, entry) in entries.iter().enumerate() {
-            let contract = if reasons.contains_key(&index) { None } else { contracts.next() };
+        for (index, (entry, judgement)) in entries.iter().zip(&judgements).enumerate() {
             let name = entry.value.as_ref().and_then(|tool| tool["name"].as_str());
             if let Some(name) = name
                 && settings.hides(name)
@@ -122,45 +113,46 @@ impl Inspector {
                 texts.push(None);
                 continue;
             }
-            let Some(contract) = contract else {
+            let Some(contract) = &judgement.contract else {
                 // A tool of this name that stays answers for it.
                 if let (Some(name), Some(reason), true) =
-                    (name, reasons.get(&index), settings.tools.is_some())
+                    (name, reason(judgement, index), settings.tools.is_some())
                     && !taken.contains(name)
                 {
-                    known.push((name.to_owned(), Known::Dropped(reason.as_str().into())));
+                    known.push((name.to_owned(), Known::Dropped(reason.into())));
                 }
                 let same = settings.tools.is_none();
                 texts.push(same.then_some(Text::Same));
                 continue;
             };
             taken.insert(contract.name().to_owned());
-            let (text, form) = self.shape_tool(settings, &contract, entry, revision);
+            let (text, form) = self.shape_tool(settings, contract, entry, revision);
             texts.push(Some(text));
-            known.push((contract.name().to_owned(), Known::Kept { contract, form }));
+            known.push((
+                contract.name().to_owned(),
+                Known::Kept { contract: contract.clone(), form },
+            ));
         }
         lock(&self.catalog).take(revision, page, known);
         Verdict::Kept(texts)
     }
 
     /// Counts what became of each tool.
-    fn count_tools(&self, entries: &[Entry<'_>], findings: &[Finding], settings: &Settings) {
-        let mut by_tool: HashMap<usize, Vec<Finding>> = HashMap::new();
-        for finding in findings {
-            if let Some(index) = finding.index {
-                by_tool.entry(index).or_default().push(finding.clone());
-            }
-        }
-        for (index, entry) in entries.iter().enumerate() {
+    fn count_tools(
+        &self,
+        entries: &[Entry<'_>],
+        judgements: &[Arc<Judgement>],
+        settings: &Settings,
+    ) {
+        for (entry, judgement) in entries.iter().zip(judgements) {
             let name = entry.value.as_ref().and_then(|tool| tool["name"].as_str());
             let Some(name) = name else { continue };
-            let findings = by_tool.remove(&index).unwrap_or_default();
             let standing = match settings.tools {
                 _ if settings.hides(name) => Standing::Dropped,
-                Some(_) => Standing::of(&findings),
+                Some(_) => Standing::of(&judgement.findings),
                 None => Standing::Kept,
             };
-            self.ward.status().listed(name, &findings, standing);
+            self.ward.status().listed(name, &judgement.findings, standing);
         }
     }
 
@@ -217,6 +209,39 @@ impl Inspector {
     }
 }
 
+/// What becomes of each tool; what was judged before is not judged again.
+fn judge_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Arc<Judgement>> {
+    let value = |entry: &Entry<'_>| entry.value.clone().unwrap_or_default();
+    if judged::share_a_name(entries.iter().filter_map(|entry| entry.value.as_ref())) {
+        let together = judged::judge(entries.iter().map(value).collect(), &rules.judging);
+        return together.into_iter().map(Arc::new).collect();
+    }
+    let one = |entry: &Entry<'_>| {
+        let text = entry.raw.get();
+        if let Some(known) = lock(&rules.judged).of(text) {
+            return Some(known);
+        }
+        let judgement = Arc::new(judged::judge(vec![value(entry)], &rules.judging).pop()?);
+        lock(&rules.judged).add(text, Arc::clone(&judgement));
+        Some(judgement)
+    };
+    entries.iter().filter_map(one).collect()
+}
+
+/// Why a tool does not stay.
+fn reason(judgement: &Judgement, index: usize) -> Option<String> {
+    let mut findings = judgement.findings.iter();
+    let finding = findings.find(|finding| finding.action == Action::ToolDropped)?;
+    Some(at(finding, index).to_string())
+}
+
+/// The finding, about the tool at `index`.
+fn at(finding: &Finding, index: usize) -> Finding {
+    let mut finding = finding.clone();
+    finding.index = Some(index);
+    finding
+}
+
 /// What becomes of a page.
 enum Verdict {
     Refused(String),
@@ -252,4 +277,40 @@ fn rewrite(result: &str, tools: &str, entries: &[Entry<'_>], texts: Vec<Option<T
         })
         .collect();
     if edits.is_empty() { Ruling::Same } else { Ruling::Replaced(splice(result, &edits)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::value::RawValue;
+    use toolpact_contract::Revision;
+
+    use crate::inspector::lock;
+    use crate::{Event, Inspector, Settings};
+
+    fn list(inspector: &Inspector, tools: &[&str]) {
+        let result = format!("{{\"tools\":[{}]}}", tools.join(","));
+        let result = RawValue::from_string(result).unwrap();
+        let _ = inspector.list(&result, true, &Revision::V2025_11_25);
+    }
+
+    #[test]
+    fn a_tool_that_did_not_change_is_not_judged_again() {
+        let inspector = Inspector::new(Settings::default(), Arc::new(|_: Event| {}));
+        let tool = |name: &str| format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#);
+        let (a, b, bad) = (tool("a"), tool("b"), r#"{"name":"bad","inputSchema":{"$ref":"x:y"}}"#);
+        let known =
+            |inspector: &Inspector, text| lock(&inspector.ward.rules().judged).of(text).unwrap();
+        list(&inspector, &[&a, bad]);
+        let before = (known(&inspector, &a), known(&inspector, bad));
+        assert!(before.0.contract.is_some() && before.1.contract.is_none());
+        list(&Inspector::of(Arc::clone(&inspector.ward)), &[&b, &a, bad]);
+        assert!(Arc::ptr_eq(&before.0, &known(&inspector, &a)));
+        assert!(Arc::ptr_eq(&before.1, &known(&inspector, bad)));
+        // Two of one name are judged together, and what comes of that is not kept.
+        let twin = a.replace("object\"", "object\",\"title\":\"\"");
+        list(&inspector, &[&twin, &a]);
+        assert!(lock(&inspector.ward.rules().judged).of(&twin).is_none());
+    }
 }

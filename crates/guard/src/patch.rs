@@ -11,75 +11,104 @@ use serde_json::value::RawValue;
 ///
 /// A value that went into the envelope or came out of it keeps its text, too.
 pub(crate) fn patch(old: &str, new: &Value) -> String {
-    let mut out = String::with_capacity(old.len() + 64);
-    write(old.trim(), new, &mut out);
+    match serde_json::from_str(old) {
+        Ok(value) => patch_value(old, &value, new),
+        Err(_) => new.to_string(),
+    }
+}
+
+/// [`patch`], where the value of `old` is known.
+pub(crate) fn patch_value(old: &str, value: &Value, new: &Value) -> String {
+    let mut out = String::with_capacity(old.len() + 128);
+    write(old.trim(), value, new, &mut out);
     out
 }
 
-fn write(old: &str, new: &Value, out: &mut String) {
-    match (serde_json::from_str::<Value>(old), new) {
-        (Ok(value), _) if same(&value, new) => out.push_str(old),
-        (Ok(value), Value::Object(envelope))
-            if envelope.len() == 1
-                && envelope.get("result").is_some_and(|inside| same(inside, &value)) =>
-        {
-            out.push_str("{\"result\":");
-            out.push_str(old);
-            out.push('}');
+fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
+    let anew = |out: &mut String| out.push_str(&new.to_string());
+    if same(value, new) {
+        return out.push_str(old);
+    }
+    if inside(new).is_some_and(|inside| same(inside, value)) {
+        out.push_str("{\"result\":");
+        out.push_str(old);
+        return out.push('}');
+    }
+    match (value, new) {
+        (Value::Object(_), _) if inside(value).is_some_and(|inside| same(inside, new)) => {
+            match members(old).as_deref() {
+                Some([(_, _, inside)]) => out.push_str(inside),
+                _ => anew(out),
+            }
         }
-        (Ok(Value::Object(_)), Value::Object(members)) => {
-            let Ok(Members(olds)) = serde_json::from_str::<Members<'_>>(old) else {
-                return out.push_str(&new.to_string());
-            };
+        (Value::Object(values), Value::Object(news)) => {
+            let Some(olds) = members(old) else { return anew(out) };
             // Of two members of one name the last one counts, as it does for `Value`.
             let olds: HashMap<_, _> =
                 olds.iter().map(|(name, text, old)| (name.as_str(), (*text, *old))).collect();
             out.push('{');
-            for (index, (key, value)) in members.iter().enumerate() {
+            for (index, (key, new)) in news.iter().enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
-                if let Some((name, old)) = olds.get(key.as_str()) {
+                if let (Some((name, old)), Some(value)) = (olds.get(key.as_str()), values.get(key))
+                {
                     out.push_str(name);
                     out.push(':');
-                    write(old, value, out);
+                    write(old, value, new, out);
                 } else {
                     out.push_str(&Value::from(key.as_str()).to_string());
                     out.push(':');
-                    out.push_str(&value.to_string());
+                    out.push_str(&new.to_string());
                 }
             }
             out.push('}');
         }
-        (Ok(Value::Object(envelope)), _)
-            if envelope.len() == 1
-                && envelope.get("result").is_some_and(|inside| same(inside, new)) =>
-        {
-            match serde_json::from_str::<Members<'_>>(old) {
-                Ok(Members(olds)) if olds.len() == 1 => out.push_str(olds[0].2),
-                _ => out.push_str(&new.to_string()),
-            }
-        }
-        (Ok(Value::Array(_)), Value::Array(items)) => {
-            match serde_json::from_str::<Vec<&RawValue>>(old) {
-                Ok(olds) if olds.len() <= items.len() => {
-                    out.push('[');
-                    for (index, item) in items.iter().enumerate() {
-                        if index > 0 {
-                            out.push(',');
-                        }
-                        match olds.get(index) {
-                            Some(old) => write(old.get(), item, out),
-                            None => out.push_str(&item.to_string()),
-                        }
-                    }
-                    out.push(']');
+        (Value::Array(values), Value::Array(items)) if values.len() <= items.len() => {
+            let Ok(olds) = serde_json::from_str::<Vec<&RawValue>>(old) else { return anew(out) };
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
                 }
-                _ => out.push_str(&new.to_string()),
+                match (olds.get(index), values.get(index)) {
+                    (Some(old), Some(value)) => write(old.get(), value, item, out),
+                    _ => out.push_str(&item.to_string()),
+                }
             }
+            out.push(']');
         }
-        _ => out.push_str(&new.to_string()),
+        _ => anew(out),
     }
+}
+
+/// What is in the envelope that `value` is.
+fn inside(value: &Value) -> Option<&Value> {
+    value.as_object().filter(|members| members.len() == 1)?.get("result")
+}
+
+/// `text` without the white space between its tokens.
+pub(crate) fn minify(text: &str) -> String {
+    let (mut in_string, mut escaped) = (false, false);
+    text.chars()
+        .filter(|&character| {
+            if !in_string {
+                in_string = character == '"';
+                return !character.is_ascii_whitespace();
+            }
+            (in_string, escaped) = match character {
+                _ if escaped => (true, false),
+                '\\' => (true, true),
+                other => (other != '"', false),
+            };
+            true
+        })
+        .collect()
+}
+
+/// The members of an object: the name, its text with quotes, and the text of the value.
+pub(crate) fn members(text: &str) -> Option<Vec<(String, &str, &str)>> {
+    serde_json::from_str::<Members<'_>>(text).ok().map(|Members(members)| members)
 }
 
 /// Equal, the order of members included: `Value` compares objects without it.
@@ -96,7 +125,6 @@ fn same(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The members of an object: the name, its text with quotes, and the text of the value.
 struct Members<'a>(Vec<(String, &'a str, &'a str)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
@@ -153,7 +181,7 @@ pub(crate) fn splice(line: &str, edits: &[(&str, String)]) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{patch, splice};
+    use super::{minify, patch, splice};
 
     #[test]
     fn keeps_the_text_of_what_stays() {
@@ -172,12 +200,20 @@ mod tests {
         let wrapped = format!("{{\"result\":{digits}}}");
         assert_eq!(patch(digits, &json!({ "result": value })), wrapped);
         assert_eq!(patch(&wrapped, &value), digits);
+        let object = r#"{"result":{"n":123456789012345678901234567890}}"#;
+        let value: serde_json::Value = serde_json::from_str(object).unwrap();
+        assert_eq!(patch(object, &value["result"]), r#"{"n":123456789012345678901234567890}"#);
     }
 
     #[test]
     fn adds_to_arrays_and_writes_anew_what_shrinks() {
         assert_eq!(patch("[ 1.0 ]", &json!([1.0, 2])), "[1.0,2]");
         assert_eq!(patch("[1.0, 2]", &json!([2])), "[2]");
+    }
+
+    #[test]
+    fn minifies() {
+        assert_eq!(minify(" [ \"a \\\" b\" ,\n1.50 ] "), "[\"a \\\" b\",1.50]");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! A server under guard: what all conversations with it share.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
 use toolpact_contract::{JudgeOptions, Policy};
 
+use crate::judged::Judgements;
 use crate::status::Status;
 use crate::{Event, Listener, Settings};
 
@@ -22,6 +23,8 @@ pub struct Ward {
 pub(crate) struct Rules {
     pub(crate) settings: Arc<Settings>,
     pub(crate) judging: JudgeOptions,
+    /// What was judged by them, in all conversations.
+    pub(crate) judged: Mutex<Judgements>,
     /// Grows with each change; contracts that were compiled under an older one are not used.
     pub(crate) generation: u64,
 }
@@ -32,7 +35,7 @@ impl Rules {
             .policy(settings.tools.unwrap_or(Policy::Filter))
             .ignore_headers(settings.ignore_headers)
             .schema(settings.schema.clone());
-        Self { settings: Arc::new(settings), judging, generation }
+        Self { settings: Arc::new(settings), judging, judged: Mutex::default(), generation }
     }
 }
 

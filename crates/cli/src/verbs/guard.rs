@@ -160,7 +160,7 @@ impl Guard {
             let (program, arguments) = self.command.split_first().expect("clap wants one");
             let server = Server::start(program, arguments)?;
             let _watchdog = server.id().and_then(watchdog);
-            let client = (tokio::io::stdin(), tokio::io::stdout());
+            let client = toolpact_guard::stdio::standard();
             server.serve(client, Arc::new(inspector)).await
         });
         // Standard input is read on a thread that only its end would end.

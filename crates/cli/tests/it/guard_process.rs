@@ -113,6 +113,17 @@ fn what_the_server_started_ends_with_it() {
 }
 
 #[test]
+fn a_server_that_ends_is_over_though_what_it_started_keeps_its_output_open() {
+    let mut guard = start("read -r line; sleep 600 & exit 3");
+    let request = r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#;
+    writeln!(guard.stdin.as_mut().unwrap(), "{request}").unwrap();
+    let mut line = String::new();
+    BufReader::new(guard.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert!(line.contains("the server ended before it answered"), "{line}");
+    assert_eq!(guard.wait().unwrap().code(), Some(3));
+}
+
+#[test]
 fn a_signal_is_passed_on() {
     let note = Note::new("terminated");
     let script = format!("echo $$ > {}; exec sleep 600", note.0.display());

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use super::events::{Events, data, with_data};
 use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
 use super::visit::Exchange;
-use crate::inspector::lock;
+use crate::inspector::{Pace, lock};
 use crate::message::{Kind, Message, code};
-use crate::stdio::from_server::judge;
+use crate::stdio::from_server::{judge, judge_fully};
 use crate::stdio::open::Asked;
 use crate::{Event, Id};
 
@@ -85,8 +85,8 @@ impl Proxy {
         let mut events = Events::default();
         loop {
             while let Some(event) = events.next() {
-                let text = data(&event);
-                let judged = judge_body(exchange, text.clone().into()).await;
+                let text = Bytes::from(data(&event));
+                let judged = judge_body(exchange, text.clone()).await;
                 let event =
                     if judged == text { event } else { with_data(&event, judged.trim_ascii_end()) };
                 if sender.send_data(event.into()).await.is_err() {
@@ -118,17 +118,16 @@ impl Proxy {
 
 async fn judge_body(exchange: &Exchange, body: Bytes) -> Bytes {
     if !body.trim_ascii_start().starts_with(b"[") {
-        return judge_text(exchange, body.to_vec()).await.into();
+        return judge_text(exchange, &body).await.map_or(body, Into::into);
     }
     let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else { return body };
     let mut texts = Vec::with_capacity(batch.len());
     let mut changed = false;
     for element in batch {
         let old = element.get().as_bytes();
-        let new = judge_text(exchange, old.to_vec()).await;
-        let new = new.trim_ascii_end().to_vec();
-        changed |= new != old;
-        texts.push(new);
+        let new = judge_text(exchange, old).await;
+        changed |= new.is_some();
+        texts.push(new.map_or_else(|| old.to_vec(), |new| new.trim_ascii_end().to_vec()));
     }
     if !changed {
         return body;
@@ -152,19 +151,16 @@ fn beside(body: &[u8], mut own: Vec<Vec<u8>>) -> Bytes {
     join(&own).into()
 }
 
-/// One message as the client gets it.
-async fn judge_text(exchange: &Exchange, text: Vec<u8>) -> Vec<u8> {
-    let (id, asked) = match Message::read(&text) {
-        Ok(message) => match look(exchange, &message) {
-            Some(found) => found,
-            None => return text,
-        },
-        Err(_) => return text,
-    };
+/// One message as the client gets it; nothing where that is how it came.
+async fn judge_text(exchange: &Exchange, text: &[u8]) -> Option<Vec<u8>> {
+    let message = Message::read(text).ok()?;
+    let (id, asked) = look(exchange, &message)?;
     let inspector = Arc::clone(&exchange.visit.inspector);
-    let kept = text.clone();
-    let ward = Arc::clone(&inspector.ward);
-    ward.work(move || judge(&inspector, &id, &asked, text)).await.unwrap_or(kept)
+    if let Ok(judged) = judge(&inspector, &id, &asked, &message, text, Pace::Quick) {
+        return judged;
+    }
+    let (old, ward) = (text.to_vec(), Arc::clone(&inspector.ward));
+    ward.work(move || judge_fully(&inspector, &id, &asked, old)).await.filter(|new| new != text)
 }
 
 /// The request that a message answers, where the answer is looked at.

@@ -9,7 +9,7 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
-use toolpact_contract::{Mode, Revision};
+use toolpact_contract::Revision;
 
 use super::answer::join;
 use super::events::{Events, data};
@@ -17,6 +17,7 @@ use super::proxy::{Proxy, full};
 use super::visit::{Exchange, Visit};
 use crate::Id;
 use crate::catalog::{Known, Look};
+use crate::inspector::Pace;
 use crate::list::next_cursor;
 use crate::message::{Kind, Message, ToolParams, code, error, response};
 use crate::stdio::fetch::params;
@@ -87,6 +88,13 @@ impl Proxy {
             exchange.remember(id, Asked::Initialize);
             return None;
         }
+        if matches!(method, "tasks/result" | "tasks/get") {
+            let revision = || visit.revision(headers);
+            if let Some(asked) = visit.inspector.asks_for_task(method, message.params, revision) {
+                exchange.remember(id, asked);
+            }
+            return None;
+        }
         if method != "tools/list" && method != "tools/call" {
             return None;
         }
@@ -120,12 +128,9 @@ impl Proxy {
                 let text = format!("tool `{name}` is not offered: {reason}");
                 return Some(error(Some(&id), code::PARAMS, &text));
             }
-            Some(known) if self.visits.settings().arguments_of(name) != Mode::Off => {
-                let (inspector, known) = (Arc::clone(&visit.inspector), known.clone());
-                let arguments = params.arguments.map(|arguments| arguments.get().to_owned());
-                let asked = revision.clone();
-                let work = move || inspector.arguments(&known, arguments.as_deref(), &asked);
-                if let Some(refusal) = self.visits.ward.work(work).await.flatten() {
+            Some(known) => {
+                let arguments = params.arguments.map(RawValue::get);
+                if let Some(refusal) = arguments_of(visit, known, arguments, &revision).await {
                     return Some(response(&id, &refusal));
                 }
             }
@@ -211,6 +216,24 @@ impl Proxy {
         }
         None
     }
+}
+
+/// The tool error to answer a call with, where its arguments are not let through.
+async fn arguments_of(
+    visit: &Visit,
+    known: &Known,
+    arguments: Option<&str>,
+    revision: &Revision,
+) -> Option<String> {
+    if let Ok(judged) = visit.inspector.arguments(known, arguments, revision, Pace::Quick) {
+        return judged;
+    }
+    let (inspector, known, revision) =
+        (Arc::clone(&visit.inspector), known.clone(), revision.clone());
+    let (arguments, ward) = (arguments.map(str::to_owned), Arc::clone(&inspector.ward));
+    let judge =
+        move || inspector.arguments(&known, arguments.as_deref(), &revision, Pace::Full).ok();
+    ward.work(judge).await?.flatten()
 }
 
 /// The answer to `id` in a response, JSON or a stream of events, which is read no further.

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::relay::relay;
+use super::relay::relay_until;
 use super::signals::{Caught, Signals};
 use crate::{Event, Inspector};
 
@@ -84,10 +84,15 @@ impl Server {
     ) -> Result<u8, ServeError> {
         let mut signals = Signals::listen().map_err(ServeError::Signals)?;
         let Some(server) = self.streams() else { return Ok(0) };
-        let relayed = relay(client, server, Arc::clone(&inspector));
-        let caught = tokio::select! {
-            _ = relayed => None,
-            caught = signals.next() => Some(caught),
+        let caught = {
+            let ended = async {
+                // Why it cannot be waited for is told when it is waited for again.
+                let _ = self.child.wait().await;
+            };
+            tokio::select! {
+                _ = relay_until(client, server, Arc::clone(&inspector), ended) => None,
+                caught = signals.next() => Some(caught),
+            }
         };
         let status = match caught {
             None => self.end().await,

@@ -9,7 +9,7 @@ use super::line::Line;
 use super::open::{Asked, Full, MAX_OPEN};
 use super::session::{Gone, Session, room};
 use crate::catalog::{Known, Look};
-use crate::inspector::lock;
+use crate::inspector::{Later, Pace, lock};
 use crate::message::{Cancelled, Kind, Message, ToolParams, code, object, response};
 use crate::{Event, Id};
 
@@ -118,6 +118,11 @@ impl Session {
                 let revision = self.revision(&params).unwrap_or_default();
                 (id, Asked::List { first: params.cursor.is_none(), revision }, None)
             }
+            Kind::Request(id, method @ ("tasks/result" | "tasks/get")) if looks => {
+                let named = lock(&self.negotiated).clone();
+                let asked = self.inspector.asks_for_task(method, message.params, || named);
+                (id, asked.unwrap_or(Asked::Other), None)
+            }
             Kind::Request(id, "initialize") => (id, Asked::Initialize, None),
             Kind::Request(id, _) => (id, Asked::Other, None),
             Kind::Notification("notifications/cancelled") => {
@@ -171,6 +176,11 @@ impl Session {
             Fate::Forward => self.server(line).await,
             Fate::Drop => Ok(()),
             Fate::Hold(call) => {
+                match self.look_quickly(&call).await? {
+                    Some(true) => return self.server(line).await,
+                    Some(false) => return Ok(()),
+                    None => {}
+                }
                 let Some(permit) = room(&self.calls).await else { return Err(Gone) };
                 let session = Arc::clone(self);
                 tokio::spawn(async move {
@@ -185,34 +195,67 @@ impl Session {
         }
     }
 
+    /// Holds a call to the contract of its tool, where that takes no time to speak of; else nothing.
+    async fn look_quickly(&self, call: &Call) -> Result<Option<bool>, Gone> {
+        let known = match self.inspector.look(&call.revision, &call.name) {
+            Look::Known(known) => Some(known),
+            Look::Absent => None,
+            Look::Unseen => return Ok(None),
+        };
+        let refusal = known.as_ref().map_or(Ok(None), |known| {
+            let arguments = call.arguments.as_deref();
+            self.inspector.arguments(known, arguments, &call.revision, Pace::Quick)
+        });
+        match refusal {
+            Ok(refusal) => {
+                self.inspector.called(known.as_ref(), &call.name, &call.revision);
+                self.conclude(call, known, refusal).await.map(Some)
+            }
+            Err(Later) => Ok(None),
+        }
+    }
+
     /// Holds a call to the contract of its tool; `false` where it was answered or cancelled.
     async fn look(self: &Arc<Self>, call: Call) -> Result<bool, Gone> {
         let known = self.known(&call).await;
         self.inspector.called(known.as_ref(), &call.name, &call.revision);
         let refusal = match &known {
-            Some(Known::Dropped(reason)) => {
-                if lock(&self.open).settle(&call.id, call.ticket) {
-                    let text = format!("tool `{}` is not offered: {reason}", call.name);
-                    self.refuse(Some(&call.id), code::PARAMS, &text).await?;
-                }
-                return Ok(false);
-            }
-            Some(known) if self.inspector.settings().arguments_of(&call.name) != Mode::Off => {
+            Some(known @ Known::Kept { .. })
+                if self.inspector.settings().arguments_of(&call.name) != Mode::Off =>
+            {
                 let (inspector, known) = (Arc::clone(&self.inspector), known.clone());
                 let (arguments, revision) = (call.arguments.clone(), call.revision.clone());
-                self.work(move || inspector.arguments(&known, arguments.as_deref(), &revision))
-                    .await
-                    .flatten()
+                let judge = move || {
+                    inspector.arguments(&known, arguments.as_deref(), &revision, Pace::Full)
+                };
+                self.work(judge).await.and_then(Result::ok).flatten()
             }
             _ => None,
         };
+        self.conclude(&call, known, refusal).await
+    }
+
+    /// Whether the call is sent on; where not, it was answered or cancelled.
+    async fn conclude(
+        &self,
+        call: &Call,
+        known: Option<Known>,
+        refusal: Option<String>,
+    ) -> Result<bool, Gone> {
+        if let Some(Known::Dropped(reason)) = &known {
+            if lock(&self.open).settle(&call.id, call.ticket) {
+                let text = format!("tool `{}` is not offered: {reason}", call.name);
+                self.refuse(Some(&call.id), code::PARAMS, &text).await?;
+            }
+            return Ok(false);
+        }
         if let Some(refusal) = refusal {
             if lock(&self.open).settle(&call.id, call.ticket) {
                 self.client(response(&call.id, &refusal)).await?;
             }
             return Ok(false);
         }
-        let asked = Asked::Call { known, revision: call.revision };
+        let asked = Asked::Call { known, revision: call.revision.clone() };
         Ok(lock(&self.open).send(&call.id, call.ticket, asked))
     }
 

@@ -7,9 +7,10 @@ use serde_json::value::RawValue;
 use super::line::Line;
 use super::open::Asked;
 use super::session::{Gone, OWN, Session, room};
-use crate::inspector::{Inspector, Ruling, lock};
+use crate::inspector::{Inspector, Later, Pace, Ruling, lock};
 use crate::message::{Kind, Message, code, error};
 use crate::patch::splice;
+use crate::tasks::Task;
 use crate::{Event, Id};
 
 /// The most characters of a line that is no message that are repeated.
@@ -32,7 +33,13 @@ impl Session {
                 match self.answered(&message) {
                     None => Ok(()),
                     Some(None) => self.client(line).await,
-                    Some(Some((id, asked))) => self.judge_later(id, asked, line).await,
+                    Some(Some((id, asked))) => {
+                        match judge(&self.inspector, &id, &asked, &message, &line, Pace::Quick) {
+                            Ok(None) => self.client(line).await,
+                            Ok(Some(new)) => self.client(new).await,
+                            Err(Later) => self.judge_later(id, asked, line).await,
+                        }
+                    }
                 }
             }
         }
@@ -94,7 +101,9 @@ impl Session {
                 let _ = sender.send(text.into_bytes());
                 None
             }
-            Some(asked @ (Asked::List { .. } | Asked::Call { .. })) if message.result.is_some() => {
+            Some(asked @ (Asked::List { .. } | Asked::Call { .. } | Asked::Task { .. }))
+                if message.result.is_some() =>
+            {
                 Some(self.is_looked_at(&asked).then_some((id, asked)))
             }
             // A late answer to a request of the guard.
@@ -123,7 +132,7 @@ impl Session {
         let session = Arc::clone(self);
         tokio::spawn(async move {
             let inspector = Arc::clone(&session.inspector);
-            let judged = session.work(move || judge(&inspector, &id, &asked, line)).await;
+            let judged = session.work(move || judge_fully(&inspector, &id, &asked, line)).await;
             if let Some(line) = judged {
                 // A client that is gone is noticed where it is read.
                 let _ = session.client(line).await;
@@ -153,7 +162,7 @@ impl Session {
                 Some(Some((id, asked))) => {
                     let inspector = Arc::clone(&self.inspector);
                     let old = text.as_bytes().to_vec();
-                    let new = self.work(move || judge(&inspector, &id, &asked, old)).await;
+                    let new = self.work(move || judge_fully(&inspector, &id, &asked, old)).await;
                     let new = new.and_then(|new| String::from_utf8(new).ok()).unwrap_or_default();
                     let new = new.trim_end();
                     changed |= new != text;
@@ -169,22 +178,46 @@ impl Session {
     }
 }
 
-/// The answer as the client gets it.
-pub(crate) fn judge(inspector: &Inspector, id: &Id, asked: &Asked, line: Vec<u8>) -> Vec<u8> {
-    let ruled = {
-        let Ok(text) = std::str::from_utf8(&line) else { return line };
-        let Ok(message) = Message::read(text.as_bytes()) else { return line };
-        let Some(result) = message.result else { return line };
-        let ruling = match asked {
-            Asked::List { first, revision } => inspector.list(result, *first, revision),
-            Asked::Call { known, revision } => inspector.result(known.as_ref(), result, revision),
-            _ => Ruling::Same,
-        };
-        match ruling {
-            Ruling::Same => None,
-            Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
-            Ruling::Refused(message) => Some(error(Some(id), code::INTERNAL, &message)),
-        }
+/// The answer as the client gets it, however long it takes to tell.
+pub(crate) fn judge_fully(inspector: &Inspector, id: &Id, asked: &Asked, line: Vec<u8>) -> Vec<u8> {
+    let judged = match Message::read(&line) {
+        Ok(message) => judge(inspector, id, asked, &message, &line, Pace::Full),
+        Err(_) => Ok(None),
     };
-    ruled.unwrap_or(line)
+    judged.ok().flatten().unwrap_or(line)
+}
+
+/// The answer as the client gets it; nothing where that is `line`, which `message` was read from.
+pub(crate) fn judge(
+    inspector: &Inspector,
+    id: &Id,
+    asked: &Asked,
+    message: &Message<'_>,
+    line: &[u8],
+    pace: Pace,
+) -> Result<Option<Vec<u8>>, Later> {
+    let (Some(mut result), Ok(text)) = (message.result, std::str::from_utf8(line)) else {
+        return Ok(None);
+    };
+    let ruling = match asked {
+        // Compiling schemas takes its time.
+        Asked::List { .. } if pace == Pace::Quick => return Err(Later),
+        Asked::List { first, revision } => inspector.list(result, *first, revision),
+        Asked::Call { known, revision } => {
+            inspector.result(known.as_ref(), result, revision, pace)?
+        }
+        Asked::Task { known, revision } => {
+            let Some(inside) = Task::read(result).and_then(|task| task.result) else {
+                return Ok(None);
+            };
+            result = inside;
+            inspector.result(known.as_ref(), result, revision, pace)?
+        }
+        _ => Ruling::Same,
+    };
+    Ok(match ruling {
+        Ruling::Same => None,
+        Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
+        Ruling::Refused(message) => Some(error(Some(id), code::INTERNAL, &message)),
+    })
 }

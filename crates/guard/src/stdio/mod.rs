@@ -10,11 +10,13 @@ mod relay;
 mod session;
 pub(crate) mod signals;
 mod skim;
+mod standard;
 mod tools;
 mod watchdog;
 
 pub use child::{ServeError, Server};
 pub use relay::{End, relay};
+pub use standard::{Input, Output, standard};
 pub use tools::tools;
 pub use watchdog::Watchdog;
 #[cfg(unix)]

@@ -29,6 +29,13 @@ pub(crate) enum Asked {
         /// The revision that the client reads.
         revision: Revision,
     },
+    /// A task, whose result is that of a call where it has come to its end.
+    Task {
+        /// The tool of the call, where it is known.
+        known: Option<Known>,
+        /// The revision that the client reads.
+        revision: Revision,
+    },
     /// Asked by the guard itself: where the text of the answer goes.
     Own(oneshot::Sender<Vec<u8>>),
     /// Anything else.

@@ -1,5 +1,7 @@
 //! Carrying lines between a client and a server.
 
+use std::future::pending;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +30,9 @@ pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(30);
 /// How long a server may take to end by itself after that.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
+/// How long the output of a server that has ended may stay silent: what it started may keep it open.
+const SILENCE: Duration = Duration::from_millis(300);
+
 /// Carries lines between a client and a server until one of them is gone.
 ///
 /// Reads from a side only as fast as the other one takes what comes out; a line of more than
@@ -36,6 +41,16 @@ pub async fn relay(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
     server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
     inspector: Arc<Inspector>,
+) -> End {
+    relay_until(client, server, inspector, pending()).await
+}
+
+/// [`relay`], for a server that is over when `ended` is: its last words are still read.
+pub(crate) async fn relay_until(
+    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
+    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
+    inspector: Arc<Inspector>,
+    ended: impl Future<Output = ()> + Send,
 ) -> End {
     let (to_client, client_queue) = mpsc::channel(QUEUE);
     let (to_server, server_queue) = mpsc::channel(QUEUE);
@@ -47,12 +62,24 @@ pub async fn relay(
 
     let end = {
         let from_server = async {
-            while let Ok(Some(line)) = read_line(&mut server_in, max).await {
+            let mut ended = pin!(ended);
+            let mut over = false;
+            loop {
+                let mut line = pin!(read_line(&mut server_in, max));
+                let read = tokio::select! {
+                    biased;
+                    read = &mut line => read,
+                    () = &mut ended, if !over => {
+                        over = true;
+                        timeout(SILENCE, line).await.unwrap_or(Ok(None))
+                    }
+                    () = sleep(SILENCE), if over => Ok(None),
+                };
+                let Ok(Some(line)) = read else { return End::Server };
                 if session.from_server(line).await.is_err() {
                     return End::Client;
                 }
             }
-            End::Server
         };
         let from_client = async {
             while let Ok(Some(line)) = read_line(&mut client_in, max).await {

@@ -6,3 +6,5 @@ mod contract;
 mod faults;
 mod lossless;
 mod pair;
+mod tasks;
+mod text;

@@ -1,0 +1,121 @@
+//! Calls that answer with a task, and deliver their result later.
+//!
+//! In 2025-11-25 a task is in the member `task` of the answer, and `tasks/result` gives the result of
+//! the call. In the extension of 2026-07-28 the answer itself is the task (`resultType: "task"`), and
+//! the result of the call is in the member `result` of `tasks/get` and of `notifications/tasks`.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolpact_contract::Revision;
+
+use crate::Inspector;
+use crate::catalog::Known;
+use crate::inspector::lock;
+use crate::message::{ToolParams, object};
+use crate::stdio::open::Asked;
+
+/// The tasks that are remembered; the results of older ones pass unjudged.
+const TASKS: usize = 4096;
+
+/// The most bytes of the id of a task.
+const ID: usize = 1024;
+
+/// The tools of tasks, by the id of the task.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks {
+    known: HashMap<String, Option<Known>>,
+    order: VecDeque<String>,
+}
+
+impl Tasks {
+    /// A call of `known` became the task `id`.
+    pub(crate) fn add(&mut self, id: &str, known: Option<Known>) {
+        if id.len() > ID {
+            return;
+        }
+        if self.known.insert(id.to_owned(), known).is_none() {
+            self.order.push_back(id.to_owned());
+        }
+        if self.order.len() > TASKS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+
+    /// The tool of a task; `None` where the task is not known.
+    #[expect(clippy::option_option, reason = "a task of a tool that is not known is a task")]
+    pub(crate) fn of(&self, id: &str) -> Option<Option<Known>> {
+        self.known.get(id).cloned()
+    }
+}
+
+impl Inspector {
+    /// What a request about a task asks, where its result is one that is looked at; `negotiated` is
+    /// the revision of a client that does not name one.
+    pub(crate) fn asks_for_task(
+        &self,
+        method: &str,
+        params: Option<&RawValue>,
+        negotiated: impl FnOnce() -> Revision,
+    ) -> Option<Asked> {
+        let known = lock(&self.tasks).of(Task::read(params?)?.id()?)?;
+        let named = ToolParams::read(params).ok()?.revision().ok()?;
+        let revision = named.unwrap_or_else(negotiated);
+        Some(match method {
+            "tasks/result" => Asked::Call { known, revision },
+            _ => Asked::Task { known, revision },
+        })
+    }
+}
+
+/// The id of the task that `result` stands for.
+pub(crate) fn created(result: &Value) -> Option<&str> {
+    let task = match result.get("resultType").and_then(Value::as_str) {
+        Some("task") => result,
+        Some(_) => return None,
+        None => result.get("task")?,
+    };
+    task.get("taskId")?.as_str()
+}
+
+/// What of a task, or of a request about one, the guard looks at.
+#[derive(Deserialize)]
+pub(crate) struct Task<'a> {
+    #[serde(borrow, default, rename = "taskId")]
+    id: Option<std::borrow::Cow<'a, str>>,
+    /// The result of the call, where it has come to its end.
+    #[serde(borrow, default)]
+    pub(crate) result: Option<&'a RawValue>,
+}
+
+impl<'a> Task<'a> {
+    /// Reads `raw`; nothing where it says nothing about a task.
+    pub(crate) fn read(raw: &'a RawValue) -> Option<Self> {
+        object(raw).ok()
+    }
+
+    /// Its id.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{TASKS, Tasks};
+
+    #[test]
+    fn keeps_a_bounded_number() {
+        let mut tasks = Tasks::default();
+        for n in 0..2 * TASKS {
+            tasks.add(&n.to_string(), None);
+            tasks.add(&n.to_string(), None);
+        }
+        assert_eq!((tasks.known.len(), tasks.order.len()), (TASKS, TASKS));
+        assert!(tasks.of("0").is_none() && tasks.of(&(TASKS + 1).to_string()).is_some());
+    }
+}
