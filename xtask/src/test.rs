@@ -19,6 +19,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if answers("cargo", &["nextest", "--version"]) {
         run_command(cargo(["nextest", "run", "--workspace"]))
     } else {
-        run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests"]))
+        run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
     }
 }

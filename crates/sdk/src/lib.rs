@@ -60,19 +60,20 @@
 //! | --- | --- |
 //! | with a name, of a type that is `Deserialize` and `JsonSchema` | an argument; not required if it is an `Option` or has `#[serde(default)]` |
 //! | `Args(all): Args<T>` | all arguments as one value |
-//! | of a type that is [`FromContext`], such as `RequestContext` or `CancellationToken` | a part of the request |
+//! | of a type that is [`FromContext`], such as `RequestContext`, `CancellationToken` or [`Answers`] | a part of the request |
 //!
 //! | a return type | gives |
 //! | --- | --- |
 //! | any that is `Serialize` and `JsonSchema` | structured content, with its schema |
-//! | [`Text`], `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`, `()` | content without an output schema |
+//! | [`Text`], `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`, `CallToolResponse`, `()` | content without an output schema |
 //! | `(Vec<ContentBlock>, T)` | content and structured content |
-//! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error |
+//! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error; `ErrorData` is a protocol error |
 //!
 //! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
 //! and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and
 //! `tools_only` where the type implements `ServerHandler` itself (with [`Toolbox::list`] and [`Toolbox::call`]).
-//! Mistakes are compile errors.
+//! `#[schemars(extend("x-mcp-header" = "Region"))]` on a parameter has clients repeat it in a header. Mistakes are
+//! compile errors.
 //!
 //! [`serve`] serves them, [`Client`] calls them, [`testing`] shows what clients of each revision see of a server, in the same process.
 
@@ -96,4 +97,4 @@ pub use enforce::{Enforced, Options, enforce, enforce_with};
 pub use serve::{Http, ServeError, serve, serve_stdio};
 pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision};
 pub use toolpact_macros::tools;
-pub use tools::{Args, FromContext, Text, ToolError, Toolbox, Tools};
+pub use tools::{Answers, Args, FromContext, Text, ToolError, Toolbox, Tools};

@@ -2,13 +2,17 @@
 
 use std::{error::Error, fmt};
 
-use rmcp::model::{CallToolResult, ContentBlock};
+use rmcp::{
+    ErrorData,
+    model::{CallToolResponse, CallToolResult, ContentBlock},
+};
 use serde_json::Value;
 
 /// Why a tool could not do what it was asked to: a message for the model, and optional details.
 ///
 /// `?` turns any [`std::error::Error`] into one. What such an error says is for the log: the model is told
-/// "internal error". A message that the model should see is written with [`ToolError::new`].
+/// "internal error". A message that the model should see is written with [`ToolError::new`]. An
+/// [`ErrorData`] is for the client, not for the model: the call is answered with that protocol error.
 ///
 /// ```
 /// use toolpact::ToolError;
@@ -51,14 +55,19 @@ impl ToolError {
         self
     }
 
-    /// The result that tells the model, and a line in the log that says what caused it.
-    pub(crate) fn into_result(self, tool: &str) -> CallToolResult {
-        if let Some(source) = &self.source {
+    /// The result that tells the model, and a line in the log that says what caused it; or the protocol
+    /// error, if that is what caused it.
+    pub(crate) fn into_response(self, tool: &str) -> Result<CallToolResponse, ErrorData> {
+        if let Some(source) = self.source {
+            let source = match source.downcast::<ErrorData>() {
+                Ok(error) => return Err(*error),
+                Err(source) => source,
+            };
             tracing::error!(target: "toolpact", "tool `{tool}` failed: {}", chain(source.as_ref()));
         }
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.message)]);
         result.structured_content = self.details;
-        result
+        Ok(result.into())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Methods that are tools: what `#[toolpact::tools]` is made of.
 
+mod answers;
 mod error;
 mod output;
 mod parameter;
@@ -7,6 +8,7 @@ mod portable;
 mod text;
 mod toolbox;
 
+pub use answers::Answers;
 pub use error::{IntoToolError, ToolError};
 pub use output::{Fallible, Infallible, Output, Returns, StructuredOutput};
 pub use parameter::{Args, Carries, FromContext, Input, Parameter, Unnamed};

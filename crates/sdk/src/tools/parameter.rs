@@ -10,7 +10,7 @@ use super::{ToolError, portable};
 
 /// A part of the request that a method may ask for beside its arguments.
 ///
-/// Implemented for [`RequestContext`], [`CancellationToken`] and [`Peer`]; implement it for types of your
+/// Implemented for [`RequestContext`], [`CancellationToken`], [`Peer`] and [`Answers`](super::Answers); implement it for types of your
 /// own, such as the user that a middleware put into the extensions of the request.
 ///
 /// ```
@@ -51,6 +51,9 @@ impl FromContext for Peer<RoleServer> {
 }
 
 /// All arguments of a call as one value: `Args(query): Args<Query>`.
+///
+/// The schema of `T` is the input schema. With an implementation of [`JsonSchema`] by hand it says what
+/// it likes: every keyword goes out as it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Args<T>(pub T);
 

@@ -13,7 +13,7 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{Input, ToolError};
+use super::{Answers, Input, ToolError};
 
 /// A type whose methods are tools; implemented by `#[toolpact::tools]`.
 pub trait Tools: Send + Sync + Sized + 'static {
@@ -131,18 +131,21 @@ impl<S: Send + Sync + 'static> Toolbox<S> {
     ///
     /// # Errors
     ///
-    /// Where there is no tool of that name. A tool that fails answers with a tool error.
+    /// Where there is no tool of that name, or the tool fails with an [`ErrorData`]. With any other error a
+    /// tool answers as a tool error.
     pub async fn call(
         &self,
         server: &S,
         request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
+        mut context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(place) = self.places.get(request.name.as_ref()) else {
             return Err(ErrorData::invalid_params("tool not found", None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let answers = Answers::new(request.input_responses, request.request_state);
+        context.extensions.insert(answers);
         let response = (self.routes[*place].call)(server, arguments, context).await;
-        Ok(response.unwrap_or_else(|error| error.into_result(&request.name).into()))
+        response.or_else(|error| error.into_response(&request.name))
     }
 }

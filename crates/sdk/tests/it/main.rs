@@ -2,8 +2,10 @@
 
 mod calls;
 mod client;
+mod conformance;
 mod http;
 mod lists;
 mod methods;
 mod readme;
+mod rounds;
 mod server;

@@ -1,0 +1,62 @@
+//! What a client answered when a tool asked it for input.
+
+use rmcp::{RoleServer, model::InputResponses, service::RequestContext};
+use serde::de::DeserializeOwned;
+
+use super::{FromContext, ToolError};
+
+/// What the client answered to the input that the same tool asked it for before, and the state that the
+/// tool gave along; empty in the first round.
+///
+/// From 2026-07-28 on a tool that needs something from the client returns an `InputRequiredResult`, and is
+/// called again with the answers. Nothing in here can be trusted more than an argument: the state comes
+/// back through the client, and `rmcp`'s `RequestStateCodec` tells whether it is the one that was sent.
+///
+/// ```
+/// use rmcp::model::{CallToolResponse, ElicitResult, InputRequiredResult, InputRequests};
+/// use toolpact::{Answers, ToolError};
+///
+/// # #[derive(Clone)] struct Greeter;
+/// #[toolpact::tools]
+/// impl Greeter {
+///     /// Greets whoever is there.
+///     #[tool]
+///     fn greet(&self, answers: Answers) -> Result<CallToolResponse, ToolError> {
+///         let Some(name) = answers.get::<ElicitResult>("name") else {
+///             return Ok(InputRequiredResult::from_input_requests(ask()).into());
+///         };
+///         // …
+/// #       unimplemented!("{name:?}")
+///     }
+/// }
+/// # fn ask() -> InputRequests { InputRequests::new() }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Answers {
+    responses: InputResponses,
+    state: Option<String>,
+}
+
+impl Answers {
+    pub(super) fn new(responses: Option<InputResponses>, state: Option<String>) -> Self {
+        Self { responses: responses.unwrap_or_default(), state }
+    }
+
+    /// The answer to the request called `key`; nothing where there is none, or it is no `T`.
+    #[must_use]
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        T::deserialize(self.responses.get(key)?).ok()
+    }
+
+    /// The state that the tool gave along.
+    #[must_use]
+    pub fn state(&self) -> Option<&str> {
+        self.state.as_deref()
+    }
+}
+
+impl FromContext for Answers {
+    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+        Ok(context.extensions.get::<Self>().cloned().unwrap_or_default())
+    }
+}
