@@ -66,14 +66,13 @@ pub(crate) fn get(request: &GetPromptRequestParams) -> Result<GetPromptResponse,
         ],
         "test_input_required_result_prompt" => {
             let answers = request.input_responses.as_ref();
-            match answers.and_then(|all| content(all.get("user_context")?, "context")) {
-                Some(context) => vec![text(&format!("With {context}."))],
-                None => {
-                    let question = form("What context should the prompt use?", "context", "string");
-                    let requests = model(json!({ "user_context": question }))?;
-                    return Ok(InputRequiredResult::from_input_requests(requests).into());
-                }
-            }
+            let context = answers.and_then(|all| content(all.get("user_context")?, "context"));
+            let Some(context) = context else {
+                let question = form("What context should the prompt use?", "context", "string");
+                let requests = model(json!({ "user_context": question }))?;
+                return Ok(InputRequiredResult::from_input_requests(requests).into());
+            };
+            vec![text(&format!("With {context}."))]
         }
         name => {
             return Err(ErrorData::invalid_params(format!("no prompt `{name}`"), None));

@@ -2,6 +2,7 @@
 //!
 //! `tests/conformance/expected.json` has what is to pass: for each scenario the number of its checks.
 //! Scenarios that are out of scope stand there with their reason; together they are all that the suite has.
+#![expect(clippy::unwrap_used, reason = "runs programs for tests only")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
