@@ -10,7 +10,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from pydantic_core import to_jsonable_python
 
-mode, calls, command, *args = sys.argv[1:]
+mode, visits = sys.argv[1:]
 
 
 async def attempt(action):
@@ -31,13 +31,19 @@ async def call(client, name, arguments):
     return {"value": result.structured_content, "data": to_jsonable_python(result.data)}
 
 
-async def main():
+async def visit(target, calls):
+    command, *args = target
     server = command if command.startswith("http:") else StdioTransport(command, args)
     async with Client(server, mode=mode) as client:
         report = {"tools": await attempt(names(client)), "calls": []}
-        for name, arguments in json.loads(calls):
+        for name, arguments in calls:
             report["calls"].append(await attempt(call(client, name, arguments)))
-    print(json.dumps(report))
+    return report
+
+
+async def main():
+    for target, calls in json.loads(visits):
+        print(json.dumps(await visit(target, calls)))
 
 
 asyncio.run(main())

@@ -7,9 +7,6 @@ import sys
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 
-_, calls, command, *args = sys.argv[1:]
-
-
 async def attempt(action):
     try:
         return await action
@@ -26,16 +23,22 @@ async def call(session, name, arguments):
     return {"error": result.content[0].text} if result.isError else {"value": result.structuredContent}
 
 
-async def main():
+async def visit(target, calls):
+    command, *args = target
     is_http = command.startswith("http:")
     params = StdioServerParameters(command=command, args=args)
     async with streamablehttp_client(command) if is_http else stdio_client(params) as streams:
         async with ClientSession(*streams[:2]) as session:
             await session.initialize()
             report = {"tools": await attempt(names(session)), "calls": []}
-            for name, arguments in json.loads(calls):
+            for name, arguments in calls:
                 report["calls"].append(await attempt(call(session, name, arguments)))
-    print(json.dumps(report))
+    return report
+
+
+async def main():
+    for target, calls in json.loads(sys.argv[2]):
+        print(json.dumps(await visit(target, calls)))
 
 
 asyncio.run(main())

@@ -6,7 +6,7 @@ import sys
 
 from mcp import Client, StdioServerParameters
 
-mode, calls, command, *args = sys.argv[1:]
+mode, visits = sys.argv[1:]
 
 
 async def attempt(action):
@@ -25,14 +25,20 @@ async def call(client, name, arguments):
     return {"error": result.content[0].text} if result.is_error else {"value": result.structured_content}
 
 
-async def main():
+async def visit(target, calls):
+    command, *args = target
     is_http = command.startswith("http:")
     server = command if is_http else StdioServerParameters(command=command, args=args)
     async with Client(server, mode=mode) as client:
         report = {"tools": await attempt(names(client)), "calls": []}
-        for name, arguments in json.loads(calls):
+        for name, arguments in calls:
             report["calls"].append(await attempt(call(client, name, arguments)))
-    print(json.dumps(report))
+    return report
+
+
+async def main():
+    for target, calls in json.loads(visits):
+        print(json.dumps(await visit(target, calls)))
 
 
 asyncio.run(main())

@@ -4,6 +4,7 @@
 
 mod bowtie;
 mod check;
+mod clients;
 mod command;
 mod demo;
 mod guard;

@@ -1,0 +1,173 @@
+//! Published clients against the demo server, and against a plain `rmcp` server as `docs/clients.md` says.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::guard_http::Process;
+use crate::guard_peers::peers;
+
+/// A program of `tests/clients`, as one client.
+struct Client {
+    /// Its name in the table.
+    name: &'static str,
+    program: &'static str,
+    mode: &'static str,
+    /// Whether it speaks 2026-07-28 to a server that does.
+    is_natural: bool,
+}
+
+/// One test, one client.
+macro_rules! clients {
+    ($($test:ident: $name:expr, $program:expr, $mode:expr, $is_natural:expr;)*) => {$(
+        #[test]
+        fn $test() {
+            let client =
+                Client { name: $name, program: $program, mode: $mode, is_natural: $is_natural };
+            client.fares_as_expected();
+        }
+    )*};
+}
+
+clients! {
+    typescript_v1: "TypeScript SDK v1", "typescript.mjs", "v1", false;
+    typescript_v2_default: "TypeScript SDK v2, default", "typescript.mjs", "legacy", false;
+    typescript_v2_modern: "TypeScript SDK v2, 2026-07-28", "typescript.mjs", "modern", true;
+    python_v1: "Python SDK 1.x", "python_v1.py", "legacy", false;
+    python_v2_legacy: "Python SDK 2.x, legacy", "python_v2.py", "legacy", false;
+    python_v2_auto: "Python SDK 2.x, auto", "python_v2.py", "auto", true;
+    fastmcp_legacy: "FastMCP, legacy", "fastmcp_v4.py", "legacy", false;
+    fastmcp_auto: "FastMCP, auto", "fastmcp_v4.py", "auto", true;
+}
+
+impl Client {
+    /// Each server over standard input and output, and over HTTP.
+    fn fares_as_expected(&self) {
+        let cases = data("demo");
+        let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
+        let calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
+        let demo = env!("CARGO_BIN_EXE_toolpact");
+        let bare = bare();
+        let bare = bare.to_str().unwrap();
+        let (_demo, demo_url) = listen(&[demo, "demo"]);
+        let (_bare, bare_url) = listen(&[bare]);
+        let reports = self.visit(&json!([
+            [[demo, "demo", "--stdio"], calls],
+            [[demo_url], calls],
+            [[bare], data("bare")],
+            [[bare_url], data("bare")],
+        ]));
+        let [over_stdio, over_http, bare_over_stdio, bare_over_http] = reports.as_slice() else {
+            panic!("{}: {reports:?}", self.name)
+        };
+        for report in [over_stdio, over_http] {
+            self.reads_the_demo_server(cases.as_array().unwrap(), report);
+        }
+        for report in [bare_over_stdio, bare_over_http] {
+            self.fares_as_documented_without_toolpact(report);
+        }
+    }
+
+    fn reads_the_demo_server(&self, cases: &[Value], report: &Value) {
+        let mut tools: Vec<&Value> = cases.iter().map(|case| &case["tool"]).collect();
+        tools.dedup();
+        assert_eq!(report["tools"], json!(tools), "{}", self.name);
+        for (case, seen) in cases.iter().zip(report["calls"].as_array().unwrap()) {
+            self.compare(case, seen);
+        }
+    }
+
+    /// Holds what came of a call against the expectation.
+    fn compare(&self, case: &Value, seen: &Value) {
+        let Some(value) = case.get("value") else {
+            let told = seen["error"].as_str().unwrap_or_default();
+            assert!(told.contains(case["error"].as_str().unwrap()), "{}: {seen}", self.name);
+            return;
+        };
+        let wrapped = !self.is_natural && case.get("envelope").is_some();
+        let expected = if wrapped { json!({ "result": value }) } else { value.clone() };
+        assert_eq!(seen.get("value"), Some(&expected), "{}: {case}", self.name);
+        if let Some(data) = seen.get("data") {
+            assert_eq!(*data, expected, "{}: {case}", self.name);
+        }
+    }
+
+    fn fares_as_documented_without_toolpact(&self, report: &Value) {
+        let mut cells = vec![if report["tools"].is_array() { "ok" } else { "fails" }];
+        let results = report["calls"].as_array().unwrap();
+        for (call, result) in data("bare").as_array().unwrap().iter().zip(results) {
+            let is_wrong = ["ranged", "lying"].iter().any(|name| call[0] == *name);
+            cells.push(match result.get("value") {
+                None => "fails",
+                Some(_) if is_wrong => "wrong data",
+                Some(_) => "ok",
+            });
+        }
+        let row = format!("| {} | {} |", self.name, cells.join(" | "));
+        let page = include_str!("../../../../docs/clients.md");
+        assert!(page.contains(&row), "`docs/clients.md` does not have\n{row}");
+    }
+
+    /// What the client reports of each server.
+    fn visit(&self, visits: &Value) -> Vec<Value> {
+        let peers = peers();
+        let program =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(self.program);
+        let mut command = if self.program.ends_with(".mjs") {
+            // Node finds packages beside the program that wants them.
+            let part = peers.join(format!("{}.{}", self.program, std::process::id()));
+            std::fs::copy(program, &part).unwrap();
+            std::fs::rename(&part, peers.join(self.program)).unwrap();
+            let mut command = Command::new("node");
+            command.arg(self.program);
+            command
+        } else {
+            let mut command = Command::new("python3");
+            command.arg(program);
+            command
+        };
+        let python = peers.join("../../python");
+        let mut places = vec![python.join("peers")];
+        if self.program == "python_v1.py" {
+            places.insert(0, python.join("peers-v1"));
+        }
+        command.env("PYTHONPATH", std::env::join_paths(places).unwrap());
+        command.arg(self.mode).arg(visits.to_string()).current_dir(peers);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{}: {said}", self.name);
+        let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+}
+
+/// Starts `server` on a free port: the process and its URL.
+fn listen(server: &[&str]) -> (Process, String) {
+    let mut command = Command::new(server[0]);
+    command.args(&server[1..]).args(["--http", "127.0.0.1:0"]).stderr(Stdio::piped());
+    let mut process = Process(command.spawn().unwrap());
+    let mut reader = BufReader::new(process.0.stderr.take().unwrap());
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    // What it says later is not held up.
+    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+    let url = line.split_whitespace().find(|word| word.starts_with("http:")).unwrap().to_owned();
+    (process, url)
+}
+
+fn data(name: &str) -> Value {
+    let data: Value = serde_json::from_str(include_str!("../clients/calls.json")).unwrap();
+    data[name].clone()
+}
+
+/// The example `bare`, an `rmcp` server: built with the workspace, or now.
+fn bare() -> PathBuf {
+    let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples/bare");
+    if !place.exists() {
+        let build = ["build", "--quiet", "--package", "toolpact", "--example", "bare"];
+        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    }
+    place
+}
