@@ -67,6 +67,7 @@
 //! | any that is `Serialize` and `JsonSchema` | structured content, with its schema |
 //! | [`Text`], `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`, `CallToolResponse`, `()` | content without an output schema |
 //! | `(Vec<ContentBlock>, T)` | content and structured content |
+//! | [`Reply<T>`](Reply) | structured content, or a question to the client first |
 //! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error; `ErrorData` is a protocol error |
 //!
 //! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
@@ -97,4 +98,4 @@ pub use enforce::{Enforced, Options, enforce, enforce_with};
 pub use serve::{Http, ServeError, serve, serve_stdio};
 pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision};
 pub use toolpact_macros::tools;
-pub use tools::{Answers, Args, FromContext, Text, ToolError, Toolbox, Tools};
+pub use tools::{Answers, Args, FromContext, Reply, Text, ToolError, Toolbox, Tools};

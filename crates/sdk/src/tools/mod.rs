@@ -5,6 +5,7 @@ mod error;
 mod output;
 mod parameter;
 mod portable;
+mod reply;
 mod text;
 mod toolbox;
 
@@ -12,5 +13,6 @@ pub use answers::Answers;
 pub use error::{IntoToolError, ToolError};
 pub use output::{Fallible, Infallible, Output, Returns, StructuredOutput};
 pub use parameter::{Args, Carries, FromContext, Input, Parameter, Unnamed};
+pub use reply::Reply;
 pub use text::Text;
 pub use toolbox::{Route, Toolbox, Tools};

@@ -9,7 +9,7 @@ use rmcp::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolpact::{Answers, Args, Revision, Text, ToolError, enforce, testing};
+use toolpact::{Answers, Args, Reply, Revision, Text, ToolError, enforce, testing};
 
 #[derive(Clone)]
 struct Desk;
@@ -38,6 +38,14 @@ impl Desk {
                 let requests = serde_json::from_value(question)?;
                 Ok(InputRequiredResult::new(Some(requests), Some("asked".to_owned())).into())
             }
+        }
+    }
+
+    #[tool]
+    fn numbers(&self, answers: Answers) -> Result<Reply<Vec<u8>>, ToolError> {
+        match answers.get("count") {
+            Some(count) => Ok(Reply::Complete(vec![7; count])),
+            None => Ok(Reply::InputRequired(InputRequiredResult::from_request_state("waiting"))),
         }
     }
 
@@ -102,6 +110,22 @@ async fn a_tool_asks_and_is_called_again_with_the_answers() {
     assert_eq!(second["content"][0]["text"], "Hello, Ada!", "{second}");
     // What is no answer is as good as none.
     assert_eq!(retry(json!(12), "asked").await.unwrap()["resultType"], "input_required");
+}
+
+#[tokio::test]
+async fn a_question_stands_beside_a_typed_result() {
+    let tools = testing::advertised(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let tool = tools.iter().find(|tool| tool["name"] == "numbers").unwrap();
+    assert_eq!(tool["outputSchema"]["type"], "array", "{tool}");
+    let session = testing::connect(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let first = session.call("numbers", json!({})).await.unwrap();
+    assert_eq!(first["requestState"], "waiting", "{first}");
+    let params = json!({ "name": "numbers", "inputResponses": { "count": 2 } });
+    let second = session.request("tools/call", params).await.unwrap();
+    assert_eq!(second["structuredContent"], json!([7, 7]), "{second}");
+    // Before 2026-07-28 nobody can be asked this way.
+    let session = testing::connect(enforce(Desk), Revision::V2025_11_25).await.unwrap();
+    assert!(session.call("numbers", json!({})).await.is_err());
 }
 
 #[tokio::test]

@@ -1,0 +1,93 @@
+//! A client that loses its connection in the middle of a call, and comes back for the answer.
+#![expect(clippy::unwrap_used, reason = "a client for tests only")]
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+    sync::Notify,
+};
+use tokio_util::sync::CancellationToken;
+use toolpact::Http;
+
+/// A server whose one tool answers when it is told to.
+#[derive(Clone)]
+struct Slow {
+    started: Arc<Notify>,
+    go: Arc<Notify>,
+}
+
+#[toolpact::tools]
+impl Slow {
+    #[tool]
+    async fn wait(&self) -> u8 {
+        self.started.notify_one();
+        self.go.notified().await;
+        42
+    }
+}
+
+/// Sends a request and gives its answer, read until it has `end`, with the connection still open.
+async fn send(address: SocketAddr, head: &str, body: &Value, end: &str) -> (String, TcpStream) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let request = format!(
+        "{head}\r\nhost: {address}\r\naccept: application/json, text/event-stream\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    while !answer.contains(end) {
+        let mut part = [0; 4096];
+        let read = tokio::time::timeout(Duration::from_secs(60), stream.read(&mut part));
+        let count = read.await.unwrap().unwrap();
+        assert!(count > 0, "ended before `{end}`: {answer}");
+        answer.push_str(&String::from_utf8_lossy(&part[..count]));
+    }
+    (answer, stream)
+}
+
+/// The value of a line `name: value`.
+fn line<'a>(answer: &'a str, name: &str) -> &'a str {
+    let mut values = answer.lines().filter_map(|line| line.strip_prefix(name));
+    values.next().unwrap_or_else(|| panic!("no `{name}` in {answer}")).trim()
+}
+
+#[tokio::test]
+async fn the_answer_waits_for_a_client_that_comes_back() {
+    let slow = Slow { started: Arc::default(), go: Arc::default() };
+    let stop = CancellationToken::new();
+    let http = Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap().stop_with(stop.clone());
+    let address = http.address();
+    let task = tokio::spawn(http.serve(slow.clone()));
+
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" }
+    } });
+    let (answer, _) = send(address, "POST /mcp HTTP/1.1", &hello, "serverInfo").await;
+    let session = format!(
+        "HTTP/1.1\r\nmcp-session-id: {}\r\nmcp-protocol-version: 2025-11-25",
+        line(&answer, "mcp-session-id:")
+    );
+    let post = format!("POST /mcp {session}");
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    send(address, &post, &initialized, "202").await;
+
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": { "name": "wait", "arguments": {} } });
+    let (primed, connection) = send(address, &post, &call, "retry:").await;
+    let event = line(&primed, "id:");
+    slow.started.notified().await;
+    drop(connection);
+    slow.go.notify_one();
+
+    let get = format!("GET /mcp {session}\r\nlast-event-id: {event}");
+    let (answer, _) = send(address, &get, &Value::Null, "structuredContent").await;
+    assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
+    stop.cancel();
+    task.await.unwrap().unwrap();
+}
