@@ -42,10 +42,10 @@ impl Desk {
     }
 
     #[tool]
-    fn numbers(&self, answers: Answers) -> Result<Reply<Vec<u8>>, ToolError> {
+    fn numbers(&self, answers: Answers) -> Reply<Vec<u8>> {
         match answers.get("count") {
-            Some(count) => Ok(Reply::Complete(vec![7; count])),
-            None => Ok(Reply::InputRequired(InputRequiredResult::from_request_state("waiting"))),
+            Some(count) => Reply::Complete(vec![7; count]),
+            None => Reply::InputRequired(InputRequiredResult::from_request_state("waiting")),
         }
     }
 
