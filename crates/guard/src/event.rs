@@ -21,6 +21,10 @@ pub enum Event {
 }
 
 impl Event {
+    pub(crate) fn info(message: impl Into<String>) -> Self {
+        Self::Notice { severity: Severity::Info, message: message.into() }
+    }
+
     pub(crate) fn warning(message: impl Into<String>) -> Self {
         Self::Notice { severity: Severity::Warning, message: message.into() }
     }

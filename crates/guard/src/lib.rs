@@ -10,10 +10,13 @@
 //!   counted in its [`Status`](status::Status).
 //! - [`stdio`] relays a server that is a child process.
 //! - [`http`] stands before a server on Streamable HTTP.
+//! - [`config`] reads `toolpact.toml`, and a [`Fleet`] is the servers in it.
 //! - What it has to say goes to a [`Listener`].
 
 mod catalog;
+pub mod config;
 mod event;
+mod fleet;
 pub mod http;
 mod id;
 mod inspector;
@@ -31,6 +34,7 @@ mod unique;
 mod ward;
 
 pub use event::{Event, Listener};
+pub use fleet::{Fleet, FleetError};
 pub use id::Id;
 pub use inspector::Inspector;
 pub use live::ToolsError;

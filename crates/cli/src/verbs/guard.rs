@@ -1,20 +1,22 @@
 //! `toolpact guard`: the contract in front of a server.
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use tokio::net::TcpListener;
-use toolpact_contract::{Mode, Policy};
-use toolpact_guard::http::{self, Backend, Client, Front, Hosts, Proxy, Routes};
+use tokio::runtime::{Builder, Runtime};
+use toolpact_guard::config::{self, Config, Terms};
+use toolpact_guard::http::{
+    self, Backend, Bounds, Bridge, Client, Front, Hosts, Launch, Proxy, Routes,
+};
+use toolpact_guard::status::Board;
 use toolpact_guard::stdio::{Server, Watchdog};
-use toolpact_guard::{Inspector, MAX_MESSAGE, Settings, Ward};
-use toolpact_schema::{Limits, Schema};
+use toolpact_guard::{Fleet, Inspector, Settings, Ward};
 
-use super::check::limit;
 use crate::exit::Outcome;
 use crate::log::{Format, Log};
 
@@ -23,9 +25,15 @@ Examples:
   toolpact guard -- npx -y @modelcontextprotocol/server-everything
   toolpact guard --tools repair --results enforce -- python my_server.py
   toolpact guard --log json -- ./server 2> findings.jsonl
-  toolpact guard --listen 127.0.0.1:8080 --upstream http://127.0.0.1:3000/mcp
+  toolpact guard --listen 127.0.0.1:8080 --upstream https://tools.example/mcp
+  toolpact guard --listen 127.0.0.1:8080 -- python my_server.py
+  toolpact guard --config toolpact.toml --status 127.0.0.1:9090
 
 Exit code: that of the server, 128 and the number of the signal that ended it; 2: wrong usage, or the server cannot be started.";
+
+/// Where a guard listens where the file does not say.
+const LISTEN: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 
 /// Put the contract in front of a server.
 ///
@@ -34,8 +42,10 @@ Exit code: that of the server, 128 and the number of the signal that ended it; 2
 /// revision that the client speaks; what does not have to change is forwarded byte for byte. What the
 /// guard finds is said on standard error, where the server's own goes, too.
 ///
-/// With `--listen` and `--upstream` it is a reverse proxy for a server on Streamable HTTP: JSON and
-/// streams of events, sessions, and headers as they come. `Host` and `Origin` have to name this machine.
+/// With `--listen` clients are on Streamable HTTP: before the server at the URL of `--upstream`, or
+/// before COMMAND, at `/mcp`, with one process a session. `Host` and `Origin` have to name this machine.
+///
+/// Several servers are in `toolpact.toml`, which is read where there is neither COMMAND nor URL.
 ///
 /// A message may have 16 MiB (`--max-message`); whoever waits for a longer one gets an error. Lines of
 /// the server that are no messages are left out.
@@ -43,19 +53,19 @@ Exit code: that of the server, 128 and the number of the signal that ended it; 2
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
     /// The server and its arguments
-    #[arg(last = true, required_unless_present_any = ["watch", "upstream"], value_name = "COMMAND")]
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
     /// Guard the server at this URL instead, on Streamable HTTP
     #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
     upstream: Option<String>,
 
-    /// Where to listen for its clients; they use the path of the URL
-    #[arg(long, value_name = "ADDR", requires = "upstream")]
+    /// Where to listen for clients on HTTP; they use the path of the URL
+    #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
 
     /// A further name that clients may call the guard by, beside those of this machine for itself
-    #[arg(long, value_name = "NAME", requires = "upstream")]
+    #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
     /// Trust the certificates in this PEM file, too, beside those of the system (or of
@@ -64,83 +74,33 @@ pub(crate) struct Guard {
     ca_file: Option<PathBuf>,
 
     #[command(flatten)]
-    options: GuardOptions,
+    terms: Terms,
+
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t, help_heading = "What is seen")]
+    log: Format,
+
+    /// Serve a status page (`/`, `/status.json`) and metrics for Prometheus (`/metrics`) here
+    #[arg(long, value_name = "ADDR", help_heading = "What is seen")]
+    status: Option<SocketAddr>,
+
+    /// Guard the servers of this file, each at `/NAME/mcp`; `toolpact.toml` in this folder where
+    /// there is neither COMMAND nor URL. Changes in it are in force from the next call on
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream", "Terms", "allow_host"], help_heading = "Several servers")]
+    config: Option<PathBuf>,
+
+    /// Read the file, say what is wrong with it, and end
+    #[arg(long, conflicts_with_all = ["command", "upstream"], help_heading = "Several servers")]
+    check_config: bool,
+
+    /// Write the JSON Schema of the file to standard output, and end
+    #[arg(long, exclusive = true, help_heading = "Several servers")]
+    config_schema: bool,
 
     /// End this process group when standard input ends; how a guard starts its watchdog
     #[cfg(unix)]
     #[arg(long, hide = true, value_name = "GROUP", exclusive = true)]
     watch: Option<i32>,
-}
-
-/// What a guard does.
-#[derive(Debug, clap::Args)]
-struct GuardOptions {
-    /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
-    /// mended without changing its meaning, `reject` refuses the list, `off` leaves lists alone
-    #[arg(long, default_value = "filter", value_name = "POLICY", value_parser = tools)]
-    tools: ToolsMode,
-
-    /// What becomes of wrong arguments: `off` does not look, `warn` reports, `enforce` answers with a
-    /// tool error that a model can act on
-    #[arg(long, default_value = "enforce", value_name = "MODE")]
-    arguments: Mode,
-
-    /// What becomes of wrong results: `off` does not look, `warn` reports, `enforce` withholds them
-    #[arg(long, default_value = "warn", value_name = "MODE")]
-    results: Mode,
-
-    /// Leave tools and results in the shape that the server sends, whatever the client can read
-    #[arg(long)]
-    no_project: bool,
-
-    /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
-    /// are those of `toolpact check`
-    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
-    limits: Vec<(String, u64)>,
-
-    /// The steps one validation may take; the same as `--limit fuel=N`
-    #[arg(long, value_name = "N")]
-    fuel: Option<u64>,
-
-    /// The most bytes of one message
-    #[arg(long, value_name = "BYTES", default_value_t = MAX_MESSAGE)]
-    max_message: usize,
-
-    /// How findings are written
-    #[arg(long, value_enum, default_value_t)]
-    log: Format,
-}
-
-/// A policy, or none.
-#[derive(Clone, Copy, Debug)]
-struct ToolsMode(Option<Policy>);
-
-fn tools(name: &str) -> Result<ToolsMode, String> {
-    match name {
-        "off" => Ok(ToolsMode(None)),
-        name => Policy::from_str(name)
-            .map(|policy| ToolsMode(Some(policy)))
-            .map_err(|error| format!("expected one of off, {}, found `{name}`", error.expected)),
-    }
-}
-
-impl GuardOptions {
-    fn settings(&self) -> Settings {
-        let mut limits = Limits::default();
-        let fuel = self.fuel.map(|fuel| ("fuel".to_owned(), fuel));
-        for (name, n) in self.limits.iter().chain(&fuel) {
-            // The names were checked when the command line was read.
-            let _ = limits.set(name, *n);
-        }
-        let mut settings = Settings::default();
-        settings.tools = self.tools.0;
-        settings.arguments = self.arguments;
-        settings.results = self.results;
-        settings.project = !self.no_project;
-        settings.schema = Schema::options().limits(limits);
-        settings.max_message = self.max_message;
-        settings
-    }
 }
 
 impl Guard {
@@ -150,49 +110,156 @@ impl Guard {
             toolpact_guard::stdio::watch(group)?;
             return Ok(Outcome::Clean);
         }
-        let log = Log::open(self.options.log);
-        if let (Some(upstream), Some(listen)) = (&self.upstream, self.listen) {
-            return self.listen(upstream, listen, &log);
+        if self.config_schema {
+            writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
+            return Ok(Outcome::Clean);
         }
-        let inspector = Inspector::new(self.options.settings(), Arc::new(log.clone()));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        if self.command.is_empty() && self.upstream.is_none() {
+            let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
+            if self.config.is_none() && !path.exists() {
+                anyhow::bail!(
+                    "expected `-- COMMAND`, `--upstream URL` or `--config FILE`, and there is no {} here",
+                    config::FILE
+                );
+            }
+            return self.fleet(path);
+        }
+        let log = Log::open(self.log);
+        let served = match (&self.upstream, self.listen) {
+            (Some(url), Some(listen)) => self.remote(url, listen, &log),
+            (_, Some(listen)) => self.bridge(listen, &log),
+            _ => self.child(&log),
+        };
+        log.close();
+        served
+    }
+
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::default();
+        self.terms.apply(&mut settings);
+        settings.ignore_headers = self.listen.is_none();
+        settings
+    }
+
+    fn hosts(&self) -> Hosts {
+        Hosts::new(self.allow_host.iter().cloned())
+    }
+
+    fn ward(&self, name: &str, log: &Log) -> Arc<Ward> {
+        Arc::new(Ward::new(name, self.settings(), Arc::new(log.clone())))
+    }
+
+    /// Guards a server on standard input and output.
+    fn child(&self, log: &Log) -> anyhow::Result<Outcome> {
+        let (program, arguments) = self.command.split_first().context("no command")?;
+        let ward = self.ward(&program.to_string_lossy(), log);
+        let runtime = Builder::new_current_thread().enable_all().build()?;
         let served = runtime.block_on(async {
-            let (program, arguments) = self.command.split_first().expect("clap wants one");
+            let board = Board::new(vec![Arc::clone(&ward)], self.hosts());
+            show(self.status, Arc::new(board)).await?;
             let server = Server::start(program, arguments)?;
             let _watchdog = server.id().and_then(watchdog);
             let client = toolpact_guard::stdio::standard();
-            server.serve(client, Arc::new(inspector)).await
+            anyhow::Ok(server.serve(client, Arc::new(Inspector::of(ward))).await?)
         });
         // Standard input is read on a thread that only its end would end.
         runtime.shutdown_background();
-        log.close();
         Ok(Outcome::Ended(served?))
     }
-}
 
-impl Guard {
     /// Guards a server on HTTP until told to end.
-    fn listen(&self, upstream: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
-        let mut settings = self.options.settings();
-        settings.ignore_headers = false;
-        let hosts = Hosts::new(self.allow_host.iter().cloned());
-        let ward = Arc::new(Ward::new(upstream, settings, Arc::new(log.clone())));
-        let proxy = Proxy::new(upstream, Client::new(self.ca_file.as_deref())?, ward)?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let listener = TcpListener::bind(listen)
-                .await
-                .with_context(|| format!("cannot listen on {listen}"))?;
-            let address = listener.local_addr()?;
-            let path = proxy.path();
-            eprintln!("toolpact: listening on http://{address}{path} for {upstream}");
-            let front = Front::new(Routes::one(Backend::Proxy(Arc::new(proxy)), hosts));
-            http::serve(listener, Arc::new(front)).await?;
+    fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+        let client = Client::new(self.ca_file.as_deref())?;
+        let proxy = Arc::new(Proxy::new(url, client, self.ward(url, log))?);
+        let what = format!("{} for {url}", proxy.path());
+        self.alone(Backend::Proxy(proxy), listen, &what)
+    }
+
+    /// Guards a command for clients on HTTP until told to end.
+    fn bridge(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+        let (program, arguments) = self.command.split_first().context("no command")?;
+        let launch = Launch {
+            program: program.clone(),
+            arguments: arguments.to_vec(),
+            watchdog: Some(watchdog),
+            ..Launch::default()
+        };
+        let name = program.to_string_lossy();
+        let bridge = Bridge::new(launch, Bounds::default(), self.ward(&name, log));
+        self.alone(Backend::Bridge(Arc::new(bridge)), listen, &format!("/mcp for {name}"))
+    }
+
+    fn alone(&self, backend: Backend, listen: SocketAddr, what: &str) -> anyhow::Result<Outcome> {
+        runtime()?.block_on(async {
+            let board = Board::new(vec![Arc::clone(backend.ward())], self.hosts());
+            show(self.status, Arc::new(board)).await?;
+            let (listener, address) = bind(listen).await?;
+            eprintln!("toolpact: listening on http://{address}{what}");
+            let front = Front::new(Routes::one(backend, self.hosts()));
+            let end = async {
+                // Without signals there is nothing to wait for but the end of the process.
+                if http::told_to_end(false).await.is_err() {
+                    std::future::pending().await
+                }
+            };
+            Arc::new(front).serve(listener, end).await;
+            Ok(Outcome::Clean)
+        })
+    }
+
+    /// Guards the servers of a file until told to end.
+    fn fleet(&self, path: &Path) -> anyhow::Result<Outcome> {
+        let config = Config::read(path)?;
+        let names = config.servers.keys().cloned().collect::<Vec<_>>();
+        if self.check_config {
+            let count = names.len();
+            let noun = if count == 1 { "server" } else { "servers" };
+            let (path, names) = (path.display(), names.join(", "));
+            writeln!(anstream::stdout().lock(), "{path}: {count} {noun}: {names}")?;
+            return Ok(Outcome::Clean);
+        }
+        let log = Log::open(self.log);
+        let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
+        let status = self.status.or(config.status);
+        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog)?);
+        runtime()?.block_on(async {
+            show(status, Arc::clone(fleet.board())).await?;
+            let (listener, address) = bind(listen).await?;
+            for name in names {
+                eprintln!("toolpact: listening on http://{address}/{name}/mcp");
+            }
+            let end = async {
+                tokio::select! {
+                    () = fleet.follow(path.to_owned()) => {}
+                    _ = http::told_to_end(true) => {}
+                }
+            };
+            Arc::clone(fleet.front()).serve(listener, end).await;
             anyhow::Ok(())
         })?;
         log.close();
         Ok(Outcome::Clean)
     }
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    Ok(Builder::new_multi_thread().enable_all().build()?)
+}
+
+async fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let listener =
+        TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// Serves the status, where it is asked for.
+async fn show(address: Option<SocketAddr>, board: Arc<Board>) -> anyhow::Result<()> {
+    let Some(address) = address else { return Ok(()) };
+    let (listener, address) = bind(address).await?;
+    eprintln!("toolpact: status on http://{address}/");
+    tokio::spawn(board.serve(listener));
+    Ok(())
 }
 
 /// A watchdog over the process group `group`; without one, a guard that is killed may leave its

@@ -8,6 +8,8 @@ mod clients;
 mod command;
 mod demo;
 mod guard;
+#[cfg(unix)]
+mod guard_config;
 mod guard_http;
 mod guard_peers;
 #[cfg(unix)]

@@ -61,6 +61,7 @@ function respond(message) {
   return { jsonrpc: "2.0", id: message.id, ...body };
 }
 
+const waiting = [];
 let ended = 0;
 
 async function http(request, response) {
@@ -99,6 +100,15 @@ if (process.argv.includes("--http")) {
   for await (const line of createInterface({ input: process.stdin })) {
     const message = JSON.parse(line);
     if (message.id === undefined || message.method === undefined) continue;
+    // Not in the list: its answer waits for the next `ping`.
+    if (message.params?.name === "wait") {
+      waiting.push(message.id);
+      process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: message.params._meta?.progressToken, progress: 1 } })}\n`);
+      continue;
+    }
+    if (message.method === "ping") {
+      for (const id of waiting.splice(0)) process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result: { content: [], waited: process.pid } })}\n`);
+    }
     process.stdout.write(`${JSON.stringify(respond(message))}\n`);
   }
 }

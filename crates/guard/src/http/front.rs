@@ -5,9 +5,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode, Uri};
+use tokio::net::TcpListener;
 
+use super::bridge::Bridge;
+use super::listen::listen;
 use super::origin::Hosts;
 use super::proxy::{Body, Proxy, plain};
+use crate::Ward;
 
 /// Servers that clients reach at one address, by name or one alone.
 #[derive(Debug)]
@@ -34,10 +38,30 @@ enum Backends {
 pub enum Backend {
     /// Before one on HTTP.
     Proxy(Arc<Proxy>),
+    /// Before one that is a process.
+    Bridge(Arc<Bridge>),
+}
+
+impl Backend {
+    /// What is known of the server.
+    #[must_use]
+    pub fn ward(&self) -> &Arc<Ward> {
+        match self {
+            Self::Proxy(proxy) => &proxy.visits.ward,
+            Self::Bridge(bridge) => bridge.ward(),
+        }
+    }
+
+    /// Ends what was started for the server.
+    pub async fn close(&self) {
+        if let Self::Bridge(bridge) = self {
+            bridge.close().await;
+        }
+    }
 }
 
 impl Routes {
-    /// One server, for those who call it by one of `hosts`.
+    /// One server, at its own path or, where it is a process, at `/mcp`, for those who call it by one of `hosts`.
     #[must_use]
     pub fn one(backend: Backend, hosts: Hosts) -> Self {
         Self { hosts, backends: Backends::One(backend) }
@@ -49,8 +73,17 @@ impl Routes {
         Self { hosts, backends: Backends::Named(backends) }
     }
 
+    fn all(&self) -> Vec<Backend> {
+        match &self.backends {
+            Backends::One(backend) => vec![backend.clone()],
+            Backends::Named(backends) => backends.values().cloned().collect(),
+        }
+    }
+
     fn find(&self, path: &str) -> Option<Backend> {
         match &self.backends {
+            // What a server on HTTP has at other paths is its own affair.
+            Backends::One(Backend::Bridge(_)) if path != "/mcp" => None,
             Backends::One(backend) => Some(backend.clone()),
             Backends::Named(backends) => {
                 let name = path.strip_prefix('/')?.strip_suffix("/mcp")?;
@@ -72,9 +105,27 @@ impl Front {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(routes);
     }
 
+    /// Answers those who connect to `listener` until `end`; then lets open requests come to an end,
+    /// for ten seconds.
+    pub async fn serve(self: Arc<Self>, listener: TcpListener, end: impl Future<Output = ()>) {
+        let front = Arc::clone(&self);
+        let answer = move |request| {
+            let front = Arc::clone(&front);
+            async move { front.answer(request).await }
+        };
+        listen(listener, answer, end).await;
+        for backend in self.routes().all() {
+            backend.close().await;
+        }
+    }
+
+    fn routes(&self) -> Arc<Routes> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Answers one request.
-    pub(crate) async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
-        let routes = Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner));
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let routes = self.routes();
         if !routes.hosts.allow(request.headers()) {
             return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
         }
@@ -88,6 +139,7 @@ impl Front {
                 }
                 proxy.answer(request).await
             }
+            Backend::Bridge(bridge) => bridge.answer(request).await,
         }
     }
 }

@@ -1,11 +1,17 @@
 //! What a guard saw: counts, verdicts and costs, for those who look at them.
 
+mod board;
+mod metrics;
+mod page;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
 use toolpact_contract::{Action, Finding, Outcome, Revision, Side};
+
+pub use board::Board;
 
 use crate::Event;
 use crate::inspector::lock;

@@ -48,6 +48,12 @@ impl Server {
     pub fn start(program: &OsString, arguments: &[OsString]) -> Result<Self, ServeError> {
         let mut command = Command::new(program);
         command.args(arguments);
+        Self::launch(command)
+    }
+
+    /// Starts `command` like [`Server::start`] does.
+    pub(crate) fn launch(mut command: Command) -> Result<Self, ServeError> {
+        let program = command.as_std().get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut wrap = CommandWrap::from(command);
         wrap.wrap(KillOnDrop);
@@ -55,10 +61,7 @@ impl Server {
         wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
         wrap.wrap(process_wrap::tokio::JobObject);
-        let child = wrap.spawn().map_err(|source| ServeError::Start {
-            program: program.to_string_lossy().into_owned(),
-            source,
-        })?;
+        let child = wrap.spawn().map_err(|source| ServeError::Start { program, source })?;
         Ok(Self { child })
     }
 

@@ -1,18 +1,19 @@
-//! Listening for clients.
+//! Listening, and telling when to end.
 
 use std::convert::Infallible;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 
-use super::front::Front;
-use crate::stdio::signals::Signals;
+use super::proxy::Body;
+use crate::stdio::signals::{Caught, Signals};
 
 /// How long requests may still take after the guard was told to end.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
@@ -20,17 +21,33 @@ const LAST_ANSWERS: Duration = Duration::from_secs(10);
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
 
-/// Answers those who connect to `listener` until this process is told to end; then lets open
-/// requests come to an end, for ten seconds.
+/// Waits until this process is told to end; where it `reloads`, SIGHUP does not tell so.
 ///
 /// Fails where the signals of the system cannot be listened to.
-pub async fn serve(listener: TcpListener, front: Arc<Front>) -> io::Result<()> {
+pub async fn told_to_end(reloads: bool) -> io::Result<()> {
     let mut signals = Signals::listen()?;
+    loop {
+        match signals.next().await {
+            #[cfg(unix)]
+            Caught::HangUp if reloads => {}
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// Answers those who connect to `listener` until `end`; then lets open requests come to an end, for
+/// ten seconds.
+pub(crate) async fn listen<F, A>(listener: TcpListener, answer: F, end: impl Future<Output = ()>)
+where
+    F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    A: Future<Output = Response<Body>> + Send + 'static,
+{
     let graceful = GracefulShutdown::new();
+    tokio::pin!(end);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = signals.next() => break,
+            () = &mut end => break,
         };
         let Ok((stream, _)) = accepted else {
             // Out of file descriptors, most likely: some will be free in a moment.
@@ -39,10 +56,10 @@ pub async fn serve(listener: TcpListener, front: Arc<Front>) -> io::Result<()> {
         };
         // Without it, small messages on a connection that is kept wait for each other.
         let _ = stream.set_nodelay(true);
-        let front = Arc::clone(&front);
+        let answer = answer.clone();
         let service = service_fn(move |request| {
-            let front = Arc::clone(&front);
-            async move { Ok::<_, Infallible>(front.answer(request).await) }
+            let answered = answer(request);
+            async move { Ok::<_, Infallible>(answered.await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -56,5 +73,4 @@ pub async fn serve(listener: TcpListener, front: Arc<Front>) -> io::Result<()> {
     }
     drop(listener);
     let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
-    Ok(())
 }

@@ -1,0 +1,357 @@
+//! `toolpact guard --config`, `--status`, and commands for clients on HTTP.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::command::toolpact;
+use crate::guard_http::{Process, ask, bare, call};
+use crate::guard_peers::peers;
+
+/// A guard, and what it says.
+struct Guard {
+    process: Process,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Guard {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = toolpact(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = Process(command.spawn().unwrap());
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let (reader, lines) = (process.0.stderr.take().unwrap(), Arc::clone(&said));
+        thread::spawn(move || {
+            for line in BufReader::new(reader).lines().map_while(Result::ok) {
+                lines.lock().unwrap().push(line);
+            }
+        });
+        Self { process, said }
+    }
+
+    /// Waits for a line with `text` after the first `from` ones, and gives it.
+    fn says(&self, from: usize, text: &str) -> String {
+        let start = Instant::now();
+        loop {
+            let said = self.said.lock().unwrap().clone();
+            if let Some(line) = said.iter().skip(from).find(|line| line.contains(text)) {
+                return line.clone();
+            }
+            assert!(start.elapsed() < Duration::from_secs(120), "{text}: {said:?}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn lines(&self) -> usize {
+        self.said.lock().unwrap().len()
+    }
+
+    /// The port in the line with `text`.
+    fn port(&self, text: &str) -> u16 {
+        let line = self.says(0, text);
+        let port = line.split("http://127.0.0.1:").nth(1).unwrap();
+        port.split('/').next().unwrap().parse().unwrap()
+    }
+}
+
+/// A configuration file that goes with its test.
+struct File(PathBuf);
+
+impl File {
+    fn new(name: &str, text: &str) -> Self {
+        let name = format!("{name}-{}.toml", std::process::id());
+        let file = Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name));
+        file.write(text);
+        file
+    }
+
+    fn write(&self, text: &str) {
+        fs::write(&self.0, text).unwrap();
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// The bare server as a command, and more in its table.
+fn bare_command(more: &str) -> String {
+    let program = peers().join("bare.mjs");
+    format!("[servers.bare]\ncommand = 'node'\nargs = ['{}', '--bad']\n{more}\n", program.display())
+}
+
+const BOTH: &str = "accept: application/json, text/event-stream";
+
+fn post(path: &str, more: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\n{BOTH}{more}")
+}
+
+fn body(answer: &str) -> Value {
+    let text = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{answer}"))
+}
+
+/// Opens a session: the head of the requests in it.
+fn open(port: u16, path: &str) -> String {
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
+        "params": { "protocolVersion": "2025-11-25", "capabilities": {} } });
+    let answer = ask(port, &post(path, ""), &hello.to_string());
+    let id = answer.split("mcp-session-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    assert_eq!(body(&answer)["result"]["serverInfo"]["name"], "bare");
+    post(path, &format!("\r\nmcp-session-id: {id}"))
+}
+
+fn waits(id: u32) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "wait", "_meta": { "progressToken": id } } })
+    .to_string()
+}
+
+const PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
+
+/// The processes that run the bare server for `guard`.
+fn children(guard: &Guard) -> usize {
+    let parent = guard.process.0.id().to_string();
+    let output = Command::new("ps").args(["-o", "args=", "--ppid", &parent]).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().filter(|line| line.contains("bare.mjs")).count()
+}
+
+fn settles(what: &str, mut is: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn several_servers_are_reached_by_name() {
+    let (_server, upstream) = bare(&[]);
+    let mut text = bare_command("max-sessions = 2");
+    write!(text, "[servers.remote]\nurl = 'http://127.0.0.1:{upstream}/mcp'\n").unwrap();
+    let file = File::new("several", &text);
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/bare/mcp");
+
+    let remote = post("/remote/mcp", "\r\nmcp-protocol-version: 2025-11-25");
+    let answer = ask(port, &remote, &call(1, "count", &json!({})));
+    assert_eq!(body(&answer)["result"]["structuredContent"], json!({ "result": 42 }));
+    assert!(ask(port, &post("/nobody/mcp", ""), PING).starts_with("HTTP/1.1 404"));
+    assert!(
+        ask(port, &format!("{remote}\r\nhost: evil.example"), PING).starts_with("HTTP/1.1 403")
+    );
+
+    // A session has a process of its own, which ends with it.
+    let (one, two) = (open(port, "/bare/mcp"), open(port, "/bare/mcp"));
+    assert_eq!(children(&guard), 2);
+    let answer = ask(port, &one, &call(1, "count", &json!({})));
+    assert_eq!(body(&answer)["result"]["structuredContent"], json!({ "result": 42 }));
+    let answer = ask(port, &two, &call(1, "ranged", &json!({ "n": 11 })));
+    assert_eq!(body(&answer)["result"]["isError"], true);
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    assert!(ask(port, &post("/bare/mcp", ""), hello).starts_with("HTTP/1.1 503"));
+    assert!(ask(port, &one.replace("POST", "DELETE"), "").starts_with("HTTP/1.1 204"));
+    assert!(ask(port, &one, PING).starts_with("HTTP/1.1 404"));
+    settles("the process of a session that ended is gone", || children(&guard) == 1);
+    assert!(ask(port, &two, PING).starts_with("HTTP/1.1 200"));
+
+    // Without a session.
+    assert!(ask(port, &post("/bare/mcp", ""), PING).starts_with("HTTP/1.1 400"));
+    let natural = post("/bare/mcp", "\r\nmcp-protocol-version: 2026-07-28");
+    let clients: Vec<_> = (0..3)
+        .map(|_| {
+            let natural = natural.clone();
+            thread::spawn(move || ask(port, &natural, &waits(7)))
+        })
+        .collect();
+    settles("all wait", || {
+        let mut count: Value = serde_json::from_str(&call(7, "count", &json!({}))).unwrap();
+        count["params"]["_meta"] =
+            json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+        let answer = ask(port, &natural, &count.to_string());
+        assert_eq!(body(&answer)["id"], 7);
+        assert_eq!(body(&answer)["result"]["structuredContent"], 42);
+        children(&guard) == 2
+    });
+    for client in clients {
+        settles("the answer", || {
+            ask(port, &natural, PING);
+            client.is_finished()
+        });
+        let answer = client.join().unwrap();
+        // What came before the answer makes it a stream; ids and tokens are those of the client.
+        assert!(answer.contains("text/event-stream"), "{answer}");
+        assert!(answer.contains(r#""progressToken":7"#), "{answer}");
+        assert!(answer.contains(r#""id":7,"result""#), "{answer}");
+    }
+
+    drop(two);
+    let id = guard.process.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    settles("nothing is left", || children(&guard) == 0);
+}
+
+#[test]
+fn an_idle_session_and_a_process_that_died_are_over() {
+    let file = File::new("idle", &bare_command("idle-seconds = 1"));
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/bare/mcp");
+    let session = open(port, "/bare/mcp");
+    assert!(ask(port, &session, PING).starts_with("HTTP/1.1 200"));
+    settles("an idle session ends", || children(&guard) == 0);
+    assert!(ask(port, &session, PING).starts_with("HTTP/1.1 404"));
+
+    let file = File::new("gone", "[servers.gone]\ncommand = 'no-such-program-anywhere'");
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    let answer = ask(guard.port("/gone/mcp"), &post("/gone/mcp", ""), hello);
+    assert!(answer.starts_with("HTTP/1.1 502") && answer.contains("cannot start"), "{answer}");
+
+    let file = File::new("dies", "[servers.dies]\ncommand = 'sh'\nargs = ['-c', 'read line']");
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let answer = ask(guard.port("/dies/mcp"), &post("/dies/mcp", ""), hello);
+    assert_eq!(body(&answer)["error"]["code"], -32603, "{answer}");
+    assert!(!answer.contains("mcp-session-id"));
+}
+
+#[test]
+fn changes_are_in_force_from_the_next_call_and_sessions_go_on() {
+    let file = File::new("reload", &bare_command(""));
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/bare/mcp");
+    let session = open(port, "/bare/mcp");
+    let count = |id| ask(port, &session, &call(id, "count", &json!({})));
+    assert_eq!(body(&count(1))["result"]["structuredContent"], json!({ "result": 42 }));
+    let slow = {
+        let session = session.clone();
+        thread::spawn(move || ask(port, &session, &waits(5)))
+    };
+
+    let from = guard.lines();
+    file.write(&bare_command("[servers.bare.tools.count]\nhide = true"));
+    guard.says(from, "is in force");
+    assert!(count(2).contains("its operator hides it"), "{}", count(3));
+    let list = r#"{"jsonrpc":"2.0","id":4,"method":"tools/list"}"#;
+    assert!(!ask(port, &session, list).contains(r#""count""#));
+
+    // What is wrong is said, and what was before stays.
+    let from = guard.lines();
+    file.write("[servers.bare]\ncomand = 'x'\n");
+    let line = guard.says(from, "stays in force");
+    assert!(line.contains(":2:1: unknown key `comand`"), "{line}");
+    assert!(count(6).contains("its operator hides it"));
+
+    let from = guard.lines();
+    file.write(&bare_command(""));
+    guard.says(from, "is in force");
+    assert_eq!(body(&count(7))["result"]["structuredContent"], json!({ "result": 42 }));
+
+    // The call that was open all the time is answered by the process that it was sent to.
+    assert!(!slow.is_finished());
+    ask(port, &session, PING);
+    let answer = slow.join().unwrap();
+    assert!(answer.contains(r#""id":5,"result":{"content":[],"waited":"#), "{answer}");
+
+    // SIGHUP reads the file again.
+    let from = guard.lines();
+    let id = guard.process.0.id().to_string();
+    assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
+    guard.says(from, "is in force");
+    assert_eq!(body(&count(8))["result"]["structuredContent"], json!({ "result": 42 }));
+}
+
+#[test]
+fn the_status_of_a_guard_is_shown() {
+    let program = peers().join("bare.mjs");
+    let mut guard = Guard::start(&[
+        "guard",
+        "--status",
+        "127.0.0.1:0",
+        "--",
+        "node",
+        program.to_str().unwrap(),
+        "--bad",
+    ]);
+    let port = guard.port("status on");
+    let mut client = guard.process.0.stdin.take().unwrap();
+    let mut server = BufReader::new(guard.process.0.stdout.take().unwrap());
+    let mut say = |text: &str| {
+        writeln!(client, "{text}").unwrap();
+        let mut line = String::new();
+        server.read_line(&mut line).unwrap();
+    };
+    say(
+        r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#,
+    );
+    say(&call(2, "count", &json!({})));
+    say(&call(3, "ranged", &json!({ "n": 11 })));
+    say(&call(4, "lying", &json!({})));
+    say(&call(5, "<script>alert(1)</script>", &json!({})));
+
+    let status = body(&ask(port, "GET /status.json HTTP/1.1", ""));
+    let server = &status["servers"][0];
+    assert_eq!(server["server"], "bare 1");
+    assert_eq!(server["revisions"], json!(["2025-11-25"]));
+    assert_eq!(server["tools"]["no_input"]["verdict"], "dropped");
+    assert_eq!(server["tools"]["remote"]["verdict"], "changed");
+    assert_eq!(server["tools"]["count"]["calls"], 1);
+    assert_eq!(server["tools"]["count"]["results"]["valid"], 1);
+    assert_eq!(server["tools"]["ranged"]["arguments"]["invalid"], 1);
+    assert_eq!(server["tools"]["lying"]["results"]["invalid"], 1);
+    assert!(server["tools"]["lying"]["results"]["fuel"].as_u64().unwrap() > 0);
+    assert!(server["slowest"].as_array().unwrap().len() >= 3);
+    // Names of tools that are not there are anybody's.
+    assert!(server["tools"].get("<script>alert(1)</script>").is_none());
+    assert_eq!(server["tools"]["other tools"]["calls"], 1);
+
+    let page = ask(port, "GET / HTTP/1.1", "");
+    assert!(page.contains("text/html") && page.contains("no_input") && page.contains("dropped"));
+    assert!(!page.contains("src=") && !page.contains("<script"), "{page}");
+    let metrics = ask(port, "GET /metrics HTTP/1.1", "");
+    for line in [
+        r#"toolpact_calls_total{server="node",tool="count"} 1"#,
+        r#"toolpact_validations_total{server="node",tool="ranged",side="arguments",outcome="invalid"} 1"#,
+        r#"toolpact_calls_total{server="node",tool="other"} 1"#,
+        r#"toolpact_tools{server="node",verdict="dropped"} 1"#,
+    ] {
+        assert!(metrics.contains(line), "{line}\n{metrics}");
+    }
+    assert!(
+        ask(port, "GET /metrics HTTP/1.1\r\nhost: evil.example", "").starts_with("HTTP/1.1 403")
+    );
+    assert!(ask(port, "POST / HTTP/1.1", "").starts_with("HTTP/1.1 405"));
+}
+
+#[test]
+fn a_command_is_served_to_typescript_v1_over_http() {
+    let program = peers().join("bare.mjs");
+    let guard = Guard::start(&[
+        "guard",
+        "--listen",
+        "127.0.0.1:0",
+        "--",
+        "node",
+        program.to_str().unwrap(),
+        "--bad",
+    ]);
+    let url = format!("http://127.0.0.1:{}/mcp", guard.port("listening on"));
+    let calls = json!([["forecast", {}], ["find_person", { "id": 2 }], ["ranged", { "n": 500 }]]);
+    let seen = crate::guard_peers::visit(None, &calls, &[&url]);
+    assert_eq!(seen["tools"].as_array().unwrap().len(), 8);
+    assert_eq!(seen["calls"][1]["structuredContent"], json!({ "result": null }));
+    assert_eq!(seen["calls"][2]["isError"], true);
+}

@@ -1,0 +1,185 @@
+//! `toolpact.toml`: several servers, and what is done for each of them.
+
+mod error;
+mod terms;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use toml::Spanned;
+
+pub use error::ConfigError;
+pub use terms::{Limit, ModeName, PolicyName, Terms, ToolTerms};
+
+use crate::Settings;
+
+/// The most bytes of a configuration file.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The name that a configuration file has unless told otherwise.
+pub const FILE: &str = "toolpact.toml";
+
+/// Servers under guard.
+///
+/// ```
+/// use toolpact_guard::config::Config;
+///
+/// let text = "[servers.files]\ncommand = 'files-server'\n[servers.files.contract]\nresults = 'enforce'";
+/// let config = Config::parse("toolpact.toml".as_ref(), text)?;
+/// assert_eq!(config.servers.len(), 1);
+///
+/// let wrong = Config::parse("toolpact.toml".as_ref(), "[servers.files]\ncomand = 'x'").unwrap_err();
+/// assert!(wrong.to_string().starts_with("toolpact.toml:2:1: unknown key `comand`"));
+/// assert!(wrong.to_string().ends_with("did you mean `command`?"));
+/// # Ok::<(), toolpact_guard::config::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[schemars(title = "toolpact.toml")]
+#[non_exhaustive]
+pub struct Config {
+    /// Where to listen for clients, 127.0.0.1:8080 unless set; each server has the path `/NAME/mcp`.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub listen: Option<SocketAddr>,
+    /// Where to serve the status page and metrics; nowhere unless set.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub status: Option<SocketAddr>,
+    /// Further names that clients may call the guard by, beside those of this machine for itself.
+    #[serde(default)]
+    pub allow_hosts: Vec<String>,
+    /// A PEM file with certificates to trust beside those of the system.
+    #[serde(default)]
+    pub ca_file: Option<PathBuf>,
+    /// What is done for all servers, unless they say otherwise.
+    #[serde(default)]
+    pub contract: Terms,
+    /// The servers, by name: letters, digits, `-` and `_`.
+    #[schemars(with = "BTreeMap<String, ServerConfig>")]
+    pub servers: BTreeMap<String, Spanned<ServerConfig>>,
+}
+
+/// One server: a command, or a URL.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ServerConfig {
+    /// The program of a server on standard input and output.
+    pub command: Option<String>,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Environment variables for it, beside those of the guard.
+    pub env: BTreeMap<String, String>,
+    /// The folder that it runs in, seen from that of this file.
+    pub cwd: Option<PathBuf>,
+    /// The most sessions at a time, each with a process of its own; 64 unless set.
+    pub max_sessions: Option<usize>,
+    /// How long a session may be idle before it is ended, in seconds; 1800 unless set.
+    pub idle_seconds: Option<u64>,
+    /// The URL of a server on Streamable HTTP.
+    pub url: Option<String>,
+    /// What is done for this server.
+    pub contract: Terms,
+    /// What is done otherwise for single tools, by name.
+    pub tools: BTreeMap<String, ToolTerms>,
+}
+
+impl Config {
+    /// Reads a file.
+    ///
+    /// Fails where it cannot be read, is longer than a mebibyte, is no TOML, has keys that mean
+    /// nothing, or a server that is neither a command nor a URL.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let mut text = String::new();
+        let file = fs::File::open(path).map_err(|error| ConfigError::unread(path, &error))?;
+        file.take(MAX_FILE + 1)
+            .read_to_string(&mut text)
+            .map_err(|error| ConfigError::unread(path, &error))?;
+        if text.len() as u64 > MAX_FILE {
+            let message = format!("file exceeds the limit of {MAX_FILE} bytes");
+            return Err(ConfigError { path: path.to_owned(), place: None, message });
+        }
+        Self::parse(path, &text)
+    }
+
+    /// Reads the text of a file called `path`.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let mut config: Self =
+            toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        config.ca_file = config.ca_file.map(|file| folder.join(file));
+        if config.servers.is_empty() {
+            return Err(ConfigError::at(path, text, 0, "expected a server, found none"));
+        }
+        for (name, server) in &mut config.servers {
+            let start = server.span().start;
+            let server = server.as_mut();
+            server.cwd = server.cwd.take().map(|cwd| folder.join(cwd));
+            if let Err(wrong) = is_name(name).and_then(|()| server.check()) {
+                let message = format!("server `{name}`: {wrong}");
+                return Err(ConfigError::at(path, text, start, message));
+            }
+        }
+        Ok(config)
+    }
+
+    /// What is done for the server called `name`, whose clients are on HTTP.
+    #[must_use]
+    pub fn settings(&self, name: &str) -> Settings {
+        let mut settings = Settings::default();
+        settings.ignore_headers = false;
+        self.contract.apply(&mut settings);
+        if let Some(server) = self.servers.get(name) {
+            let server = server.get_ref();
+            server.contract.apply_over(&self.contract, &mut settings);
+            settings.overrides =
+                server.tools.iter().map(|(name, tool)| (name.clone(), tool.into())).collect();
+        }
+        settings
+    }
+
+    /// The JSON Schema of the file.
+    #[must_use]
+    pub fn json_schema() -> serde_json::Value {
+        schemars::schema_for!(Config).to_value()
+    }
+}
+
+impl ServerConfig {
+    fn check(&self) -> Result<(), String> {
+        match (&self.command, &self.url) {
+            (Some(_), Some(_)) => Err("expected `command` or `url`, found both".to_owned()),
+            (None, None) => Err("expected `command` or `url`, found neither".to_owned()),
+            (Some(command), None) if command.is_empty() => Err("`command` is empty".to_owned()),
+            (Some(_), None) => Ok(()),
+            (None, Some(url)) => {
+                let of_commands = [
+                    ("args", !self.args.is_empty()),
+                    ("env", !self.env.is_empty()),
+                    ("cwd", self.cwd.is_some()),
+                    ("max-sessions", self.max_sessions.is_some()),
+                    ("idle-seconds", self.idle_seconds.is_some()),
+                ];
+                if let Some((key, _)) = of_commands.into_iter().find(|(_, is_set)| *is_set) {
+                    return Err(format!("`{key}` is for servers with a `command`"));
+                }
+                crate::http::upstream(url).map(drop).map_err(|error| error.to_string())
+            }
+        }
+    }
+}
+
+fn is_name(name: &str) -> Result<(), String> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(fits) {
+        Ok(())
+    } else {
+        Err("expected a name of 1 to 64 letters, digits, `-` and `_`".to_owned())
+    }
+}

@@ -1,0 +1,190 @@
+//! What an operator sets: the same on the command line and in the file.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use toolpact_contract::{Mode, Policy};
+use toolpact_schema::{Limits, Schema};
+
+use crate::{Override, Settings};
+
+/// What is done for a server. What is not set is as in [`Settings::default`].
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Contract"))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Terms {
+    /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
+    /// mended without changing its meaning, `reject` refuses the list, `off` leaves lists alone
+    /// (filter unless set)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", hide_possible_values = true))]
+    pub tools: Option<PolicyName>,
+
+    /// What becomes of wrong arguments: `off` does not look, `warn` reports, `enforce` answers with a
+    /// tool error that a model can act on (enforce unless set)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
+    pub arguments: Option<ModeName>,
+
+    /// What becomes of wrong results: `off` does not look, `warn` reports, `enforce` withholds them
+    /// (warn unless set)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
+    pub results: Option<ModeName>,
+
+    /// Leave tools and results in the shape that the server sends, whatever the client can read
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub no_project: bool,
+
+    /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
+    /// are those of `toolpact check`
+    #[cfg_attr(feature = "clap", arg(long = "limit", value_name = "NAME=N"))]
+    #[serde(deserialize_with = "limits")]
+    #[schemars(with = "BTreeMap<String, u64>")]
+    pub limits: Vec<Limit>,
+
+    /// The steps one validation may take; the same as the limit `fuel`
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    pub fuel: Option<u64>,
+
+    /// The most bytes of one message (16 MiB unless set)
+    #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
+    pub max_message: Option<usize>,
+}
+
+/// What is done otherwise for one tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct ToolTerms {
+    /// What becomes of wrong arguments.
+    pub arguments: Option<ModeName>,
+    /// What becomes of wrong results.
+    pub results: Option<ModeName>,
+    /// Whether clients do not get the tool, nor may call it.
+    pub hide: bool,
+}
+
+/// What becomes of tools that cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyName {
+    /// Lists are left alone.
+    Off,
+    /// The tool is dropped.
+    Filter,
+    /// What can be mended is mended, what cannot is dropped.
+    Repair,
+    /// The whole list is refused.
+    Reject,
+}
+
+/// What becomes of wrong arguments and results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum ModeName {
+    /// Nothing is checked.
+    Off,
+    /// It passes and is reported.
+    Warn,
+    /// A tool error takes its place.
+    Enforce,
+}
+
+/// A limit of schemas and validations: a name of [`Limits::NAMES`] and a number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limit(String, u64);
+
+impl Limit {
+    fn new(name: &str, n: u64) -> Result<Self, String> {
+        if Limits::NAMES.contains(&name) {
+            Ok(Self(name.to_owned(), n))
+        } else {
+            Err(format!("no limit `{name}`, expected one of {}", Limits::NAMES.join(", ")))
+        }
+    }
+}
+
+/// `NAME=N`.
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, n) = text.split_once('=').ok_or("expected NAME=N")?;
+        let n = n.parse().map_err(|_| format!("expected a whole number, found `{n}`"))?;
+        Self::new(name, n)
+    }
+}
+
+fn limits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Limit>, D::Error> {
+    let limits = BTreeMap::<String, u64>::deserialize(deserializer)?;
+    limits.iter().map(|(name, n)| Limit::new(name, *n).map_err(D::Error::custom)).collect()
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Off => Self::Off,
+            ModeName::Warn => Self::Warn,
+            ModeName::Enforce => Self::Enforce,
+        }
+    }
+}
+
+impl From<PolicyName> for Option<Policy> {
+    fn from(name: PolicyName) -> Self {
+        match name {
+            PolicyName::Off => None,
+            PolicyName::Filter => Some(Policy::Filter),
+            PolicyName::Repair => Some(Policy::Repair),
+            PolicyName::Reject => Some(Policy::Reject),
+        }
+    }
+}
+
+impl From<&ToolTerms> for Override {
+    fn from(terms: &ToolTerms) -> Self {
+        Self {
+            arguments: terms.arguments.map(Mode::from),
+            results: terms.results.map(Mode::from),
+            hide: terms.hide,
+        }
+    }
+}
+
+impl Terms {
+    /// Puts what is set into `settings`.
+    pub fn apply(&self, settings: &mut Settings) {
+        self.apply_over(&Self::default(), settings);
+    }
+
+    /// Puts what is set into `settings`, which those of `before` were put into; limits add up.
+    pub(crate) fn apply_over(&self, before: &Self, settings: &mut Settings) {
+        if let Some(policy) = self.tools {
+            settings.tools = policy.into();
+        }
+        if let Some(mode) = self.arguments {
+            settings.arguments = mode.into();
+        }
+        if let Some(mode) = self.results {
+            settings.results = mode.into();
+        }
+        if let Some(max) = self.max_message {
+            settings.max_message = max;
+        }
+        settings.project &= !self.no_project;
+        let mut limits = Limits::default();
+        for terms in [before, self] {
+            let fuel = terms.fuel.map(|fuel| Limit("fuel".to_owned(), fuel));
+            for Limit(name, n) in terms.limits.iter().chain(&fuel) {
+                // The names were checked when they were read.
+                let _ = limits.set(name, *n);
+            }
+        }
+        settings.schema = Schema::options().limits(limits);
+    }
+}
