@@ -9,19 +9,20 @@ use hyper_util::{
 };
 use rmcp::{
     ServerHandler,
-    transport::streamable_http_server::{
-        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
-    },
+    transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService},
 };
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_service::Service as _;
 
-use super::{ServeError, signal};
+use super::{ServeError, sessions::Sessions, signal};
 use crate::{Options, enforce_with};
 
 /// How long calls that are under way may take to end.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Sessions that may be open, unless [`Http::sessions`] says otherwise.
+const SESSIONS: usize = 4096;
 
 /// A listener for Streamable HTTP at `/mcp`.
 ///
@@ -30,6 +31,8 @@ const GRACE: Duration = Duration::from_secs(5);
 /// - `Host` and `Origin` are checked against the loopback names and what [`Http::host`] and
 ///   [`Http::origin`] add, so that no web page reaches a server through the browser.
 /// - Answers that stream nothing are plain JSON, where no session needs a stream.
+/// - Clients before 2026-07-28 have sessions, which end five minutes after their last message. There are at
+///   most 4096 ([`Http::sessions`]), and a request has at most 4 MiB.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolpact::ServeError> {
@@ -44,6 +47,7 @@ pub struct Http {
     address: SocketAddr,
     hosts: Vec<String>,
     origins: Vec<String>,
+    sessions: usize,
     stop: CancellationToken,
 }
 
@@ -63,6 +67,7 @@ impl Http {
             address,
             hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
             origins: local.iter().map(|name| format!("http://{name}:*")).collect(),
+            sessions: SESSIONS,
             stop: CancellationToken::new(),
         })
     }
@@ -82,6 +87,12 @@ impl Http {
     /// Accepts requests of web pages from `origin`, such as `https://app.example.org:443`.
     pub fn origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
+        self
+    }
+
+    /// Allows `limit` sessions at a time; a client that asks for one more is answered with an error.
+    pub const fn sessions(mut self, limit: usize) -> Self {
+        self.sessions = limit;
         self
     }
 
@@ -105,7 +116,7 @@ impl Http {
             .with_allowed_origins(self.origins)
             .with_cancellation_token(ended.clone());
         let factory = move || Ok::<_, io::Error>(server.clone());
-        let sessions = Arc::new(LocalSessionManager::default());
+        let sessions = Arc::new(Sessions::new(self.sessions));
         let service = StreamableHttpService::new(factory, sessions, config);
         let connections = GracefulShutdown::new();
         let mut stop = std::pin::pin!(async {

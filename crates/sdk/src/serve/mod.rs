@@ -2,6 +2,7 @@
 
 mod error;
 mod http;
+mod sessions;
 mod signal;
 
 use std::net::SocketAddr;

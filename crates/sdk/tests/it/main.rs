@@ -7,6 +7,6 @@ mod http;
 mod lists;
 mod methods;
 mod readme;
-mod resume;
 mod rounds;
 mod server;
+mod sessions;

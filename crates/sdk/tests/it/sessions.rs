@@ -1,4 +1,4 @@
-//! A client that loses its connection in the middle of a call, and comes back for the answer.
+//! Sessions: how many there may be, and clients that lose their connection in the middle of a call.
 #![expect(clippy::unwrap_used, reason = "a client for tests only")]
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -62,6 +62,34 @@ fn line<'a>(answer: &'a str, name: &str) -> &'a str {
     values.next().unwrap_or_else(|| panic!("no `{name}` in {answer}")).trim()
 }
 
+fn hello() -> Value {
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" }
+    } })
+}
+
+#[tokio::test]
+async fn there_are_as_many_sessions_as_allowed() {
+    let slow = Slow { started: Arc::default(), go: Arc::default() };
+    let stop = CancellationToken::new();
+    let http = Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let http = http.sessions(2).stop_with(stop.clone());
+    let address = http.address();
+    let task = tokio::spawn(http.serve(slow));
+    send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;
+    let (second, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;
+    let (third, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "no more are allowed").await;
+    assert!(third.starts_with("HTTP/1.1 500"), "{third}");
+    // One that ends makes room for another.
+    let session = line(&second, "mcp-session-id:");
+    let delete = format!("DELETE /mcp HTTP/1.1\r\nmcp-session-id: {session}");
+    send(address, &delete, &Value::Null, "HTTP/1.1 2").await;
+    send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;
+    stop.cancel();
+    task.await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn a_call_goes_on_for_a_client_that_comes_back() {
     let slow = Slow { started: Arc::default(), go: Arc::default() };
@@ -70,11 +98,7 @@ async fn a_call_goes_on_for_a_client_that_comes_back() {
     let address = http.address();
     let task = tokio::spawn(http.serve(slow.clone()));
 
-    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": { "name": "test", "version": "1" }
-    } });
-    let (answer, _) = send(address, "POST /mcp HTTP/1.1", &hello, "serverInfo").await;
+    let (answer, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;
     let session = format!(
         "HTTP/1.1\r\nmcp-session-id: {}\r\nmcp-protocol-version: 2025-11-25",
         line(&answer, "mcp-session-id:")
