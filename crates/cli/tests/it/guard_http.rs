@@ -1,6 +1,6 @@
 //! `toolpact guard --listen --upstream`: servers on Streamable HTTP.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -25,13 +25,27 @@ pub(crate) fn bare(options: &[&str]) -> (Process, u16) {
     let mut node = Command::new("node");
     node.args(["bare.mjs", "--http"]).args(options).current_dir(peers()).stdout(Stdio::piped());
     let mut process = Process(node.spawn().unwrap());
+    let port = port_of(&mut process);
+    (process, port)
+}
+
+/// The port that the first line of a process ends with, or has in a URL.
+pub(crate) fn port_of(process: &mut Process) -> u16 {
+    let stream: Box<dyn Read + Send> = match process.0.stdout.take() {
+        Some(stdout) => Box::new(stdout),
+        None => Box::new(process.0.stderr.take().unwrap()),
+    };
+    let mut reader = BufReader::new(stream);
     let mut line = String::new();
-    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    (process, line.trim().parse().unwrap())
+    reader.read_line(&mut line).unwrap();
+    // What it says later is not held up.
+    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+    let address = line.split("http://127.0.0.1:").nth(1).unwrap_or(&line);
+    address.split('/').next().unwrap().trim().parse().unwrap()
 }
 
 /// A guard in front of `port`: the process and its own port.
-fn guard(port: u16, options: &[&str]) -> (Process, u16) {
+pub(crate) fn guard(port: u16, options: &[&str]) -> (Process, u16) {
     guard_at(&format!("http://127.0.0.1:{port}/mcp"), options)
 }
 
@@ -40,13 +54,8 @@ pub(crate) fn guard_at(upstream: &str, options: &[&str]) -> (Process, u16) {
     let mut command = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", upstream]);
     command.args(options).stderr(Stdio::piped());
     let mut process = Process(command.spawn().unwrap());
-    let mut reader = BufReader::new(process.0.stderr.take().unwrap());
-    let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
-    // What it says later is not held up.
-    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
-    let address = line.split("http://127.0.0.1:").nth(1).unwrap();
-    (process, address.split('/').next().unwrap().parse().unwrap())
+    let port = port_of(&mut process);
+    (process, port)
 }
 
 /// Sends a request, and gives the whole answer.

@@ -10,11 +10,17 @@ mod demo;
 mod guard;
 #[cfg(unix)]
 mod guard_config;
+#[cfg(target_os = "linux")]
+mod guard_faults;
 mod guard_http;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
 mod guard_tls;
 mod judge;
+mod pairs;
 mod project;
+mod published;
 mod readme;
+#[cfg(target_os = "linux")]
+mod upstream;

@@ -1,5 +1,9 @@
-"""The Python SDK 2.x as a server: results that are a list, a number, nothing and an object."""
+"""The Python SDK 2.x as a server: results that are a list, a number, nothing and an object.
 
+On standard input and output, or with `--http` on a free port, which it prints.
+"""
+
+import sys
 from typing import Optional, TypedDict
 
 from mcp.server import MCPServer
@@ -23,13 +27,18 @@ def count() -> int:
 
 
 @server.tool()
-def find_person() -> Optional[str]:
+def find_person(id: int) -> Optional[str]:
     return None
 
 
 @server.tool()
-def shape() -> Shape:
+def shape(id: int) -> Shape:
     return {"radius": 2.0}
 
 
-server.run()
+if "--http" in sys.argv:
+    from listen import listen
+
+    listen(server.streamable_http_app())
+else:
+    server.run()

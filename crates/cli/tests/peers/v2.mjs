@@ -1,16 +1,29 @@
 // The TypeScript SDK v2 as a server: tools whose results are an array, a number, null and a union.
-import { McpServer, fromJsonSchema } from "@modelcontextprotocol/server";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+// On standard input and output, or with `--http` on a free port, which it prints.
+import { createServer } from "node:http";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { McpServer, createMcpHandler, fromJsonSchema } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
-const server = new McpServer({ name: "v2", version: "1" });
-const tool = (name, output, value) =>
-  server.registerTool(
-    name,
-    { inputSchema: fromJsonSchema({ type: "object", properties: {} }), outputSchema: fromJsonSchema(output) },
-    async () => ({ content: [], structuredContent: value }),
-  );
-tool("forecast", { type: "array", items: { type: "string" } }, ["sun", "rain"]);
-tool("count", { type: "integer" }, 42);
-tool("find_person", { anyOf: [{ type: "object" }, { type: "null" }] }, null);
-tool("shape", { anyOf: [{ type: "object", properties: { radius: { type: "number" } } }, { type: "object", properties: { w: { type: "number" } } }] }, { radius: 2 });
-await server.connect(new StdioServerTransport());
+function typed() {
+  const server = new McpServer({ name: "v2", version: "1" });
+  const input = { type: "object", properties: { id: { type: "integer" } } };
+  const tool = (name, output, value) =>
+    server.registerTool(
+      name,
+      { inputSchema: fromJsonSchema(input), outputSchema: fromJsonSchema(output) },
+      async () => ({ content: [], structuredContent: value }),
+    );
+  tool("forecast", { type: "array", items: { type: "string" } }, ["sun", "rain"]);
+  tool("count", { type: "integer" }, 42);
+  tool("find_person", { anyOf: [{ type: "object" }, { type: "null" }] }, null);
+  tool("shape", { anyOf: [{ type: "object", properties: { radius: { type: "number" } } }, { type: "object", properties: { w: { type: "number" } } }] }, { radius: 2 });
+  return server;
+}
+
+if (process.argv.includes("--http")) {
+  const server = createServer(toNodeHandler(createMcpHandler(typed)));
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+} else {
+  serveStdio(typed);
+}

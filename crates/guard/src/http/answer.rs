@@ -61,7 +61,7 @@ impl Proxy {
         }
         let (mut sender, channel) = Channel::new(16);
         let proxy = Arc::clone(self);
-        tokio::spawn(async move {
+        let carried = tokio::spawn(async move {
             for answer in own {
                 let event = with_data(b"data:\n\n", answer.trim_ascii_end());
                 if sender.send_data(event.into()).await.is_err() {
@@ -69,9 +69,15 @@ impl Proxy {
                 }
             }
             proxy.stream(&exchange, body, sender, max).await;
-            exchange.end();
         });
-        with_body(parts, channel.boxed())
+        // A client that is gone drops the body: then nothing is carried any more, however long the
+        // server says nothing.
+        let carried = Carried(carried.abort_handle());
+        let body = channel.map_frame(move |frame| {
+            let _ = &carried;
+            frame
+        });
+        with_body(parts, body.boxed())
     }
 
     /// Carries events until one side is gone.
@@ -113,6 +119,15 @@ impl Proxy {
             // An event that its stream broke off is none: clients pass over it.
             let _ = sender.send_data(rest.into()).await;
         }
+    }
+}
+
+/// The task that carries a stream: ends with it.
+struct Carried(tokio::task::AbortHandle);
+
+impl Drop for Carried {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -54,10 +54,12 @@ impl Exchange {
         let pending = lock(&self.pending).remove(id);
         pending.or_else(|| self.in_session.then(|| lock(&self.visit.open).remove(id)).flatten())
     }
+}
 
-    /// The stream ended: what was not answered may be on another stream of the session. Where there
-    /// are too many such requests the old ones are forgotten, and their answers pass.
-    pub(crate) fn end(&self) {
+/// What was not answered may be on another stream of the session. Where there are too many such
+/// requests the old ones are forgotten, and their answers pass.
+impl Drop for Exchange {
+    fn drop(&mut self) {
         let left: Vec<_> = lock(&self.pending).drain().collect();
         if self.in_session && !left.is_empty() {
             let mut open = lock(&self.visit.open);

@@ -10,7 +10,7 @@ use crate::pair::Pair;
 
 /// Messages of every kind, `ID` to be replaced by an id that is free. None is valid for one reader
 /// and not for another; all are written in ways that a writer of JSON would not choose.
-const FROM_CLIENT: &[&str] = &[
+pub(crate) const FROM_CLIENT: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}"#,
     r#"{ "method" : "notifications/initialized" , "jsonrpc":"2.0"}"#,
     r#"{"params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}},"id":ID,"method":"server/discover","jsonrpc":"2.0"}"#,
@@ -26,10 +26,18 @@ const FROM_CLIENT: &[&str] = &[
     r#"[{"jsonrpc":"2.0","id":ID,"method":"ping"} , {"jsonrpc":"2.0","method":"notifications/x"}]"#,
     r#"{"jsonrpc":"2.0","id":ID,"method":"subscriptions/listen","params":{"tools":true}}"#,
     r#"{"jsonrpc":"2.0","id":ID,"method":"tasks/get","params":{"taskId":"t"}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"tasks/result","params":{"taskId":"t","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}}}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"tasks/cancel","params":{"taskId":"t"}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"resources/subscribe","params":{"uri":"a:b"}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"\u2028"},"argument":{"value":""}}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"prompts/get","params":{"name":"p","inputResponses":{"a":{"action":"accept"}},"requestState":"s"}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"vendor/numbers","params":[1.0e5,1E400,-0.0,0.1e-999,100000000000000000000000000000000000001,1e+2]}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed","params":{"":"","\u0000":"\ud800 \/ \b\f"}}"#,
+    "\t {\"jsonrpc\"\t:\"2.0\",\t\"method\":\"notifications/spaced\" } \t ",
     "",
 ];
 
-const FROM_SERVER: &[&str] = &[
+pub(crate) const FROM_SERVER: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":"s-1","method":"sampling/createMessage","params":{"messages":[ ]}}"#,
     r#"{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"requestedSchema":{"type":"object"}}}"#,
     r#"{"method":"notifications/tools/list_changed","jsonrpc":"2.0"}"#,
@@ -38,24 +46,32 @@ const FROM_SERVER: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":"nobody asked","result":{"x":[1,2,{}]}}"#,
     r#"{"jsonrpc":"2.0","id":"nobody asked","error":{"code":1,"message":""}}"#,
     r#"[{"jsonrpc":"2.0","method":"notifications/a"},{"jsonrpc":"2.0","method":"notifications/b"}]"#,
+    r#"{"jsonrpc":"2.0","id":8.0,"method":"roots/list"}"#,
+    r#"{"jsonrpc":"2.0","id":"v","method":"vendor/ask","params":{"n":[1.0e5,1E400,-0.0,340282366920938463463374607431768211456]}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s-1","reason":"\u2029\ud800"}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"t","status":"working"}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b","x":{"b":1,"a":2}}}"#,
+    r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}"#,
+    " {\"method\"\t:\"notifications/spaced\" ,\t\"jsonrpc\":\"2.0\" } ",
     "",
 ];
 
 /// A list and results that keep their contract, and are written in unusual ways.
-const TOOLS: &str = r#"[ {"name":"echo" ,"x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","annotations":{ }}]"#;
-const CALLS: &[&str] = &[
+pub(crate) const TOOLS: &str = r#"[ {"name":"echo" ,"x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","annotations":{ }}]"#;
+pub(crate) const CALLS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools\/call","params":{"name":"echo","arguments":{"n":1.0e2},"x":1}}"#,
     r#"{"id":ID,"params":{"arguments":null,"name":"pl\u0061in","_meta":{"progressToken":5}},"jsonrpc":"2.0","method":"tools/call"}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"plain","inputResponses":{"a":{"action":"accept","content":{}}},"requestState":"\u0073","task":{"ttl":6.0e4}}}"#,
 ];
-const RESULTS: &[&str] = &[
+pub(crate) const RESULTS: &[&str] = &[
     r#"{"result":{"structuredContent":{"n":123456789012345678901234567890},"content":[{"type":"text","text":"\u0061"}], "_meta":{}},"id":ID,"jsonrpc":"2.0"}"#,
     r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[ ],"isError":true}}"#,
-    r#"{"jsonrpc":"2.0","id":ID,"result":{"resultType":"input_required","inputRequests":{ }}}"#,
+    r#"{"jsonrpc":"2.0","id":ID,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{ }}},"requestState":"s"}}"#,
     r#"{"jsonrpc":"2.0","id":ID,"result":{"task":{"taskId":"t"}}}"#,
     r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no such tool"}}"#,
 ];
 
-fn runtime() -> tokio::runtime::Runtime {
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
@@ -73,7 +89,7 @@ async fn converse(settings: Settings, script: &[(bool, usize)]) {
     assert_eq!(pair.said(), [""; 0]);
 }
 
-fn settings(name: &str) -> Settings {
+pub(crate) fn settings(name: &str) -> Settings {
     match name {
         "off" => Settings::off(),
         "default" => Settings::default(),

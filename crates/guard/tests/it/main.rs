@@ -6,6 +6,7 @@ mod config;
 mod contract;
 mod faults;
 mod lossless;
+mod lossless_http;
 mod pair;
 mod tasks;
 mod text;

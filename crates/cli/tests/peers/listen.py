@@ -1,0 +1,12 @@
+"""Serves an application on a free port, which it prints."""
+
+import socket
+
+import uvicorn
+
+
+def listen(app):
+    place = socket.socket()
+    place.bind(("127.0.0.1", 0))
+    print(place.getsockname()[1], flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[place])
