@@ -267,6 +267,6 @@ impl HangUp {
         {
             return;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

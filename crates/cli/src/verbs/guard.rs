@@ -199,7 +199,7 @@ impl Guard {
             let end = async {
                 // Without signals there is nothing to wait for but the end of the process.
                 if http::told_to_end(false).await.is_err() {
-                    std::future::pending().await
+                    std::future::pending::<()>().await;
                 }
             };
             Arc::new(front).serve(listener, end).await;

@@ -132,8 +132,7 @@ impl Config {
     /// What is done for the server called `name`, whose clients are on HTTP.
     #[must_use]
     pub fn settings(&self, name: &str) -> Settings {
-        let mut settings = Settings::default();
-        settings.ignore_headers = false;
+        let mut settings = Settings { ignore_headers: false, ..Settings::default() };
         self.contract.apply(&mut settings);
         if let Some(server) = self.servers.get(name) {
             let server = server.get_ref();

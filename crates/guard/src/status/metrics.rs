@@ -1,4 +1,4 @@
-//! Metrics in the text format of Prometheus (OpenMetrics).
+//! Metrics in the text format of Prometheus.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ h1 { font-size: 1.3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .2rem; } h3 { 
 p { margin: .2rem 0; } .dim { opacity: .7; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid #8884; vertical-align: top; }
-th { font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
+th { font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } td.n { white-space: nowrap; } td:first-child { min-width: 14rem; }
 .kept { color: #1a7f37; } .changed { color: #9a6700; } .dropped, .bad { color: #cf222e; font-weight: 600; }
 @media (prefers-color-scheme: dark) { .kept { color: #3fb950; } .changed { color: #d29922; } .dropped, .bad { color: #f85149; } }
 ul { margin: .2rem 0; padding-left: 1.1rem; } code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere; }
@@ -97,11 +97,11 @@ fn findings(findings: &[String]) -> String {
     if findings.is_empty() {
         return String::new();
     }
-    let items: String = findings
-        .iter()
-        .map(|finding| format!("<li><code>{}</code></li>", escape(finding)))
-        .collect();
-    format!("<ul>{items}</ul>")
+    let mut items = String::from("<ul>");
+    for finding in findings {
+        let _ = write!(items, "<li><code>{}</code></li>", escape(finding));
+    }
+    items + "</ul>"
 }
 
 fn count(n: u64) -> String {

@@ -194,7 +194,7 @@ impl Bridge {
         if getrandom::fill(&mut bytes).is_err() {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers\n");
         }
-        let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let id = format!("{:032x}", u128::from_ne_bytes(bytes));
         let talk = {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|_, talk| !talk.is_over());
