@@ -86,7 +86,7 @@ pub(crate) struct Guard {
 
     /// Guard the servers of this file, each at `/NAME/mcp`; `toolpact.toml` in this folder where
     /// there is neither COMMAND nor URL. Changes in it are in force from the next call on
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream", "Terms", "allow_host"], help_heading = "Several servers")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream"], help_heading = "Several servers")]
     config: Option<PathBuf>,
 
     /// Read the file, say what is wrong with it, and end
@@ -209,6 +209,12 @@ impl Guard {
 
     /// Guards the servers of a file until told to end.
     fn fleet(&self, path: &Path) -> anyhow::Result<Outcome> {
+        if self.terms != Terms::default() || !self.allow_host.is_empty() {
+            anyhow::bail!(
+                "{}: what is done for servers stands in the file: leave out the options of the contract and --allow-host",
+                path.display()
+            );
+        }
         let config = Config::read(path)?;
         let names = config.servers.keys().cloned().collect::<Vec<_>>();
         if self.check_config {
