@@ -4,6 +4,7 @@
 mod contract;
 mod hostile;
 mod schema;
+mod sdk;
 mod timing;
 
 use std::path::PathBuf;
@@ -26,6 +27,15 @@ enum What {
     },
     /// Judging, projecting and lifting every tool of the corpus, and the cost of one call.
     Contract,
+    /// The same server bare and behind the contract: calls a second, in process and over HTTP.
+    Sdk {
+        /// Rounds of each way.
+        #[arg(long, default_value_t = 21)]
+        rounds: usize,
+        /// Only rows whose description contains this.
+        #[arg(long, default_value = "")]
+        only: String,
+    },
     /// The hostile corpus: the worst five by time and by memory.
     Hostile {
         /// Only this case, in this process.
@@ -41,6 +51,7 @@ fn main() -> anyhow::Result<()> {
     match Bench::parse().what {
         What::Schema { folder } => schema::run(folder),
         What::Contract => contract::run(),
+        What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),
         What::Hostile { case: None, all } => hostile::run(all),
     }
