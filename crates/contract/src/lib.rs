@@ -56,7 +56,7 @@
 //! use serde_json::json;
 //! use toolpact_contract::{
 //!     JudgeOptions, Mode, Outcome, Revision, judge_result, judge_tools, lift_result, lift_tool,
-//!     project_tool, send_result,
+//!     project_tool, send_result, send_result_owned,
 //! };
 //!
 //! let legacy = Revision::V2025_11_25;
@@ -113,7 +113,7 @@ pub use output::OutputSchema;
 pub use project::{
     Form, Formats, MARKER, MAX_DEPTH, MAX_POINTER_BYTES, MAX_PROJECTED_DEPTH, MAX_URI_BYTES,
     Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked, lift_result, lift_tool,
-    mirror_result, project_result, project_tool, send_result,
+    mirror_result, project_result, project_tool, send_result, send_result_owned,
 };
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};

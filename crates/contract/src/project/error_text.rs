@@ -1,7 +1,5 @@
 //! The structured content of an error, which travels to a legacy revision as text.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value, json};
 
 use super::error::ProjectError;
@@ -10,19 +8,17 @@ use crate::Structured;
 
 const CONTENT: &str = "content";
 
-/// `result`, an error, with its structured content `value` as a text block.
-///
-/// A text block that says it already is enough. A result whose `content` is no list stays as it is.
-pub(crate) fn hide<'a>(
-    result: &'a Value,
+/// The error `members` with its structured content `value` as a text block; nothing where its `content` is
+/// no list, and it stays as it is. A text block that says it already is enough.
+pub(crate) fn hide(
     members: &Map<String, Value>,
     value: &Value,
-) -> Result<Cow<'a, Value>, ProjectError> {
+) -> Result<Option<Value>, ProjectError> {
     let none = Vec::new();
     let blocks = match members.get(CONTENT) {
         None => &none,
         Some(Value::Array(blocks)) => blocks,
-        Some(_) => return Ok(Cow::Borrowed(result)),
+        Some(_) => return Ok(None),
     };
     // It has to be read again to be lifted.
     bounds::check(value, "/structuredContent", bounds::MAX_PROJECTED_DEPTH)?;
@@ -45,7 +41,7 @@ pub(crate) fn hide<'a>(
         }
     }
     marker::put(&mut members, marker);
-    Ok(Cow::Owned(Value::Object(members)))
+    Ok(Some(Value::Object(members)))
 }
 
 /// The structured content that the marker of `result` says is in one of its text blocks.

@@ -36,8 +36,12 @@ const FORM: &str = "form";
 /// # Ok::<(), toolpact_contract::ProjectError>(())
 /// ```
 pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
-    let members = members(result)?;
-    let Some(value) = Structured::of_map(members).value() else { return Ok(Cow::Borrowed(result)) };
+    mirror(Cow::Borrowed(result))
+}
+
+fn mirror(result: Cow<'_, Value>) -> Result<Cow<'_, Value>, ProjectError> {
+    let members = members(&result)?;
+    let Some(value) = Structured::of_map(members).value() else { return Ok(result) };
     let needed = match members.get(CONTENT) {
         None => true,
         Some(Value::Array(blocks)) if value.is_object() => blocks.is_empty(),
@@ -45,12 +49,12 @@ pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
         Some(_) => false,
     };
     if !needed || mark(members).is_some() {
-        return Ok(Cow::Borrowed(result));
+        return Ok(result);
     }
-    bounds::check(result, "", bounds::MAX_READ_DEPTH)?;
+    bounds::check(&result, "", bounds::MAX_READ_DEPTH)?;
     bounds::check(value, "/structuredContent", bounds::MAX_DEPTH)?;
     let block = json!({ "type": "text", "text": value.to_string() });
-    let mut members = members.clone();
+    let mut members = into_members(result);
     match members.get_mut(CONTENT) {
         Some(Value::Array(blocks)) => blocks.push(block),
         // `content` comes first in a result, as the SDKs write it.
@@ -85,15 +89,23 @@ pub fn project_result<'a>(
     form: Form,
     to: &Revision,
 ) -> Result<Cow<'a, Value>, ProjectError> {
-    let members = members(result)?;
+    project(Cow::Borrowed(result), form, to)
+}
+
+fn project<'a>(
+    result: Cow<'a, Value>,
+    form: Form,
+    to: &Revision,
+) -> Result<Cow<'a, Value>, ProjectError> {
+    let members = members(&result)?;
     let structured = Structured::of_map(members);
-    let Some(value) = structured.value() else { return Ok(Cow::Borrowed(result)) };
+    let Some(value) = structured.value() else { return Ok(result) };
     if to.is_natural() || mark(members).is_some() {
-        return Ok(Cow::Borrowed(result));
+        return Ok(result);
     }
-    bounds::check(result, "", bounds::MAX_READ_DEPTH)?;
+    bounds::check(&result, "", bounds::MAX_READ_DEPTH)?;
     if is_error(members) {
-        return error_text::hide(result, members, value);
+        return Ok(error_text::hide(members, value)?.map_or(result, Cow::Owned));
     }
     let wrapped = match form {
         Form::Envelope => true,
@@ -102,9 +114,9 @@ pub fn project_result<'a>(
         Form::Natural | Form::Object => false,
     };
     if !wrapped {
-        return Ok(Cow::Borrowed(result));
+        return Ok(result);
     }
-    let mut members = members.clone();
+    let mut members = into_members(result);
     if let Some(value) = members.get_mut(Structured::KEY) {
         *value = json!({ "result": value.take() });
     }
@@ -124,16 +136,16 @@ pub fn send_result<'a>(
     form: Form,
     to: &Revision,
 ) -> Result<Cow<'a, Value>, ProjectError> {
-    match mirror_result(result)? {
-        Cow::Borrowed(result) => project_result(result, form, to),
-        Cow::Owned(mirrored) => {
-            let projected = match project_result(&mirrored, form, to)? {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(projected) => Some(projected),
-            };
-            Ok(Cow::Owned(projected.unwrap_or(mirrored)))
-        }
-    }
+    project(mirror(Cow::Borrowed(result))?, form, to)
+}
+
+/// [`send_result`] of a result that is not needed any more: nothing of it is copied.
+///
+/// # Errors
+///
+/// As [`send_result`].
+pub fn send_result_owned(result: Value, form: Form, to: &Revision) -> Result<Value, ProjectError> {
+    Ok(project(mirror(Cow::Owned(result))?, form, to)?.into_owned())
 }
 
 /// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.
@@ -211,6 +223,15 @@ fn is_wrapped(result: &Map<String, Value>) -> bool {
 fn unwrap(result: &mut Map<String, Value>) {
     if let Some(value) = result.get_mut(Structured::KEY) {
         *value = value.get_mut("result").map(Value::take).unwrap_or_default();
+    }
+}
+
+/// The members of a result that is known to be an object.
+fn into_members(result: Cow<'_, Value>) -> Map<String, Value> {
+    match result {
+        Cow::Owned(Value::Object(members)) => members,
+        Cow::Borrowed(Value::Object(members)) => members.clone(),
+        _ => Map::new(),
     }
 }
 
