@@ -1,7 +1,7 @@
 //! The arguments of `#[tools(…)]` and `#[tool(…)]`.
 
-use darling::{FromMeta, util::SpannedValue};
-use syn::LitStr;
+use darling::{FromMeta, Result, ast::NestedMeta, util::SpannedValue};
+use syn::{Lit, LitStr};
 
 /// `#[tools(…)]`.
 #[derive(Debug, Default, FromMeta)]
@@ -35,9 +35,35 @@ pub(crate) struct ToolAttributes {
     pub(crate) idempotent: Option<bool>,
     /// The tool reaches beyond the server.
     pub(crate) open_world: Option<bool>,
-    /// An icon by its URI.
+    /// Icons.
     #[darling(multiple)]
-    pub(crate) icon: Vec<LitStr>,
+    pub(crate) icon: Vec<Icon>,
     /// `_meta`, a JSON object as text.
     pub(crate) meta: Option<SpannedValue<LitStr>>,
+}
+
+/// `icon = "URI"`, or `icon(src = "URI", mime_type = "…", sizes = "48x48 96x96")`.
+#[derive(Debug)]
+pub(crate) struct Icon {
+    pub(crate) src: LitStr,
+    pub(crate) mime_type: Option<LitStr>,
+    pub(crate) sizes: Option<LitStr>,
+}
+
+#[derive(FromMeta)]
+struct IconMembers {
+    src: LitStr,
+    mime_type: Option<LitStr>,
+    sizes: Option<LitStr>,
+}
+
+impl FromMeta for Icon {
+    fn from_value(value: &Lit) -> Result<Self> {
+        Ok(Self { src: LitStr::from_value(value)?, mime_type: None, sizes: None })
+    }
+
+    fn from_list(items: &[NestedMeta]) -> Result<Self> {
+        let IconMembers { src, mime_type, sizes } = IconMembers::from_list(items)?;
+        Ok(Self { src, mime_type, sizes })
+    }
 }

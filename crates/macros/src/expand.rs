@@ -1,25 +1,38 @@
 //! From tools to code.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Type, spanned::Spanned as _};
 
-use crate::parse::{Parameter, Server, Tool};
+use crate::{
+    attributes::Icon,
+    parse::{Parameter, Server, Tool},
+};
 
 /// The block itself, and the implementations that make its methods tools.
 pub(crate) fn expand(server: &Server) -> TokenStream {
     let Server { item, tools, attributes } = server;
     let kind = &item.self_ty;
+    let (generics, _, bounds) = item.generics.split_for_impl();
     let routes = tools.iter().map(|tool| route(kind, tool));
+    let routes = quote!(::toolpact::Toolbox::new(::std::vec![#(#routes),*]));
+    // A static cannot depend on the parameters of the type.
+    let toolbox = if item.generics.params.is_empty() {
+        quote! {
+            static TOOLBOX: ::std::sync::OnceLock<::toolpact::Toolbox<#kind>> =
+                ::std::sync::OnceLock::new();
+            TOOLBOX.get_or_init(|| #routes)
+        }
+    } else {
+        quote!(::toolpact::__private::toolbox(|| #routes))
+    };
     let handler = (!attributes.tools_only).then(|| handler(server));
     quote! {
         #item
 
-        impl ::toolpact::Tools for #kind {
+        impl #generics ::toolpact::Tools for #kind #bounds {
             fn toolbox() -> &'static ::toolpact::Toolbox<Self> {
-                static TOOLBOX: ::std::sync::OnceLock<::toolpact::Toolbox<#kind>> =
-                    ::std::sync::OnceLock::new();
-                TOOLBOX.get_or_init(|| ::toolpact::Toolbox::new(::std::vec![#(#routes),*]))
+                #toolbox
             }
         }
 
@@ -141,22 +154,29 @@ fn settings(tool: &Tool) -> TokenStream {
         attributes.idempotent,
         attributes.open_world,
     ]
-    .map(|hint| {
-        hint.map_or_else(
-            || quote!(::core::option::Option::None),
-            |yes| quote!(::core::option::Option::Some(#yes)),
-        )
+    .map(|hint| option(hint.as_ref()));
+    let icons = attributes.icon.iter().map(|Icon { src, mime_type, sizes }| {
+        let mime_type = option(mime_type.as_ref());
+        let sizes = option(sizes.as_ref());
+        quote!(.icon(#src, #mime_type, #sizes))
     });
-    let icons = &attributes.icon;
     let meta = attributes.meta.as_ref().map(|meta| {
         let text = meta.value();
         quote!(.meta(#text))
     });
-    quote! { #title #description .annotations([#(#hints),*]) #(.icon(#icons))* #meta }
+    quote! { #title #description .annotations([#(#hints),*]) #(#icons)* #meta }
+}
+
+fn option(value: Option<&impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
+        None => quote!(::core::option::Option::None),
+    }
 }
 
 fn handler(server: &Server) -> TokenStream {
     let kind = &server.item.self_ty;
+    let (generics, _, bounds) = server.item.generics.split_for_impl();
     let attributes = &server.attributes;
     let name = attributes
         .name
@@ -169,7 +189,7 @@ fn handler(server: &Server) -> TokenStream {
     let instructions =
         attributes.instructions.as_ref().map(|text| quote!(.with_instructions(#text)));
     quote! {
-        impl ::toolpact::__private::rmcp::ServerHandler for #kind {
+        impl #generics ::toolpact::__private::rmcp::ServerHandler for #kind #bounds {
             fn get_info(&self) -> ::toolpact::__private::rmcp::model::ServerConfig {
                 ::toolpact::__private::server_config(#name, #version)#instructions
             }

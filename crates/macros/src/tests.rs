@@ -98,8 +98,8 @@ fn the_block_is_the_types_own_and_has_tools() {
         &[("S", "expected at least one method marked with `#[tool]`")],
     );
     check(
-        "impl<T> S<T> { #[tool] fn a(&self) {} }",
-        &[("T", "expected a type without parameters: tools are described once")],
+        "impl<'a> S<'a> { #[tool] fn a(&self) {} }",
+        &[("'a", "expected a type that owns its data")],
     );
     check(
         "impl Clone for S { #[tool] fn a(&self) {} }",

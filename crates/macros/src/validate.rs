@@ -14,9 +14,8 @@ pub(crate) fn validate(server: &Server) -> Result<()> {
     if let Some((_, path, _)) = &server.item.trait_ {
         mistakes.push(at(path, "expected the type's own `impl` block, found one of a trait"));
     }
-    if let Some(parameter) = server.item.generics.params.first() {
-        mistakes
-            .push(at(parameter, "expected a type without parameters: tools are described once"));
+    for parameter in server.item.generics.lifetimes() {
+        mistakes.push(at(parameter, "expected a type that owns its data"));
     }
     if server.tools.is_empty() {
         mistakes

@@ -71,7 +71,7 @@
 //! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error; `ErrorData` is a protocol error |
 //!
 //! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
-//! and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and
+//! (a URI, or `icon(src = "…", mime_type = "…", sizes = "48x48 96x96")`) and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and
 //! `tools_only` where the type implements `ServerHandler` itself (with [`Toolbox::list`] and [`Toolbox::call`]).
 //! `#[schemars(extend("x-mcp-header" = "Region"))]` on a parameter has clients repeat it in a header. Mistakes are
 //! compile errors.
@@ -81,6 +81,7 @@
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+mod check;
 #[cfg(feature = "client")]
 mod client;
 mod enforce;

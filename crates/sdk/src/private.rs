@@ -1,5 +1,11 @@
 //! What the code of `#[toolpact::tools]` names. Not part of the interface.
 
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    sync::{LazyLock, PoisonError, RwLock},
+};
+
 pub use rmcp;
 use rmcp::{
     RoleServer,
@@ -10,11 +16,11 @@ pub use schemars;
 pub use serde;
 use serde_json::Value;
 
-use crate::ToolError;
 pub use crate::tools::{
     Carries, Fallible, Infallible, Input, IntoToolError, Output, Parameter, Returns, Route,
     StructuredOutput, Unnamed,
 };
+use crate::{ToolError, Toolbox};
 
 /// The context of a request to a server.
 pub type Context = RequestContext<RoleServer>;
@@ -35,6 +41,27 @@ pub fn take<P: Parameter<Named, Kind>, Named, Kind>(
 /// The error of a tool.
 pub fn tool_error<E: IntoToolError<Kind>, Kind>(error: E) -> ToolError {
     error.into_tool_error()
+}
+
+/// The toolbox of a type with parameters, built once for each set of them.
+pub fn toolbox<S: Send + Sync + 'static>(build: fn() -> Toolbox<S>) -> &'static Toolbox<S> {
+    type Built = RwLock<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>;
+    static BUILT: LazyLock<Built> = LazyLock::new(Built::default);
+    let id = TypeId::of::<S>();
+    let known = |built: &HashMap<_, &'static (dyn Any + Send + Sync)>| {
+        built.get(&id).and_then(|toolbox| toolbox.downcast_ref::<Toolbox<S>>())
+    };
+    if let Some(toolbox) = known(&BUILT.read().unwrap_or_else(PoisonError::into_inner)) {
+        return toolbox;
+    }
+    let mut built = BUILT.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(toolbox) = known(&built) {
+        return toolbox;
+    }
+    // Lives as long as the program, like a static.
+    let toolbox: &'static Toolbox<S> = Box::leak(Box::new(build()));
+    built.insert(id, toolbox);
+    toolbox
 }
 
 /// A server with tools.

@@ -23,11 +23,18 @@ const TOOLS: [(&str, &str); 2] = [("forecast", "array of 20"), ("count", "i64")]
 /// Prints calls a second, latencies and shares.
 pub(crate) fn run(rounds: usize, only: &str) -> anyhow::Result<()> {
     println!(
-        "calls a second (median of {rounds} rounds in turns), and as a share of bare rmcp 3.8.0"
+        "calls a second (median of {rounds} rounds in turns) and processor time, as shares of bare rmcp 3.8.0"
     );
     println!(
-        "{:<38} {:<9} {:>9} {:>7} {:>9} {:>9}",
-        "transport, clients, revision, result", "server", "calls/s", "share", "p50", "p99"
+        "{:<38} {:<9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>7}",
+        "transport, clients, revision, result",
+        "server",
+        "calls/s",
+        "share",
+        "p50",
+        "p99",
+        "cpu/call",
+        "share"
     );
     // One thread for client and server: nothing but their own work counts.
     let one = runtime::Builder::new_current_thread().enable_all().build()?;
@@ -55,8 +62,8 @@ async fn in_process(row: &str, rounds: usize, era: Era, tool: &str) -> anyhow::R
         Pipe::open(toolpact::enforce(Bare), era, tool).await?,
         Pipe::open(toolpact::enforce(Ours), era, tool).await?,
     ];
-    let mut ways = WAYS.into_iter().zip(pipes).map(|(name, pipe)| Way::new(name, vec![pipe]));
-    let mut ways: Vec<_> = ways.by_ref().collect();
+    let ways = WAYS.into_iter().zip(pipes).map(|(name, pipe)| Way::new(name, vec![pipe]));
+    let mut ways: Vec<_> = ways.collect();
     measure(&mut ways, rounds).await?;
     print(row, &mut ways);
     Ok(())
@@ -88,11 +95,15 @@ async fn over_http(
 }
 
 fn print<C: Connection>(row: &str, ways: &mut [Way<C>]) {
-    let shares: Vec<f64> = ways.iter().map(|way| way.share_of(&ways[0])).collect();
+    let shares: Vec<_> = ways.iter().map(|way| way.share_of(&ways[0])).collect();
     for (at, way) in ways.iter_mut().enumerate() {
         let row = if at == 0 { row } else { "" };
         let [half, most] = [0.5, 0.99].map(|part| format!("{:.0?}", way.latency(part)));
         let (name, rate) = (way.name, way.rate());
-        println!("{row:<38} {name:<9} {rate:>9.0} {:>7.2} {half:>9} {most:>9}", shares[at]);
+        let cost = format!("{:.1?}", way.cost());
+        let [by_clock, by_cost] = shares[at];
+        println!(
+            "{row:<38} {name:<9} {rate:>9.0} {by_clock:>7.2} {half:>9} {most:>9} {cost:>9} {by_cost:>7.2}"
+        );
     }
 }

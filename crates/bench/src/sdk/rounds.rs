@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
+use rustix::time::{ClockId, clock_gettime};
 
 /// A connection that calls can be made on.
 pub(crate) trait Connection: Send + 'static {
@@ -16,7 +17,10 @@ pub(crate) fn is_answer(answer: &[u8]) -> anyhow::Result<()> {
     // The text before it is long; what is looked for stands at the end.
     let end = &answer[answer.len().saturating_sub(200)..];
     let in_end = |text: &[u8]| end.windows(text.len()).any(|window| window == text);
-    ensure!(in_end(b"\"isError\":false") && has(b"\"structuredContent\":"), "no structured content");
+    ensure!(
+        in_end(b"\"isError\":false") && has(b"\"structuredContent\":"),
+        "no structured content"
+    );
     Ok(())
 }
 
@@ -26,17 +30,19 @@ pub(crate) struct Way<C> {
     connections: Vec<C>,
     /// Calls a second, one figure for each round.
     rates: Vec<f64>,
+    /// Processor time for a call, client included, one figure for each round, in seconds.
+    costs: Vec<f64>,
     latencies: Vec<Duration>,
 }
 
 impl<C: Connection> Way<C> {
     pub(crate) const fn new(name: &'static str, connections: Vec<C>) -> Self {
-        Self { name, connections, rates: Vec::new(), latencies: Vec::new() }
+        Self { name, connections, rates: Vec::new(), costs: Vec::new(), latencies: Vec::new() }
     }
 
     /// `calls` calls on each connection, all connections at once.
     async fn round(&mut self, calls: usize, record: bool) -> anyhow::Result<Duration> {
-        let started = Instant::now();
+        let (started, spent) = (Instant::now(), processor_time());
         let clients: Vec<_> = self
             .connections
             .drain(..)
@@ -63,7 +69,9 @@ impl<C: Connection> Way<C> {
         let taken = started.elapsed();
         if record {
             #[expect(clippy::cast_precision_loss, reason = "a few thousand calls")]
-            self.rates.push(count as f64 / taken.as_secs_f64());
+            let count = count as f64;
+            self.rates.push(count / taken.as_secs_f64());
+            self.costs.push((processor_time() - spent).as_secs_f64() / count);
         }
         Ok(taken)
     }
@@ -86,10 +94,25 @@ impl<C: Connection> Way<C> {
         self.latencies.get(at).copied().unwrap_or_default()
     }
 
-    /// Calls a second as a share of those of `other`, the median over rounds made one after another.
-    pub(crate) fn share_of(&self, other: &Self) -> f64 {
-        median(self.rates.iter().zip(&other.rates).map(|(ours, theirs)| ours / theirs).collect())
+    /// Processor time for a call, the median of the rounds.
+    pub(crate) fn cost(&self) -> Duration {
+        Duration::from_secs_f64(median(self.costs.clone()))
     }
+
+    /// Calls a second as a share of those of `other`: by the clock, and for the same processor time. Each is the
+    /// median over rounds made one after another.
+    pub(crate) fn share_of(&self, other: &Self) -> [f64; 2] {
+        let share = |ours: &[f64], theirs: &[f64]| {
+            median(ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect())
+        };
+        [share(&self.rates, &other.rates), share(&other.costs, &self.costs)]
+    }
+}
+
+/// What all threads of this process have spent. Other processes lengthen a round, but not this.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 /// Measures `ways` in turns, `rounds` times each.

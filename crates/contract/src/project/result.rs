@@ -118,7 +118,8 @@ fn project<'a>(
     }
     let mut members = into_members(result);
     if let Some(value) = members.get_mut(Structured::KEY) {
-        *value = json!({ "result": value.take() });
+        // `json!` would copy it.
+        *value = Value::Object(Map::from_iter([("result".to_owned(), value.take())]));
     }
     marker::put(&mut members, Map::from_iter([(FORM.to_owned(), "envelope".into())]));
     let projected = Value::Object(members);

@@ -2,6 +2,8 @@
 
 use rmcp::service::ServiceError;
 
+use crate::check::Stopped;
+
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -48,10 +50,30 @@ pub enum ClientError {
         /// What is different.
         source: serde_json::Error,
     },
+    /// The list of tools does not end.
+    #[error("the list of tools goes on after {limit} pages")]
+    TooManyPages {
+        /// The limit.
+        limit: usize,
+    },
+    /// The list of tools is too long.
+    #[error("{found} tools exceed the limit of {limit}")]
+    TooManyTools {
+        /// How many there are, so far.
+        found: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// The server did not answer, or answered with an error.
     #[error("the server did not answer as expected")]
     Service(#[from] Box<ServiceError>),
     /// The runtime is shutting down.
     #[error("the runtime is shutting down")]
     Stopped,
+}
+
+impl From<Stopped> for ClientError {
+    fn from(_: Stopped) -> Self {
+        Self::Stopped
+    }
 }

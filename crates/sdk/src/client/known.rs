@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::Tool;
-use toolpact_contract::{Contract, Form, JudgeOptions, Revision, judge_tools, lift_tool};
+use toolpact_contract::{Contract, Form, Revision, judge_tools};
 
-use crate::report::report;
+use crate::{Options, report::report};
 
 /// A tool after judgement.
 #[derive(Debug)]
@@ -40,7 +40,9 @@ impl Known {
 }
 
 /// Lifts and judges each of `tools` alone, and reports what there is to say.
-pub(super) fn judge(tools: &[Tool], revision: &Revision, options: &JudgeOptions) -> Vec<Judged> {
+pub(super) fn judge(tools: &[Tool], revision: &Revision, options: &Options) -> Vec<Judged> {
+    // Headers are written by the transport, which knows whether it has any.
+    let judging = options.judging().ignore_headers(true);
     let one = |tool: &Tool| {
         let unusable = || Judged {
             source: tool.clone(),
@@ -49,15 +51,15 @@ pub(super) fn judge(tools: &[Tool], revision: &Revision, options: &JudgeOptions)
             form: Form::Undeclared,
         };
         let Ok(value) = serde_json::to_value(tool) else { return unusable() };
-        let shaped = match lift_tool(&value, revision) {
+        let shaped = match options.projection.lift_tool(&value, revision) {
             Ok(shaped) => shaped,
             Err(error) => {
                 tracing::warn!(target: "toolpact", "tool `{}` cannot be read: {error}", tool.name);
                 return unusable();
             }
         };
-        let mut judged = judge_tools(shaped.tool.into_owned(), options);
-        report(&judged.findings, None);
+        let mut judged = judge_tools(shaped.tool.into_owned(), &judging);
+        report(&judged.findings, options.listener.as_ref());
         let contract = judged.contracts.pop();
         Judged { contract, form: shaped.form, ..unusable() }
     };

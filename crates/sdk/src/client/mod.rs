@@ -1,10 +1,12 @@
 //! A client that checks what it sends and can trust what it gets.
 
+mod changes;
 mod error;
 mod known;
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, mem::take, sync::Arc, time::Duration};
 
+use changes::Changes;
 pub use error::ClientError;
 use known::Known;
 use rmcp::{
@@ -14,8 +16,12 @@ use rmcp::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use toolpact_contract::{
-    Contract, JudgeOptions, Mode, Revision, Structured, judge_arguments, judge_result, lift_result,
+use toolpact_contract::{Contract, JudgedCall, Revision, Structured, lift_result};
+
+use crate::{
+    Options,
+    check::{Part, check, text_of},
+    report::report,
 };
 
 /// How long a tool list without `ttlMs` is taken for fresh, unless the server says that it changed.
@@ -24,15 +30,22 @@ const LIST_TTL: Duration = Duration::from_secs(300);
 /// Pages of a tool list that are read.
 const PAGES: usize = 1_000;
 
+/// Tools of a server.
+const TOOLS: usize = 10_000;
+
 /// A client over an `rmcp` client of either era.
 ///
 /// Tools are judged each alone and lifted to their natural shape. Arguments are checked before they are
 /// sent, results are lifted and validated before they are returned, both under a budget: no schema of a
 /// server can keep this client busy, and none makes it fetch anything. Tool lists are kept as long as their
-/// `ttlMs` says (five minutes where a server says nothing) and until the server says that they changed.
+/// `ttlMs` says (five minutes where a server says nothing) and until the server says that they changed, which this
+/// client subscribes to where that has to be asked for.
 ///
 /// An envelope `{"result": …}` without a mark is opened before 2026-07-28, where a server had no other way
-/// to send what is inside, and is its author's own shape from then on.
+/// to send what is inside, and is its author's own shape from then on; [`Options::projection`] may say otherwise.
+///
+/// What becomes of wrong arguments and results is a matter of [`Options`], as on a server: refused unless set. Tools
+/// that cannot be used as they are, are repaired, each alone.
 ///
 /// ```no_run
 /// # async fn run(running: rmcp::service::RunningService<rmcp::RoleClient, ()>) -> Result<(), toolpact::ClientError> {
@@ -44,16 +57,27 @@ const PAGES: usize = 1_000;
 pub struct Client<S: Service<RoleClient>> {
     service: RunningService<RoleClient, S>,
     known: Known,
+    options: Options,
+    _changes: Option<Changes>,
 }
 
 impl<S: Service<RoleClient>> Client<S> {
     /// A client over `service`, which is connected.
     pub async fn new(service: RunningService<RoleClient, S>) -> Self {
+        Self::with(service, Options::default()).await
+    }
+
+    /// A client over `service` with other options; those about serving have no effect.
+    pub async fn with(service: RunningService<RoleClient, S>, options: Options) -> Self {
         service
             .peer()
             .set_response_cache_config(ClientCacheConfig::default().with_default_ttl(LIST_TTL))
             .await;
-        Self { service, known: Known::default() }
+        let changes = match revision_of(&service) {
+            revision if revision.is_natural() => Changes::of(service.peer()).await,
+            _ => None,
+        };
+        Self { service, known: Known::default(), options, _changes: changes }
     }
 
     /// The `rmcp` client inside, for everything that is not about tools.
@@ -63,8 +87,7 @@ impl<S: Service<RoleClient>> Client<S> {
 
     /// The revision that was agreed on.
     pub fn revision(&self) -> Revision {
-        let info = self.service.peer_info();
-        Revision::named(info.as_ref().map(|info| info.protocol_version.as_str()))
+        revision_of(&self.service)
     }
 
     /// The contracts of the tools that can be used, in their natural shape, all pages of them.
@@ -93,7 +116,8 @@ impl<S: Service<RoleClient>> Client<S> {
             .map_err(|source| ClientError::Type { tool: name.to_owned(), source })
     }
 
-    /// Calls the tool `name` and gives its structured content in the natural shape.
+    /// Calls the tool `name` and gives its structured content in the natural shape; a tool that answers with text
+    /// alone, that text, read as JSON where it is.
     ///
     /// # Errors
     ///
@@ -107,40 +131,50 @@ impl<S: Service<RoleClient>> Client<S> {
         let unknown = || ClientError::UnknownTool { tool: name.to_owned() };
         let tools = self.list().await?;
         let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(unknown)?;
-        let contract = tool.contract.clone().ok_or_else(unknown)?;
-        let form = tool.form;
+        let contract = tool.contract.as_ref().ok_or_else(unknown)?;
         let arguments = serde_json::to_value(arguments)
             .map_err(|source| ClientError::Arguments { tool: name.to_owned(), source })?;
-        let (contract, arguments) = aside(move || {
-            let judged = judge_arguments(&contract, Some(&arguments), Mode::Enforce);
-            judged.refusal.map_or(Ok((contract, arguments)), |refusal| Err(text_of(&refusal)))
-        })
-        .await?
-        .map_err(|problem| ClientError::InvalidArguments { problem })?;
+        let (arguments, judged) =
+            check(contract, Part::Arguments, arguments, self.options.arguments).await?;
+        self.accept(&judged).map_err(|problem| ClientError::InvalidArguments { problem })?;
         let mut request = CallToolRequestParams::new(name.to_owned());
-        if let Value::Object(arguments) = arguments {
-            request.arguments = Some(arguments);
-        }
+        request.arguments = match arguments {
+            Value::Object(arguments) => Some(arguments),
+            Value::Null => None,
+            // Only an object can be sent, whatever the mode.
+            _ => {
+                let problem =
+                    format!("invalid arguments for tool `{name}`:\n#: expected an object");
+                return Err(ClientError::InvalidArguments { problem });
+            }
+        };
         let result = self.service.call_tool(request).await.map_err(Box::new)?;
-        let texts = texts(&result);
+        let mut texts = texts(&result);
         if result.is_error == Some(true) {
             return Err(ClientError::Tool { tool: name.to_owned(), message: texts.join("\n") });
         }
-        let wire = wire(result);
-        let result = aside(move || {
-            let lifted = lift_result(&wire, form).map_err(|error| error.to_string())?.into_owned();
-            let judged = judge_result(&contract, &lifted, Mode::Enforce);
-            judged.refusal.map_or(Ok(lifted), |refusal| Err(text_of(&refusal)))
-        })
-        .await?
-        .map_err(|problem| ClientError::InvalidResult { problem })?;
-        if let Some(value) = Structured::of(&result).value() {
-            return Ok(value.clone());
+        let result =
+            lift_result(&wire(result), tool.form).map(Cow::into_owned).map_err(|error| {
+                ClientError::InvalidResult {
+                    problem: format!("the result of tool `{name}`: {error}"),
+                }
+            })?;
+        let (mut result, judged) =
+            check(contract, Part::Result, result, self.options.results).await?;
+        self.accept(&judged).map_err(|problem| ClientError::InvalidResult { problem })?;
+        if let Some(value) = result.get_mut(Structured::KEY) {
+            return Ok(value.take());
         }
-        match texts.as_slice() {
-            [text] => Ok(serde_json::from_str(text).unwrap_or_else(|_| text.clone().into())),
+        match texts.as_mut_slice() {
+            [text] => Ok(serde_json::from_str(text).unwrap_or_else(|_| take(text).into())),
             _ => Ok(Value::Null),
         }
+    }
+
+    /// Reports what was found, and says what is wrong where the call ends here.
+    fn accept(&self, judged: &JudgedCall) -> Result<(), String> {
+        report(&judged.findings, self.options.listener.as_ref());
+        judged.refusal.as_ref().map_or(Ok(()), |refusal| Err(text_of(refusal).to_owned()))
     }
 
     /// All tools, judged; those that were judged before are found again by content.
@@ -152,26 +186,31 @@ impl<S: Service<RoleClient>> Client<S> {
             request.cursor = cursor;
             let page = self.service.list_tools(Some(request)).await.map_err(Box::new)?;
             tools.extend(page.tools);
+            if tools.len() > TOOLS {
+                return Err(ClientError::TooManyTools { found: tools.len(), limit: TOOLS });
+            }
             cursor = page.next_cursor;
             if cursor.is_none() {
-                break;
+                return self.judge(tools).await;
             }
         }
+        Err(ClientError::TooManyPages { limit: PAGES })
+    }
+
+    async fn judge(&self, tools: Vec<Tool>) -> Result<Arc<Vec<known::Judged>>, ClientError> {
         if let Some(same) = self.known.find(&tools) {
             return Ok(same);
         }
-        let revision = self.revision();
-        let options = JudgeOptions::default().ignore_headers(true);
-        let judged = aside(move || known::judge(&tools, &revision, &options)).await?;
+        let (revision, options) = (self.revision(), self.options.clone());
+        let judge = move || known::judge(&tools, &revision, &options);
+        let judged = tokio::task::spawn_blocking(judge).await.map_err(|_| ClientError::Stopped)?;
         Ok(self.known.keep(judged))
     }
 }
 
-/// Runs `work` off the event loop: it may take as long as its limits allow.
-async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ClientError> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| ClientError::Stopped)
+fn revision_of<S: Service<RoleClient>>(service: &RunningService<RoleClient, S>) -> Revision {
+    let info = service.peer_info();
+    Revision::named(info.as_ref().map(|info| info.protocol_version.as_str()))
 }
 
 /// The parts of a result that its shape and its judgement depend on.
@@ -189,9 +228,4 @@ fn texts(result: &CallToolResult) -> Vec<String> {
         _ => None,
     };
     result.content.iter().filter_map(text).collect()
-}
-
-fn text_of(refusal: &Map<String, Value>) -> String {
-    let text = refusal.get("content").and_then(|content| content.get(0)?.get("text")?.as_str());
-    text.unwrap_or_default().to_owned()
 }

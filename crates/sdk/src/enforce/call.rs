@@ -9,15 +9,18 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{Form, JudgedCall, Revision, Structured};
+use toolpact_contract::{Contract, Form, JudgedCall, Outcome, Revision, Structured};
 
 use super::{
     Enforced, Shared,
-    check::{Part, check},
     entry::{Entry, Kept},
     send::send,
 };
-use crate::{protocol::revision_of, report::report};
+use crate::{
+    check::{Part, Stopped, check, text_of},
+    protocol::revision_of,
+    report::report,
+};
 
 impl<H: ServerHandler> Enforced<H> {
     /// Calls a tool: arguments judged first, the result judged and projected after.
@@ -26,6 +29,7 @@ impl<H: ServerHandler> Enforced<H> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _active = Arc::clone(&self.shared.active);
         let revision = revision_of(&context);
         let Some(entry) = self.entry(&request.name, &context).await? else {
             // The handler has its own answer for tools it does not list.
@@ -33,14 +37,12 @@ impl<H: ServerHandler> Enforced<H> {
             return Ok(finish(response, Form::Undeclared, &revision));
         };
         let Some(kept) = &entry.kept else { return Err(unusable(&entry)) };
-        let request = match self.shared.admit(&entry, kept, request).await? {
+        let request = match self.shared.admit(kept, request).await? {
             Ok(request) => request,
             Err(refusal) => return Ok(refusal.into()),
         };
         let response = match self.run(request, context).await? {
-            CallToolResponse::Complete(result) => {
-                self.shared.judge(&entry, kept, result).await?.into()
-            }
+            CallToolResponse::Complete(result) => self.shared.judge(kept, result).await?.into(),
             other => other,
         };
         Ok(finish(response, kept.form, &revision))
@@ -66,15 +68,22 @@ impl Shared {
     /// Judges the arguments of `request`, and gives it back or what to answer in its place.
     async fn admit(
         &self,
-        entry: &Arc<Entry>,
         kept: &Kept,
         mut request: CallToolRequestParams,
     ) -> Result<Result<CallToolRequestParams, CallToolResult>, ErrorData> {
         let absent = request.arguments.is_none();
         let arguments = Value::Object(request.arguments.take().unwrap_or_default());
-        let (arguments, judged) =
-            check(entry, kept, Part::Arguments, arguments, self.options.arguments).await?;
-        if let Some(refusal) = self.refusal(judged) {
+        let mode = self.options.arguments;
+        let (mut arguments, mut judged) =
+            check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
+        if judged.outcome == Outcome::Invalid
+            && self.options.absent_nulls
+            && drop_nulls(&kept.contract, &mut arguments)
+        {
+            (arguments, judged) =
+                check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
+        }
+        if let Some(refusal) = self.refusal(&judged) {
             return Ok(Err(refusal));
         }
         request.arguments = match arguments {
@@ -87,7 +96,6 @@ impl Shared {
     /// Judges `result`, and gives it back or what to send in its place.
     async fn judge(
         &self,
-        entry: &Arc<Entry>,
         kept: &Kept,
         mut result: CallToolResult,
     ) -> Result<CallToolResult, ErrorData> {
@@ -99,8 +107,10 @@ impl Shared {
             result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)),
         );
         let (judged, outcome) =
-            check(entry, kept, Part::Result, Value::Object(judged), self.options.results).await?;
-        if let Some(refusal) = self.refusal(outcome) {
+            check(&kept.contract, Part::Result, Value::Object(judged), self.options.results)
+                .await
+                .map_err(stopped)?;
+        if let Some(refusal) = self.refusal(&outcome) {
             return Ok(refusal);
         }
         if let Value::Object(mut judged) = judged {
@@ -110,13 +120,26 @@ impl Shared {
     }
 
     /// Reports what was found, and gives what to answer where the call is refused.
-    fn refusal(&self, judged: Option<JudgedCall>) -> Option<CallToolResult> {
-        let judged = judged?;
+    fn refusal(&self, judged: &JudgedCall) -> Option<CallToolResult> {
         report(&judged.findings, self.options.listener.as_ref());
-        let refusal = judged.refusal?;
-        let text = refusal.get("content").and_then(|content| content.get(0)?.get("text")?.as_str());
-        Some(error(text.unwrap_or("refused")))
+        judged.refusal.as_ref().map(|refusal| error(text_of(refusal)))
     }
+}
+
+/// Takes arguments off that are `null` and not required; whether there were any.
+fn drop_nulls(contract: &Contract, arguments: &mut Value) -> bool {
+    let Value::Object(arguments) = arguments else { return false };
+    let schema = contract.input().value();
+    let required = |name: &str| {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|other| other == name))
+    };
+    let declared = |name: &str| {
+        schema.get("properties").is_some_and(|properties| properties.get(name).is_some())
+    };
+    let before = arguments.len();
+    arguments.retain(|name, value| !value.is_null() || required(name) || !declared(name));
+    arguments.len() < before
 }
 
 /// `response` in the shape that `revision` can carry.
@@ -127,6 +150,10 @@ fn finish(response: CallToolResponse, form: Form, revision: &Revision) -> CallTo
         result = error(format!("the result was withheld: {problem}"));
     }
     result.into()
+}
+
+fn stopped(_: Stopped) -> ErrorData {
+    ErrorData::internal_error("the server is shutting down", None)
 }
 
 fn error(text: impl Into<String>) -> CallToolResult {

@@ -5,12 +5,8 @@ use serde_json::Value;
 use toolpact_contract::{
     Action, Contract, Finding, Form, JudgedTools, Revision, judge_tools, rule,
 };
-use toolpact_schema::Schema;
 
 use super::Options;
-
-/// Steps of a validation that may run between two turns of the event loop: well below a millisecond.
-const GLANCE: u64 = 50_000;
 
 /// A tool as its author wrote it, and what became of it.
 #[derive(Debug)]
@@ -28,10 +24,6 @@ pub(super) struct Entry {
 pub(super) struct Kept {
     /// What calls are held to.
     pub(super) contract: Contract,
-    /// The input schema under little fuel.
-    pub(super) input: Option<Schema>,
-    /// The output schema under little fuel.
-    pub(super) output: Option<Schema>,
     /// How the output travels to a legacy revision.
     pub(super) form: Form,
     natural: Tool,
@@ -87,11 +79,8 @@ impl Kept {
                 (Value::Object(tool), Form::Undeclared)
             }
         };
-        let glancing = options.glancing(GLANCE);
-        let input = glancing.compile(contract.input().value()).ok();
-        let output = contract.output().and_then(|output| glancing.compile(output.value()).ok());
         let (natural, legacy) = (serde_json::from_value(natural)?, serde_json::from_value(legacy)?);
-        Ok((Self { contract, input, output, form, natural, legacy }, finding))
+        Ok((Self { contract, form, natural, legacy }, finding))
     }
 
     /// The tool as `revision` can carry it.

@@ -57,7 +57,10 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.handler.get_tool(name)
+        match self.recent(name) {
+            Some(entry) => Some(entry.source.clone()),
+            None => self.handler.get_tool(name),
+        }
     }
 
     fn get_info(&self) -> ServerConfig {

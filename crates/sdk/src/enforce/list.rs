@@ -37,8 +37,13 @@ impl<H: ServerHandler> Enforced<H> {
         name: &str,
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<Arc<Entry>>, ErrorData> {
+        if let Some(entry) = self.recent(name) {
+            return Ok(Some(entry));
+        }
         if let Some(tool) = self.handler.get_tool(name) {
-            return Ok(self.shared.entries(vec![tool]).await.pop());
+            let entry = self.shared.entries(vec![tool]).await.pop();
+            entry.iter().for_each(|entry| self.shared.store.note(entry));
+            return Ok(entry);
         }
         let mut cursor = None;
         for _ in 0..PAGES {
@@ -57,6 +62,15 @@ impl<H: ServerHandler> Enforced<H> {
             }
         }
         Ok(None)
+    }
+
+    /// The entry of the tool called `name`, where it need not be asked for again.
+    pub(super) fn recent(&self, name: &str) -> Option<Arc<Entry>> {
+        let is_fixed = self.shared.is_fixed.get_or_init(|| {
+            let tools = self.handler.get_info().capabilities.tools;
+            !tools.is_some_and(|tools| tools.list_changed == Some(true))
+        });
+        is_fixed.then(|| self.shared.store.recent(name)).flatten()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Holding a server to the contract of its own tools.
 
 mod call;
-mod check;
 mod entry;
 mod handler;
 mod list;
@@ -10,7 +9,7 @@ mod options;
 mod send;
 mod store;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rmcp::ServerHandler;
 
@@ -28,7 +27,9 @@ use store::Store;
 ///
 /// A call is held to the tool that its own request would be listed: the handler's
 /// [`get_tool`](ServerHandler::get_tool) is asked, and its list where that knows none. So tools may come,
-/// go and change at run time, and differ between callers. Compiled contracts are kept and found again by
+/// go and change at run time, and differ between callers. One exception keeps this cheap: a tool that `get_tool` gave is
+/// not asked for again within a second, unless the server declares that its tools change (`tools.listChanged`).
+/// Compiled contracts are kept and found again by
 /// content; clones share them. Over HTTP, where every request gets a handler of its own, wrap once and clone:
 ///
 /// ```
@@ -45,7 +46,13 @@ pub fn enforce<H: ServerHandler>(handler: H) -> Enforced<H> {
 
 /// [`enforce`] with other options.
 pub fn enforce_with<H: ServerHandler>(handler: H, options: Options) -> Enforced<H> {
-    Enforced { handler, shared: Arc::new(Shared { store: Store::default(), options }) }
+    let shared = Shared {
+        store: Store::default(),
+        options,
+        is_fixed: OnceLock::new(),
+        active: Arc::default(),
+    };
+    Enforced { handler, shared: Arc::new(shared) }
 }
 
 /// A handler behind the contract of its tools; see [`enforce`].
@@ -60,12 +67,24 @@ pub struct Enforced<H> {
 struct Shared {
     options: Options,
     store: Store,
+    /// Whether the server does not declare that its tools change.
+    is_fixed: OnceLock<bool>,
+    /// Shared by the calls that are under way.
+    active: Arc<()>,
 }
 
 impl<H> Enforced<H> {
     /// The handler inside.
     pub const fn handler(&self) -> &H {
         &self.handler
+    }
+
+    /// Waits until no call is under way.
+    #[cfg(feature = "serve")]
+    pub(crate) async fn idle(&self) {
+        while Arc::strong_count(&self.shared.active) > 1 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
     }
 }
 

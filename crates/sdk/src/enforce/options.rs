@@ -26,6 +26,7 @@ pub struct Options {
     pub(crate) projection: Projection,
     pub(crate) schema: toolpact_schema::Options,
     pub(crate) limits: Limits,
+    pub(crate) absent_nulls: bool,
     pub(crate) declared_only: bool,
     pub(crate) up_to: Option<Revision>,
     pub(crate) listener: Option<Listener>,
@@ -41,6 +42,7 @@ impl Default for Options {
             projection: Projection::default(),
             schema: toolpact_schema::Options::default(),
             limits: Limits::default(),
+            absent_nulls: true,
             declared_only: false,
             up_to: None,
             listener: None,
@@ -51,6 +53,9 @@ impl Default for Options {
 impl Options {
     /// What becomes of a tool that cannot be used as it is: mended where that does not change its
     /// meaning ([`Policy::Repair`], unless set), left out, or the whole list refused.
+    ///
+    /// Repairing is the default here, unlike in `toolpact-contract` and the guard, which stand between others: whoever
+    /// puts this layer into a program wants its tools to work, and is told of every repair in the log.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
@@ -86,6 +91,13 @@ impl Options {
         self
     }
 
+    /// Whether `null` for an argument that is not required and may not be `null` is read as no argument (so unless
+    /// set): models write optional arguments that way. The handler does not see them.
+    pub fn absent_nulls(mut self, yes: bool) -> Self {
+        self.absent_nulls = yes;
+        self
+    }
+
     /// Whether requests for prompts, resources, completions and logging are answered with "method not
     /// found" where the server does not declare the capability. `rmcp` answers some with empty lists.
     pub fn declared_only(mut self, yes: bool) -> Self {
@@ -111,13 +123,6 @@ impl Options {
     pub(crate) fn judging(&self) -> JudgeOptions {
         let schema = self.schema.clone().limits(self.limits.clone());
         JudgeOptions::default().policy(self.policy).schema(schema)
-    }
-
-    /// How schemas are compiled for the first look at a value, which takes at most `fuel` steps.
-    pub(crate) fn glancing(&self, fuel: u64) -> toolpact_schema::Options {
-        let mut limits = self.limits.clone();
-        limits.fuel = limits.fuel.min(fuel);
-        self.schema.clone().limits(limits)
     }
 }
 

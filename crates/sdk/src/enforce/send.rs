@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Form, ProjectError, Revision, send_result};
+use toolpact_contract::{Form, ProjectError, Revision, send_result_owned};
 
 /// Mirrors the structured content of `result` as text where a reader needs that, and gives it the shape
 /// that `revision` can carry; `form` is that of its tool.
@@ -18,7 +18,7 @@ pub(super) fn send(
     }
     let outline = outline(result);
     let blocks = result.content.len();
-    let Value::Object(mut sent) = send_result(&outline, form, revision)?.into_owned() else {
+    let Value::Object(mut sent) = send_result_owned(outline, form, revision)? else {
         return Ok(());
     };
     result.structured_content = sent.remove("structuredContent");

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use rmcp::model::Tool;
@@ -17,10 +18,22 @@ const VARIANTS: usize = 8;
 /// Names that are kept.
 const NAMES: usize = 10_000;
 
+/// How long a tool is not asked for again, where a server does not declare that its tools change. The macros of
+/// `rmcp` build all tools anew to find one.
+const TRUST: Duration = Duration::from_secs(1);
+
+/// What is kept under one name.
+#[derive(Default)]
+struct Named {
+    variants: Vec<Arc<Entry>>,
+    /// The one that was given last, and when.
+    last: Option<(Instant, Arc<Entry>)>,
+}
+
 /// Entries by the name of their tool.
 #[derive(Default)]
 pub(super) struct Store {
-    entries: Mutex<HashMap<String, Vec<Arc<Entry>>>>,
+    entries: Mutex<HashMap<String, Named>>,
 }
 
 impl Store {
@@ -28,8 +41,12 @@ impl Store {
     /// cheap for tools that are built once.
     pub(super) fn find(&self, tool: &Tool) -> Option<Arc<Entry>> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let variants = entries.get(tool.name.as_ref())?;
-        variants.iter().find(|entry| entry.source == *tool).cloned()
+        entries
+            .get(tool.name.as_ref())?
+            .variants
+            .iter()
+            .find(|entry| entry.source == *tool)
+            .cloned()
     }
 
     /// Judges `tool`, reports what there is to say, and keeps the outcome.
@@ -40,12 +57,27 @@ impl Store {
         if entries.len() >= NAMES && !entries.contains_key(entry.source.name.as_ref()) {
             entries.clear();
         }
-        let variants = entries.entry(entry.source.name.to_string()).or_default();
+        let variants = &mut entries.entry(entry.source.name.to_string()).or_default().variants;
         if variants.len() >= VARIANTS {
             variants.remove(0);
         }
         variants.push(Arc::clone(&entry));
         entry
+    }
+
+    /// The entry of the tool called `name`, if it was given a moment ago.
+    pub(super) fn recent(&self, name: &str) -> Option<Arc<Entry>> {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (given, entry) = entries.get(name)?.last.as_ref()?;
+        (given.elapsed() < TRUST).then(|| Arc::clone(entry))
+    }
+
+    /// Notes that `entry` was given now.
+    pub(super) fn note(&self, entry: &Arc<Entry>) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(named) = entries.get_mut(entry.source.name.as_ref()) {
+            named.last = Some((Instant::now(), Arc::clone(entry)));
+        }
     }
 }
 

@@ -24,6 +24,9 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Sessions that may be open, unless [`Http::sessions`] says otherwise.
 const SESSIONS: usize = 4096;
 
+/// How long an answer may take from the tool to the client, once calls have ended.
+const DELIVERY: Duration = Duration::from_millis(200);
+
 /// A listener for Streamable HTTP at `/mcp`.
 ///
 /// - `TCP_NODELAY` is set: without it, every call on a kept connection waits for a delayed
@@ -115,6 +118,7 @@ impl Http {
             .with_allowed_hosts(self.hosts)
             .with_allowed_origins(self.origins)
             .with_cancellation_token(ended.clone());
+        let calls = server.clone();
         let factory = move || Ok::<_, io::Error>(server.clone());
         let sessions = Arc::new(Sessions::new(self.sessions));
         let service = StreamableHttpService::new(factory, sessions, config);
@@ -165,9 +169,21 @@ impl Http {
             });
         }
         drop(self.listener);
-        // Streams end with their sessions; what is answered by then is sent.
+        let streams = async {
+            calls.idle().await;
+            // Answers are on their way. What is open after that are streams without an end of their own.
+            tokio::time::sleep(DELIVERY).await;
+            ended.cancel();
+            std::future::pending::<()>().await;
+        };
+        _ = tokio::time::timeout(GRACE, async {
+            tokio::select! {
+                () = connections.shutdown() => {}
+                () = streams => {}
+            }
+        })
+        .await;
         ended.cancel();
-        _ = tokio::time::timeout(GRACE, connections.shutdown()).await;
         Ok(())
     }
 }

@@ -4,12 +4,13 @@ mod error;
 mod http;
 mod sessions;
 mod signal;
+mod stdin;
 
 use std::net::SocketAddr;
 
 pub use error::ServeError;
 pub use http::Http;
-use rmcp::{ServerHandler, ServiceExt as _, transport::stdio};
+use rmcp::{ServerHandler, ServiceExt as _};
 
 use crate::{Options, enforce_with};
 
@@ -18,7 +19,7 @@ use crate::{Options, enforce_with};
 ///
 /// Requests for capabilities that the server does not declare are not answered
 /// ([`Options::declared_only`]). The log goes to standard error. Returns when the client has closed standard
-/// input, or over HTTP after SIGINT or SIGTERM, with the calls that were under way answered.
+/// input, or after SIGINT or SIGTERM, with the calls that were under way answered if that takes no more than five seconds.
 ///
 /// ```no_run
 /// #[derive(Clone)]
@@ -62,7 +63,7 @@ pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError
 /// Where the client breaks the protocol in its first message.
 pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> {
     let server = enforce_with(server, Options::default().declared_only(true));
-    match server.serve(stdio()).await {
+    match server.serve((stdin::stdin(), tokio::io::stdout())).await {
         Ok(running) => {
             // The service ended by itself, or could not be waited for: either way it is over.
             _ = running.waiting().await;

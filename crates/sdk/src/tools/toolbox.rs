@@ -79,10 +79,13 @@ impl<S> Route<S> {
         self
     }
 
-    /// Adds an icon.
+    /// Adds an icon; `sizes` has spaces between them.
     #[must_use]
-    pub fn icon(mut self, source: &str) -> Self {
-        self.tool.icons.get_or_insert_default().push(Icon::new(source));
+    pub fn icon(mut self, source: &str, mime_type: Option<&str>, sizes: Option<&str>) -> Self {
+        let mut icon = Icon::new(source);
+        icon.mime_type = mime_type.map(str::to_owned);
+        icon.sizes = sizes.map(|sizes| sizes.split_whitespace().map(str::to_owned).collect());
+        self.tool.icons.get_or_insert_default().push(icon);
         self
     }
 

@@ -161,6 +161,56 @@ async fn a_panic_fails_its_call_and_keeps_its_secret() {
 }
 
 #[tokio::test]
+async fn null_for_an_optional_argument_is_none() {
+    let mut lenient = tool("lenient", Value::Null, json!({ "content": [] }));
+    lenient["inputSchema"] = json!({
+        "type": "object",
+        "properties": {
+            "n": { "type": "integer" },
+            "city": { "type": "string" },
+            "any": { "type": ["string", "null"] }
+        },
+        "required": ["n"],
+        "additionalProperties": false
+    });
+    let plain = Plain::new(json!([lenient]));
+    let session = testing::connect(enforce(plain.clone()), Revision::V2026_07_28).await.unwrap();
+    let cases = [
+        // What may be `null` stays where that is all.
+        (json!({ "n": 1, "any": null }), Some(json!({ "n": 1, "any": null }))),
+        (json!({ "n": 1, "city": null }), Some(json!({ "n": 1 }))),
+        (json!({ "n": null }), None),
+        (json!({ "n": 1, "other": null }), None),
+        (json!({ "n": "x", "city": null }), None),
+    ];
+    for (arguments, seen) in cases {
+        let before = plain.calls().len();
+        let result = session.call("lenient", arguments.clone()).await.unwrap();
+        assert_eq!(result["isError"] == true, seen.is_none(), "{arguments}: {result}");
+        assert_eq!(plain.calls().get(before), seen.as_ref(), "{arguments}");
+    }
+    let options = Options::default().absent_nulls(false);
+    let session = testing::connect(enforce_with(plain, options), Revision::V2026_07_28).await;
+    let result = session.unwrap().call("lenient", json!({ "n": 1, "city": null })).await.unwrap();
+    assert_eq!(result["isError"], true);
+}
+
+#[tokio::test]
+async fn a_task_passes() {
+    let server =
+        enforce(Plain::new(json!([tool("late", json!({ "type": "integer" }), json!("task"))])));
+    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let params = json!({
+        "name": "late",
+        "_meta": { "io.modelcontextprotocol/clientCapabilities": capabilities }
+    });
+    let result = session.request("tools/call", params).await.unwrap();
+    assert_eq!(result["resultType"], "task");
+    assert_eq!(result["taskId"], "task-1");
+}
+
+#[tokio::test]
 async fn input_required_passes() {
     let server =
         enforce(Plain::new(json!([tool("ask", json!({ "type": "integer" }), json!("ask"))])));

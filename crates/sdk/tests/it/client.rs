@@ -1,17 +1,31 @@
 //! The client against servers of either era, ours and others.
 #![expect(clippy::unwrap_used, reason = "connects for tests only")]
 
+use std::sync::{Arc, Mutex};
+
 use rmcp::{
-    ClientLifecycleMode, ClientServiceExt as _, ServerHandler, ServiceExt as _,
-    model::ProtocolVersion,
+    ClientLifecycleMode, ClientServiceExt as _, ErrorData, RoleServer, ServerHandler,
+    ServiceExt as _,
+    model::{
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+    },
+    service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Client, ClientError, enforce};
+use toolpact::{Client, ClientError, Mode, Options, enforce};
 
 use crate::server::{Plain, structured, tool};
 
 /// A real client of each era, over a pipe.
 async fn connect(server: impl ServerHandler, is_modern: bool) -> Client<()> {
+    connect_with(server, is_modern, Options::default()).await
+}
+
+pub(crate) async fn connect_with(
+    server: impl ServerHandler,
+    is_modern: bool,
+    options: Options,
+) -> Client<()> {
     let (near, far) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
         _ = server.serve(far).await.unwrap().waiting().await;
@@ -21,7 +35,7 @@ async fn connect(server: impl ServerHandler, is_modern: bool) -> Client<()> {
     } else {
         ClientLifecycleMode::Initialize
     };
-    Client::new(().serve_with_lifecycle(near, lifecycle).await.unwrap()).await
+    Client::with(().serve_with_lifecycle(near, lifecycle).await.unwrap(), options).await
 }
 
 #[tokio::test]
@@ -88,4 +102,120 @@ async fn wrong_arguments_are_not_sent_and_wrong_results_not_returned() {
     // A schema that leads elsewhere is left out, and nothing is fetched.
     assert_eq!(client.call_value("remote", json!({})).await.unwrap(), 1);
     assert_eq!(client.tools().await.unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_refused_reported_or_passed() {
+    let mut ranged = tool("ranged", json!({ "type": "integer" }), structured(json!("x")));
+    ranged["inputSchema"] = json!({ "type": "object", "required": ["n"] });
+    for mode in Mode::ALL {
+        let rules = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&rules);
+        let options = Options::default()
+            .arguments(mode)
+            .results(mode)
+            .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
+        let server = Plain::new(json!([ranged.clone()]));
+        let client = connect_with(server.clone(), true, options).await;
+        let called = client.call_value("ranged", json!({})).await;
+        let rules = rules.lock().unwrap().clone();
+        match mode {
+            Mode::Enforce => {
+                assert!(matches!(called, Err(ClientError::InvalidArguments { .. })), "{called:?}");
+                assert_eq!(rules, ["arguments-invalid"]);
+            }
+            Mode::Warn => {
+                assert_eq!(called.unwrap(), "x");
+                assert_eq!(rules, ["arguments-invalid", "result-invalid"]);
+            }
+            _ => {
+                assert_eq!(called.unwrap(), "x");
+                assert_eq!(rules, Vec::<String>::new());
+            }
+        }
+        // What is no object cannot be sent at all.
+        let called = client.call_value("ranged", json!([1])).await;
+        assert!(matches!(called, Err(ClientError::InvalidArguments { .. })), "{called:?}");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_kept_until_their_time_is_over_or_the_server_says_so() {
+    let with = |name: &str, value: Value| json!([tool(name, json!({}), structured(value))]);
+    for is_modern in [false, true] {
+        let server = Plain::new(with("a", json!(1))).ttl(600_000).changing();
+        let client = connect(enforce(server.clone()), is_modern).await;
+        for _ in 0..3 {
+            assert_eq!(client.call_value("a", json!({})).await.unwrap(), 1);
+        }
+        // The server itself looks at its list for every call.
+        let asked = server.lists();
+        client.tools().await.unwrap();
+        assert_eq!(server.lists(), asked, "kept");
+        server.change(with("b", json!(2)));
+        // The notification takes its own way.
+        while client.tools().await.unwrap()[0].name() != "b" {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(client.call_value("b", json!({})).await.unwrap(), 2);
+        let gone = client.call_value("a", json!({})).await.unwrap_err();
+        assert!(matches!(gone, ClientError::UnknownTool { .. }));
+    }
+    // Nothing is kept for longer than the server allows.
+    let server = Plain::new(with("a", json!(1))).ttl(0);
+    let client = connect(server.clone(), true).await;
+    client.tools().await.unwrap();
+    server.set(with("b", json!(2)));
+    assert_eq!(client.tools().await.unwrap()[0].name(), "b");
+}
+
+#[tokio::test]
+async fn schemas_keep_every_keyword_and_lists_all_pages() {
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": "kept",
+        "type": "object",
+        "$defs": { "address": { "$anchor": "address", "type": "object", "x-own": [1] } },
+        "properties": { "home": { "$ref": "#address" } },
+        "if": { "required": ["home"] },
+        "then": { "minProperties": 1 },
+        "unevaluatedProperties": false
+    });
+    let tools = (0..7).map(|n| {
+        let mut tool = tool(&format!("t{n}"), Value::Null, json!({ "content": [] }));
+        tool["inputSchema"] = schema.clone();
+        tool
+    });
+    for is_modern in [false, true] {
+        let server = Plain::new(tools.clone().collect()).paged(2);
+        let listed = connect(server, is_modern).await.tools().await.unwrap();
+        assert_eq!(listed.len(), 7);
+        assert!(listed.iter().all(|contract| *contract.input().value() == schema));
+    }
+}
+
+/// A server whose list has no end.
+#[derive(Clone)]
+struct Endless;
+
+impl ServerHandler for Endless {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut page = ListToolsResult::default();
+        page.next_cursor = Some("more".to_owned());
+        Ok(page)
+    }
+}
+
+#[tokio::test]
+async fn a_list_without_an_end_is_given_up() {
+    let error = connect(Endless, true).await.tools().await.unwrap_err();
+    assert_eq!(error.to_string(), "the list of tools goes on after 1000 pages");
 }

@@ -1,7 +1,15 @@
 //! `tools/list`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{CallToolRequestParams, CallToolResponse, ServerConfig, Tool},
+    service::RequestContext,
+};
 use serde_json::{Value, json};
 use toolpact::{Options, Policy, Revision, enforce, enforce_with, testing};
 
@@ -160,4 +168,58 @@ async fn a_snapshot_shows_both_eras() {
     let new: Value = serde_json::from_str(new).unwrap();
     assert_eq!(old[0]["outputSchema"]["required"], json!(["result"]));
     assert_eq!(new[0]["outputSchema"], json!({ "type": "integer" }));
+}
+
+/// A server that knows its tools by name, and counts how often it is asked.
+#[derive(Clone)]
+struct ByName {
+    plain: Plain,
+    asked: Arc<AtomicUsize>,
+}
+
+impl ServerHandler for ByName {
+    fn get_info(&self) -> ServerConfig {
+        self.plain.get_info()
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.plain.find(name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.plain.call_tool(request, context).await
+    }
+}
+
+#[tokio::test]
+async fn tools_that_are_declared_to_change_are_asked_for_at_every_call() {
+    let tools = json!([tool("a", json!({ "type": "integer" }), structured(json!(1)))]);
+    let changed = json!([tool("a", json!({ "type": "string" }), structured(json!(1)))]);
+    for changes in [false, true] {
+        let plain = Plain::new(tools.clone());
+        let plain = if changes { plain.changing() } else { plain };
+        let server = ByName { plain: plain.clone(), asked: Arc::default() };
+        let session = testing::connect(enforce(server.clone()), Revision::V2026_07_28).await;
+        let session = session.unwrap();
+        for _ in 0..5 {
+            assert_eq!(session.call("a", json!({})).await.unwrap()["structuredContent"], 1);
+        }
+        let asked = server.asked.load(Ordering::Relaxed);
+        if changes {
+            assert_eq!(asked, 5);
+            plain.set(changed.clone());
+            assert_eq!(session.call("a", json!({})).await.unwrap()["isError"], true);
+        } else {
+            assert!(asked <= 5, "{asked}");
+        }
+        // One that goes is gone, whatever was kept of it.
+        plain.set(json!([]));
+        let gone = session.call("a", json!({})).await.unwrap_err().to_string();
+        assert_eq!(gone, "error -32602: tool not found");
+    }
 }

@@ -1,11 +1,13 @@
-//! Servers behind the contract of their tools, seen by clients of each revision.
+//! The layer over `rmcp`, over pipes, processes and sockets.
 
 mod calls;
 mod client;
 mod conformance;
+mod hostile;
 mod http;
 mod lists;
 mod methods;
+mod process;
 mod readme;
 mod rounds;
 mod server;

@@ -3,7 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use rmcp::{RoleServer, model::ContentBlock, service::RequestContext};
+use rmcp::{
+    RoleServer,
+    model::{CallToolResult, ContentBlock},
+    service::RequestContext,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -236,4 +240,135 @@ async fn errors_tell_the_model_what_it_may_know() {
 fn a_toolbox_is_described_once() {
     assert!(std::ptr::eq(Weather::toolbox(), Weather::toolbox()));
     assert_eq!(Weather::toolbox().tools().count(), 9);
+}
+
+/// A record by its kind.
+#[derive(Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Record {
+    Person { name: String },
+    City { people: u32 },
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Pair {
+    left: i64,
+    right: Option<bool>,
+}
+
+/// Every kind of return type; its field shows that a type may have parameters.
+#[derive(Clone)]
+struct Kinds<T>(T);
+
+#[toolpact::tools]
+impl<T: Clone + Send + Sync + 'static> Kinds<T>
+where
+    T: Into<i64>,
+{
+    #[tool(icon(
+        src = "https://example.org/a.svg",
+        mime_type = "image/svg+xml",
+        sizes = "48x48 any"
+    ))]
+    fn integer(&self) -> i64 {
+        self.0.clone().into()
+    }
+    #[tool]
+    fn string(&self, #[serde(default)] text: String) -> String {
+        text
+    }
+    #[tool]
+    fn boolean(&self) -> bool {
+        false
+    }
+    #[tool]
+    fn float(&self) -> f32 {
+        0.5
+    }
+    #[tool]
+    fn object(&self) -> Pair {
+        Pair { left: 1, right: None }
+    }
+    #[tool]
+    fn tagged(&self) -> Result<Vec<Record>, String> {
+        Ok(vec![Record::Person { name: "Ada".to_owned() }, Record::City { people: 7 }])
+    }
+    #[tool]
+    fn nothing_or(&self) -> Option<Pair> {
+        None
+    }
+    #[tool]
+    fn anything(&self) -> Value {
+        json!([1, "a", null])
+    }
+    #[tool]
+    fn block(&self) -> ContentBlock {
+        ContentBlock::text("block")
+    }
+    #[tool]
+    fn blocks(&self) -> Result<Vec<ContentBlock>, ToolError> {
+        Ok(vec![ContentBlock::text("one"), ContentBlock::text("two")])
+    }
+    #[tool]
+    fn whole(&self) -> CallToolResult {
+        CallToolResult::success(vec![ContentBlock::text("whole")])
+    }
+    #[tool]
+    fn nothing(&self) -> Result<(), ToolError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn every_return_type_arrives_in_both_eras() {
+    let values = [
+        ("integer", Some(json!(42))),
+        ("string", Some(json!(""))),
+        ("boolean", Some(json!(false))),
+        ("float", Some(json!(0.5))),
+        ("object", Some(json!({ "left": 1, "right": null }))),
+        (
+            "tagged",
+            Some(json!([{ "kind": "person", "name": "Ada" }, { "kind": "city", "people": 7 }])),
+        ),
+        ("nothing_or", Some(json!(null))),
+        ("anything", Some(json!([1, "a", null]))),
+        ("block", None),
+        ("blocks", None),
+        ("whole", None),
+        ("nothing", None),
+    ];
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let session = testing::connect(enforce(Kinds(42_i32)), revision.clone()).await.unwrap();
+        let tools = session.tools().await.unwrap();
+        assert_eq!(tools.len(), values.len());
+        for ((name, value), tool) in values.iter().zip(&tools) {
+            assert_eq!(tool["name"], *name);
+            assert_eq!(tool.get("outputSchema").is_some(), value.is_some(), "{name}");
+            let result = session.call(name, json!({})).await.unwrap();
+            assert_ne!(result["isError"], true, "{name}: {result}");
+            let expected = value.clone().map(|value| match value.is_object() {
+                false if !revision.is_natural() => json!({ "result": value }),
+                _ => value,
+            });
+            assert_eq!(result.get("structuredContent"), expected.as_ref(), "{name} {revision}");
+            if let Some(value) = value {
+                assert_eq!(result["content"][0]["text"], value.to_string(), "{name}");
+            }
+        }
+        assert_eq!(
+            tools[0]["icons"],
+            json!([{
+                "src": "https://example.org/a.svg",
+                "mimeType": "image/svg+xml",
+                "sizes": ["48x48", "any"]
+            }])
+        );
+    }
+}
+
+#[test]
+fn types_with_parameters_have_a_toolbox_each() {
+    assert!(std::ptr::eq(Kinds::<i32>::toolbox(), Kinds::<i32>::toolbox()));
+    assert_eq!(Kinds::<u8>::toolbox().tools().count(), 12);
 }

@@ -1,24 +1,32 @@
 //! A plain `rmcp` server whose tools are data: each answers with what its `_meta` says.
 #![expect(clippy::unwrap_used, clippy::needless_pass_by_value, reason = "a server for tests only")]
 
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, InputRequiredResult, ListToolsResult,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CreateTaskResult, InputRequiredResult,
+        ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Task, TaskStatus, Tool,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// Tools that may change while the server runs.
 #[derive(Clone, Default)]
 pub(crate) struct Plain {
     tools: Arc<Mutex<Vec<Tool>>>,
     calls: Arc<Mutex<Vec<Value>>>,
+    lists: Arc<AtomicUsize>,
     page: Option<usize>,
+    ttl: Option<u64>,
+    changes: Option<Arc<Notify>>,
 }
 
 impl Plain {
@@ -34,8 +42,36 @@ impl Plain {
         self
     }
 
+    /// Lets clients keep lists for `milliseconds`.
+    pub(crate) fn ttl(mut self, milliseconds: u64) -> Self {
+        self.ttl = Some(milliseconds);
+        self
+    }
+
+    /// Declares that tools change, and says so when [`Plain::change`] is called.
+    pub(crate) fn changing(mut self) -> Self {
+        self.changes = Some(Arc::default());
+        self
+    }
+
+    /// Sets the tools and lets clients know.
+    pub(crate) fn change(&self, tools: Value) {
+        self.set(tools);
+        self.changes.as_ref().unwrap().notify_one();
+    }
+
+    /// How often tools were listed.
+    pub(crate) fn lists(&self) -> usize {
+        self.lists.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn set(&self, tools: Value) {
         *self.tools.lock().unwrap() = serde_json::from_value(tools).unwrap();
+    }
+
+    /// The tool called `name`.
+    pub(crate) fn find(&self, name: &str) -> Option<Tool> {
+        self.tools.lock().unwrap().iter().find(|tool| tool.name == name).cloned()
     }
 
     /// The arguments of the calls that reached the handler.
@@ -46,7 +82,42 @@ impl Plain {
 
 impl ServerHandler for Plain {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        let tools = ServerCapabilities::builder().enable_tools();
+        ServerConfig::new(match self.changes {
+            Some(_) => tools.enable_tool_list_changed().build(),
+            None => tools.build(),
+        })
+    }
+
+    /// Before 2026-07-28, changes are sent to everyone.
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Some(changes) = self.changes.clone() else { return };
+        tokio::spawn(async move {
+            loop {
+                changes.notified().await;
+                if context.peer.notify_tool_list_changed().await.is_err() {
+                    break;
+                }
+            }
+        });
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        self.changes.as_ref().map(|_| requested.clone())
+    }
+
+    /// From then on, to those who asked.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let Some(changes) = &self.changes else { return Ok(()) };
+        loop {
+            tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = changes.notified() => context.sink().notify_tool_list_changed().await.unwrap(),
+            }
+        }
     }
 
     async fn list_tools(
@@ -54,8 +125,13 @@ impl ServerHandler for Plain {
         request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.lists.fetch_add(1, Ordering::Relaxed);
         let tools = self.tools.lock().unwrap().clone();
-        let Some(size) = self.page else { return Ok(ListToolsResult::with_all_items(tools)) };
+        let Some(size) = self.page else {
+            let mut list = ListToolsResult::with_all_items(tools);
+            list.ttl_ms = self.ttl;
+            return Ok(list);
+        };
         let cursor = request.and_then(|request| request.cursor);
         let start: usize = cursor.map_or(0, |cursor| cursor.parse().unwrap());
         let end = (start + size).min(tools.len());
@@ -70,8 +146,7 @@ impl ServerHandler for Plain {
         _: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         self.calls.lock().unwrap().push(json!(request.arguments));
-        let tools = self.tools.lock().unwrap().clone();
-        let Some(tool) = tools.into_iter().find(|tool| tool.name == request.name) else {
+        let Some(tool) = self.find(&request.name) else {
             return Err(ErrorData::invalid_params("tool not found", None));
         };
         let answer = tool.meta.map(|meta| meta.0["answer"].clone()).unwrap_or_default();
@@ -79,6 +154,10 @@ impl ServerHandler for Plain {
             Value::String(word) if word == "panic" => panic!("secret of the handler"),
             Value::String(word) if word == "ask" => {
                 Ok(InputRequiredResult::from_request_state("state").into())
+            }
+            Value::String(word) if word == "task" => {
+                let task = Task::new("task-1", TaskStatus::Working, "2026-11-01", "2026-11-01");
+                Ok(CreateTaskResult::new(task).into())
             }
             _ => {
                 let result: rmcp::model::CallToolResult = serde_json::from_value(answer).unwrap();
