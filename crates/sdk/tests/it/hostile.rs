@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Deeper values are refused by whoever reads JSON, long before they get here.
 const READABLE: usize = 100;
 
+/// Larger ones take their time in `rmcp`, which reads every message several times; `toolpact-schema` has them all.
+const BYTES: usize = 128 * 1024;
+
 fn options(case: &Case) -> Options {
     let mut limits = Limits::default();
     for (name, limit) in &case.limits {
@@ -45,14 +48,17 @@ fn depth(value: &Value) -> usize {
     depth
 }
 
-/// The cases that can be sent as the schema of a tool: a JSON object that a reader of JSON takes.
+/// The cases that can be sent as the schema of a tool: a JSON object that a reader of JSON takes. One that leaves
+/// no fuel at all leaves none for other tools.
 fn cases() -> impl Iterator<Item = (Case, Value, Value)> {
-    let all = hostile::cases().into_iter().map(|case| {
+    let cases = hostile::cases().into_iter().filter(|case| case.name != "limit/fuel-none");
+    let all = cases.map(|case| {
         let (schema, instance) = (case.schema(), case.instance());
         (case, schema, instance)
     });
     all.filter(|(_, schema, instance)| {
-        schema.is_object() && depth(schema) < READABLE && depth(instance) < READABLE
+        let fits = |value: &Value| depth(value) < READABLE && value.to_string().len() < BYTES;
+        schema.is_object() && fits(schema) && fits(instance)
     })
 }
 
@@ -80,7 +86,7 @@ async fn each<F: Future<Output = Result<(), String>> + Send + 'static>(
     while let Some(ended) = running.join_next().await {
         wrong.extend(ended.unwrap().err());
     }
-    assert!(count > 250, "{count} cases");
+    assert!(count > 200, "{count} cases");
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
