@@ -1,0 +1,12 @@
+struct Weather;
+
+#[toolpact_macros::tools]
+impl Weather {
+    #[tool(meta = "[1]")]
+    fn forecast(&self) {}
+
+    #[tool(meta = "{")]
+    fn count(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+struct Weather;
+
+#[toolpact_macros::tools]
+impl Weather {
+    #[tool]
+    fn forecast(&self, #[schemars(range(min = 1))] (latitude, longitude): (f64, f64)) -> f64 {
+        latitude + longitude
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+struct Weather;
+
+#[toolpact_macros::tools]
+impl Weather {
+    #[tool]
+    fn forecast(&mut self) -> f64 {
+        0.0
+    }
+
+    #[tool]
+    fn count() -> u64 {
+        0
+    }
+}
+
+fn main() {}

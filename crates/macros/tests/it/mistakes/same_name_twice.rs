@@ -1,0 +1,15 @@
+struct Weather;
+
+#[toolpact_macros::tools]
+impl Weather {
+    #[tool]
+    fn forecast(&self) {}
+
+    #[tool(name = "forecast")]
+    fn other(&self) {}
+
+    #[tool(name = "two words")]
+    fn third(&self) {}
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+struct Weather;
+
+#[toolpact_macros::tools]
+impl Weather {
+    #[tool(readonly)]
+    fn forecast(&self) {}
+}
+
+fn main() {}
