@@ -3,6 +3,7 @@
 mod bench;
 mod command;
 mod node;
+mod peers;
 mod python;
 mod setup;
 mod suite;
@@ -29,7 +30,7 @@ enum Chore {
     Setup,
     /// Compare with peers, in a release build
     Bench {
-        /// What to measure: `schema`, `hostile` or `contract`
+        /// What to measure: `schema`, `hostile`, `guard` or `contract`
         subject: String,
         /// A directory of cases (each a directory with `schema.json` and `instances.jsonl`)
         directory: Option<PathBuf>,

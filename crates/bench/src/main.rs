@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "the report is the output")]
 
 mod contract;
+mod guard;
 mod hostile;
 mod schema;
 mod sdk;
@@ -36,6 +37,22 @@ enum What {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// The guard beside peers, between clients and one server on this machine.
+    Guard {
+        /// Only what has this in its name, beside the server itself.
+        #[arg(long)]
+        only: Option<String>,
+    },
+    /// The server that the guard is measured with.
+    #[command(hide = true)]
+    GuardServer {
+        /// On a free port, which is printed.
+        #[arg(long)]
+        http: bool,
+        /// On standard input and output.
+        #[arg(long, conflicts_with = "http", required_unless_present = "http")]
+        stdio: bool,
+    },
     /// The hostile corpus: the worst five by time and by memory.
     Hostile {
         /// Only this case, in this process.
@@ -52,6 +69,9 @@ fn main() -> anyhow::Result<()> {
         What::Schema { folder } => schema::run(folder),
         What::Contract => contract::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
+        What::Guard { only } => guard::run(only.as_deref()),
+        What::GuardServer { http: true, .. } => guard::on_http(),
+        What::GuardServer { .. } => guard::on_stdio(),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),
         What::Hostile { case: None, all } => hostile::run(all),
     }

@@ -1,0 +1,269 @@
+//! What is measured: the server itself, the guard in front of it, and peers in front of it.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use super::lines::Lines;
+use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks};
+use super::peers::{Installed, Process, free_port};
+
+/// The way that messages take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// A client on HTTP, a server on HTTP.
+    Http,
+    /// A client on HTTP, a server on standard input and output.
+    Bridge,
+    /// A client and a server on standard input and output.
+    Stdio,
+}
+
+impl Way {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Http => "HTTP",
+            Self::Bridge => "HTTP to stdio",
+            Self::Stdio => "stdio",
+        }
+    }
+}
+
+/// What stands between client and server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Direct,
+    Guard,
+    Peer,
+}
+
+/// One thing that is measured.
+pub(crate) struct Case {
+    pub(crate) way: Way,
+    pub(crate) kind: Kind,
+    pub(crate) name: &'static str,
+    load: Load,
+    process: Option<u32>,
+}
+
+enum Load {
+    Http { load: HttpLoad, _process: Option<Process> },
+    Lines(LinesLoad),
+}
+
+impl Case {
+    pub(crate) fn run(&mut self, clients: usize, time: Duration) -> anyhow::Result<Measured> {
+        match &mut self.load {
+            Load::Http { load, .. } => load.run(clients, time),
+            Load::Lines(load) => load.run(clients, time),
+        }
+    }
+
+    pub(crate) fn label(&self) -> String {
+        format!("{}: {}", self.way.name(), self.name)
+    }
+
+    /// The memory in use, in KiB, of what stands in between.
+    pub(crate) fn resident(&self) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process?)).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        line.split_whitespace().nth(1)?.parse().ok()
+    }
+}
+
+/// The server of all cases on HTTP.
+struct Upstream {
+    child: Child,
+    port: u16,
+}
+
+impl Upstream {
+    fn start(program: &PathBuf) -> anyhow::Result<Self> {
+        let mut command = Command::new(program);
+        command.args(["guard-server", "--http"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let stdout = child.stdout.take().context("no standard output")?;
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        Ok(Self { child, port: line.trim().parse()? })
+    }
+}
+
+impl Drop for Upstream {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What cannot be measured, and why.
+pub(crate) type Missing = Vec<(String, String)>;
+
+/// The cases, and the server that those on HTTP share.
+pub(crate) struct Cases {
+    cases: Vec<Case>,
+    _upstream: Upstream,
+}
+
+impl std::ops::Deref for Cases {
+    type Target = Vec<Case>;
+
+    fn deref(&self) -> &Vec<Case> {
+        &self.cases
+    }
+}
+
+impl std::ops::DerefMut for Cases {
+    fn deref_mut(&mut self) -> &mut Vec<Case> {
+        &mut self.cases
+    }
+}
+
+const OFF: &[&str] = &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
+const ON: &[&str] = &["--arguments", "enforce", "--results", "enforce"];
+
+/// What the guard is told, and what its client speaks and gets.
+const GUARDS: [(&str, &[&str], Speaks, Expects); 3] = [
+    ("guard, everything off", OFF, Speaks::Natural, Expects::Array),
+    ("guard, validated", ON, Speaks::Natural, Expects::Array),
+    ("guard, validated and projected", ON, Speaks::Legacy, Expects::Envelope),
+];
+
+/// Starts everything. `only` leaves out what has it not in its name.
+pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
+    let bench = std::env::current_exe()?;
+    let toolpact = bench.with_file_name(format!("toolpact{}", std::env::consts::EXE_SUFFIX));
+    let upstream = Upstream::start(&bench)?;
+    let mut setup =
+        Setup { bench, toolpact, port: upstream.port, only, cases: vec![], missing: vec![] };
+    setup.ours();
+    setup.peers();
+    let Setup { cases, missing, .. } = setup;
+    Ok((Cases { cases, _upstream: upstream }, missing))
+}
+
+struct Setup<'a> {
+    bench: PathBuf,
+    toolpact: PathBuf,
+    port: u16,
+    only: Option<&'a str>,
+    cases: Vec<Case>,
+    missing: Missing,
+}
+
+impl Setup<'_> {
+    fn add(
+        &mut self,
+        way: Way,
+        kind: Kind,
+        name: &'static str,
+        start: impl FnOnce(&Self) -> anyhow::Result<(Load, Option<u32>)>,
+    ) {
+        if kind != Kind::Direct && self.only.is_some_and(|only| !name.contains(only)) {
+            return;
+        }
+        match start(self) {
+            Ok((load, process)) => self.cases.push(Case { way, kind, name, load, process }),
+            Err(error) => {
+                self.missing.push((format!("{}: {name}", way.name()), format!("{error:#}")));
+            }
+        }
+    }
+
+    fn upstream(&self) -> String {
+        format!("http://127.0.0.1:{}/mcp", self.port)
+    }
+
+    fn server(&self) -> Command {
+        let mut command = Command::new(&self.bench);
+        command.args(["guard-server", "--stdio"]);
+        command
+    }
+
+    fn ours(&mut self) {
+        self.add(Way::Http, Kind::Direct, "direct", |setup| {
+            let load = http(setup.port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
+            Ok((Load::Http { load, _process: None }, None))
+        });
+        for (name, options, speaks, expects) in GUARDS {
+            self.add(Way::Http, Kind::Guard, name, |setup| {
+                let port = free_port()?;
+                let mut command = Command::new(&setup.toolpact);
+                command.args(["guard", "--listen", &format!("127.0.0.1:{port}")]);
+                command.args(["--upstream", &setup.upstream()]).args(options);
+                let process = Process::start(command, port)?;
+                let id = process.id();
+                let load = http(port, "/mcp", "forecast", speaks, expects);
+                Ok((Load::Http { load, _process: Some(process) }, Some(id)))
+            });
+        }
+        self.add(Way::Stdio, Kind::Direct, "direct", |setup| {
+            lines(setup.server(), "forecast", Speaks::Natural, Expects::Array)
+        });
+        for (name, options, speaks, expects) in GUARDS {
+            self.add(Way::Stdio, Kind::Guard, name, |setup| {
+                let mut command = Command::new(&setup.toolpact);
+                command.arg("guard").args(options).arg("--").arg(&setup.bench);
+                command.args(["guard-server", "--stdio"]);
+                lines(command, "forecast", speaks, expects)
+            });
+        }
+    }
+
+    fn peers(&mut self) {
+        let installed = Installed::new();
+        let upstream = self.upstream();
+        let bench = self.bench.to_string_lossy().into_owned();
+        let server = [bench.as_str(), "guard-server", "--stdio"];
+        let peer = |process: Process, path: &str, tool: &str| {
+            let load = http(process.port, path, tool, Speaks::Legacy, Expects::Any);
+            let id = process.id();
+            Ok((Load::Http { load, _process: Some(process) }, Some(id)))
+        };
+        self.add(Way::Http, Kind::Peer, "crate mcp-proxy", |_| {
+            let backend = format!("transport = \"http\"\nurl = \"{upstream}\"");
+            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/forecast")
+        });
+        self.add(Way::Http, Kind::Peer, "FastMCP proxy", |_| {
+            let port = free_port()?;
+            let command = installed.fastmcp(&[&upstream], Some(port))?;
+            peer(Process::start(command, port)?, "/mcp", "forecast")
+        });
+        self.add(Way::Bridge, Kind::Peer, "crate mcp-proxy", |_| {
+            let backend = format!(
+                "transport = \"stdio\"\ncommand = \"{bench}\"\nargs = [\"guard-server\", \"--stdio\"]"
+            );
+            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/forecast")
+        });
+        self.add(Way::Bridge, Kind::Peer, "npm supergateway", |_| {
+            peer(installed.supergateway(&server.join(" "))?, "/mcp", "forecast")
+        });
+        self.add(Way::Bridge, Kind::Peer, "PyPI mcp-proxy", |_| {
+            peer(installed.mcp_proxy_python(&server)?, "/mcp", "forecast")
+        });
+        self.add(Way::Stdio, Kind::Peer, "FastMCP proxy", |_| {
+            let command = installed.fastmcp(&server, None)?;
+            lines(command, "forecast", Speaks::Legacy, Expects::Any)
+        });
+    }
+}
+
+fn http(port: u16, path: &str, tool: &str, speaks: Speaks, expects: Expects) -> HttpLoad {
+    HttpLoad { port, path: path.to_owned(), tool: tool.to_owned(), speaks, expects }
+}
+
+fn lines(
+    command: Command,
+    tool: &str,
+    speaks: Speaks,
+    expects: Expects,
+) -> anyhow::Result<(Load, Option<u32>)> {
+    let lines = Lines::start(command)?;
+    let process = lines.process();
+    let load = LinesLoad::connect(lines, tool, speaks, expects)?;
+    Ok((Load::Lines(load), Some(process)))
+}

@@ -1,0 +1,70 @@
+//! The guard between clients and a server, beside peers, in one run on this machine.
+
+mod cases;
+mod http;
+mod lines;
+mod load;
+mod peers;
+mod report;
+mod server;
+
+use std::time::Duration;
+
+use load::Measured;
+
+pub(crate) use server::{on_http, on_stdio};
+
+/// Clients at a time; on standard input and output, calls open at a time on one connection.
+const CLIENTS: [usize; 3] = [1, 8, 32];
+
+/// Each case is measured so often, in turns with the others; the best counts, because everything that
+/// disturbs makes it slower.
+const ROUNDS: usize = 3;
+
+/// How long each case is measured in a round.
+const TIME: Duration = Duration::from_millis(600);
+
+/// What came of one case with one number of clients.
+struct Row {
+    case: usize,
+    clients: usize,
+    best: Measured,
+}
+
+/// Runs everything and prints the table.
+pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
+    let (mut cases, mut missing) = cases::all(only)?;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut failed = vec![false; cases.len()];
+    let mut memory = vec![Vec::new(); cases.len()];
+    for round in 0..ROUNDS {
+        for clients in CLIENTS {
+            for (index, case) in cases.iter_mut().enumerate() {
+                if failed[index] {
+                    continue;
+                }
+                match case.run(clients, TIME) {
+                    Err(error) => {
+                        failed[index] = true;
+                        missing.push((case.label(), format!("with {clients} clients: {error:#}")));
+                    }
+                    Ok(measured) => keep_best(&mut rows, index, clients, measured),
+                }
+            }
+        }
+        for (case, memory) in cases.iter().zip(&mut memory) {
+            memory.extend(case.resident());
+        }
+        eprintln!("round {} of {ROUNDS} done", round + 1);
+    }
+    report::print(&cases, &rows, &memory, &missing);
+    Ok(())
+}
+
+fn keep_best(rows: &mut Vec<Row>, case: usize, clients: usize, measured: Measured) {
+    match rows.iter_mut().find(|row| row.case == case && row.clients == clients) {
+        Some(row) if row.best.p50 <= measured.p50 => {}
+        Some(row) => row.best = measured,
+        None => rows.push(Row { case, clients, best: measured }),
+    }
+}

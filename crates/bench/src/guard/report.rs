@@ -1,0 +1,127 @@
+//! The table, and what it comes to.
+
+use std::time::Duration;
+
+use super::cases::{Case, Kind, Way};
+use super::peers::Installed;
+use super::{CLIENTS, ROUNDS, Row, TIME};
+
+/// What the guard may add to a call of one client.
+const BAR: f64 = 60.0;
+
+/// Prints the table, the memory and where the guard loses.
+pub(crate) fn print(
+    cases: &[Case],
+    rows: &[Row],
+    memory: &[Vec<u64>],
+    missing: &[(String, String)],
+) {
+    let report = Report { cases, rows };
+    println!("cargo xtask bench guard: tools/call, an answer with an array of 20 items, loopback");
+    println!(
+        "toolpact {}, server rmcp 3.8.0; {}",
+        env!("CARGO_PKG_VERSION"),
+        Installed::new().versions().join(", ")
+    );
+    println!("best of {ROUNDS} rounds of {} ms each, in turns\n", TIME.as_millis());
+    println!(
+        "{:<14} {:<31} {:>7} {:>9} {:>9} {:>9} {:>10} {:>7}",
+        "way", "through", "clients", "p50 µs", "p99 µs", "calls/s", "added µs", "ratio"
+    );
+    for clients in CLIENTS {
+        for row in rows.iter().filter(|row| row.clients == clients) {
+            report.line(row);
+        }
+        println!();
+    }
+    println!("memory of what stands in between, KiB after each round:");
+    for (case, memory) in cases.iter().zip(memory).filter(|(case, _)| case.kind != Kind::Direct) {
+        let memory: Vec<_> = memory.iter().map(u64::to_string).collect();
+        println!("  {:<46} {}", case.label(), memory.join("  "));
+    }
+    for (label, reason) in missing {
+        println!("not measured: {label}: {reason}");
+    }
+    println!();
+    report.bars();
+}
+
+struct Report<'a> {
+    cases: &'a [Case],
+    rows: &'a [Row],
+}
+
+impl Report<'_> {
+    fn line(&self, row: &Row) {
+        let case = &self.cases[row.case];
+        let (added, ratio) = match (case.kind, self.added(row)) {
+            (Kind::Direct, _) | (_, None) => (String::new(), String::new()),
+            (_, Some((added, ratio))) => (format!("{added:.0}"), format!("{ratio:.2}")),
+        };
+        println!(
+            "{:<14} {:<31} {:>7} {:>9.0} {:>9.0} {:>9.0} {added:>10} {ratio:>7}",
+            case.way.name(),
+            case.name,
+            row.clients,
+            micros(row.best.p50),
+            micros(row.best.p99),
+            row.best.per_second,
+        );
+    }
+
+    /// What a case adds to the call of a client that asks the server itself: microseconds, and how
+    /// many times as long. A bridge is held against HTTP, which its clients speak.
+    fn added(&self, row: &Row) -> Option<(f64, f64)> {
+        let way = match self.cases[row.case].way {
+            Way::Stdio => Way::Stdio,
+            Way::Http | Way::Bridge => Way::Http,
+        };
+        let direct = self.rows.iter().find(|direct| {
+            let case = &self.cases[direct.case];
+            direct.clients == row.clients && case.kind == Kind::Direct && case.way == way
+        })?;
+        let (direct, here) = (micros(direct.best.p50), micros(row.best.p50));
+        Some((here - direct, here / direct))
+    }
+
+    fn bars(&self) {
+        let mut lost = Vec::new();
+        for row in self.rows.iter().filter(|row| self.cases[row.case].kind == Kind::Guard) {
+            let Some((added, _)) = self.added(row) else { continue };
+            let case = &self.cases[row.case];
+            if row.clients == 1 && added > BAR {
+                lost.push(format!(
+                    "{} adds {added:.0} µs with 1 client, more than {BAR} µs",
+                    case.label()
+                ));
+            }
+            for peer in self.rows.iter().filter(|peer| peer.clients == row.clients) {
+                let other = &self.cases[peer.case];
+                let stdio = |way| way == Way::Stdio;
+                if other.kind != Kind::Peer || stdio(other.way) != stdio(case.way) {
+                    continue;
+                }
+                if self.added(peer).is_some_and(|(theirs, _)| theirs <= added) {
+                    lost.push(format!(
+                        "{} adds {added:.0} µs with {} clients, {} no more",
+                        case.label(),
+                        row.clients,
+                        other.label()
+                    ));
+                }
+            }
+        }
+        if lost.is_empty() {
+            println!(
+                "the guard adds at most {BAR} µs with 1 client, and less than every peer measured"
+            );
+        }
+        for line in lost {
+            println!("where we lose: {line}");
+        }
+    }
+}
+
+fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}

@@ -1,0 +1,96 @@
+//! The server behind everything that is measured: plain `rmcp`, JSON answers, no delay.
+
+use std::io::Write as _;
+use std::sync::Arc;
+
+use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
+use rmcp::{
+    Json, ServerHandler, ServiceExt as _, handler::server::wrapper::Parameters, tool, tool_handler,
+    tool_router,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+
+#[derive(Clone, Serialize, JsonSchema)]
+struct Hour {
+    hour: u32,
+    celsius: f64,
+    sky: String,
+    wind: Wind,
+}
+
+#[derive(Clone, Serialize, JsonSchema)]
+struct Wind {
+    speed: f64,
+    from: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct City {
+    #[expect(dead_code, reason = "every city has the same weather")]
+    city: String,
+    #[schemars(range(min = 1, max = 48))]
+    hours: Option<u32>,
+}
+
+#[derive(Clone)]
+struct Weather;
+
+fn hour(hour: u32) -> Hour {
+    let wind = Wind { speed: 3.5 + f64::from(hour), from: "north-west".into() };
+    Hour { hour, celsius: 18.25 - f64::from(hour), sky: "scattered clouds".into(), wind }
+}
+
+#[tool_router]
+impl Weather {
+    #[tool(description = "The weather of some hours: an array")]
+    fn forecast(&self, Parameters(city): Parameters<City>) -> Json<Vec<Hour>> {
+        Json((0..city.hours.unwrap_or(20)).map(hour).collect())
+    }
+
+    #[tool(description = "The weather of an hour: an object")]
+    fn now(&self, Parameters(_): Parameters<City>) -> Json<Hour> {
+        Json(hour(12))
+    }
+}
+
+#[tool_handler]
+impl ServerHandler for Weather {}
+
+/// Serves on standard input and output until they end.
+pub(crate) fn on_stdio() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        Weather.serve(stdio()).await?.waiting().await?;
+        anyhow::Ok(())
+    })
+}
+
+/// Serves on a free port of this machine, which it prints, until the process is ended.
+pub(crate) fn on_http() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let config = StreamableHttpServerConfig::default()
+            .with_json_response(true)
+            .with_legacy_session_mode(false);
+        let sessions = Arc::new(LocalSessionManager::default());
+        let service = StreamableHttpService::new(|| Ok(Weather), sessions, config);
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let mut stdout = std::io::stdout();
+        writeln!(stdout, "{}", listener.local_addr()?.port())?;
+        stdout.flush()?;
+        loop {
+            let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            let service = TowerToHyperService::new(service.clone());
+            tokio::spawn(
+                hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service),
+            );
+        }
+    })
+}
