@@ -210,7 +210,7 @@ impl Inspector {
                 return Ok(ruling);
             }
             if let Some(task) = tasks::created(&value) {
-                lock(&self.tasks).add(task, known.cloned());
+                lock(&self.tasks).add(task, known.cloned(), revision.clone());
             }
         }
         if !settings.project {

@@ -14,7 +14,7 @@ use toolpact_contract::Revision;
 use crate::Inspector;
 use crate::catalog::Known;
 use crate::inspector::lock;
-use crate::message::{ToolParams, object};
+use crate::message::object;
 use crate::stdio::open::Asked;
 
 /// The tasks that are remembered; the results of older ones pass unjudged.
@@ -23,48 +23,39 @@ const TASKS: usize = 4096;
 /// The most bytes of the id of a task.
 const ID: usize = 1024;
 
-/// The tools of tasks, by the id of the task.
+/// The calls that became tasks, by the id of the task.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    known: HashMap<String, Option<Known>>,
+    calls: HashMap<String, (Option<Known>, Revision)>,
     order: VecDeque<String>,
 }
 
 impl Tasks {
-    /// A call of `known` became the task `id`.
-    pub(crate) fn add(&mut self, id: &str, known: Option<Known>) {
+    /// A call of `known`, whose client reads `revision`, became the task `id`.
+    pub(crate) fn add(&mut self, id: &str, known: Option<Known>, revision: Revision) {
         if id.len() > ID {
             return;
         }
-        if self.known.insert(id.to_owned(), known).is_none() {
+        if self.calls.insert(id.to_owned(), (known, revision)).is_none() {
             self.order.push_back(id.to_owned());
         }
         if self.order.len() > TASKS
             && let Some(oldest) = self.order.pop_front()
         {
-            self.known.remove(&oldest);
+            self.calls.remove(&oldest);
         }
     }
 
-    /// The tool of a task; `None` where the task is not known.
-    #[expect(clippy::option_option, reason = "a task of a tool that is not known is a task")]
-    pub(crate) fn of(&self, id: &str) -> Option<Option<Known>> {
-        self.known.get(id).cloned()
+    /// The call that became the task `id`, where it is remembered.
+    pub(crate) fn of(&self, id: &str) -> Option<(Option<Known>, Revision)> {
+        self.calls.get(id).cloned()
     }
 }
 
 impl Inspector {
-    /// What a request about a task asks, where its result is one that is looked at; `negotiated` is
-    /// the revision of a client that does not name one.
-    pub(crate) fn asks_for_task(
-        &self,
-        method: &str,
-        params: Option<&RawValue>,
-        negotiated: impl FnOnce() -> Revision,
-    ) -> Option<Asked> {
-        let known = lock(&self.tasks).of(Task::read(params?)?.id()?)?;
-        let named = ToolParams::read(params).ok()?.revision().ok()?;
-        let revision = named.unwrap_or_else(negotiated);
+    /// What a request about a task asks, where its result is one that is looked at.
+    pub(crate) fn asks_for_task(&self, method: &str, params: Option<&RawValue>) -> Option<Asked> {
+        let (known, revision) = lock(&self.tasks).of(Task::read(params?)?.id()?)?;
         Some(match method {
             "tasks/result" => Asked::Call { known, revision },
             _ => Asked::Task { known, revision },
@@ -106,16 +97,18 @@ impl<'a> Task<'a> {
 
 #[cfg(test)]
 mod tests {
+    use toolpact_contract::Revision;
+
     use super::{TASKS, Tasks};
 
     #[test]
     fn keeps_a_bounded_number() {
         let mut tasks = Tasks::default();
         for n in 0..2 * TASKS {
-            tasks.add(&n.to_string(), None);
-            tasks.add(&n.to_string(), None);
+            tasks.add(&n.to_string(), None, Revision::default());
+            tasks.add(&n.to_string(), None, Revision::default());
         }
-        assert_eq!((tasks.known.len(), tasks.order.len()), (TASKS, TASKS));
+        assert_eq!((tasks.calls.len(), tasks.order.len()), (TASKS, TASKS));
         assert!(tasks.of("0").is_none() && tasks.of(&(TASKS + 1).to_string()).is_some());
     }
 }

@@ -171,20 +171,26 @@ async fn judge_text(exchange: &Exchange, text: &[u8]) -> Option<Vec<u8>> {
     let message = Message::read(text).ok()?;
     let (id, asked) = look(exchange, &message)?;
     let inspector = Arc::clone(&exchange.visit.inspector);
-    if let Ok(judged) = judge(&inspector, &id, &asked, &message, text, Pace::Quick) {
+    if let Ok(judged) = judge(&inspector, id.as_ref(), &asked, &message, text, Pace::Quick) {
         return judged;
     }
     let (old, ward) = (text.to_vec(), Arc::clone(&inspector.ward));
-    ward.work(move || judge_fully(&inspector, &id, &asked, old)).await.filter(|new| new != text)
+    ward.work(move || judge_fully(&inspector, id.as_ref(), &asked, old))
+        .await
+        .filter(|new| new != text)
 }
 
 /// The request that a message answers, where the answer is looked at.
-fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Id, Asked)> {
+fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Option<Id>, Asked)> {
     let id = match message.kind() {
         Kind::Response(id) => id,
         Kind::Notification("notifications/tools/list_changed") => {
             exchange.visit.inspector.tools_changed();
             return None;
+        }
+        Kind::Notification("notifications/tasks") => {
+            let inspector = &exchange.visit.inspector;
+            return Some((None, inspector.asks_for_task("tasks/get", message.params)?));
         }
         _ => return None,
     };
@@ -197,5 +203,5 @@ fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Id, Asked)> {
         return None;
     }
     message.result?;
-    Some((id, asked))
+    Some((Some(id), asked))
 }

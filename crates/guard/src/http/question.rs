@@ -89,8 +89,7 @@ impl Proxy {
             return None;
         }
         if matches!(method, "tasks/result" | "tasks/get") {
-            let revision = || visit.revision(headers);
-            if let Some(asked) = visit.inspector.asks_for_task(method, message.params, revision) {
+            if let Some(asked) = visit.inspector.asks_for_task(method, message.params) {
                 exchange.remember(id, asked);
             }
             return None;

@@ -119,8 +119,7 @@ impl Session {
                 (id, Asked::List { first: params.cursor.is_none(), revision }, None)
             }
             Kind::Request(id, method @ ("tasks/result" | "tasks/get")) if looks => {
-                let named = lock(&self.negotiated).clone();
-                let asked = self.inspector.asks_for_task(method, message.params, || named);
+                let asked = self.inspector.asks_for_task(method, message.params);
                 (id, asked.unwrap_or(Asked::Other), None)
             }
             Kind::Request(id, "initialize") => (id, Asked::Initialize, None),

@@ -34,7 +34,14 @@ impl Session {
                     None => Ok(()),
                     Some(None) => self.client(line).await,
                     Some(Some((id, asked))) => {
-                        match judge(&self.inspector, &id, &asked, &message, &line, Pace::Quick) {
+                        match judge(
+                            &self.inspector,
+                            id.as_ref(),
+                            &asked,
+                            &message,
+                            &line,
+                            Pace::Quick,
+                        ) {
                             Ok(None) => self.client(line).await,
                             Ok(Some(new)) => self.client(new).await,
                             Err(Later) => self.judge_later(id, asked, line).await,
@@ -77,9 +84,15 @@ impl Session {
     /// Whether the message is for the client, and the request that it answers where it is to be
     /// looked at.
     #[expect(clippy::option_option, reason = "dropped, passed, looked at")]
-    fn answered(&self, message: &Message<'_>) -> Option<Option<(Id, Asked)>> {
+    fn answered(&self, message: &Message<'_>) -> Option<Option<(Option<Id>, Asked)>> {
         let id = match message.kind() {
             Kind::Response(id) => id,
+            Kind::Notification("notifications/tasks") => {
+                let asked = self.inspector.asks_for_task("tasks/get", message.params);
+                return Some(
+                    asked.filter(|asked| self.is_looked_at(asked)).map(|asked| (None, asked)),
+                );
+            }
             Kind::Notification("notifications/tools/list_changed") => {
                 self.inspector.tools_changed();
                 return Some(None);
@@ -104,7 +117,7 @@ impl Session {
             Some(asked @ (Asked::List { .. } | Asked::Call { .. } | Asked::Task { .. }))
                 if message.result.is_some() =>
             {
-                Some(self.is_looked_at(&asked).then_some((id, asked)))
+                Some(self.is_looked_at(&asked).then_some((Some(id), asked)))
             }
             // A late answer to a request of the guard.
             None if matches!(&id, Id::String(id) if id.starts_with(OWN)) => None,
@@ -124,7 +137,7 @@ impl Session {
 
     async fn judge_later(
         self: &Arc<Self>,
-        id: Id,
+        id: Option<Id>,
         asked: Asked,
         line: Vec<u8>,
     ) -> Result<(), Gone> {
@@ -132,7 +145,8 @@ impl Session {
         let session = Arc::clone(self);
         tokio::spawn(async move {
             let inspector = Arc::clone(&session.inspector);
-            let judged = session.work(move || judge_fully(&inspector, &id, &asked, line)).await;
+            let judged =
+                session.work(move || judge_fully(&inspector, id.as_ref(), &asked, line)).await;
             if let Some(line) = judged {
                 // A client that is gone is noticed where it is read.
                 let _ = session.client(line).await;
@@ -162,7 +176,8 @@ impl Session {
                 Some(Some((id, asked))) => {
                     let inspector = Arc::clone(&self.inspector);
                     let old = text.as_bytes().to_vec();
-                    let new = self.work(move || judge_fully(&inspector, &id, &asked, old)).await;
+                    let new =
+                        self.work(move || judge_fully(&inspector, id.as_ref(), &asked, old)).await;
                     let new = new.and_then(|new| String::from_utf8(new).ok()).unwrap_or_default();
                     let new = new.trim_end();
                     changed |= new != text;
@@ -179,7 +194,12 @@ impl Session {
 }
 
 /// The answer as the client gets it, however long it takes to tell.
-pub(crate) fn judge_fully(inspector: &Inspector, id: &Id, asked: &Asked, line: Vec<u8>) -> Vec<u8> {
+pub(crate) fn judge_fully(
+    inspector: &Inspector,
+    id: Option<&Id>,
+    asked: &Asked,
+    line: Vec<u8>,
+) -> Vec<u8> {
     let judged = match Message::read(&line) {
         Ok(message) => judge(inspector, id, asked, &message, &line, Pace::Full),
         Err(_) => Ok(None),
@@ -190,13 +210,15 @@ pub(crate) fn judge_fully(inspector: &Inspector, id: &Id, asked: &Asked, line: V
 /// The answer as the client gets it; nothing where that is `line`, which `message` was read from.
 pub(crate) fn judge(
     inspector: &Inspector,
-    id: &Id,
+    id: Option<&Id>,
     asked: &Asked,
     message: &Message<'_>,
     line: &[u8],
     pace: Pace,
 ) -> Result<Option<Vec<u8>>, Later> {
-    let (Some(mut result), Ok(text)) = (message.result, std::str::from_utf8(line)) else {
+    // A notification about a task has parameters like the result of a request about it.
+    let result = message.result.or(message.params);
+    let (Some(mut result), Ok(text)) = (result, std::str::from_utf8(line)) else {
         return Ok(None);
     };
     let ruling = match asked {
@@ -218,6 +240,6 @@ pub(crate) fn judge(
     Ok(match ruling {
         Ruling::Same => None,
         Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
-        Ruling::Refused(message) => Some(error(Some(id), code::INTERNAL, &message)),
+        Ruling::Refused(message) => Some(error(id, code::INTERNAL, &message)),
     })
 }

@@ -75,4 +75,14 @@ async fn the_result_inside_of_a_task_is_judged_and_shaped() {
     assert!(answer.contains("withheld") && !answer.contains("[7]"), "{answer}");
     assert!(answer.contains(r#""status":"completed", "result":{"#), "{answer}");
     assert!(answer.contains(r#", "ttlMs":1e3"#), "{answer}");
+    // The same, told unasked.
+    let told = |rest: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{"taskId":"t",{rest}}}}}"#
+        )
+    };
+    pair.comes(&told(good)).await;
+    pair.server.send(&told(bad)).await;
+    let answer = pair.client.line().await;
+    assert!(answer.contains("withheld") && !answer.contains("[7]"), "{answer}");
 }
