@@ -115,7 +115,7 @@ impl Connection {
 
 /// The data of the last event that has some.
 fn last_data(body: &[u8]) -> Vec<u8> {
-    let lines = body.split(|byte| *byte == b'\n');
-    let data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
-    data.filter(|data| !data.is_empty()).last().unwrap_or_default().to_vec()
+    let lines = body.rsplit(|byte| *byte == b'\n');
+    let mut data = lines.filter_map(|line| line.strip_prefix(b"data:")).map(<[u8]>::trim_ascii);
+    data.find(|data| !data.is_empty()).unwrap_or_default().to_vec()
 }

@@ -114,7 +114,7 @@ impl Installed {
         Process::start(command, port)
     }
 
-    /// PyPI's `mcp-proxy` in front of a server on standard input and output.
+    /// `mcp-proxy` of the Python index in front of a server on standard input and output.
     pub(crate) fn mcp_proxy_python(&self, server: &[&str]) -> anyhow::Result<Process> {
         let place = self.python("bench", "mcp_proxy")?;
         let port = free_port()?;

@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 #[derive(Clone, Serialize, JsonSchema)]
 struct Hour {
-    hour: u32,
+    of_day: u32,
     celsius: f64,
     sky: String,
     wind: Wind,
@@ -42,9 +42,10 @@ struct Weather;
 
 fn hour(hour: u32) -> Hour {
     let wind = Wind { speed: 3.5 + f64::from(hour), from: "north-west".into() };
-    Hour { hour, celsius: 18.25 - f64::from(hour), sky: "scattered clouds".into(), wind }
+    Hour { of_day: hour, celsius: 18.25 - f64::from(hour), sky: "scattered clouds".into(), wind }
 }
 
+#[expect(clippy::unused_self, reason = "tools are methods")]
 #[tool_router]
 impl Weather {
     #[tool(description = "The weather of some hours: an array")]
