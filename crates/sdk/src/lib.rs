@@ -97,6 +97,6 @@ pub use client::{Client, ClientError};
 pub use enforce::{Enforced, Options, enforce, enforce_with};
 #[cfg(feature = "serve")]
 pub use serve::{Http, ServeError, serve, serve_stdio};
-pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision};
+pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision, Unmarked};
 pub use toolpact_macros::tools;
 pub use tools::{Answers, Args, FromContext, Reply, Text, ToolError, Toolbox, Tools};

@@ -188,3 +188,39 @@ impl Server {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use schemars::generate::SchemaSettings;
+    use serde_json::{Value, json};
+    use toolpact::Tools as _;
+
+    use super::{Contact, JsonSchema as _, Server};
+
+    fn input(name: &str) -> Value {
+        let tool = Server::toolbox().tool(name).unwrap();
+        Value::Object(tool.input_schema.as_ref().clone())
+    }
+
+    #[test]
+    fn a_schema_written_by_hand_is_listed_in_full() {
+        let mut generator = SchemaSettings::draft2020_12().into_generator();
+        let written = Contact::json_schema(&mut generator).to_value();
+        assert_eq!(input("json_schema_2020_12_tool"), written);
+    }
+
+    #[test]
+    fn an_enum_of_arguments_is_one_of_objects() {
+        let arm = |name: &str| {
+            json!({
+                "type": "object",
+                "properties": { name: { "type": "string" } },
+                "required": [name],
+                "additionalProperties": false
+            })
+        };
+        let input = input("find-by-id-or-name");
+        assert_eq!(input["type"], "object");
+        assert_eq!(input["oneOf"], json!([arm("id"), arm("name")]));
+    }
+}

@@ -31,6 +31,10 @@ pub enum Unmarked {
     /// envelope; from a natural one it is what its author wrote.
     #[default]
     ByRevision,
+    /// The same, and from a natural revision it is an envelope, too, where its title is the one that
+    /// the Python SDK gives to those that it makes in every revision: the name of the tool and
+    /// `Output`, as in `countOutput`. For readers of values; a relay leaves it to them.
+    Recognised,
     /// It is what its author wrote.
     Kept,
     /// It is an envelope.

@@ -160,7 +160,9 @@ impl Projection {
             return Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form });
         }
         let by_fastmcp = schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true));
-        if !envelope::is_envelope(schema) || !(by_fastmcp || self.lifts_unmarked(schema, from)) {
+        if !envelope::is_envelope(schema)
+            || !(by_fastmcp || self.lifts_unmarked(members, schema, from))
+        {
             return same(Form::Natural);
         }
         let Some(natural) = envelope::open(schema, 0) else { return same(Form::Natural) };
@@ -169,16 +171,24 @@ impl Projection {
         Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form: Form::Envelope })
     }
 
-    fn lifts_unmarked(self, schema: &Value, from: &Revision) -> bool {
+    fn lifts_unmarked(self, tool: &Map<String, Value>, schema: &Value, from: &Revision) -> bool {
         let wanted = match self.unmarked {
             Unmarked::Kept => false,
             Unmarked::Lifted => true,
             Unmarked::ByRevision => !from.is_natural(),
+            Unmarked::Recognised => !from.is_natural() || is_pythons(tool, schema),
         };
         // No SDK puts an object into an envelope: this one is its author's.
         let inside = &schema["properties"]["result"];
         wanted && inside.get("type").is_none_or(|name| name != "object")
     }
+}
+
+/// Whether `schema` has the title that the Python SDK gives to its envelopes.
+fn is_pythons(tool: &Map<String, Value>, schema: &Value) -> bool {
+    let title = schema.get("title").and_then(Value::as_str);
+    let name = title.and_then(|title| title.strip_suffix("Output"));
+    name.is_some() && name == tool.get("name").and_then(Value::as_str)
 }
 
 fn members(tool: &Value) -> Result<&Map<String, Value>, ProjectError> {

@@ -41,8 +41,16 @@ const TOOLS: usize = 10_000;
 /// `ttlMs` says (five minutes where a server says nothing) and until the server says that they changed, which this
 /// client subscribes to where that has to be asked for.
 ///
-/// An envelope `{"result": …}` without a mark is opened before 2026-07-28, where a server had no other way
-/// to send what is inside, and is its author's own shape from then on; [`Options::projection`] may say otherwise.
+/// Servers put results that are no objects into an envelope `{"result": …}`, and the client takes them out:
+///
+/// | what says that it is an envelope | before 2026-07-28 | from 2026-07-28 on |
+/// | --- | --- | --- |
+/// | the mark of toolpact or of `FastMCP` | opened | opened |
+/// | the title that the Python SDK gives it, such as `countOutput` for the tool `count` | opened | opened: that SDK wraps in every revision |
+/// | only its exact shape, around what is no object (the TypeScript and C# SDKs) | opened: a server had no other way to send what is inside | left: it is its author's own |
+/// | only its exact shape, around an object | left: no SDK wraps those | left |
+///
+/// [`Options::projection`] may say otherwise.
 ///
 /// What becomes of wrong arguments and results is a matter of [`Options`], as on a server: refused unless set. Tools
 /// that cannot be used as they are, are repaired, each alone.

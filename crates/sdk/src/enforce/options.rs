@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use toolpact_contract::{Finding, JudgeOptions, Mode, Policy, Projection, Revision};
+use toolpact_contract::{Finding, JudgeOptions, Mode, Policy, Projection, Revision, Unmarked};
 use toolpact_schema::Limits;
 
 use crate::report::Listener;
@@ -39,7 +39,7 @@ impl Default for Options {
             policy: Policy::Repair,
             arguments: Mode::Enforce,
             results: Mode::Enforce,
-            projection: Projection::default(),
+            projection: Projection::default().unmarked(Unmarked::Recognised),
             schema: toolpact_schema::Options::default(),
             limits: Limits::default(),
             absent_nulls: true,

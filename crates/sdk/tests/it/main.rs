@@ -11,4 +11,5 @@ mod process;
 mod readme;
 mod rounds;
 mod server;
+mod servers;
 mod sessions;

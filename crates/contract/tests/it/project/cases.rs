@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolpact_contract::{
-    Form, Nullable, Projection, Revision, lift_result, lift_tool, mirror_result, project_result,
-    project_tool, send_result,
+    Form, Nullable, Projection, Revision, Unmarked, lift_result, lift_tool, mirror_result,
+    project_result, project_tool, send_result,
 };
 use toolpact_schema::Schema;
 
@@ -100,7 +100,9 @@ fn foreign(case: &Value) -> Result<(), Failed> {
     if let Some(meta) = case.get("_meta") {
         tool["_meta"] = meta.clone();
     }
-    let lifted = lift_tool(&tool, &from)?;
+    let unmarked =
+        if case["unmarked"] == "recognised" { Unmarked::Recognised } else { Unmarked::ByRevision };
+    let lifted = Projection::default().unmarked(unmarked).lift_tool(&tool, &from)?;
     same("lifted", &lifted.tool["outputSchema"], &case["lifted"])?;
     if lifted.form != form(&case["form"])? {
         return Err(format!("expected form {}, found {:?}", case["form"], lifted.form).into());

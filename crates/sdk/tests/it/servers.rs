@@ -1,0 +1,95 @@
+//! The client against published servers of other SDKs, in each era that they speak.
+#![expect(clippy::unwrap_used, reason = "connects for tests only")]
+
+use std::path::Path;
+
+use rmcp::{ClientLifecycleMode, ClientServiceExt as _, model::ProtocolVersion};
+use serde_json::{Value, json};
+use tokio::process::{Child, Command};
+use toolpact::Client;
+
+/// The programs of `tests/servers`.
+const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");
+
+/// What starts a server with the packages of `cargo xtask setup`.
+fn start(program: &str) -> Command {
+    let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");
+    let node = testkit.join("node/peers");
+    assert!(node.join("node_modules").is_dir(), "run `cargo xtask setup`");
+    let source = Path::new(SERVERS).join(program);
+    let mut command;
+    if program.ends_with(".py") {
+        command = Command::new("python3");
+        command.arg(source).env("PYTHONPATH", testkit.join("python/peers"));
+    } else {
+        if source.exists() {
+            // Node finds packages beside the program that wants them. Tests run at the same time:
+            // each puts the program there in one step.
+            let part = node.join(format!("{program}.{}", std::process::id()));
+            std::fs::copy(source, &part).unwrap();
+            std::fs::rename(part, node.join(program)).unwrap();
+        }
+        command = Command::new("node");
+        command.arg(program).current_dir(node);
+    }
+    command
+}
+
+/// A client of `program`, and the process that it ends with.
+async fn connect(program: &str, is_modern: bool) -> (Client<()>, Child) {
+    let mut command = start(program);
+    command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut process = command.kill_on_drop(true).spawn().unwrap();
+    let pipes = (process.stdout.take().unwrap(), process.stdin.take().unwrap());
+    let lifecycle = if is_modern {
+        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+    } else {
+        ClientLifecycleMode::Initialize
+    };
+    let client = Client::new(().serve_with_lifecycle(pipes, lifecycle).await.unwrap()).await;
+    assert_eq!(client.revision().is_natural(), is_modern, "{program}");
+    (client, process)
+}
+
+/// Whatever the server puts around its results, the client gives what the author returned.
+async fn gives_the_natural_values(program: &str) {
+    let cases: Vec<Value> = serde_json::from_str(include_str!("../servers/calls.json")).unwrap();
+    for is_modern in [false, true] {
+        let (client, _process) = connect(program, is_modern).await;
+        assert_eq!(client.tools().await.unwrap().len(), 6);
+        for case in &cases {
+            let name = case["tool"].as_str().unwrap();
+            let value = client.call_value(name, &case["arguments"]).await.unwrap();
+            assert_eq!(value, case["value"], "{program}, modern: {is_modern}, {case}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn typescript_v2() {
+    gives_the_natural_values("typescript.mjs").await;
+}
+
+#[tokio::test]
+async fn python_v2() {
+    gives_the_natural_values("python.py").await;
+}
+
+#[tokio::test]
+async fn fastmcp() {
+    gives_the_natural_values("fast.py").await;
+}
+
+#[tokio::test]
+async fn server_everything() {
+    let program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+    let (client, _process) = connect(program, false).await;
+    assert!(client.tools().await.unwrap().len() > 5);
+    let weather = client.call_value("get-structured-content", json!({ "location": "New York" }));
+    let weather = weather.await.unwrap();
+    assert!(weather["temperature"].is_number() && weather["conditions"].is_string(), "{weather}");
+    let echo: String = client.call("echo", json!({ "message": "hi" })).await.unwrap();
+    assert_eq!(echo, "Echo: hi");
+    let wrong = client.call_value("get-sum", json!({ "a": "one", "b": 2 })).await.unwrap_err();
+    assert!(wrong.to_string().contains("#/a: expected number"), "{wrong}");
+}
