@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -198,6 +199,15 @@ fn several_servers_are_reached_by_name() {
         assert!(answer.contains(r#""progressToken":7"#), "{answer}");
         assert!(answer.contains(r#""id":7,"result""#), "{answer}");
     }
+
+    // A request whose client is gone is cancelled.
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let body = waits(8);
+    let head = format!("{natural}\r\nhost: localhost\r\ncontent-length: {}", body.len());
+    write!(stream, "{head}\r\n\r\n{body}").unwrap();
+    stream.read_exact(&mut [0; 64]).unwrap();
+    drop(stream);
+    settles("it is cancelled", || ask(port, &natural, PING).contains(r#""cancelled":1"#));
 
     drop(two);
     let id = guard.process.0.id().to_string();

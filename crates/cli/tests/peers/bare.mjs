@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 
 const object = { type: "object", properties: {} };
 const person = { type: "object", properties: { id: { type: "integer" }, name: { type: "string" } }, required: ["id", "name"] };
+let cancelled = 0;
 const tools = [
   { name: "forecast", inputSchema: object, outputSchema: { type: "array", items: { $ref: "#/$defs/Day" }, $defs: { Day: { type: "object", properties: { day: { type: "string" } }, required: ["day"] } } } },
   { name: "count", inputSchema: object, outputSchema: { type: "integer" } },
@@ -49,7 +50,7 @@ function answer({ method, params = {} }) {
       return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
     }
     case "ping":
-      return {};
+      return cancelled ? { cancelled } : {};
     default:
       return undefined;
   }
@@ -99,6 +100,7 @@ if (process.argv.includes("--http")) {
 } else {
   for await (const line of createInterface({ input: process.stdin })) {
     const message = JSON.parse(line);
+    if (message.method === "notifications/cancelled") cancelled += 1;
     if (message.id === undefined || message.method === undefined) continue;
     // Not in the list: its answer waits for the next `ping`.
     if (message.params?.name === "wait") {

@@ -8,6 +8,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use hyper::{Response, StatusCode};
 use serde_json::value::RawValue;
+use tokio::task::JoinHandle;
 
 use super::events::{Events, data, with_data};
 use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
@@ -70,14 +71,7 @@ impl Proxy {
             }
             proxy.stream(&exchange, body, sender, max).await;
         });
-        // A client that is gone drops the body: then nothing is carried any more, however long the
-        // server says nothing.
-        let carried = Carried(carried.abort_handle());
-        let body = channel.map_frame(move |frame| {
-            let _ = &carried;
-            frame
-        });
-        with_body(parts, body.boxed())
+        with_body(parts, carry(&carried, channel))
     }
 
     /// Carries events until one side is gone.
@@ -120,6 +114,20 @@ impl Proxy {
             let _ = sender.send_data(rest.into()).await;
         }
     }
+}
+
+/// The body that `task` fills. A client that is gone drops it: then nothing is carried any more,
+/// however long the server says nothing.
+pub(crate) fn carry(
+    task: &JoinHandle<()>,
+    channel: Channel<Bytes, Box<dyn std::error::Error + Send + Sync>>,
+) -> Body {
+    let carried = Carried(task.abort_handle());
+    let body = channel.map_frame(move |frame| {
+        let _ = &carried;
+        frame
+    });
+    body.boxed()
 }
 
 /// The task that carries a stream: ends with it.

@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http_body_util::BodyExt as _;
 use http_body_util::channel::{Channel, Sender};
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
@@ -15,7 +14,7 @@ use tokio::time::{interval, sleep};
 
 use super::talk::Talk;
 use crate::Id;
-use crate::http::answer::join;
+use crate::http::answer::{carry, join};
 use crate::http::events::with_data;
 use crate::http::proxy::{Body, json, plain};
 use crate::message::{Kind, Message, code, error};
@@ -97,16 +96,16 @@ impl Talk {
             () = sleep(HEAD), if takes_streams => None,
         };
         let (mut sender, channel) = Channel::new(16);
-        tokio::spawn(async move {
+        let task = tokio::spawn(async move {
             let _ticket = ticket;
             if let Some(event) = first
                 && !send(&mut sender, &event).await
             {
                 return;
             }
-            carry(sender, inbox, Some(answers)).await;
+            say(sender, inbox, Some(answers)).await;
         });
-        stream(channel.boxed())
+        stream(carry(&task, channel))
     }
 
     /// Opens the stream for whatever the process has to say.
@@ -115,8 +114,8 @@ impl Talk {
             return plain(StatusCode::CONFLICT, "there is a stream already\n");
         };
         let (sender, channel) = Channel::new(16);
-        tokio::spawn(carry(sender, inbox, None));
-        stream(channel.boxed())
+        let task = tokio::spawn(say(sender, inbox, None));
+        stream(carry(&task, channel))
     }
 }
 
@@ -133,7 +132,7 @@ async fn gather(answers: Vec<(Id, oneshot::Receiver<Vec<u8>>)>) -> Vec<Vec<u8>> 
 type Out = Sender<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Carries events, and the answers as the last ones, until the client is gone or there are no more.
-async fn carry(mut out: Out, mut inbox: mpsc::Receiver<Vec<u8>>, mut answers: Option<Answers>) {
+async fn say(mut out: Out, mut inbox: mpsc::Receiver<Vec<u8>>, mut answers: Option<Answers>) {
     let mut alive = interval(ALIVE);
     alive.reset();
     let mut is_open = true;
