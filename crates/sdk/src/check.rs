@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use toolpact_contract::{
-    Contract, JudgedCall, Mode, judge_arguments, judge_arguments_within, judge_result,
-    judge_result_within,
+    Contract, JudgedCall, Mode, OutputSchema, judge_arguments, judge_arguments_within,
+    judge_result, judge_result_within,
 };
 
 /// Steps of a validation that may run between two turns of the event loop: well below a millisecond.
@@ -60,6 +60,11 @@ pub(crate) async fn check(
         (value, judged)
     };
     tokio::task::spawn_blocking(judge).await.map_err(|_| Stopped)
+}
+
+/// Whether `value` is seen to be valid at first look: the common case, which needs no judgement.
+pub(crate) fn is_seen_valid(output: &OutputSchema, value: &Value) -> bool {
+    output.schema().validate_within(value, GLANCE).is_valid()
 }
 
 /// What a refusal says.

@@ -9,7 +9,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{Contract, Form, JudgedCall, Outcome, Revision, Structured};
+use toolpact_contract::{Contract, Form, JudgedCall, Mode, Outcome, Revision, Structured};
 
 use super::{
     Enforced, Shared,
@@ -17,7 +17,7 @@ use super::{
     send::send,
 };
 use crate::{
-    check::{Part, Stopped, check, text_of},
+    check::{Part, Stopped, check, is_seen_valid, text_of},
     protocol::revision_of,
     report::report,
 };
@@ -99,7 +99,11 @@ impl Shared {
         kept: &Kept,
         mut result: CallToolResult,
     ) -> Result<CallToolResult, ErrorData> {
-        if kept.contract.output().is_none() || result.is_error == Some(true) {
+        let Some(output) = kept.contract.output() else { return Ok(result) };
+        if result.is_error == Some(true)
+            || self.options.results == Mode::Off
+            || result.structured_content.as_ref().is_some_and(|value| is_seen_valid(output, value))
+        {
             return Ok(result);
         }
         let mut judged = Map::new();
