@@ -48,19 +48,19 @@ pub fn toolbox<S: Send + Sync + 'static>(build: fn() -> Toolbox<S>) -> &'static 
     type Built = RwLock<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>;
     static BUILT: LazyLock<Built> = LazyLock::new(Built::default);
     let id = TypeId::of::<S>();
-    let known = |built: &HashMap<_, &'static (dyn Any + Send + Sync)>| {
-        built.get(&id).and_then(|toolbox| toolbox.downcast_ref::<Toolbox<S>>())
+    let known = |boxes: &HashMap<_, &'static (dyn Any + Send + Sync)>| {
+        boxes.get(&id).and_then(|toolbox| toolbox.downcast_ref::<Toolbox<S>>())
     };
     if let Some(toolbox) = known(&BUILT.read().unwrap_or_else(PoisonError::into_inner)) {
         return toolbox;
     }
-    let mut built = BUILT.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(toolbox) = known(&built) {
+    let mut boxes = BUILT.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(toolbox) = known(&boxes) {
         return toolbox;
     }
     // Lives as long as the program, like a static.
     let toolbox: &'static Toolbox<S> = Box::leak(Box::new(build()));
-    built.insert(id, toolbox);
+    boxes.insert(id, toolbox);
     toolbox
 }
 

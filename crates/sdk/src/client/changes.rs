@@ -18,7 +18,7 @@ impl Changes {
     /// lists it keeps. Without an agreement they are kept for as long as their `ttlMs` says.
     pub(super) async fn of(peer: &Peer<RoleClient>) -> Option<Self> {
         let tools = peer.peer_info()?.capabilities.tools.clone();
-        if !tools.is_some_and(|tools| tools.list_changed == Some(true)) {
+        if tools.is_none_or(|tools| tools.list_changed != Some(true)) {
             return None;
         }
         let filter = SubscriptionFilter::builder().tools_list_changed().build();

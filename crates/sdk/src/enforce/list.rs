@@ -42,7 +42,9 @@ impl<H: ServerHandler> Enforced<H> {
         }
         if let Some(tool) = self.handler.get_tool(name) {
             let entry = self.shared.entries(vec![tool]).await.pop();
-            entry.iter().for_each(|entry| self.shared.store.note(entry));
+            if let Some(entry) = &entry {
+                self.shared.store.note(entry);
+            }
             return Ok(entry);
         }
         let mut cursor = None;
@@ -68,7 +70,7 @@ impl<H: ServerHandler> Enforced<H> {
     pub(super) fn recent(&self, name: &str) -> Option<Arc<Entry>> {
         let is_fixed = self.shared.is_fixed.get_or_init(|| {
             let tools = self.handler.get_info().capabilities.tools;
-            !tools.is_some_and(|tools| tools.list_changed == Some(true))
+            tools.is_none_or(|tools| tools.list_changed != Some(true))
         });
         is_fixed.then(|| self.shared.store.recent(name)).flatten()
     }

@@ -208,7 +208,7 @@ impl ServerHandler for Endless {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut page = ListToolsResult::default();
+        let mut page = ListToolsResult::with_all_items(Vec::new());
         page.next_cursor = Some("more".to_owned());
         Ok(page)
     }
