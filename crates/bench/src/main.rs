@@ -52,6 +52,9 @@ enum What {
         /// On standard input and output.
         #[arg(long, conflicts_with = "http", required_unless_present = "http")]
         stdio: bool,
+        /// With a tool that gives an object, and none that gives an array.
+        #[arg(long)]
+        objects: bool,
     },
     /// The hostile corpus: the worst five by time and by memory.
     Hostile {
@@ -70,8 +73,8 @@ fn main() -> anyhow::Result<()> {
         What::Contract => contract::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
-        What::GuardServer { http: true, .. } => guard::on_http(),
-        What::GuardServer { .. } => guard::on_stdio(),
+        What::GuardServer { http: true, objects, .. } => guard::on_http(objects),
+        What::GuardServer { objects, .. } => guard::on_stdio(objects),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),
         What::Hostile { case: None, all } => hostile::run(all),
     }

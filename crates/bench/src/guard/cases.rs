@@ -82,9 +82,10 @@ struct Upstream {
 }
 
 impl Upstream {
-    fn start(program: &PathBuf) -> anyhow::Result<Self> {
+    fn start(program: &PathBuf, options: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
-        command.args(["guard-server", "--http"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        command.args(["guard-server", "--http"]).args(options);
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().context("no standard output")?;
         let mut line = String::new();
@@ -103,10 +104,10 @@ impl Drop for Upstream {
 /// What cannot be measured, and why.
 pub(crate) type Missing = Vec<(String, String)>;
 
-/// The cases, and the server that those on HTTP share.
+/// The cases, and the servers that those on HTTP share.
 pub(crate) struct Cases {
     cases: Vec<Case>,
-    _upstream: Upstream,
+    _upstreams: [Upstream; 2],
 }
 
 impl std::ops::Deref for Cases {
@@ -137,19 +138,22 @@ const GUARDS: [(&str, &[&str], Speaks, Expects); 3] = [
 pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
     let bench = std::env::current_exe()?;
     let toolpact = bench.with_file_name(format!("toolpact{}", std::env::consts::EXE_SUFFIX));
-    let upstream = Upstream::start(&bench)?;
-    let mut setup =
-        Setup { bench, toolpact, port: upstream.port, only, cases: vec![], missing: vec![] };
+    let upstreams = [Upstream::start(&bench, &[])?, Upstream::start(&bench, &["--objects"])?];
+    let [port, objects] = [&upstreams[0], &upstreams[1]].map(|upstream| upstream.port);
+    let (cases, missing) = (Vec::new(), Vec::new());
+    let mut setup = Setup { bench, toolpact, port, objects, only, cases, missing };
     setup.ours();
     setup.peers();
     let Setup { cases, missing, .. } = setup;
-    Ok((Cases { cases, _upstream: upstream }, missing))
+    Ok((Cases { cases, _upstreams: upstreams }, missing))
 }
 
 struct Setup<'a> {
     bench: PathBuf,
     toolpact: PathBuf,
     port: u16,
+    /// The port of the server that gives objects.
+    objects: u16,
     only: Option<&'a str>,
     cases: Vec<Case>,
     missing: Missing,
@@ -216,38 +220,39 @@ impl Setup<'_> {
 
     fn peers(&mut self) {
         let installed = Installed::new();
-        let upstream = self.upstream();
+        // Not every peer carries arrays: all are given objects of the same size.
+        let upstream = format!("http://127.0.0.1:{}/mcp", self.objects);
         let bench = self.bench.to_string_lossy().into_owned();
-        let server = [bench.as_str(), "guard-server", "--stdio"];
+        let server = [bench.as_str(), "guard-server", "--stdio", "--objects"];
         let peer = |process: Process, path: &str, tool: &str| {
-            let load = http(process.port, path, tool, Speaks::Legacy, Expects::Any);
+            let load = http(process.port, path, tool, Speaks::Legacy, Expects::Object);
             let id = process.id();
             Ok((Load::Http { load, _process: Some(process) }, Some(id)))
         };
         self.add(Way::Http, Kind::Peer, "crate mcp-proxy", |_| {
             let backend = format!("transport = \"http\"\nurl = \"{upstream}\"");
-            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/forecast")
+            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/report")
         });
         self.add(Way::Http, Kind::Peer, "FastMCP proxy", |_| {
             let port = free_port()?;
             let command = installed.fastmcp(&[&upstream], Some(port))?;
-            peer(Process::start(command, port)?, "/mcp", "forecast")
+            peer(Process::start(command, port)?, "/mcp", "report")
         });
         self.add(Way::Bridge, Kind::Peer, "crate mcp-proxy", |_| {
             let backend = format!(
-                "transport = \"stdio\"\ncommand = \"{bench}\"\nargs = [\"guard-server\", \"--stdio\"]"
+                "transport = \"stdio\"\ncommand = \"{bench}\"\nargs = [\"guard-server\", \"--stdio\", \"--objects\"]"
             );
-            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/forecast")
+            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/report")
         });
         self.add(Way::Bridge, Kind::Peer, "npm supergateway", |_| {
-            peer(installed.supergateway(&server.join(" "))?, "/mcp", "forecast")
+            peer(installed.supergateway(&server.join(" "))?, "/mcp", "report")
         });
         self.add(Way::Bridge, Kind::Peer, "PyPI mcp-proxy", |_| {
-            peer(installed.mcp_proxy_python(&server)?, "/mcp", "forecast")
+            peer(installed.mcp_proxy_python(&server)?, "/mcp", "report")
         });
         self.add(Way::Stdio, Kind::Peer, "FastMCP proxy", |_| {
             let command = installed.fastmcp(&server, None)?;
-            lines(command, "forecast", Speaks::Legacy, Expects::Any)
+            lines(command, "report", Speaks::Legacy, Expects::Object)
         });
     }
 }

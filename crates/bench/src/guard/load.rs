@@ -76,8 +76,8 @@ pub(crate) enum Expects {
     Array,
     /// The same in the envelope.
     Envelope,
-    /// Either: what a peer makes of it is its own affair.
-    Any,
+    /// The same in an object.
+    Object,
 }
 
 impl Expects {
@@ -87,7 +87,7 @@ impl Expects {
         let fits = match self {
             Self::Array => items(content),
             Self::Envelope => items(&content["result"]),
-            Self::Any => items(content) || items(&content["result"]),
+            Self::Object => items(&content["hours"]),
         };
         if fits {
             return Ok(());

@@ -52,34 +52,58 @@ impl Weather {
     fn forecast(&self, Parameters(city): Parameters<City>) -> Json<Vec<Hour>> {
         Json((0..city.hours.unwrap_or(20)).map(hour).collect())
     }
+}
 
-    #[tool(description = "The weather of an hour: an object")]
-    fn now(&self, Parameters(_): Parameters<City>) -> Json<Hour> {
-        Json(hour(12))
+/// The same in an object, for peers that carry nothing else.
+#[derive(Clone)]
+struct Objects;
+
+#[derive(Serialize, JsonSchema)]
+struct Report {
+    hours: Vec<Hour>,
+}
+
+#[expect(clippy::unused_self, reason = "tools are methods")]
+#[tool_router]
+impl Objects {
+    #[tool(description = "The weather of some hours: an object")]
+    fn report(&self, Parameters(city): Parameters<City>) -> Json<Report> {
+        Json(Report { hours: (0..city.hours.unwrap_or(20)).map(hour).collect() })
     }
 }
+
+#[tool_handler]
+impl ServerHandler for Objects {}
 
 #[tool_handler]
 impl ServerHandler for Weather {}
 
 /// Serves on standard input and output until they end.
-pub(crate) fn on_stdio() -> anyhow::Result<()> {
+pub(crate) fn on_stdio(objects: bool) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        Weather.serve(stdio()).await?.waiting().await?;
+        if objects {
+            Objects.serve(stdio()).await?.waiting().await?;
+        } else {
+            Weather.serve(stdio()).await?.waiting().await?;
+        }
         anyhow::Ok(())
     })
 }
 
 /// Serves on a free port of this machine, which it prints, until the process is ended.
-pub(crate) fn on_http() -> anyhow::Result<()> {
+pub(crate) fn on_http(objects: bool) -> anyhow::Result<()> {
+    if objects { serve_http(Objects) } else { serve_http(Weather) }
+}
+
+fn serve_http<H: ServerHandler + Clone>(handler: H) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let config = StreamableHttpServerConfig::default()
             .with_json_response(true)
             .with_legacy_session_mode(false);
         let sessions = Arc::new(LocalSessionManager::default());
-        let service = StreamableHttpService::new(|| Ok(Weather), sessions, config);
+        let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let mut stdout = std::io::stdout();
         writeln!(stdout, "{}", listener.local_addr()?.port())?;
