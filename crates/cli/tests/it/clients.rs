@@ -115,7 +115,7 @@ impl Client {
         let peers = peers();
         let program =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(self.program);
-        let mut command = if self.program.ends_with(".mjs") {
+        let mut command = if program.extension().is_some_and(|name| name == "mjs") {
             // Node finds packages beside the program that wants them.
             let part = peers.join(format!("{}.{}", self.program, std::process::id()));
             std::fs::copy(program, &part).unwrap();

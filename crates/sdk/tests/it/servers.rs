@@ -18,7 +18,7 @@ fn start(program: &str) -> Command {
     assert!(node.join("node_modules").is_dir(), "run `cargo xtask setup`");
     let source = Path::new(SERVERS).join(program);
     let mut command;
-    if program.ends_with(".py") {
+    if source.extension().is_some_and(|name| name == "py") {
         command = Command::new("python3");
         command.arg(source).env("PYTHONPATH", testkit.join("python/peers"));
     } else {
