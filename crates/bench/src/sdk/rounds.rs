@@ -71,7 +71,7 @@ impl<C: Connection> Way<C> {
             #[expect(clippy::cast_precision_loss, reason = "a few thousand calls")]
             let count = count as f64;
             self.rates.push(count / taken.as_secs_f64());
-            self.costs.push((processor_time() - spent).as_secs_f64() / count);
+            self.costs.push(processor_time().saturating_sub(spent).as_secs_f64() / count);
         }
         Ok(taken)
     }

@@ -1,5 +1,4 @@
 //! The same two tools, written with the macros of `rmcp` and with ours.
-#![expect(clippy::unused_self, reason = "tools have a receiver")]
 
 use rmcp::{Json, ServerHandler, tool, tool_handler, tool_router};
 use schemars::JsonSchema;
@@ -8,7 +7,7 @@ use serde::Serialize;
 /// One of the items of the array.
 #[derive(Clone, Serialize, JsonSchema)]
 pub(crate) struct Hour {
-    hour: String,
+    time: String,
     temperature: f64,
     humidity: u32,
     conditions: Conditions,
@@ -24,10 +23,10 @@ enum Conditions {
 /// Twenty items.
 fn hours() -> Vec<Hour> {
     let hour = |at: u32| Hour {
-        hour: format!("{at:02}:00"),
+        time: format!("{at:02}:00"),
         temperature: 20.5 + f64::from(at),
         humidity: 40 + at,
-        conditions: if at % 3 == 0 { Conditions::Cloudy } else { Conditions::Sunny },
+        conditions: if at.is_multiple_of(3) { Conditions::Cloudy } else { Conditions::Sunny },
     };
     (0..20).map(hour).collect()
 }
