@@ -5,6 +5,7 @@
 mod config;
 mod contract;
 mod faults;
+mod hostile;
 mod lossless;
 mod lossless_http;
 mod pair;
