@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const READABLE: usize = 100;
 
 /// Larger ones take their time in `rmcp`, which reads every message several times; `toolpact-schema` has them all.
-const BYTES: usize = 128 * 1024;
+const BYTES: usize = 2 * 1024 * 1024;
 
 fn options(case: &Case) -> Options {
     let mut limits = Limits::default();
