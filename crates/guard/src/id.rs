@@ -30,6 +30,18 @@ impl Id {
         }
     }
 
+    /// The other id that an answer with this one may be meant for: servers write a number as a
+    /// string, and TypeScript v1 takes the string for the number.
+    pub(crate) fn other_reading(&self) -> Option<Self> {
+        match self {
+            Self::String(text) => match Self::number(&numeral(text)) {
+                Self::Number(_) => None,
+                integer => Some(integer),
+            },
+            Self::Integer(_) | Self::Number(_) => Some(Self::String(self.to_string())),
+        }
+    }
+
     fn number(text: &str) -> Self {
         if let Ok(integer) = text.parse() {
             return Self::Integer(integer);
@@ -41,6 +53,19 @@ impl Id {
             _ => Self::Number(text.to_owned()),
         }
     }
+}
+
+/// A string as `Number` of JavaScript reads it.
+fn numeral(text: &str) -> String {
+    let text = text.trim();
+    let radix = match text.get(..2).map(str::to_ascii_lowercase).as_deref() {
+        Some("0x") => 16,
+        Some("0o") => 8,
+        Some("0b") => 2,
+        _ if text.is_empty() => return "0".to_owned(),
+        _ => return text.to_owned(),
+    };
+    i64::from_str_radix(&text[2..], radix).map_or_else(|_| text.to_owned(), |n| n.to_string())
 }
 
 /// The id as JSON.
@@ -71,6 +96,19 @@ mod tests {
         assert_eq!(id(r#""a""#), id(r#""\u0061""#));
         assert_ne!(id("1"), id(r#""1""#));
         assert_ne!(id("9007199254740993"), id("9007199254740992.0"));
+    }
+
+    #[test]
+    fn a_string_may_be_meant_for_a_number() {
+        let reads = |text: &str| id(text).unwrap().other_reading();
+        for text in ["\"1\"", "\" 1.0 \"", "\"0x1\"", "\"10e-1\""] {
+            assert_eq!(reads(text), Some(Id::Integer(1)), "{text}");
+        }
+        assert_eq!(reads("\"\""), Some(Id::Integer(0)));
+        assert_eq!(reads("1"), Some(Id::String("1".into())));
+        for text in ["\"a1\"", "\"inf\"", "\"0xg\"", "\"é\""] {
+            assert_eq!(reads(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -8,6 +8,9 @@ use toolpact_contract::Revision;
 
 use crate::Id;
 
+/// What some write before a text, and readers of JSON and of events pass over.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A message: its outer members, each as the text it came as.
 ///
 /// Fails to read what is no JSON object, and what names one of these members twice: two readers
@@ -40,9 +43,14 @@ pub(crate) enum Kind<'a> {
 impl<'a> Message<'a> {
     /// Reads `text`.
     pub(crate) fn read(text: &'a [u8]) -> serde_json::Result<Self> {
-        match text.trim_ascii_start().first() {
-            Some(b'[') => Err(serde::de::Error::custom("expected an object, found an array")),
-            _ => serde_json::from_slice(text),
+        let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        match (text.trim_ascii_start().first(), std::str::from_utf8(text)) {
+            (Some(b'['), _) => Err(serde::de::Error::custom("expected an object, found an array")),
+            (_, Ok(text)) => serde_json::from_str(text),
+            // A reader does not check the members that it passes over.
+            (_, Err(_)) => Err(serde_json::from_slice::<&RawValue>(text)
+                .err()
+                .unwrap_or_else(|| serde::de::Error::custom("expected UTF-8"))),
         }
     }
 

@@ -6,7 +6,7 @@ use http_body_util::channel::{Channel, Sender};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use hyper::{Response, StatusCode};
+use hyper::{HeaderMap, Response, StatusCode};
 use serde_json::value::RawValue;
 use tokio::task::JoinHandle;
 
@@ -14,7 +14,7 @@ use super::events::{Events, data, with_data};
 use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
 use super::visit::Exchange;
 use crate::inspector::{Pace, lock};
-use crate::message::{Kind, Message, code};
+use crate::message::{BYTE_ORDER_MARK, Kind, Message, code, error};
 use crate::stdio::from_server::{judge, judge_fully};
 use crate::stdio::open::Asked;
 use crate::{Event, Id};
@@ -30,16 +30,19 @@ impl Proxy {
     ) -> Response<Body> {
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-        // What is compressed is not read: clients of MCP do not ask for it.
-        let encoded = response.headers().contains_key(CONTENT_ENCODING);
         let is_json = kind.eq_ignore_ascii_case("application/json");
         let is_stream = kind.eq_ignore_ascii_case("text/event-stream");
-        if encoded || !(is_json || is_stream) {
+        if !(is_json || is_stream) {
             // Where the rest of a batch needs no answer, it has none to put ours beside.
             if !own.is_empty() && response.status().is_success() {
                 return json(StatusCode::OK, join(&own));
             }
             return pass(response);
+        }
+        if let Some(encoding) = encoding(response.headers()) {
+            let text = format!("the answer of the server is encoded ({encoding}), unasked");
+            self.visits.say(Event::error(format!("server: {text}")));
+            return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
         }
         let (parts, body) = response.into_parts();
         let max = self.visits.settings().max_message;
@@ -83,8 +86,15 @@ impl Proxy {
         max: usize,
     ) {
         let mut events = Events::default();
+        let mut is_first = true;
         loop {
             while let Some(event) = events.next() {
+                // A stream may begin with a byte order mark, which is no part of the first event.
+                let event = match event.strip_prefix(BYTE_ORDER_MARK) {
+                    Some(marked) if is_first => marked.to_vec(),
+                    _ => event,
+                };
+                is_first = false;
                 let text = Bytes::from(data(&event));
                 let judged = judge_body(exchange, text.clone()).await;
                 let event =
@@ -108,12 +118,28 @@ impl Proxy {
                 None => break,
             }
         }
-        let rest = events.rest();
+        let mut rest = events.rest();
+        let text = Bytes::from(data(&rest));
+        // An event that its stream broke off is none, and clients pass over it. Its message may be
+        // whole all the same: `\r\r` ends an event only when nothing follows.
+        if Message::read(&text).is_ok() {
+            let judged = judge_body(exchange, text.clone()).await;
+            if judged != text {
+                rest = with_data(&rest, judged.trim_ascii_end());
+            }
+        }
         if !rest.is_empty() {
-            // An event that its stream broke off is none: clients pass over it.
+            // A client that is gone does not want it.
             let _ = sender.send_data(rest.into()).await;
         }
     }
+}
+
+/// How a body is encoded, where it is: most clients decode it whether they asked for it or not.
+fn encoding(headers: &HeaderMap) -> Option<String> {
+    let named = headers.get_all(CONTENT_ENCODING).iter();
+    let mut named = named.map(|name| String::from_utf8_lossy(name.as_bytes()).into_owned());
+    named.find(|name| !name.trim().eq_ignore_ascii_case("identity"))
 }
 
 /// The body that `task` fills. A client that is gone drops it: then nothing is carried any more,
@@ -143,7 +169,9 @@ async fn judge_body(exchange: &Exchange, body: Bytes) -> Bytes {
     if !body.trim_ascii_start().starts_with(b"[") {
         return judge_text(exchange, &body).await.map_or(body, Into::into);
     }
-    let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else { return body };
+    let Ok(batch) = serde_json::from_slice::<Vec<&RawValue>>(&body) else {
+        return broken(exchange).map_or(body, Into::into);
+    };
     let mut texts = Vec::with_capacity(batch.len());
     let mut changed = false;
     for element in batch {
@@ -176,7 +204,12 @@ fn beside(body: &[u8], mut own: Vec<Vec<u8>>) -> Bytes {
 
 /// One message as the client gets it; nothing where that is how it came.
 async fn judge_text(exchange: &Exchange, text: &[u8]) -> Option<Vec<u8>> {
-    let message = Message::read(text).ok()?;
+    let message = match Message::read(text) {
+        Ok(message) => message,
+        Err(_) if looks_like_one(text) => return broken(exchange),
+        // Clients pass over it, or know what to say.
+        Err(_) => return None,
+    };
     let (id, asked) = look(exchange, &message)?;
     let inspector = Arc::clone(&exchange.visit.inspector);
     if let Ok(judged) = judge(&inspector, id.as_ref(), &asked, &message, text, Pace::Quick) {
@@ -188,8 +221,29 @@ async fn judge_text(exchange: &Exchange, text: &[u8]) -> Option<Vec<u8>> {
         .filter(|new| new != text)
 }
 
+/// Whether a client may still find a message in `text`.
+fn looks_like_one(text: &[u8]) -> bool {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    matches!(text.trim_ascii_start().first(), Some(b'{' | b'['))
+}
+
+/// What takes the place of a message that cannot be read, or be read in two ways: it may be the
+/// answer to any request that is looked at. Nothing where there is none.
+fn broken(exchange: &Exchange) -> Option<Vec<u8>> {
+    let text = "the server sent a broken message";
+    let ids = exchange.give_up();
+    let errors: Vec<_> = ids.iter().map(|id| error(Some(id), code::INTERNAL, text)).collect();
+    let errors = match &errors[..] {
+        [] => return None,
+        [one] => one.clone(),
+        _ => join(&errors),
+    };
+    exchange.visit.inspector.say(Event::error(format!("server: {text}")));
+    Some(errors)
+}
+
 /// The request that a message answers, where the answer is looked at.
-fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Option<Id>, Asked)> {
+fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Option<Id>, Arc<Asked>)> {
     let id = match message.kind() {
         Kind::Response(id) => id,
         Kind::Notification("notifications/tools/list_changed") => {
@@ -198,12 +252,13 @@ fn look(exchange: &Exchange, message: &Message<'_>) -> Option<(Option<Id>, Asked
         }
         Kind::Notification("notifications/tasks") => {
             let inspector = &exchange.visit.inspector;
-            return Some((None, inspector.asks_for_task("tasks/get", message.params)?));
+            let asked = inspector.asks_for_task("tasks/get", message.params)?;
+            return Some((None, Arc::new(asked)));
         }
         _ => return None,
     };
     let asked = exchange.answer(&id)?;
-    if let Asked::Initialize = asked {
+    if let Asked::Initialize = *asked {
         let inspector = &exchange.visit.inspector;
         if let Some(revision) = message.result.and_then(|result| inspector.initialized(result)) {
             *lock(&exchange.visit.negotiated) = revision;

@@ -79,6 +79,8 @@ impl Proxy {
                 Err(response) => response,
             };
         }
+        // Answers have to be read; most clients ask for compressed ones unless told otherwise.
+        parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let exchange = Exchange::new(self.visits.of(&parts.headers), &parts.headers);
         let mut own = Vec::new();
         let body = if parts.method == Method::POST {
@@ -96,8 +98,6 @@ impl Proxy {
                 Sorted::Partly(rest, answers) => {
                     own = answers;
                     parts.headers.remove(CONTENT_LENGTH);
-                    // Answers that are put beside ours have to be read.
-                    parts.headers.remove(ACCEPT_ENCODING);
                     full(rest)
                 }
                 Sorted::Answered(status, answer) => return json(status, answer),

@@ -1,6 +1,7 @@
 //! What becomes of the messages that a client posts.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
@@ -149,11 +150,15 @@ impl Proxy {
         revision: &Revision,
     ) -> Option<Known> {
         if let Look::Unseen = visit.inspector.look(revision, name) {
-            let _turn = visit.fetching.lock().await;
-            if let Look::Unseen = visit.inspector.look(revision, name) {
+            let asked = Instant::now();
+            let mut last_failed = visit.fetching.lock().await;
+            // Who waited while it failed does not wait for the same again.
+            let in_vain = last_failed.is_some_and(|at| at > asked);
+            if !in_vain && matches!(visit.inspector.look(revision, name), Look::Unseen) {
                 let wait = self.visits.settings().list_timeout;
                 let fetched = timeout(wait, self.fetch(visit, headers, meta, revision)).await;
                 if !matches!(fetched, Ok(Some(()))) {
+                    *last_failed = Some(Instant::now());
                     let text = "server: its tool list could not be had, calls are not judged";
                     self.visits.say(crate::Event::error(text));
                 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
@@ -15,9 +16,10 @@ use crate::{Id, Inspector, Settings, Ward};
 pub(crate) struct Visit {
     pub(crate) inspector: Arc<Inspector>,
     /// Requests whose answer did not come on the stream they were asked on; it may on another one.
-    pub(crate) open: Mutex<HashMap<Id, Asked>>,
+    pub(crate) open: Mutex<HashMap<Id, Arc<Asked>>>,
     pub(crate) negotiated: Mutex<Revision>,
-    pub(crate) fetching: tokio::sync::Mutex<()>,
+    /// Held while the guard asks for the tool list: one asks, the others wait. When it last failed.
+    pub(crate) fetching: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// The requests of one session that are remembered.
@@ -35,8 +37,15 @@ impl Visit {
 pub(crate) struct Exchange {
     pub(crate) visit: Arc<Visit>,
     /// Ids are those of one client: two clients without a session may use the same ones.
-    pub(crate) pending: Mutex<HashMap<Id, Asked>>,
+    pending: Mutex<HashMap<Id, Pending>>,
     pub(crate) in_session: bool,
+}
+
+/// A request of one exchange. It is kept when it was answered: a server may answer it again, and
+/// what counts for the client need not be the first answer.
+struct Pending {
+    asked: Arc<Asked>,
+    is_answered: bool,
 }
 
 impl Exchange {
@@ -46,13 +55,35 @@ impl Exchange {
     }
 
     pub(crate) fn remember(&self, id: Id, asked: Asked) {
-        lock(&self.pending).insert(id, asked);
+        let pending = Pending { asked: Arc::new(asked), is_answered: false };
+        lock(&self.pending).insert(id, pending);
     }
 
     /// What an answer is to.
-    pub(crate) fn answer(&self, id: &Id) -> Option<Asked> {
-        let pending = lock(&self.pending).remove(id);
-        pending.or_else(|| self.in_session.then(|| lock(&self.visit.open).remove(id)).flatten())
+    pub(crate) fn answer(&self, id: &Id) -> Option<Arc<Asked>> {
+        self.answer_exactly(id).or_else(|| self.answer_exactly(&id.other_reading()?))
+    }
+
+    fn answer_exactly(&self, id: &Id) -> Option<Arc<Asked>> {
+        if let Some(pending) = lock(&self.pending).get_mut(id) {
+            pending.is_answered = true;
+            return Some(Arc::clone(&pending.asked));
+        }
+        self.in_session.then(|| lock(&self.visit.open).remove(id)).flatten()
+    }
+
+    /// Nothing is waited for any more: the ids of what was.
+    pub(crate) fn give_up(&self) -> Vec<Id> {
+        let mut ids: Vec<_> = lock(&self.pending)
+            .iter_mut()
+            .filter_map(|(id, pending)| {
+                (!std::mem::replace(&mut pending.is_answered, true)).then(|| id.clone())
+            })
+            .collect();
+        if ids.is_empty() && self.in_session {
+            ids.extend(lock(&self.visit.open).drain().map(|(id, _)| id));
+        }
+        ids
     }
 }
 
@@ -60,7 +91,11 @@ impl Exchange {
 /// requests the old ones are forgotten, and their answers pass.
 impl Drop for Exchange {
     fn drop(&mut self) {
-        let left: Vec<_> = lock(&self.pending).drain().collect();
+        let left: Vec<_> = lock(&self.pending)
+            .drain()
+            .filter(|(_, pending)| !pending.is_answered)
+            .map(|(id, pending)| (id, pending.asked))
+            .collect();
         if self.in_session && !left.is_empty() {
             let mut open = lock(&self.visit.open);
             if open.len() >= OPEN {

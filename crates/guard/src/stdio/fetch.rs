@@ -1,6 +1,7 @@
 //! The tool list, asked for by the guard itself.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
@@ -29,8 +30,11 @@ impl Session {
         meta: Option<&str>,
         revision: &Revision,
     ) {
-        let _turn = self.fetching.lock().await;
-        if !matches!(self.inspector.look(revision, tool), Look::Unseen) {
+        let asked = Instant::now();
+        let mut last_failed = self.fetching.lock().await;
+        // Who waited while it failed does not wait for the same again.
+        let in_vain = last_failed.is_some_and(|at| at > asked);
+        if in_vain || !matches!(self.inspector.look(revision, tool), Look::Unseen) {
             return;
         }
         let wait = self.inspector.settings().list_timeout;
@@ -39,6 +43,7 @@ impl Session {
             Ok(Err(reason)) => reason,
             Err(_) => format!("no answer within {} s", wait.as_secs()),
         };
+        *last_failed = Some(Instant::now());
         self.say(Event::error(format!(
             "server: its tool list could not be had, calls are not judged: {failed}"
         )));

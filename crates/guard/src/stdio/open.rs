@@ -115,7 +115,11 @@ impl Open {
 
     /// The request that an answer belongs to. A call that was not sent yet has none.
     pub(crate) fn answer(&mut self, id: &Id) -> Option<Asked> {
-        if matches!(self.waiting.get(id)?.asked, Asked::Held) {
+        let Some(waiting) = self.waiting.get(id) else {
+            let other = id.other_reading().filter(|id| self.waiting.contains_key(id))?;
+            return self.answer(&other);
+        };
+        if matches!(waiting.asked, Asked::Held) {
             return None;
         }
         self.waiting.remove(id).map(|waiting| waiting.asked)

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use toolpact_contract::Revision;
@@ -28,8 +29,8 @@ pub(crate) struct Session {
     pub(crate) calls: Arc<Semaphore>,
     pub(crate) answers: Arc<Semaphore>,
     pub(crate) workers: Arc<Semaphore>,
-    /// Held while the guard asks for the tool list: one asks, the others wait.
-    pub(crate) fetching: tokio::sync::Mutex<()>,
+    /// Held while the guard asks for the tool list: one asks, the others wait. When it last failed.
+    pub(crate) fetching: tokio::sync::Mutex<Option<Instant>>,
     own: AtomicU64,
 }
 

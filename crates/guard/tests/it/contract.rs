@@ -1,5 +1,7 @@
 //! What the contract changes.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use toolpact_contract::{Mode, Policy};
 use toolpact_guard::Settings;
@@ -108,6 +110,12 @@ async fn wrong_results_pass_under_warn_and_are_withheld_under_enforce() {
     pair.server.send(wrong).await;
     let answer = pair.client.line().await;
     assert!(answer.contains("withheld") && !answer.contains("secret"), "{answer}");
+
+    // Servers write ids in another way than they came, and clients read them.
+    pair.passes(&call(2, "days", &json!({}))).await;
+    pair.server.send(&wrong.replace("\"id\":1", "\"id\":\"2\"")).await;
+    let answer = pair.client.line().await;
+    assert!(answer.contains("withheld") && !answer.contains("secret"), "{answer}");
 }
 
 #[tokio::test]
@@ -171,6 +179,21 @@ async fn a_call_to_an_unseen_tool_fetches_all_pages_first() {
     pair.comes(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#).await;
     pair.client.send(&call(3, "days", &json!({}))).await;
     assert_eq!(pair.server.json().await["method"], "tools/list");
+}
+
+#[tokio::test]
+async fn a_list_that_does_not_come_is_waited_for_once() {
+    let mut settings = Settings::default();
+    settings.list_timeout = Duration::from_millis(300);
+    let mut pair = Pair::new(settings);
+    for id in 1..=3 {
+        pair.client.send(&call(id, "days", &json!({}))).await;
+    }
+    assert_eq!(pair.server.json().await["method"], "tools/list");
+    for _ in 1..=3 {
+        assert_eq!(pair.server.json().await["method"], "tools/call");
+    }
+    assert_eq!(pair.said().len(), 1, "{:?}", pair.said());
 }
 
 #[tokio::test]

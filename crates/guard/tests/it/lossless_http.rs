@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use toolpact_guard::http::{Backend, Client, Front, Hosts, Proxy, Routes};
-use toolpact_guard::{Event, Settings, Ward};
+use toolpact_guard::{Event, Listener, Settings, Ward};
 
 use crate::lossless::{CALLS, FROM_CLIENT, FROM_SERVER, RESULTS, TOOLS, runtime, settings};
 
@@ -17,7 +17,7 @@ use crate::lossless::{CALLS, FROM_CLIENT, FROM_SERVER, RESULTS, TOOLS, runtime, 
 const HANG: Duration = Duration::from_secs(120);
 
 /// A guard and the server behind it, which the test plays.
-struct Http {
+pub(crate) struct Http {
     guard: u16,
     server: TcpListener,
     revision: &'static str,
@@ -25,10 +25,18 @@ struct Http {
 
 impl Http {
     async fn new(settings: Settings, revision: &'static str) -> Self {
+        let quiet = Arc::new(|event: Event| panic!("{event}"));
+        Self::heard_by(quiet, settings, revision).await
+    }
+
+    pub(crate) async fn heard_by(
+        listener: Arc<dyn Listener>,
+        settings: Settings,
+        revision: &'static str,
+    ) -> Self {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://127.0.0.1:{}/mcp", server.local_addr().unwrap().port());
-        let quiet = Arc::new(|event: Event| panic!("{event}"));
-        let ward = Arc::new(Ward::new("server", settings, quiet));
+        let ward = Arc::new(Ward::new("server", settings, listener));
         let proxy = Arc::new(Proxy::new(&url, Client::new(None).unwrap(), ward).unwrap());
         let front = Front::new(Routes::one(Backend::Proxy(proxy), Hosts::new([])));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -40,20 +48,6 @@ impl Http {
     /// The client posts `question`, the server gets it as it is and answers, and the client gets
     /// that as it is. Events are sent in pieces of `size` bytes, JSON in one.
     async fn passes(&self, question: &str, answer: &str, size: Option<usize>) {
-        let mut client = TcpStream::connect(("127.0.0.1", self.guard)).await.unwrap();
-        let (length, revision) = (question.len(), self.revision);
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nhost: localhost\r\nmcp-session-id: s\r\nmcp-protocol-version: {revision}\r\n\
-             content-length: {length}\r\nconnection: close\r\n\r\n"
-        );
-        client.write_all(format!("{head}{question}").as_bytes()).await.unwrap();
-        let (mut server, _) = timeout(HANG, self.server.accept()).await.unwrap().unwrap();
-        let mut seen = Vec::new();
-        while !seen.ends_with(question.as_bytes()) || !contains(&seen, b"\r\n\r\n") {
-            assert!(timeout(HANG, server.read_buf(&mut seen)).await.unwrap().unwrap() > 0);
-        }
-        let start = seen.len() - length;
-        assert!(seen[..start].ends_with(b"\r\n\r\n"), "{}", String::from_utf8_lossy(&seen));
         let kind = if size.is_some() { "text/event-stream" } else { "application/json" };
         let head = format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n");
         let mut out = head.into_bytes();
@@ -69,10 +63,32 @@ impl Http {
                 out.extend(b"0\r\n\r\n");
             }
         }
-        server.write_all(&out).await.unwrap();
+        let (_, got) = self.exchange(question, &out).await;
+        assert_eq!(body(&got), answer, "{question}");
+    }
+
+    /// The client posts `question`, the server gets it as it is and writes `out`: the head that the
+    /// server got, and what the client got.
+    pub(crate) async fn exchange(&self, question: &str, out: &[u8]) -> (String, Vec<u8>) {
+        let mut client = TcpStream::connect(("127.0.0.1", self.guard)).await.unwrap();
+        let (length, revision) = (question.len(), self.revision);
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\nmcp-session-id: s\r\nmcp-protocol-version: {revision}\r\n\
+             content-length: {length}\r\naccept-encoding: gzip, br\r\nconnection: close\r\n\r\n"
+        );
+        client.write_all(format!("{head}{question}").as_bytes()).await.unwrap();
+        let (mut server, _) = timeout(HANG, self.server.accept()).await.unwrap().unwrap();
+        let mut seen = Vec::new();
+        while !seen.ends_with(question.as_bytes()) || !contains(&seen, b"\r\n\r\n") {
+            assert!(timeout(HANG, server.read_buf(&mut seen)).await.unwrap().unwrap() > 0);
+        }
+        let start = seen.len() - length;
+        assert!(seen[..start].ends_with(b"\r\n\r\n"), "{}", String::from_utf8_lossy(&seen));
+        server.write_all(out).await.unwrap();
+        drop(server);
         let mut got = Vec::new();
         timeout(HANG, client.read_to_end(&mut got)).await.unwrap().unwrap();
-        assert_eq!(body(&got), answer, "{question}");
+        (String::from_utf8(seen[..start].to_vec()).unwrap(), got)
     }
 }
 
