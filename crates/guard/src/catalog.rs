@@ -44,7 +44,19 @@ struct List {
     complete: bool,
     /// A page came after the list changed, and the first page has not come again.
     stale: bool,
+    /// The bytes of its pages.
+    bytes: usize,
+    /// There are more tools than are kept.
+    is_full: bool,
 }
+
+/// The most tools of one list that are kept, and the most bytes of its pages: a server may list
+/// tools without end.
+const TOOLS: usize = 10_000;
+const BYTES: usize = 16 << 20;
+
+/// Why a tool beyond that cannot be called.
+const FULL: &str = "the server lists more tools than the guard keeps";
 
 /// The revisions that are kept apart. Requests name theirs, so that there can be any number.
 const REVISIONS: usize = 8;
@@ -67,6 +79,7 @@ impl Catalog {
         };
         match list.tools.get(name) {
             Some(known) => Look::Known(known.clone()),
+            None if list.is_full => Look::Known(Known::Dropped(FULL.into())),
             None if list.complete => Look::Absent,
             None => Look::Unseen,
         }
@@ -91,7 +104,15 @@ impl Catalog {
         if page.first {
             *list = List::default();
         }
-        list.tools.extend(tools);
+        list.bytes = list.bytes.saturating_add(page.bytes);
+        list.is_full |= list.bytes > BYTES;
+        for (name, known) in tools {
+            list.is_full |= list.tools.len() >= TOOLS;
+            if list.is_full {
+                break;
+            }
+            list.tools.insert(name, known);
+        }
         list.complete = page.last && !list.stale;
     }
 
@@ -111,6 +132,8 @@ pub(crate) struct Page {
     pub(crate) first: bool,
     /// It has no cursor to a next one.
     pub(crate) last: bool,
+    /// The bytes of its tools.
+    pub(crate) bytes: usize,
     /// The rules that it was judged by.
     pub(crate) generation: u64,
 }
@@ -128,7 +151,7 @@ mod tests {
     }
 
     fn page(first: bool, last: bool) -> Page {
-        Page { first, last, generation: 0 }
+        Page { first, last, bytes: 100, generation: 0 }
     }
 
     #[test]
@@ -165,6 +188,27 @@ mod tests {
         assert!(matches!(catalog.under(1).look(&R, "a"), Look::Unseen));
         catalog.take(&R, Page { generation: 1, ..page(true, true) }, [tool("a")]);
         assert!(matches!(catalog.under(1).look(&R, "a"), Look::Known(_)));
+    }
+
+    #[test]
+    fn keeps_a_bounded_number_of_tools() {
+        let mut catalog = Catalog::default();
+        catalog.take(&R, page(true, false), [tool("a")]);
+        for n in 0..2 * super::TOOLS {
+            catalog.take(&R, page(false, false), [tool(&n.to_string())]);
+        }
+        assert_eq!(catalog.lists[&R].tools.len(), super::TOOLS);
+        let beyond = (2 * super::TOOLS - 1).to_string();
+        let reason = match catalog.look(&R, &beyond) {
+            Look::Known(Known::Dropped(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(&*reason, super::FULL);
+
+        catalog.take(&R, Page { bytes: super::BYTES, ..page(true, false) }, [tool("a")]);
+        assert!(matches!(catalog.look(&R, "b"), Look::Unseen));
+        catalog.take(&R, Page { bytes: 1, ..page(false, true) }, [tool("b")]);
+        assert_eq!(catalog.lists[&R].tools.len(), 1);
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Inspector {
             .map(|raw| Entry { raw, value: serde_json::from_str(raw.get()).ok() })
             .collect();
         let generation = rules.generation;
-        let page = Page { first, last: list.next.is_none(), generation };
+        let bytes = tools.get().len();
+        let page = Page { first, last: list.next.is_none(), bytes, generation };
         match self.judge_page(&rules, &entries, page, revision) {
             Verdict::Refused(message) => Ruling::Refused(message),
             Verdict::Kept(texts) => rewrite(result.get(), tools.get(), &entries, texts),
