@@ -125,10 +125,15 @@ const PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
 
 /// The processes that run the bare server for `guard`.
 fn children(guard: &Guard) -> usize {
+    running(guard, "bare.mjs")
+}
+
+/// The processes of `guard` with `what` in their command.
+fn running(guard: &Guard, what: &str) -> usize {
     let parent = guard.process.0.id().to_string();
     let output = Command::new("ps").args(["-o", "args=", "--ppid", &parent]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
-    lines.lines().filter(|line| line.contains("bare.mjs")).count()
+    lines.lines().filter(|line| line.contains(what)).count()
 }
 
 fn settles(what: &str, mut is: impl FnMut() -> bool) {
@@ -236,6 +241,26 @@ fn an_idle_session_and_a_process_that_died_are_over() {
     let answer = ask(guard.port("/dies/mcp"), &post("/dies/mcp", ""), hello);
     assert_eq!(body(&answer)["error"]["code"], -32603, "{answer}");
     assert!(!answer.contains("mcp-session-id"));
+}
+
+#[test]
+fn a_client_that_leaves_before_its_session_is_open_leaves_none() {
+    let file = File::new(
+        "mute",
+        "[servers.mute]\ncommand = 'sh'\nargs = ['-c', 'cat > /dev/null']\nmax-sessions = 1",
+    );
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/mute/mcp");
+    assert!(ask(port, &post("/mute/mcp", ""), "[]").starts_with("HTTP/1.1 400"));
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    for _ in 0..2 {
+        let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let (head, length) = (post("/mute/mcp", "\r\nhost: localhost"), hello.len());
+        write!(client, "{head}\r\ncontent-length: {length}\r\n\r\n{hello}").unwrap();
+        settles("a session is opened", || running(&guard, "cat") == 1);
+        drop(client);
+        settles("a session that nobody has is over", || running(&guard, "cat") == 0);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod events;
 mod front;
 mod listen;
 mod origin;
+mod posted;
 mod proxy;
 mod question;
 mod tools;

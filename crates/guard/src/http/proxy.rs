@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
@@ -11,6 +11,7 @@ use hyper::header::{
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
 use super::client::Client;
+use super::posted::posted;
 use super::question::Sorted;
 use super::visit::{Exchange, Visits};
 use crate::message::{code, error};
@@ -85,13 +86,9 @@ impl Proxy {
         let mut own = Vec::new();
         let body = if parts.method == Method::POST {
             let max = self.visits.settings().max_message;
-            let bytes = match Limited::new(body, max).collect().await {
-                Ok(body) => body.to_bytes(),
-                Err(error) if error.is::<LengthLimitError>() => {
-                    let text = format!("message exceeds the limit of {max} bytes (--max-message)");
-                    return refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text);
-                }
-                Err(_) => return plain(StatusCode::BAD_REQUEST, "the body broke off\n"),
+            let bytes = match posted(body, max).await {
+                Ok(bytes) => bytes,
+                Err(answer) => return answer,
             };
             match self.sort(&exchange, &parts.headers, &bytes).await {
                 Sorted::Forward => full(bytes),

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
 use self::talk::Talk;
+use super::posted::posted;
 use super::proxy::{Body, plain, refuse};
 use crate::inspector::lock;
 use crate::message::{Kind, Message, ToolParams, code};
@@ -118,13 +118,9 @@ impl Bridge {
         let method = parts.method;
         if method == Method::POST {
             let max = self.ward.settings().max_message;
-            return match Limited::new(body, max).collect().await {
-                Ok(body) => self.post(&parts.headers, &body.to_bytes()).await,
-                Err(error) if error.is::<LengthLimitError>() => {
-                    let text = format!("message exceeds the limit of {max} bytes (--max-message)");
-                    refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text)
-                }
-                Err(_) => plain(StatusCode::BAD_REQUEST, "the body broke off\n"),
+            return match posted(body, max).await {
+                Ok(body) => self.post(&parts.headers, &body).await,
+                Err(answer) => answer,
             };
         }
         if method != Method::GET && method != Method::DELETE {
@@ -159,6 +155,13 @@ impl Bridge {
                 (_, Err(error)) => return unread(&error),
                 (Err(_), _) => return plain(StatusCode::BAD_REQUEST, "expected UTF-8\n"),
             }
+        }
+        if messages.is_empty() {
+            return refuse(
+                StatusCode::BAD_REQUEST,
+                code::REQUEST,
+                "expected a message, found none",
+            );
         }
         let greets = messages
             .iter()
@@ -209,11 +212,13 @@ impl Bridge {
                 Err(response) => return *response,
             }
         };
-        let mut response = talk.post(headers, messages, is_batch).await;
-        if talk.is_over() {
-            lock(&self.sessions).remove(&id);
-        } else if let Ok(id) = id.parse() {
-            response.headers_mut().insert(SESSION, id);
+        let mut opening = Opening { bridge: self, id: &id, talk, is_done: false };
+        let mut response = opening.talk.post(headers, messages, is_batch).await;
+        if !opening.talk.is_over()
+            && let Ok(value) = id.parse()
+        {
+            response.headers_mut().insert(SESSION, value);
+            opening.is_done = true;
         }
         response
     }
@@ -249,6 +254,24 @@ impl Bridge {
                 self.ward.say(Event::error(format!("server: {text}")));
                 Err(Box::new(refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)))
             }
+        }
+    }
+}
+
+/// A session whose client does not have its id yet. One that leaves before it has, or is refused by
+/// the server, leaves no session behind.
+struct Opening<'a> {
+    bridge: &'a Bridge,
+    id: &'a str,
+    talk: Arc<Talk>,
+    is_done: bool,
+}
+
+impl Drop for Opening<'_> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            lock(&self.bridge.sessions).remove(self.id);
+            self.talk.end();
         }
     }
 }
