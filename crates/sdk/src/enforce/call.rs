@@ -9,11 +9,12 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{Contract, Form, JudgedCall, Mode, Outcome, Revision, Structured};
+use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured};
 
 use super::{
     Enforced, Shared,
     entry::{Entry, Kept},
+    nulls::drop_nulls,
     send::send,
 };
 use crate::{
@@ -74,11 +75,12 @@ impl Shared {
         let absent = request.arguments.is_none();
         let arguments = Value::Object(request.arguments.take().unwrap_or_default());
         let mode = self.options.arguments;
+        let schema = kept.contract.input().value();
         let (mut arguments, mut judged) =
             check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
         if judged.outcome == Outcome::Invalid
             && self.options.absent_nulls
-            && drop_nulls(&kept.contract, &mut arguments)
+            && drop_nulls(schema, schema, &mut arguments)
         {
             (arguments, judged) =
                 check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
@@ -128,22 +130,6 @@ impl Shared {
         report(&judged.findings, self.options.listener.as_ref());
         judged.refusal.as_ref().map(|refusal| error(text_of(refusal)))
     }
-}
-
-/// Takes arguments off that are `null` and not required; whether there were any.
-fn drop_nulls(contract: &Contract, arguments: &mut Value) -> bool {
-    let Value::Object(arguments) = arguments else { return false };
-    let schema = contract.input().value();
-    let required = |name: &str| {
-        let required = schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|other| other == name))
-    };
-    let declared = |name: &str| {
-        schema.get("properties").is_some_and(|properties| properties.get(name).is_some())
-    };
-    let before = arguments.len();
-    arguments.retain(|name, value| !value.is_null() || required(name) || !declared(name));
-    arguments.len() < before
 }
 
 /// `response` in the shape that `revision` can carry.

@@ -1,8 +1,9 @@
 //! The handler itself: tools go through the contract, everything else passes.
 #![expect(deprecated, reason = "what older revisions have is passed through as well")]
 
-use std::borrow::Cow;
+use std::{borrow::Cow, panic::AssertUnwindSafe};
 
+use futures_util::FutureExt as _;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
@@ -15,7 +16,8 @@ use rmcp::{
         ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProgressNotificationParam, ProtocolVersion, ReadResourceRequestMethod,
         ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-        SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+        SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestMethod,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestMethod,
         UnsubscribeRequestParams, UpdateTaskParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
@@ -27,13 +29,28 @@ use super::{Enforced, malformed};
 
 type Context = RequestContext<RoleServer>;
 
+/// `work`, the answer to `method`. `rmcp` would leave a request without an answer where it panics.
+async fn guarded<T>(
+    method: &str,
+    work: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
+        tracing::error!(target: "toolpact", "{method} panicked");
+        Err(ErrorData::internal_error("internal error", None))
+    })
+}
+
+fn has_subscriptions(declared: &ServerCapabilities) -> bool {
+    declared.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
+}
+
 impl<H: ServerHandler> ServerHandler for Enforced<H> {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        self.list(request, context).await
+        guarded("tools/list", self.list(request, context)).await
     }
 
     async fn call_tool(
@@ -41,7 +58,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(request, context).await
+        guarded("tools/call", self.call(request, context)).await
     }
 
     /// `rmcp` hands over requests that it cannot read as custom ones.
@@ -124,6 +141,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: SetLevelRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
+        self.declared::<SetLevelRequestMethod>(|has| has.logging.is_some())?;
         self.handler.set_level(request, context).await
     }
 
@@ -132,6 +150,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: SubscribeRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
+        self.declared::<SubscribeRequestMethod>(has_subscriptions)?;
         self.handler.subscribe(request, context).await
     }
 
@@ -140,6 +159,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: UnsubscribeRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
+        self.declared::<UnsubscribeRequestMethod>(has_subscriptions)?;
         self.handler.unsubscribe(request, context).await
     }
 

@@ -24,7 +24,7 @@ impl<H: ServerHandler> Enforced<H> {
     ) -> Result<ListToolsResult, ErrorData> {
         let revision = revision_of(&context);
         let mut page = self.handler.list_tools(request, context).await?;
-        let entries = self.shared.entries(std::mem::take(&mut page.tools)).await;
+        let entries = self.shared.entries(std::mem::take(&mut page.tools)).await?;
         self.shared.refuse_list(&entries)?;
         page.tools = self.shared.tools(&entries, &revision);
         Ok(page)
@@ -41,7 +41,7 @@ impl<H: ServerHandler> Enforced<H> {
             return Ok(Some(entry));
         }
         if let Some(tool) = self.handler.get_tool(name) {
-            let entry = self.shared.entries(vec![tool]).await.pop();
+            let entry = self.shared.entries(vec![tool]).await?.pop();
             if let Some(entry) = &entry {
                 self.shared.store.note(entry);
             }
@@ -56,7 +56,7 @@ impl<H: ServerHandler> Enforced<H> {
             });
             let page = self.handler.list_tools(request, context.clone()).await?;
             if let Some(tool) = page.tools.into_iter().find(|tool| tool.name == name) {
-                return Ok(self.shared.entries(vec![tool]).await.pop());
+                return Ok(self.shared.entries(vec![tool]).await?.pop());
             }
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
@@ -78,10 +78,10 @@ impl<H: ServerHandler> Enforced<H> {
 
 impl Shared {
     /// The entries of `tools`, in their order. Those that are new are judged off the event loop.
-    async fn entries(self: &Arc<Self>, tools: Vec<Tool>) -> Vec<Arc<Entry>> {
+    async fn entries(self: &Arc<Self>, tools: Vec<Tool>) -> Result<Vec<Arc<Entry>>, ErrorData> {
         let found: Option<Vec<_>> = tools.iter().map(|tool| self.store.find(tool)).collect();
         if let Some(found) = found {
-            return found;
+            return Ok(found);
         }
         let shared = Arc::clone(self);
         let judge = move || {
@@ -91,8 +91,11 @@ impl Shared {
             };
             tools.into_iter().map(entry).collect()
         };
-        // Judging does not panic, and the task is not aborted while the runtime lives.
-        tokio::task::spawn_blocking(judge).await.unwrap_or_default()
+        // Judging does not panic, but whoever listens to it may. What is not judged is neither listed nor called.
+        tokio::task::spawn_blocking(judge).await.map_err(|error| {
+            tracing::error!(target: "toolpact", "tools cannot be judged: {error}");
+            ErrorData::internal_error("internal error", None)
+        })
     }
 
     /// Refuses a list with an error in it, where the policy says so.

@@ -5,6 +5,7 @@ mod entry;
 mod handler;
 mod list;
 mod malformed;
+mod nulls;
 mod options;
 mod send;
 mod store;

@@ -92,13 +92,13 @@ impl Options {
     }
 
     /// Whether `null` for an argument that is not required and may not be `null` is read as no argument (so unless
-    /// set): models write optional arguments that way. The handler does not see them.
+    /// set), in objects inside of arguments too: models write what is optional that way. The handler does not see them.
     pub fn absent_nulls(mut self, yes: bool) -> Self {
         self.absent_nulls = yes;
         self
     }
 
-    /// Whether requests for prompts, resources, completions and logging are answered with "method not
+    /// Whether requests for prompts, resources, subscriptions to them, completions and logging are answered with "method not
     /// found" where the server does not declare the capability. `rmcp` answers some with empty lists.
     pub fn declared_only(mut self, yes: bool) -> Self {
         self.declared_only = yes;

@@ -1,5 +1,10 @@
 //! `tools/call`.
 
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{ListToolsResult, PaginatedRequestParams},
+    service::RequestContext,
+};
 use serde_json::{Value, json};
 use toolpact::{Mode, Options, Revision, enforce, enforce_with, testing};
 use toolpact_schema::Limits;
@@ -160,6 +165,43 @@ async fn a_panic_fails_its_call_and_keeps_its_secret() {
     assert!(session.call("good", json!({})).await.is_ok());
 }
 
+/// A server whose list panics.
+struct Broken;
+
+impl ServerHandler for Broken {
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        panic!("secret of the list")
+    }
+}
+
+#[tokio::test]
+async fn a_list_that_panics_is_answered() {
+    let session = testing::connect(enforce(Broken), Revision::V2026_07_28).await.unwrap();
+    for (method, params) in [("tools/list", json!({})), ("tools/call", json!({ "name": "a" }))] {
+        let error = session.request(method, params).await.unwrap_err().to_string();
+        assert_eq!(error, "error -32603: internal error");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_could_not_be_judged_is_not_called() {
+    let mut loose = tool("loose", Value::Null, json!({ "content": [] }));
+    // Repaired, and that is reported.
+    loose["inputSchema"] = json!({ "properties": { "n": { "type": "integer" } } });
+    let plain = Plain::new(json!([loose]));
+    let options = Options::default().on_finding(|_| panic!("secret of the listener"));
+    let server = enforce_with(plain.clone(), options);
+    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let error = session.call("loose", json!({ "n": "x" })).await.unwrap_err().to_string();
+    assert_eq!(error, "error -32603: internal error");
+    assert!(session.tools().await.is_err());
+    assert!(plain.calls().is_empty());
+}
+
 #[tokio::test]
 async fn null_for_an_optional_argument_is_none() {
     let mut lenient = tool("lenient", Value::Null, json!({ "content": [] }));
@@ -168,16 +210,43 @@ async fn null_for_an_optional_argument_is_none() {
         "properties": {
             "n": { "type": "integer" },
             "city": { "type": "string" },
-            "any": { "type": ["string", "null"] }
+            "any": { "type": ["string", "null"] },
+            "filter": { "$ref": "#/$defs/Filter" },
+            "all": { "type": "array", "items": { "$ref": "#/$defs/Filter" } },
+            "counts": { "additionalProperties": { "type": "integer" } },
+            "shape": { "oneOf": [{ "type": "object" }, { "const": 1, "type": "integer" }] }
         },
         "required": ["n"],
-        "additionalProperties": false
+        "additionalProperties": false,
+        "$defs": {
+            "Filter": {
+                "type": "object",
+                "properties": {
+                    "from": { "enum": ["a", "b"] },
+                    "inner": { "$ref": "#/$defs/Filter" },
+                    "id": { "type": "integer" }
+                },
+                "required": ["id"]
+            }
+        }
     });
     let plain = Plain::new(json!([lenient]));
     let session = testing::connect(enforce(plain.clone()), Revision::V2026_07_28).await.unwrap();
     let cases = [
-        // What may be `null` stays where that is all.
+        // What may be `null` stays.
         (json!({ "n": 1, "any": null }), Some(json!({ "n": 1, "any": null }))),
+        (json!({ "n": 1, "any": null, "city": null }), Some(json!({ "n": 1, "any": null }))),
+        // The same inside of arguments.
+        (
+            json!({ "n": 1, "shape": null, "filter": { "id": 1, "from": null, "inner": { "id": 2, "inner": null } } }),
+            Some(json!({ "n": 1, "filter": { "id": 1, "inner": { "id": 2 } } })),
+        ),
+        (
+            json!({ "n": 1, "all": [{ "id": 1, "from": null }] }),
+            Some(json!({ "n": 1, "all": [{ "id": 1 }] })),
+        ),
+        (json!({ "n": 1, "filter": { "id": null } }), None),
+        (json!({ "n": 1, "counts": { "a": null } }), None),
         (json!({ "n": 1, "city": null }), Some(json!({ "n": 1 }))),
         (json!({ "n": null }), None),
         (json!({ "n": 1, "other": null }), None),

@@ -7,7 +7,7 @@ use std::sync::{
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
-    model::{CallToolRequestParams, CallToolResponse, ServerConfig, Tool},
+    model::{CallToolRequestParams, CallToolResponse, ServerConfig, SubscribeRequestParams, Tool},
     service::RequestContext,
 };
 use serde_json::{Value, json};
@@ -157,6 +157,44 @@ async fn undeclared_capabilities_are_answered_only_where_that_is_allowed() {
         assert_eq!(error, format!("error -32601: {method}"));
     }
     assert!(strict.tools().await.unwrap().is_empty());
+}
+
+/// A server that can do more than it says.
+#[derive(Clone)]
+struct Modest;
+
+#[expect(deprecated, reason = "of older revisions")]
+impl ServerHandler for Modest {
+    async fn set_level(
+        &self,
+        _: rmcp::model::SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        _: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_a_server_can_but_does_not_declare_is_not_answered() {
+    for strict in [false, true] {
+        let server = enforce_with(Modest, Options::default().declared_only(strict));
+        let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+        for (method, params) in [
+            ("logging/setLevel", json!({ "level": "info" })),
+            ("resources/subscribe", json!({ "uri": "file:///a" })),
+        ] {
+            let answer = session.request(method, params).await;
+            assert_eq!(answer.is_err(), strict, "{method}: {answer:?}");
+        }
+    }
 }
 
 #[tokio::test]
