@@ -1,6 +1,6 @@
 //! Where findings go: to the log, and to whoever asked for them.
 
-use std::sync::Arc;
+use std::{error::Error, sync::Arc};
 
 use toolpact_contract::{Finding, Severity};
 
@@ -19,4 +19,15 @@ pub(crate) fn report(findings: &[Finding], listener: Option<&Listener>) {
             listener(finding);
         }
     }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
 }

@@ -1,11 +1,13 @@
 //! Why a server could not be served.
 
-use std::{io, net::SocketAddr};
+use std::{fmt, io, net::SocketAddr};
 
 use rmcp::service::ServerInitializeError;
 
+use crate::report::chain;
+
 /// Why a server could not be served.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// The command line says something else.
@@ -31,4 +33,11 @@ pub enum ServeError {
     /// The first message of the client breaks the protocol.
     #[error("the client broke the protocol in its first message")]
     Handshake(#[source] Box<ServerInitializeError>),
+}
+
+/// The message and its causes, as a person reads them: this is what a `main` shows that returns the error.
+impl fmt::Debug for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&chain(self))
+    }
 }

@@ -31,8 +31,8 @@ const DELIVERY: Duration = Duration::from_millis(200);
 ///
 /// - `TCP_NODELAY` is set: without it, every call on a kept connection waits for a delayed
 ///   acknowledgement.
-/// - `Host` and `Origin` are checked against the loopback names and what [`Http::host`] and
-///   [`Http::origin`] add, so that no web page reaches a server through the browser.
+/// - `Host` is checked against the loopback names, the address that is listened on and what [`Http::host`] adds,
+///   `Origin` against the loopback names and what [`Http::origin`] adds, so that no web page reaches a server through the browser.
 /// - Answers that stream nothing are plain JSON, where no session needs a stream.
 /// - Clients before 2026-07-28 have sessions, which end five minutes after their last message. There are at
 ///   most 4096 ([`Http::sessions`]), and a request has at most 4 MiB.
@@ -65,10 +65,14 @@ impl Http {
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let local = ["localhost", "127.0.0.1", "[::1]"];
+        let mut hosts = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
+        if !address.ip().is_unspecified() {
+            hosts.push(address.ip().to_string());
+        }
         Ok(Self {
             listener,
             address,
-            hosts: ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec(),
+            hosts,
             origins: local.iter().map(|name| format!("http://{name}:*")).collect(),
             sessions: SESSIONS,
             stop: CancellationToken::new(),

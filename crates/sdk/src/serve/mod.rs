@@ -6,7 +6,7 @@ mod sessions;
 mod signal;
 mod stdin;
 
-use std::net::SocketAddr;
+use std::{io::Write as _, net::SocketAddr};
 
 pub use error::ServeError;
 pub use http::Http;
@@ -14,8 +14,15 @@ use rmcp::{ServerHandler, ServiceExt as _};
 
 use crate::{Options, enforce_with};
 
+/// What `--help` says.
+const HELP: &str = "\
+An MCP server. Without arguments it speaks over standard input and output.
+
+      --http ADDR  serve Streamable HTTP at http://ADDR/mcp, such as 127.0.0.1:8080
+  -h, --help       say this";
+
 /// Serves `server` behind the contract of its tools, as the command line says: over standard input and
-/// output, or with `--http ADDR` over Streamable HTTP at `http://ADDR/mcp`.
+/// output, or with `--http ADDR` over Streamable HTTP at `http://ADDR/mcp`; `--help` says so.
 ///
 /// Requests for capabilities that the server does not declare are not answered
 /// ([`Options::declared_only`]). The log goes to standard error. Returns when the client has closed standard
@@ -45,6 +52,11 @@ use crate::{Options, enforce_with};
 /// Where the command line says anything else, the address cannot be listened on, or the client breaks the
 /// protocol in its first message.
 pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError> {
+    if std::env::args().skip(1).any(|word| word == "--help" || word == "-h") {
+        // Nobody may be there to read it.
+        _ = writeln!(std::io::stdout(), "{HELP}");
+        return Ok(());
+    }
     log();
     match address(std::env::args().skip(1))? {
         None => serve_stdio(server).await,
@@ -116,7 +128,7 @@ mod tests {
         assert_eq!(read("--http 127.0.0.1:80"), at);
         assert_eq!(read("--http=127.0.0.1:80"), at);
         for (line, error) in [
-            ("--help", "expected no arguments or `--http ADDR`, found `--help`"),
+            ("--port", "expected no arguments or `--http ADDR`, found `--port`"),
             ("--https", "expected no arguments or `--http ADDR`, found `--https`"),
             ("--http 127.0.0.1:80 x", "expected no arguments or `--http ADDR`, found `x`"),
             ("--http", "expected an address such as 127.0.0.1:8080, found ``"),

@@ -1,12 +1,17 @@
 //! Errors that a model can act on.
 
-use std::{error::Error, fmt};
+use std::{error::Error, fmt, ops::Deref};
 
 use rmcp::{
     ErrorData,
     model::{CallToolResponse, CallToolResult, ContentBlock},
 };
 use serde_json::Value;
+
+use crate::report::chain;
+
+/// What the model is told of errors that are for the log.
+const INTERNAL: &str = "internal error";
 
 /// Why a tool could not do what it was asked to: a message for the model, and optional details.
 ///
@@ -71,17 +76,6 @@ impl ToolError {
     }
 }
 
-/// An error and its causes in one line.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
-}
-
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -101,11 +95,11 @@ impl fmt::Debug for ToolError {
 /// The error goes to the log, the model is told "internal error".
 impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self::new("internal error").caused_by(error)
+        Self::new(INTERNAL).caused_by(error)
     }
 }
 
-/// What may be the error of a tool: a [`ToolError`], a text for the model, or any error.
+/// What may be the error of a tool: a [`ToolError`], a text for the model, or any error, boxed ones included.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "not an error that a tool may return",
@@ -127,6 +121,9 @@ pub(crate) mod kind {
     /// Any other.
     #[derive(Debug)]
     pub struct Any;
+    /// One whose type is not known any more.
+    #[derive(Debug)]
+    pub struct Erased;
 }
 
 impl IntoToolError<kind::Ready> for ToolError {
@@ -150,5 +147,15 @@ impl IntoToolError<kind::Message> for &str {
 impl<E: Error + Send + Sync + 'static> IntoToolError<kind::Any> for E {
     fn into_tool_error(self) -> ToolError {
         self.into()
+    }
+}
+
+/// `Box<dyn Error + Send + Sync>`, `anyhow::Error` and the like, which are no errors themselves.
+impl<E> IntoToolError<kind::Erased> for E
+where
+    E: Deref<Target = dyn Error + Send + Sync> + Into<Box<dyn Error + Send + Sync>>,
+{
+    fn into_tool_error(self) -> ToolError {
+        ToolError::new(INTERNAL).caused_by(self)
     }
 }

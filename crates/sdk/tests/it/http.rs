@@ -23,6 +23,10 @@ struct Served {
 
 impl Served {
     async fn new() -> Self {
+        Self::at("127.0.0.1:0").await
+    }
+
+    async fn at(address: &str) -> Self {
         let integer = json!({ "type": "integer", "maximum": 100 });
         let mut ranged = tool("ranged", Value::Null, json!({ "content": [] }));
         ranged["inputSchema"] =
@@ -34,8 +38,7 @@ impl Served {
             ranged,
         ]));
         let stop = CancellationToken::new();
-        let http =
-            Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap().stop_with(stop.clone());
+        let http = Http::bind(address.parse().unwrap()).await.unwrap().stop_with(stop.clone());
         let address = http.address();
         let task = tokio::spawn(async move { http.serve(server).await.unwrap() });
         Self { address, stop, task }
@@ -155,5 +158,15 @@ async fn strangers_are_refused() {
     for header in headers {
         assert_eq!(served.post(&[header], &ping).await.0, 403, "{header:?}");
     }
+    served.end().await;
+}
+
+/// All of 127.0.0.0/8 is there on Linux.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_address_that_is_listened_on_may_be_asked() {
+    let served = Served::at("127.0.0.2:0").await;
+    let count = served.modern("tools/call", json!({ "name": "count" })).await;
+    assert_eq!(count["result"]["structuredContent"], 42, "{count}");
     served.end().await;
 }

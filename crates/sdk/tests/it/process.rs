@@ -197,6 +197,35 @@ async fn a_signal_ends_the_server_after_the_calls_under_way() {
 }
 
 #[tokio::test]
+async fn the_command_line_is_explained() {
+    let mut helped = Process::new(&["--help"]);
+    let mut text = String::new();
+    while let Some(line) = soon(helped.output.next_line()).await.unwrap() {
+        text.push_str(&line);
+    }
+    assert!(text.contains("--http ADDR"), "{text}");
+    assert!(helped.end().await.success());
+
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap();
+    for (arguments, message) in [
+        (
+            ["--http", "here"],
+            "Error: expected an address such as 127.0.0.1:8080, found `here`".to_owned(),
+        ),
+        (
+            ["--http", &taken.to_string()],
+            format!("Error: cannot listen on {taken}: Address already in use"),
+        ),
+    ] {
+        let mut refused = Process::new(&arguments);
+        let line = soon(refused.log.next_line()).await.unwrap().unwrap();
+        assert!(line.starts_with(&message), "{line}");
+        assert!(!refused.end().await.success());
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_closes_standard_input_gets_its_answers() {
     let mut server = Process::new(&[]);
     let params = json!({ "name": "slow", "arguments": { "milliseconds": 300 } });
