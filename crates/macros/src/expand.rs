@@ -15,7 +15,7 @@ pub(crate) fn expand(server: &Server) -> TokenStream {
     let kind = &item.self_ty;
     let (generics, _, bounds) = item.generics.split_for_impl();
     let routes = tools.iter().map(|tool| route(kind, tool));
-    let routes = quote!(::toolpact::Toolbox::new(::std::vec![#(#routes),*]));
+    let routes = quote!(::toolpact::Toolbox::new(::std::vec::Vec::from([#(#routes),*])));
     // A static cannot depend on the parameters of the type.
     let toolbox = if item.generics.params.is_empty() {
         quote! {
@@ -72,7 +72,9 @@ fn route(server: &Type, tool: &Tool) -> TokenStream {
         }
     };
     let settings = settings(tool);
+    let conditions = &tool.conditions;
     quote! {
+        #(#conditions)*
         (#name, {
             #(#structures)*
             #[allow(unused_imports)]

@@ -20,6 +20,8 @@ pub(crate) struct Server {
 /// A method that is a tool.
 pub(crate) struct Tool {
     pub(crate) attributes: ToolAttributes,
+    /// The conditions under which it is there at all.
+    pub(crate) conditions: Vec<Attribute>,
     /// The doc comment.
     pub(crate) doc: Option<String>,
     pub(crate) signature: Signature,
@@ -91,7 +93,9 @@ fn tool(attribute: &Attribute, method: &mut ImplItemFn) -> Result<Tool> {
         ReturnType::Type(_, kind) => Some((**kind).clone()),
     };
     let doc = doc(&method.attrs);
-    Ok(Tool { attributes, doc, signature: method.sig.clone(), parameters, output })
+    let is_condition = |attribute: &&Attribute| attribute.path().is_ident("cfg");
+    let conditions = method.attrs.iter().filter(is_condition).cloned().collect();
+    Ok(Tool { attributes, conditions, doc, signature: method.sig.clone(), parameters, output })
 }
 
 fn is_for_field(attribute: &Attribute) -> bool {

@@ -48,12 +48,14 @@ fn methods_take_a_shared_self_and_nothing_generic() {
             #[tool] fn b() {}
             #[tool] fn c<T>(&self) {}
             #[tool] unsafe fn d(&self) {}
+            #[tool] fn e<'a>(&'a self) -> &'a str { self.0 }
         }",
         &[
             ("&mut self", "expected `&self`: a server answers many calls at once"),
             ("b", "expected a method with `&self`"),
             ("T", "expected a method without type parameters"),
             ("unsafe", "expected a safe method"),
+            ("'a", "expected a method without named lifetimes"),
         ],
     );
 }

@@ -68,7 +68,7 @@
 //! | [`Text`], `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`, `CallToolResponse`, `()` | content without an output schema |
 //! | `(Vec<ContentBlock>, T)` | content and structured content |
 //! | [`Reply<T>`](Reply) | structured content, or a question to the client first |
-//! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error; `ErrorData` is a protocol error |
+//! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error, also boxed or of `anyhow`; `ErrorData` is a protocol error |
 //!
 //! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
 //! (a URI, or `icon(src = "…", mime_type = "…", sizes = "48x48 96x96")`) and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and

@@ -24,6 +24,12 @@ pub enum TestError {
         /// What the server agreed to.
         found: String,
     },
+    /// The list of tools does not end.
+    #[error("the list of tools goes on after {limit} pages")]
+    TooManyPages {
+        /// The limit.
+        limit: usize,
+    },
     /// The server closed the pipe.
     #[error("the server closed the connection")]
     Closed,

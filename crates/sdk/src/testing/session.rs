@@ -14,6 +14,9 @@ use super::{TestError, pipe::Pipe};
 /// How long an answer is waited for: far longer than any should take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Pages of a tool list that are read.
+const PAGES: usize = 1_000;
+
 /// Bytes that the pipe holds.
 const PIPE: usize = 64 * 1024;
 
@@ -86,11 +89,11 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// As [`Session::request`].
+    /// As [`Session::request`], and where the list has more than 1000 pages.
     pub async fn tools(&self) -> Result<Vec<Value>, TestError> {
         let mut tools = Vec::new();
         let mut params = json!({});
-        loop {
+        for _ in 0..PAGES {
             let mut page = self.request("tools/list", params).await?;
             if let Some(Value::Array(more)) = page.get_mut("tools").map(Value::take) {
                 tools.extend(more);
@@ -100,6 +103,7 @@ impl Session {
                 _ => return Ok(tools),
             }
         }
+        Err(TestError::TooManyPages { limit: PAGES })
     }
 
     /// Calls the tool `name` and gives the whole result, tool errors included.

@@ -69,8 +69,11 @@ fn walk(schema: &mut Value, is_input: bool) {
 /// Takes the `null` arm off an optional property, and a default of `null` with it.
 fn drop_null(property: &mut Value) {
     let Value::Object(map) = property else { return };
-    if map.get("default") == Some(&Value::Null) {
-        map.shift_remove("default");
+    match map.get("default") {
+        None => {}
+        Some(Value::Null) => _ = map.shift_remove("default"),
+        // Nothing at all is something else than `null` here.
+        Some(_) => return,
     }
     if let Some(Value::Array(types)) = map.get_mut("type") {
         types.retain(|name| name != "null");

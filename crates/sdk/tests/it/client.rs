@@ -12,7 +12,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Client, ClientError, Mode, Options, enforce};
+use toolpact::{Client, ClientError, Mode, Options, Revision, enforce, testing};
 
 use crate::server::{Plain, structured, tool};
 
@@ -217,5 +217,7 @@ impl ServerHandler for Endless {
 #[tokio::test]
 async fn a_list_without_an_end_is_given_up() {
     let error = connect(Endless, true).await.tools().await.unwrap_err();
+    assert_eq!(error.to_string(), "the list of tools goes on after 1000 pages");
+    let error = testing::advertised(Endless, Revision::V2026_07_28).await.unwrap_err();
     assert_eq!(error.to_string(), "the list of tools goes on after 1000 pages");
 }

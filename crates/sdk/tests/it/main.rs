@@ -3,6 +3,7 @@
 mod calls;
 mod client;
 mod conformance;
+mod corners;
 mod hostile;
 mod http;
 mod lists;
