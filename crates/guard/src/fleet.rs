@@ -96,15 +96,17 @@ impl Fleet {
     pub async fn set(&self, config: Config) -> Result<(), FleetError> {
         let gone = {
             let mut state = lock(&self.state);
-            if config.ca_file != state.config.ca_file {
-                state.client = Client::new(config.ca_file.as_deref())?;
-            }
+            let client = if config.ca_file == state.config.ca_file {
+                state.client.clone()
+            } else {
+                Client::new(config.ca_file.as_deref())?
+            };
             if (config.listen, config.status) != (state.config.listen, state.config.status) {
                 let text = "configuration: `listen` and `status` change with the next start";
                 self.listener.hear(Event::warning(text));
             }
-            let members =
-                members(&config, &state.members, &state.client, &self.listener, self.watchdog)?;
+            let members = members(&config, &state.members, &client, &self.listener, self.watchdog)?;
+            state.client = client;
             self.front.set(routes(&config, &members));
             self.board.set(wards(&members));
             state.config = config;
@@ -182,7 +184,9 @@ fn members(
             |old| Arc::clone(old.backend.ward()),
         );
         let backend = match (&server.url, old.map(|old| (&old.backend, &old.config))) {
-            (Some(url), Some((Backend::Proxy(proxy), old))) if old.url.as_ref() == Some(url) => {
+            (Some(url), Some((Backend::Proxy(proxy), old)))
+                if old.url.as_ref() == Some(url) && proxy.asks_with(client) =>
+            {
                 Backend::Proxy(Arc::clone(proxy))
             }
             (Some(url), _) => Backend::Proxy(Arc::new(Proxy::new(url, client.clone(), ward)?)),

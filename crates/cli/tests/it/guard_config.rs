@@ -15,15 +15,16 @@ use serde_json::{Value, json};
 use crate::command::toolpact;
 use crate::guard_http::{Process, ask, bare, call};
 use crate::guard_peers::peers;
+use crate::upstream::Upstream;
 
 /// A guard, and what it says.
-struct Guard {
+pub(crate) struct Guard {
     process: Process,
     said: Arc<Mutex<Vec<String>>>,
 }
 
 impl Guard {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut command = toolpact(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().unwrap());
@@ -38,7 +39,7 @@ impl Guard {
     }
 
     /// Waits for a line with `text` after the first `from` ones, and gives it.
-    fn says(&self, from: usize, text: &str) -> String {
+    pub(crate) fn says(&self, from: usize, text: &str) -> String {
         let start = Instant::now();
         loop {
             let said = self.said.lock().unwrap().clone();
@@ -55,7 +56,7 @@ impl Guard {
     }
 
     /// The port in the line with `text`.
-    fn port(&self, text: &str) -> u16 {
+    pub(crate) fn port(&self, text: &str) -> u16 {
         let line = self.says(0, text);
         let port = line.split("http://127.0.0.1:").nth(1).unwrap();
         port.split('/').next().unwrap().parse().unwrap()
@@ -63,21 +64,21 @@ impl Guard {
 }
 
 /// A configuration file that goes with its test.
-struct File(PathBuf);
+pub(crate) struct File(PathBuf);
 
 impl File {
-    fn new(name: &str, text: &str) -> Self {
+    pub(crate) fn new(name: &str, text: &str) -> Self {
         let name = format!("{name}-{}.toml", std::process::id());
         let file = Self(PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name));
         file.write(text);
         file
     }
 
-    fn write(&self, text: &str) {
+    pub(crate) fn write(&self, text: &str) {
         fs::write(&self.0, text).unwrap();
     }
 
-    fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         self.0.to_str().unwrap()
     }
 }
@@ -261,6 +262,39 @@ fn a_client_that_leaves_before_its_session_is_open_leaves_none() {
         drop(client);
         settles("a session that nobody has is over", || running(&guard, "cat") == 0);
     }
+}
+
+#[test]
+fn a_guard_that_ends_waits_for_calls_and_not_for_streams() {
+    let (upstream, file) = (Upstream::start(), bare_command(""));
+    let url = format!("[servers.remote]\nurl = 'http://127.0.0.1:{}/mcp'\n", upstream.port);
+    let file = File::new("ends", &(file + &url));
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/bare/mcp");
+    let session = open(port, "/bare/mcp");
+    let send = |head: &str, body: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let length = body.len();
+        write!(stream, "{head}\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}")
+            .unwrap();
+        // The head of the answer at least.
+        stream.read_exact(&mut [0; 64]).unwrap();
+        stream
+    };
+    let stream = send(&session.replace("POST", "GET"), "");
+    let remote = send(&post("/remote/mcp", "").replace("POST", "GET"), "");
+    let mut call = send(&session, &waits(1));
+    let id = guard.process.0.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    for mut stream in [stream, remote] {
+        stream.read_to_end(&mut Vec::new()).unwrap();
+    }
+    assert_eq!(children(&guard), 1, "the call goes on");
+    call.set_nonblocking(true).unwrap();
+    let mut rest = Vec::new();
+    let error = call.read_to_end(&mut rest).expect_err("the call goes on");
+    assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
 }
 
 #[test]

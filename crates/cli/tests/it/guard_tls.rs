@@ -9,6 +9,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::command::toolpact;
+use crate::guard_config::{File, Guard};
 use crate::guard_http::{POST, ask, call, guard_at};
 
 /// A server on https that lists one tool: its port, and its certificate in a file.
@@ -88,6 +89,18 @@ fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
 
     let (_guard, port) = guard_at(&url, &["--ca-file", file]);
     let answer = ask(port, POST, &call(1, "count", &serde_json::json!({})));
+    assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
+
+    // A file that names the certificate from now on is in force at once.
+    let text = format!("[servers.far]\nurl = '{url}'\n");
+    let config = File::new("trust", &text);
+    let guard = Guard::start(&["guard", "--config", config.path(), "--listen", "127.0.0.1:0"]);
+    let (port, head) = (guard.port("/far/mcp"), POST.replace("/mcp", "/far/mcp"));
+    let call = call(1, "count", &serde_json::json!({}));
+    assert!(ask(port, &head, &call).starts_with("HTTP/1.1 502"));
+    config.write(&format!("ca-file = '{file}'\n{text}"));
+    guard.says(0, "is in force");
+    let answer = ask(port, &head, &call);
     assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
     std::fs::remove_file(certificate).unwrap();
 }

@@ -108,7 +108,11 @@ impl Proxy {
                 self.visits.say(Event::error(format!("server: {text}")));
                 return sender.abort(text.into());
             }
-            match body.frame().await {
+            let frame = tokio::select! {
+                frame = body.frame() => frame,
+                () = self.hung_up(), if exchange.is_listening => return,
+            };
+            match frame {
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
                         events.feed(&bytes);

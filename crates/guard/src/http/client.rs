@@ -24,7 +24,11 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// Asks servers; connections are kept and shared by all clones.
 #[derive(Clone, Debug)]
-pub struct Client(legacy::Client<HttpsConnector<HttpConnector>, Body>);
+pub struct Client {
+    client: legacy::Client<HttpsConnector<HttpConnector>, Body>,
+    /// Shared by all clones.
+    mark: Arc<()>,
+}
 
 /// Why certificates could not be taken in.
 #[derive(Debug, thiserror::Error)]
@@ -76,12 +80,18 @@ impl Client {
             .https_or_http()
             .enable_http1()
             .wrap_connector(connector);
-        Ok(Self(legacy::Client::builder(TokioExecutor::new()).build(connector)))
+        let client = legacy::Client::builder(TokioExecutor::new()).build(connector);
+        Ok(Self { client, mark: Arc::default() })
+    }
+
+    /// Whether one is a clone of the other, and so trusts the same certificates.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.mark, &other.mark)
     }
 
     /// Sends a request: its answer, or why there is none, in one line.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, String> {
-        self.0.request(request).await.map_err(|error| {
+        self.client.request(request).await.map_err(|error| {
             let mut text = error.to_string();
             let mut cause = error.source();
             while let Some(error) = cause {

@@ -52,6 +52,14 @@ impl Backend {
         }
     }
 
+    /// Ends streams that are open for whatever the server has to say: they have no end of their own.
+    fn hang_up(&self) {
+        match self {
+            Self::Proxy(proxy) => proxy.hang_up(),
+            Self::Bridge(bridge) => bridge.hang_up(),
+        }
+    }
+
     /// Ends what was started for the server.
     pub async fn close(&self) {
         if let Self::Bridge(bridge) = self {
@@ -112,6 +120,10 @@ impl Front {
         let answer = move |request| {
             let front = Arc::clone(&front);
             async move { front.answer(request).await }
+        };
+        let end = async {
+            end.await;
+            self.routes().all().iter().for_each(Backend::hang_up);
         };
         listen(listener, answer, end).await;
         for backend in self.routes().all() {

@@ -9,6 +9,7 @@ use hyper::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use tokio::sync::watch;
 
 use super::client::Client;
 use super::posted::posted;
@@ -50,6 +51,8 @@ pub struct Proxy {
     upstream: Uri,
     client: Client,
     pub(crate) visits: Visits,
+    /// Whether streams that clients opened for whatever comes are over.
+    hung_up: watch::Sender<bool>,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -63,7 +66,8 @@ impl Proxy {
     ///
     /// Fails where that is no `http` or `https` URL.
     pub fn new(url: &str, client: Client, ward: Arc<Ward>) -> Result<Self, UpstreamError> {
-        Ok(Self { upstream: upstream(url)?, client, visits: Visits::new(ward) })
+        let hung_up = watch::Sender::new(false);
+        Ok(Self { upstream: upstream(url)?, client, visits: Visits::new(ward), hung_up })
     }
 
     /// Answers one request.
@@ -82,7 +86,7 @@ impl Proxy {
         }
         // Answers have to be read; most clients ask for compressed ones unless told otherwise.
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let exchange = Exchange::new(self.visits.of(&parts.headers), &parts.headers);
+        let exchange = Exchange::new(self.visits.of(&parts.headers), &parts.headers, &parts.method);
         let mut own = Vec::new();
         let body = if parts.method == Method::POST {
             let max = self.visits.settings().max_message;
@@ -134,6 +138,22 @@ impl Proxy {
             self.visits.say(Event::error(format!("server: {text}")));
             refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)
         })
+    }
+
+    /// Whether this is how it asks its server.
+    pub(crate) fn asks_with(&self, client: &Client) -> bool {
+        self.client.is_same(client)
+    }
+
+    /// Ends the streams that clients opened for whatever comes.
+    pub(crate) fn hang_up(&self) {
+        self.hung_up.send_replace(true);
+    }
+
+    /// Waits for that.
+    pub(crate) async fn hung_up(&self) {
+        // Only a sender that is gone fails, and this is one.
+        let _ = self.hung_up.subscribe().wait_for(|hung_up| *hung_up).await;
     }
 
     /// The path that the server answers on, and so does the proxy.

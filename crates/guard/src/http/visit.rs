@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
+use hyper::{HeaderMap, Method};
 use toolpact_contract::Revision;
 
 use crate::inspector::lock;
@@ -39,6 +39,8 @@ pub(crate) struct Exchange {
     /// Ids are those of one client: two clients without a session may use the same ones.
     pending: Mutex<HashMap<Id, Pending>>,
     pub(crate) in_session: bool,
+    /// Nothing is asked: the client wants whatever comes.
+    pub(crate) is_listening: bool,
 }
 
 /// A request of one exchange. It is kept when it was answered: a server may answer it again, and
@@ -49,9 +51,10 @@ struct Pending {
 }
 
 impl Exchange {
-    pub(crate) fn new(visit: Arc<Visit>, headers: &HeaderMap) -> Self {
+    pub(crate) fn new(visit: Arc<Visit>, headers: &HeaderMap, method: &Method) -> Self {
         let in_session = headers.contains_key("mcp-session-id");
-        Self { visit, pending: Mutex::default(), in_session }
+        let is_listening = *method == Method::GET;
+        Self { visit, pending: Mutex::default(), in_session, is_listening }
     }
 
     pub(crate) fn remember(&self, id: Id, asked: Asked) {

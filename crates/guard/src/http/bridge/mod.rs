@@ -100,6 +100,11 @@ impl Bridge {
         &self.ward
     }
 
+    /// Ends the streams that clients opened for whatever comes.
+    pub(crate) fn hang_up(&self) {
+        lock(&self.sessions).values().for_each(|talk| talk.hang_up());
+    }
+
     /// Ends all processes.
     pub(crate) async fn close(&self) {
         let mut talks: Vec<_> = lock(&self.sessions).drain().map(|(_, talk)| talk).collect();

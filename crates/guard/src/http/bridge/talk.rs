@@ -254,6 +254,11 @@ impl Talk {
         Some(receiver)
     }
 
+    /// Ends the stream for whatever comes; requests go on.
+    pub(super) fn hang_up(&self) {
+        lock(&self.desk).stream = None;
+    }
+
     pub(super) fn end(&self) {
         // A process that is gone stays gone.
         self.phase.send_if_modified(|phase| {
