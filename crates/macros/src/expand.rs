@@ -209,7 +209,7 @@ fn handler(server: &Server) -> TokenStream {
                 ::toolpact::__private::rmcp::model::ListToolsResult,
                 ::toolpact::__private::rmcp::ErrorData,
             > {
-                ::core::result::Result::Ok(<Self as ::toolpact::Tools>::toolbox().list())
+                ::core::result::Result::Ok(::toolpact::__private::fixed_list::<Self>())
             }
 
             async fn call_tool(

@@ -9,7 +9,7 @@ use std::{
 pub use rmcp;
 use rmcp::{
     RoleServer,
-    model::{Implementation, ServerCapabilities, ServerConfig},
+    model::{Implementation, ListToolsResult, ServerCapabilities, ServerConfig},
     service::RequestContext,
 };
 pub use schemars;
@@ -20,7 +20,7 @@ pub use crate::tools::{
     Carries, Fallible, Infallible, Input, IntoToolError, Output, Parameter, Returns, Route,
     StructuredOutput, Unnamed,
 };
-use crate::{ToolError, Toolbox};
+use crate::{ToolError, Toolbox, Tools};
 
 /// The context of a request to a server.
 pub type Context = RequestContext<RoleServer>;
@@ -62,6 +62,18 @@ pub fn toolbox<S: Send + Sync + 'static>(build: fn() -> Toolbox<S>) -> &'static 
     let toolbox: &'static Toolbox<S> = Box::leak(Box::new(build()));
     boxes.insert(id, toolbox);
     toolbox
+}
+
+/// How long clients may keep the list of tools that do not change while the server runs, in milliseconds. Without it
+/// a client of 2026-07-28 asks for the list before every call.
+const KEPT: u64 = 300_000;
+
+/// The answer to `tools/list` of a server whose tools are those of its type.
+#[must_use]
+pub fn fixed_list<S: Tools>() -> ListToolsResult {
+    let mut list = S::toolbox().list();
+    list.ttl_ms = Some(KEPT);
+    list
 }
 
 /// A server with tools.

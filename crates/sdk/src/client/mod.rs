@@ -93,6 +93,11 @@ impl<S: Service<RoleClient>> Client<S> {
         &self.service
     }
 
+    /// The `rmcp` client inside, to close it or wait for its end.
+    pub fn into_service(self) -> RunningService<RoleClient, S> {
+        self.service
+    }
+
     /// The revision that was agreed on.
     pub fn revision(&self) -> Revision {
         revision_of(&self.service)

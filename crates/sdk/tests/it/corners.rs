@@ -67,6 +67,12 @@ async fn null_is_not_nothing_where_there_is_a_default() {
 }
 
 #[tokio::test]
+async fn lists_that_do_not_change_may_be_kept() {
+    let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
+    assert_eq!(session.request("tools/list", json!({})).await.unwrap()["ttlMs"], 300_000);
+}
+
+#[tokio::test]
 async fn tools_are_there_under_their_conditions() {
     let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
     assert_eq!(session.tools().await.unwrap().len(), 5);
