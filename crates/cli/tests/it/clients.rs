@@ -1,13 +1,14 @@
 //! Published clients against the demo server, and against a plain `rmcp` server as `docs/clients.md` says.
 
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::guard_http::Process;
 use crate::guard_peers::peers;
+use crate::pairs::bare;
 
 /// A program of `tests/clients`, as one client.
 struct Client {
@@ -160,14 +161,4 @@ fn listen(server: &[&str]) -> (Process, String) {
 fn data(name: &str) -> Value {
     let data: Value = serde_json::from_str(include_str!("../clients/calls.json")).unwrap();
     data[name].clone()
-}
-
-/// The example `bare`, an `rmcp` server: built with the workspace, or now.
-fn bare() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples/bare");
-    if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolpact", "--example", "bare"];
-        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-    }
-    place
 }

@@ -34,7 +34,7 @@ fn program(name: &str) -> Command {
 }
 
 /// The example `bare`, an `rmcp` server: built with the workspace, or now.
-fn bare() -> PathBuf {
+pub(crate) fn bare() -> PathBuf {
     let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples/bare");
     if !place.exists() {
         let build = ["build", "--quiet", "--package", "toolpact", "--example", "bare"];

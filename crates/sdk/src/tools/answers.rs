@@ -13,7 +13,10 @@ use super::{FromContext, ToolError};
 /// back through the client, and `rmcp`'s `RequestStateCodec` tells whether it is the one that was sent.
 ///
 /// ```
-/// use rmcp::model::{CallToolResponse, ElicitResult, InputRequiredResult, InputRequests};
+/// use rmcp::model::{
+///     CallToolResponse, CallToolResult, ElicitResult, InputRequiredResult, InputRequests,
+/// };
+/// use serde_json::json;
 /// use toolpact::{Answers, ToolError};
 ///
 /// # #[derive(Clone)] struct Greeter;
@@ -25,8 +28,8 @@ use super::{FromContext, ToolError};
 ///         let Some(name) = answers.get::<ElicitResult>("name") else {
 ///             return Ok(InputRequiredResult::from_input_requests(ask()).into());
 ///         };
-///         // …
-/// #       unimplemented!("{name:?}")
+///         let greeting = json!({ "greeting": "hello", "answer": name.content });
+///         Ok(CallToolResult::structured(greeting).into())
 ///     }
 /// }
 /// # fn ask() -> InputRequests { InputRequests::new() }
