@@ -39,7 +39,8 @@ enum What {
     },
     /// The guard beside peers, between clients and one server on this machine.
     Guard {
-        /// Only what has this in its name, beside the server itself.
+        /// Only what has this in its name, beside the server itself; `hostile` for good calls beside
+        /// hostile ones alone.
         #[arg(long)]
         only: Option<String>,
     },
@@ -52,9 +53,9 @@ enum What {
         /// On standard input and output.
         #[arg(long, conflicts_with = "http", required_unless_present = "http")]
         stdio: bool,
-        /// With a tool that gives an object, and none that gives an array.
-        #[arg(long)]
-        objects: bool,
+        /// Which tools it has.
+        #[arg(long, value_enum, default_value = "arrays")]
+        offers: guard::Offers,
     },
     /// The hostile corpus: the worst five by time and by memory.
     Hostile {
@@ -73,8 +74,8 @@ fn main() -> anyhow::Result<()> {
         What::Contract => contract::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
-        What::GuardServer { http: true, objects, .. } => guard::on_http(objects),
-        What::GuardServer { objects, .. } => guard::on_stdio(objects),
+        What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
+        What::GuardServer { offers, .. } => guard::on_stdio(offers),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),
         What::Hostile { case: None, all } => hostile::run(all),
     }

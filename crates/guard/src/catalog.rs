@@ -34,6 +34,8 @@ pub(crate) enum Look {
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
     lists: HashMap<Revision, List>,
+    /// How often what is known has become old.
+    changes: u64,
     /// The newest rules that it was asked under.
     generation: u64,
 }
@@ -42,12 +44,12 @@ pub(crate) struct Catalog {
 struct List {
     tools: HashMap<String, Known>,
     complete: bool,
-    /// A page came after the list changed, and the first page has not come again.
+    /// The server may have changed it after its first page was asked for.
     stale: bool,
     /// The bytes of its pages.
     bytes: usize,
-    /// There are more tools than are kept.
-    is_full: bool,
+    /// Why tools that are not in it cannot be called, where there are more than are kept.
+    rest: Option<&'static str>,
 }
 
 /// The most tools of one list that are kept, and the most bytes of its pages: a server may list
@@ -57,6 +59,10 @@ const BYTES: usize = 16 << 20;
 
 /// Why a tool beyond that cannot be called.
 const FULL: &str = "the server lists more tools than the guard keeps";
+
+/// Why a tool that is not on the pages of a list that does not end cannot be called.
+const ENDLESS: &str =
+    "it is not on the pages that were read of the server's list, which has no end";
 
 /// The revisions that are kept apart. Requests name theirs, so that there can be any number.
 const REVISIONS: usize = 8;
@@ -77,11 +83,36 @@ impl Catalog {
         let Some(list) = self.lists.get(revision).filter(|list| !list.stale) else {
             return Look::Unseen;
         };
-        match list.tools.get(name) {
-            Some(known) => Look::Known(known.clone()),
-            None if list.is_full => Look::Known(Known::Dropped(FULL.into())),
-            None if list.complete => Look::Absent,
-            None => Look::Unseen,
+        match (list.tools.get(name), list.rest) {
+            (Some(known), _) => Look::Known(known.clone()),
+            (None, Some(rest)) => Look::Known(Known::Dropped(rest.into())),
+            (None, None) if list.complete => Look::Absent,
+            (None, None) => Look::Unseen,
+        }
+    }
+
+    /// A page that is asked for now.
+    pub(crate) fn asks(&self, first: bool) -> Place {
+        Place { first, since: self.changes }
+    }
+
+    /// Whether nothing became old since `place` was asked for.
+    pub(crate) fn is_since(&self, place: Place) -> bool {
+        place.since == self.changes
+    }
+
+    /// The list, as far as it came, has to do, however often it changed meanwhile.
+    pub(crate) fn settle(&mut self, revision: &Revision) {
+        if let Some(list) = self.lists.get_mut(revision) {
+            list.complete |= list.stale;
+            list.stale = false;
+        }
+    }
+
+    /// The list has no end: what was not on its pages up to now is not looked for again.
+    pub(crate) fn cut(&mut self, revision: &Revision) {
+        if let Some(list) = self.lists.get_mut(revision) {
+            list.rest = list.rest.or(Some(ENDLESS));
         }
     }
 
@@ -101,14 +132,18 @@ impl Catalog {
             self.lists.clear();
         }
         let list = self.lists.entry(revision.clone()).or_default();
-        if page.first {
-            *list = List::default();
+        if page.place.first {
+            *list = List { stale: page.place.since < self.changes, ..List::default() };
         }
         list.bytes = list.bytes.saturating_add(page.bytes);
-        list.is_full |= list.bytes > BYTES;
+        if list.bytes > BYTES {
+            list.rest = Some(FULL);
+        }
         for (name, known) in tools {
-            list.is_full |= list.tools.len() >= TOOLS;
-            if list.is_full {
+            if list.tools.len() >= TOOLS {
+                list.rest = Some(FULL);
+            }
+            if list.rest.is_some() {
                 break;
             }
             list.tools.insert(name, known);
@@ -118,6 +153,7 @@ impl Catalog {
 
     /// The server said that its tools changed.
     pub(crate) fn changed(&mut self) {
+        self.changes += 1;
         for list in self.lists.values_mut() {
             list.stale = true;
             list.complete = false;
@@ -125,11 +161,19 @@ impl Catalog {
     }
 }
 
-/// Where a page stands.
+/// How a page was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// Without a cursor.
+    first: bool,
+    /// When, in changes.
+    since: u64,
+}
+
+/// A page that came.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Page {
-    /// It was asked for without a cursor.
-    pub(crate) first: bool,
+    pub(crate) place: Place,
     /// It has no cursor to a next one.
     pub(crate) last: bool,
     /// The bytes of its tools.
@@ -142,7 +186,7 @@ pub(crate) struct Page {
 mod tests {
     use toolpact_contract::Revision;
 
-    use super::{Catalog, Known, Look, Page};
+    use super::{Catalog, Known, Look, Page, Place};
 
     const R: Revision = Revision::V2025_11_25;
 
@@ -151,7 +195,7 @@ mod tests {
     }
 
     fn page(first: bool, last: bool) -> Page {
-        Page { first, last, bytes: 100, generation: 0 }
+        Page { place: Place { first, since: 0 }, last, bytes: 100, generation: 0 }
     }
 
     #[test]
@@ -174,7 +218,10 @@ mod tests {
         assert!(matches!(catalog.look(&R, "a"), Look::Unseen));
         catalog.take(&R, page(false, true), [tool("b")]);
         assert!(matches!(catalog.look(&R, "b"), Look::Unseen));
-        catalog.take(&R, page(true, true), [tool("c")]);
+        // What was asked for before the change may be what it was before.
+        catalog.take(&R, page(true, true), [tool("a")]);
+        assert!(matches!(catalog.look(&R, "a"), Look::Unseen));
+        catalog.take(&R, Page { place: catalog.asks(true), ..page(true, true) }, [tool("c")]);
         assert!(matches!(catalog.look(&R, "c"), Look::Known(_)));
         assert!(matches!(catalog.look(&R, "a"), Look::Absent));
     }
@@ -186,7 +233,8 @@ mod tests {
         assert!(matches!(catalog.under(1).look(&R, "a"), Look::Unseen));
         catalog.take(&R, page(true, true), [tool("a")]);
         assert!(matches!(catalog.under(1).look(&R, "a"), Look::Unseen));
-        catalog.take(&R, Page { generation: 1, ..page(true, true) }, [tool("a")]);
+        let place = catalog.asks(true);
+        catalog.take(&R, Page { generation: 1, place, ..page(true, true) }, [tool("a")]);
         assert!(matches!(catalog.under(1).look(&R, "a"), Look::Known(_)));
     }
 

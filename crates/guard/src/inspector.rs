@@ -30,6 +30,8 @@ pub struct Inspector {
     pub(crate) catalog: Mutex<Catalog>,
     pub(crate) tasks: Mutex<Tasks>,
     said: Mutex<HashSet<u64>>,
+    /// Held while the guard asks for the tool list: one asks, the others wait. When it last failed.
+    pub(crate) fetching: tokio::sync::Mutex<Option<Instant>>,
 }
 
 impl std::fmt::Debug for Inspector {
@@ -88,7 +90,13 @@ impl Inspector {
     /// An inspector of one conversation with `ward`.
     #[must_use]
     pub fn of(ward: Arc<Ward>) -> Self {
-        Self { ward, catalog: Mutex::default(), tasks: Mutex::default(), said: Mutex::default() }
+        Self {
+            ward,
+            catalog: Mutex::default(),
+            tasks: Mutex::default(),
+            said: Mutex::default(),
+            fetching: tokio::sync::Mutex::default(),
+        }
     }
 
     /// What it does at this moment.

@@ -13,9 +13,11 @@
 //! - [`config`] reads `toolpact.toml`, and a [`Fleet`] is the servers in it.
 //! - What it has to say goes to a [`Listener`].
 
+mod asked;
 mod catalog;
 pub mod config;
 mod event;
+mod fetch;
 mod fleet;
 pub mod http;
 mod id;

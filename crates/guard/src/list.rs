@@ -12,7 +12,7 @@ use toolpact_contract::{
     judge_tools, lift_tool, project_tool, rule,
 };
 
-use crate::catalog::{Known, Page};
+use crate::catalog::{Known, Page, Place};
 use crate::inspector::{Ruling, lock};
 use crate::judged::{self, Judgement};
 use crate::message::object;
@@ -49,7 +49,7 @@ impl Inspector {
     /// Judges a page of the tool list, remembers its tools, and says what the client gets.
     ///
     /// What is no list at all passes: the client knows what to say about it.
-    pub(crate) fn list(&self, result: &RawValue, first: bool, revision: &Revision) -> Ruling {
+    pub(crate) fn list(&self, result: &RawValue, place: Place, revision: &Revision) -> Ruling {
         let Ok(list) = object::<ListResult<'_>>(result) else {
             return Ruling::Same;
         };
@@ -68,7 +68,7 @@ impl Inspector {
             .collect();
         let generation = rules.generation;
         let bytes = tools.get().len();
-        let page = Page { first, last: list.next.is_none(), bytes, generation };
+        let page = Page { place, last: list.next.is_none(), bytes, generation };
         match self.judge_page(&rules, &entries, page, revision) {
             Verdict::Refused(message) => Ruling::Refused(message),
             Verdict::Kept(texts) => rewrite(result.get(), tools.get(), &entries, texts),
@@ -293,7 +293,8 @@ mod tests {
     fn list(inspector: &Inspector, tools: &[&str]) {
         let result = format!("{{\"tools\":[{}]}}", tools.join(","));
         let result = RawValue::from_string(result).unwrap();
-        let _ = inspector.list(&result, true, &Revision::V2025_11_25);
+        let place = lock(&inspector.catalog).asks(true);
+        let _ = inspector.list(&result, place, &Revision::V2025_11_25);
     }
 
     #[test]

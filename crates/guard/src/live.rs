@@ -6,10 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::fetch::{Endless, PAGES, Pages};
 use crate::message::{Initialized, object};
-
-/// The most pages that are asked for.
-const PAGES: usize = 1000;
 
 /// Why there are no tools to tell.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +39,7 @@ pub enum ToolsError {
         error: String,
     },
     /// The list does not end.
-    #[error("expected at most {PAGES} pages of tools")]
+    #[error("expected at most {PAGES} pages of tools, each with another cursor")]
     Endless,
 }
 
@@ -68,11 +66,11 @@ const LEGACY: &str = "2025-11-25";
 const NATURAL: &str = "2026-07-28";
 
 #[derive(Deserialize)]
-struct Page {
+struct Page<'a> {
     #[serde(default)]
     tools: Vec<Value>,
-    #[serde(default, rename = "nextCursor")]
-    next: Option<Value>,
+    #[serde(borrow, default, rename = "nextCursor")]
+    next: Option<&'a RawValue>,
 }
 
 /// All tools of a server.
@@ -101,24 +99,24 @@ pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError>
         Err(error) => return Err(error),
     };
     let mut all = Vec::new();
-    let mut cursor = None;
-    for _ in 0..PAGES {
+    let mut pages = Pages::default();
+    loop {
         let mut params = json!({});
-        if let Some(cursor) = cursor {
-            params["cursor"] = cursor;
+        if let Some(cursor) = pages.cursor.as_deref().map(serde_json::from_str::<Value>) {
+            params["cursor"] = cursor.map_err(io::Error::from)?;
         }
         if let Some(meta) = &meta {
             params["_meta"] = meta.clone();
         }
         let page = peer.ask("tools/list", params).await?;
-        let page: Page = object(&page).map_err(io::Error::from)?;
+        let page: Page<'_> = object(&page).map_err(io::Error::from)?;
         all.extend(page.tools);
-        cursor = page.next;
-        if cursor.is_none() {
-            return Ok(all);
+        match pages.turn(page.next.map(|next| next.get().to_owned())) {
+            Ok(true) => {}
+            Ok(false) => return Ok(all),
+            Err(Endless) => return Err(ToolsError::Endless),
         }
     }
-    Err(ToolsError::Endless)
 }
 
 /// What a server says is wrong.

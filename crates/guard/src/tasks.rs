@@ -12,10 +12,10 @@ use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
 use crate::Inspector;
+use crate::asked::Asked;
 use crate::catalog::Known;
 use crate::inspector::lock;
 use crate::message::object;
-use crate::stdio::open::Asked;
 
 /// The tasks that are remembered; the results of older ones pass unjudged.
 const TASKS: usize = 4096;

@@ -76,13 +76,13 @@ impl Case {
 }
 
 /// The server of all cases on HTTP.
-struct Upstream {
+pub(crate) struct Upstream {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Upstream {
-    fn start(program: &PathBuf, options: &[&str]) -> anyhow::Result<Self> {
+    pub(crate) fn start(program: &PathBuf, options: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
         command.args(["guard-server", "--http"]).args(options);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -125,7 +125,7 @@ impl std::ops::DerefMut for Cases {
 }
 
 const OFF: &[&str] = &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
-const ON: &[&str] = &["--arguments", "enforce", "--results", "enforce"];
+pub(crate) const ON: &[&str] = &["--arguments", "enforce", "--results", "enforce"];
 
 /// What the guard is told, and what its client speaks and gets.
 const GUARDS: [(&str, &[&str], Speaks, Expects); 3] = [
@@ -138,7 +138,8 @@ const GUARDS: [(&str, &[&str], Speaks, Expects); 3] = [
 pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
     let bench = std::env::current_exe()?;
     let toolpact = bench.with_file_name(format!("toolpact{}", std::env::consts::EXE_SUFFIX));
-    let upstreams = [Upstream::start(&bench, &[])?, Upstream::start(&bench, &["--objects"])?];
+    let upstreams =
+        [Upstream::start(&bench, &[])?, Upstream::start(&bench, &["--offers", "objects"])?];
     let [port, objects] = [&upstreams[0], &upstreams[1]].map(|upstream| upstream.port);
     let (cases, missing) = (Vec::new(), Vec::new());
     let mut setup = Setup { bench, toolpact, port, objects, only, cases, missing };
@@ -223,7 +224,7 @@ impl Setup<'_> {
         // Not every peer carries arrays: all are given objects of the same size.
         let upstream = format!("http://127.0.0.1:{}/mcp", self.objects);
         let bench = self.bench.to_string_lossy().into_owned();
-        let server = [bench.as_str(), "guard-server", "--stdio", "--objects"];
+        let server = [bench.as_str(), "guard-server", "--stdio", "--offers", "objects"];
         let peer = |process: Process, path: &str, tool: &str| {
             let load = http(process.port, path, tool, Speaks::Legacy, Expects::Object);
             let id = process.id();
@@ -240,7 +241,7 @@ impl Setup<'_> {
         });
         self.add(Way::Bridge, Kind::Peer, "crate mcp-proxy", |_| {
             let backend = format!(
-                "transport = \"stdio\"\ncommand = \"{bench}\"\nargs = [\"guard-server\", \"--stdio\", \"--objects\"]"
+                "transport = \"stdio\"\ncommand = \"{bench}\"\nargs = [\"guard-server\", \"--stdio\", \"--offers\", \"objects\"]"
             );
             peer(installed.mcp_proxy_crate(&backend)?, "/", "b/report")
         });

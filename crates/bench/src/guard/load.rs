@@ -1,5 +1,6 @@
 //! Clients that ask as fast as they are answered, on connections that are kept.
 
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -123,6 +124,13 @@ impl HttpLoad {
         Ok(connection)
     }
 
+    /// The answer to one call, on a connection of its own.
+    pub(crate) fn ask_once(&self) -> anyhow::Result<Vec<u8>> {
+        let mut connection = Connection::open(self.port, &self.path, self.speaks.version())?;
+        connection.header(&format!("mcp-method: tools/call\r\nmcp-name: {}", self.tool));
+        connection.ask(self.speaks.call(1, &self.tool).as_bytes())
+    }
+
     /// Lets so many clients ask for so long.
     pub(crate) fn run(&self, clients: usize, time: Duration) -> anyhow::Result<Measured> {
         let connections: Vec<_> =
@@ -190,28 +198,71 @@ impl LinesLoad {
 
     /// Keeps so many calls open for so long.
     pub(crate) fn run(&mut self, clients: usize, time: Duration) -> anyhow::Result<Measured> {
-        let first = self.next;
+        self.run_beside(clients, time, &mut Trouble::new(&[], 0))
+    }
+
+    /// The same, with calls that make trouble kept open on the same connection.
+    pub(crate) fn run_beside(
+        &mut self,
+        clients: usize,
+        time: Duration,
+        trouble: &mut Trouble<'_>,
+    ) -> anyhow::Result<Measured> {
         let start = Instant::now();
-        let (mut asked, mut times) = (Vec::new(), Vec::new());
-        let mut open = 0;
+        let (mut asked, mut times) = (HashMap::new(), Vec::new());
         loop {
-            while open < clients && start.elapsed() < time {
-                asked.push(Instant::now());
+            while asked.len() < clients && start.elapsed() < time {
+                asked.insert(self.next, Instant::now());
                 self.lines.send(&self.speaks.call(self.next, &self.tool))?;
                 self.next += 1;
-                open += 1;
             }
-            if open == 0 {
+            while trouble.open.len() < trouble.clients && start.elapsed() < time {
+                trouble.open.insert(self.next);
+                let tool = &trouble.tools[self.next % trouble.tools.len()];
+                self.lines.send(&self.speaks.call(self.next, tool))?;
+                self.next += 1;
+            }
+            if asked.is_empty() && trouble.open.is_empty() {
                 return Measured::of(times, start.elapsed());
             }
             let (id, answer) = self.lines.answer()?;
-            let place = id.checked_sub(first).and_then(|place| asked.get(place));
-            let Some(asked) = place else { bail!("an answer to {id}, which nobody asked") };
+            if trouble.open.remove(&id) {
+                Trouble::check(&answer)?;
+                trouble.answered += 1;
+                continue;
+            }
+            let Some(asked) = asked.remove(&id) else {
+                bail!("an answer to {id}, which nobody asked")
+            };
             if answer.len() < 1000 {
                 bail!("a short answer: {}", String::from_utf8_lossy(&answer));
             }
             times.push(asked.elapsed());
-            open -= 1;
         }
+    }
+}
+
+/// Calls whose results are out of budget, on the connection of the others.
+pub(crate) struct Trouble<'a> {
+    tools: &'a [String],
+    clients: usize,
+    open: HashSet<usize>,
+    pub(crate) answered: usize,
+}
+
+impl<'a> Trouble<'a> {
+    /// So many calls of `tools` at a time.
+    pub(crate) fn new(tools: &'a [String], clients: usize) -> Self {
+        Self { tools, clients, open: HashSet::new(), answered: 0 }
+    }
+
+    /// Whether an answer says that the budget did not suffice.
+    pub(crate) fn check(answer: &[u8]) -> anyhow::Result<()> {
+        let answer = String::from_utf8_lossy(answer);
+        if answer.contains("could not be checked") {
+            return Ok(());
+        }
+        let shown: String = answer.chars().take(300).collect();
+        bail!("expected a result that could not be checked, found {shown}")
     }
 }

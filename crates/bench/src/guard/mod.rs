@@ -1,18 +1,20 @@
 //! The guard between clients and a server, beside peers, in one run on this machine.
 
 mod cases;
+mod hostile;
 mod http;
 mod lines;
 mod load;
 mod peers;
 mod report;
 mod server;
+mod villain;
 
 use std::time::Duration;
 
 use load::Measured;
 
-pub(crate) use server::{on_http, on_stdio};
+pub(crate) use server::{Offers, on_http, on_stdio};
 
 /// Clients at a time; on standard input and output, calls open at a time on one connection.
 const CLIENTS: [usize; 3] = [1, 8, 32];
@@ -33,6 +35,9 @@ struct Row {
 
 /// Runs everything and prints the table.
 pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
+    if only == Some("hostile") {
+        return hostile::run();
+    }
     let (mut cases, mut missing) = cases::all(only)?;
     let mut rows: Vec<Row> = Vec::new();
     let mut failed = vec![false; cases.len()];
@@ -58,6 +63,10 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
         eprintln!("round {} of {ROUNDS} done", round + 1);
     }
     report::print(&cases, &rows, &memory, &missing);
+    drop(cases);
+    if only.is_none() {
+        hostile::run()?;
+    }
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -14,6 +15,8 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
+
+use super::villain::Villain;
 
 #[derive(Clone, Serialize, JsonSchema)]
 struct Hour {
@@ -78,22 +81,47 @@ impl ServerHandler for Objects {}
 #[tool_handler]
 impl ServerHandler for Weather {}
 
+/// What a server offers.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Offers {
+    /// A tool that gives an array.
+    Arrays,
+    /// The same in an object.
+    Objects,
+    /// The first, beside tools whose results are out of budget.
+    Hostile,
+}
+
+fn villain() -> anyhow::Result<Villain> {
+    let good = Weather::tool_router().list_all().into_iter().next().context("no tool")?;
+    let value = serde_json::to_value((0..20).map(hour).collect::<Vec<_>>())?;
+    Ok(Villain::beside(good, value))
+}
+
 /// Serves on standard input and output until they end.
-pub(crate) fn on_stdio(objects: bool) -> anyhow::Result<()> {
+pub(crate) fn on_stdio(offers: Offers) -> anyhow::Result<()> {
+    match offers {
+        Offers::Arrays => serve_stdio(Weather),
+        Offers::Objects => serve_stdio(Objects),
+        Offers::Hostile => serve_stdio(villain()?),
+    }
+}
+
+fn serve_stdio<H: ServerHandler>(handler: H) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        if objects {
-            Objects.serve(stdio()).await?.waiting().await?;
-        } else {
-            Weather.serve(stdio()).await?.waiting().await?;
-        }
+        handler.serve(stdio()).await?.waiting().await?;
         anyhow::Ok(())
     })
 }
 
 /// Serves on a free port of this machine, which it prints, until the process is ended.
-pub(crate) fn on_http(objects: bool) -> anyhow::Result<()> {
-    if objects { serve_http(Objects) } else { serve_http(Weather) }
+pub(crate) fn on_http(offers: Offers) -> anyhow::Result<()> {
+    match offers {
+        Offers::Arrays => serve_http(Weather),
+        Offers::Objects => serve_http(Objects),
+        Offers::Hostile => serve_http(villain()?),
+    }
 }
 
 fn serve_http<H: ServerHandler + Clone>(handler: H) -> anyhow::Result<()> {

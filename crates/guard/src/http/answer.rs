@@ -13,10 +13,9 @@ use tokio::task::JoinHandle;
 use super::events::{Events, data, with_data};
 use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
 use super::visit::Exchange;
+use crate::asked::Asked;
 use crate::inspector::{Pace, lock};
 use crate::message::{BYTE_ORDER_MARK, Kind, Message, code, error};
-use crate::stdio::from_server::{judge, judge_fully};
-use crate::stdio::open::Asked;
 use crate::{Event, Id};
 
 impl Proxy {
@@ -216,13 +215,12 @@ async fn judge_text(exchange: &Exchange, text: &[u8]) -> Option<Vec<u8>> {
     };
     let (id, asked) = look(exchange, &message)?;
     let inspector = Arc::clone(&exchange.visit.inspector);
-    if let Ok(judged) = judge(&inspector, id.as_ref(), &asked, &message, text, Pace::Quick) {
+    if let Ok(judged) = asked.judge(&inspector, id.as_ref(), &message, text, Pace::Quick) {
         return judged;
     }
     let (old, ward) = (text.to_vec(), Arc::clone(&inspector.ward));
-    ward.work(move || judge_fully(&inspector, id.as_ref(), &asked, old))
-        .await
-        .filter(|new| new != text)
+    let judge = move || asked.judge_fully(&inspector, id.as_ref(), old);
+    ward.work(judge).await.filter(|new| new != text)
 }
 
 /// Whether a client may still find a message in `text`.

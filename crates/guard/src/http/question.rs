@@ -1,15 +1,14 @@
 //! What becomes of the messages that a client posts.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_LENGTH, HeaderValue};
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
-use tokio::time::timeout;
+use serde_json::{Map, Value};
 use toolpact_contract::Revision;
 
 use super::answer::join;
@@ -17,12 +16,11 @@ use super::events::{Events, data};
 use super::proxy::{Proxy, full};
 use super::visit::{Exchange, Visit};
 use crate::Id;
-use crate::catalog::{Known, Look};
-use crate::inspector::Pace;
-use crate::list::next_cursor;
+use crate::asked::Asked;
+use crate::catalog::Known;
+use crate::fetch::{Asks, OWN, asking};
+use crate::inspector::{Pace, lock};
 use crate::message::{Kind, Message, ToolParams, code, error, response};
-use crate::stdio::fetch::params;
-use crate::stdio::open::Asked;
 
 /// What becomes of a body.
 pub(crate) enum Sorted {
@@ -33,9 +31,6 @@ pub(crate) enum Sorted {
     /// The guard answers itself.
     Answered(StatusCode, Vec<u8>),
 }
-
-/// The most pages that the guard asks for.
-const PAGES: usize = 1000;
 
 impl Proxy {
     /// Sorts what a client posted: one message, or a batch of them.
@@ -110,7 +105,8 @@ impl Proxy {
         };
         let revision = named.unwrap_or_else(|| visit.revision(headers));
         if method == "tools/list" {
-            exchange.remember(id, Asked::List { first: params.cursor.is_none(), revision });
+            let place = lock(&visit.inspector.catalog).asks(params.cursor.is_none());
+            exchange.remember(id, Asked::List { place, revision });
             return None;
         }
         let Some(name) = params.name.as_deref() else {
@@ -121,7 +117,8 @@ impl Proxy {
             ));
         };
         let meta = params.meta.map(RawValue::get);
-        let known = self.known(visit, headers, name, meta, &revision).await;
+        let asker = Asker { proxy: self, headers, asked: AtomicUsize::new(0) };
+        let known = visit.inspector.known(name, meta, &revision, &asker).await;
         visit.inspector.called(known.as_ref(), name, &revision);
         match &known {
             Some(Known::Dropped(reason)) => {
@@ -139,46 +136,18 @@ impl Proxy {
         exchange.remember(id, Asked::Call { known, revision });
         None
     }
+}
 
-    /// What is known of the tool; asks the server where its list was not seen yet.
-    async fn known(
-        &self,
-        visit: &Arc<Visit>,
-        headers: &HeaderMap,
-        name: &str,
-        meta: Option<&str>,
-        revision: &Revision,
-    ) -> Option<Known> {
-        if let Look::Unseen = visit.inspector.look(revision, name) {
-            let asked = Instant::now();
-            let mut last_failed = visit.fetching.lock().await;
-            // Who waited while it failed does not wait for the same again.
-            let in_vain = last_failed.is_some_and(|at| at > asked);
-            if !in_vain && matches!(visit.inspector.look(revision, name), Look::Unseen) {
-                let wait = self.visits.settings().list_timeout;
-                let fetched = timeout(wait, self.fetch(visit, headers, meta, revision)).await;
-                if !matches!(fetched, Ok(Some(()))) {
-                    *last_failed = Some(Instant::now());
-                    let text = "server: its tool list could not be had, calls are not judged";
-                    self.visits.say(crate::Event::error(text));
-                }
-            }
-        }
-        match visit.inspector.look(revision, name) {
-            Look::Known(known) => Some(known),
-            _ => None,
-        }
-    }
+/// Asks the server for its tools as its client asks for them.
+struct Asker<'a> {
+    proxy: &'a Proxy,
+    headers: &'a HeaderMap,
+    asked: AtomicUsize,
+}
 
-    /// Asks for all pages; nothing where that fails.
-    async fn fetch(
-        &self,
-        visit: &Arc<Visit>,
-        headers: &HeaderMap,
-        meta: Option<&str>,
-        revision: &Revision,
-    ) -> Option<()> {
-        let mut headers = headers.clone();
+impl Asks for Asker<'_> {
+    async fn page(&self, params: Map<String, Value>) -> Result<Vec<u8>, String> {
+        let mut headers = self.headers.clone();
         let own: Vec<_> = headers
             .keys()
             .filter(|name| name.as_str().starts_with("mcp-param-"))
@@ -193,32 +162,15 @@ impl Proxy {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        let mut cursor: Option<String> = None;
-        for page in 0..PAGES {
-            let id = format!("toolpact-guard/{page}");
-            let params: Map<String, Value> = params(cursor.as_deref(), meta);
-            let ask =
-                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list", "params": params });
-            let uri = self.endpoint().clone();
-            let sent = self.send(&Method::POST, &uri, &headers, full(ask.to_string())).await;
-            let max = self.visits.settings().max_message;
-            let answer = answer_to(&Id::String(id), sent.ok()?, max).await?;
-            let inspector = Arc::clone(&visit.inspector);
-            let (first, revision) = (cursor.is_none(), revision.clone());
-            let take = move || {
-                let message = Message::read(&answer).ok()?;
-                let result = message.result?;
-                // What the client would get is of no interest here: it did not ask.
-                let _ = inspector.list(result, first, &revision);
-                Some(next_cursor(result))
-            };
-            match self.visits.ward.work(take).await?? {
-                None => return Some(()),
-                next if next == cursor => return None,
-                next => cursor = next,
-            }
-        }
-        None
+        let id = Id::String(format!("{OWN}{}", self.asked.fetch_add(1, Ordering::Relaxed)));
+        let body = full(asking(&id, params));
+        let uri = self.proxy.endpoint();
+        let sent = self.proxy.send(&Method::POST, uri, &headers, body).await;
+        let response = sent.map_err(|_| "the server cannot be reached".to_owned())?;
+        let status = response.status();
+        let max = self.proxy.visits.settings().max_message;
+        let answer = answer_to(&id, response, max).await;
+        answer.ok_or_else(|| format!("the server answered with {status} and no message"))
     }
 }
 

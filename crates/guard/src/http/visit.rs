@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use hyper::header::AUTHORIZATION;
 use hyper::{HeaderMap, Method};
 use toolpact_contract::Revision;
 
+use crate::asked::Asked;
 use crate::inspector::lock;
-use crate::stdio::open::Asked;
 use crate::{Id, Inspector, Settings, Ward};
 
 /// One session, or all requests of one client that has none: tools may differ from one to the next.
@@ -18,8 +17,6 @@ pub(crate) struct Visit {
     /// Requests whose answer did not come on the stream they were asked on; it may on another one.
     pub(crate) open: Mutex<HashMap<Id, Arc<Asked>>>,
     pub(crate) negotiated: Mutex<Revision>,
-    /// Held while the guard asks for the tool list: one asks, the others wait. When it last failed.
-    pub(crate) fetching: tokio::sync::Mutex<Option<Instant>>,
 }
 
 /// The requests of one session that are remembered.
@@ -148,7 +145,6 @@ impl Visits {
                 inspector: Arc::new(inspector),
                 open: Mutex::default(),
                 negotiated: Mutex::default(),
-                fetching: tokio::sync::Mutex::default(),
             })
         });
         Arc::clone(visit)

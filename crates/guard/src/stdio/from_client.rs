@@ -6,8 +6,9 @@ use serde_json::value::RawValue;
 use toolpact_contract::{Mode, Revision};
 
 use super::line::Line;
-use super::open::{Asked, Full, MAX_OPEN};
+use super::open::{Full, MAX_OPEN};
 use super::session::{Gone, Session, room};
+use crate::asked::Asked;
 use crate::catalog::{Known, Look};
 use crate::inspector::{Later, Pace, lock};
 use crate::message::{Cancelled, Kind, Message, ToolParams, code, object, response};
@@ -116,7 +117,8 @@ impl Session {
             Kind::Request(id, "tools/list") if looks => {
                 let params = ToolParams::read(message.params).unwrap_or_default();
                 let revision = self.revision(&params).unwrap_or_default();
-                (id, Asked::List { first: params.cursor.is_none(), revision }, None)
+                let place = lock(&self.inspector.catalog).asks(params.cursor.is_none());
+                (id, Asked::List { place, revision }, None)
             }
             Kind::Request(id, method @ ("tasks/result" | "tasks/get")) if looks => {
                 let asked = self.inspector.asks_for_task(method, message.params);
@@ -216,7 +218,9 @@ impl Session {
 
     /// Holds a call to the contract of its tool; `false` where it was answered or cancelled.
     async fn look(self: &Arc<Self>, call: Call) -> Result<bool, Gone> {
-        let known = self.known(&call).await;
+        let inspector = &self.inspector;
+        let known =
+            inspector.known(&call.name, call.meta.as_deref(), &call.revision, &**self).await;
         self.inspector.called(known.as_ref(), &call.name, &call.revision);
         let refusal = match &known {
             Some(known @ Known::Kept { .. })
@@ -227,7 +231,7 @@ impl Session {
                 let judge = move || {
                     inspector.arguments(&known, arguments.as_deref(), &revision, Pace::Full)
                 };
-                self.work(judge).await.and_then(Result::ok).flatten()
+                self.inspector.ward.work(judge).await.and_then(Result::ok).flatten()
             }
             _ => None,
         };
@@ -256,20 +260,5 @@ impl Session {
         }
         let asked = Asked::Call { known, revision: call.revision.clone() };
         Ok(lock(&self.open).send(&call.id, call.ticket, asked))
-    }
-
-    /// What is known of the tool; asks the server where its list was not seen yet.
-    async fn known(self: &Arc<Self>, call: &Call) -> Option<Known> {
-        for attempt in 0..2 {
-            match self.inspector.look(&call.revision, &call.name) {
-                Look::Known(known) => return Some(known),
-                Look::Absent => return None,
-                Look::Unseen if attempt == 0 => {
-                    self.fetch(&call.name, call.meta.as_deref(), &call.revision).await;
-                }
-                Look::Unseen => {}
-            }
-        }
-        None
     }
 }

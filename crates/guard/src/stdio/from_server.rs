@@ -5,12 +5,11 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::line::Line;
-use super::open::Asked;
-use super::session::{Gone, OWN, Session, room};
-use crate::inspector::{Inspector, Later, Pace, Ruling, lock};
+use super::session::{Gone, Session, room};
+use crate::asked::Asked;
+use crate::fetch::OWN;
+use crate::inspector::{Later, Pace, lock};
 use crate::message::{Kind, Message, code, error};
-use crate::patch::splice;
-use crate::tasks::Task;
 use crate::{Event, Id};
 
 /// The most characters of a line that is no message that are repeated.
@@ -34,14 +33,8 @@ impl Session {
                     None => Ok(()),
                     Some(None) => self.client(line).await,
                     Some(Some((id, asked))) => {
-                        match judge(
-                            &self.inspector,
-                            id.as_ref(),
-                            &asked,
-                            &message,
-                            &line,
-                            Pace::Quick,
-                        ) {
+                        let inspector = &self.inspector;
+                        match asked.judge(inspector, id.as_ref(), &message, &line, Pace::Quick) {
                             Ok(None) => self.client(line).await,
                             Ok(Some(new)) => self.client(new).await,
                             Err(Later) => self.judge_later(id, asked, line).await,
@@ -145,8 +138,9 @@ impl Session {
         let session = Arc::clone(self);
         tokio::spawn(async move {
             let inspector = Arc::clone(&session.inspector);
-            let judged =
-                session.work(move || judge_fully(&inspector, id.as_ref(), &asked, line)).await;
+            let ward = Arc::clone(&inspector.ward);
+            let judge = move || asked.judge_fully(&inspector, id.as_ref(), line);
+            let judged = ward.work(judge).await;
             if let Some(line) = judged {
                 // A client that is gone is noticed where it is read.
                 let _ = session.client(line).await;
@@ -176,8 +170,8 @@ impl Session {
                 Some(Some((id, asked))) => {
                     let inspector = Arc::clone(&self.inspector);
                     let old = text.as_bytes().to_vec();
-                    let new =
-                        self.work(move || judge_fully(&inspector, id.as_ref(), &asked, old)).await;
+                    let judge = move || asked.judge_fully(&inspector, id.as_ref(), old);
+                    let new = self.inspector.ward.work(judge).await;
                     let new = new.and_then(|new| String::from_utf8(new).ok()).unwrap_or_default();
                     let new = new.trim_end();
                     changed |= new != text;
@@ -191,55 +185,4 @@ impl Session {
             (true, false) => self.client(format!("[{}]\n", texts.join(",")).into_bytes()).await,
         }
     }
-}
-
-/// The answer as the client gets it, however long it takes to tell.
-pub(crate) fn judge_fully(
-    inspector: &Inspector,
-    id: Option<&Id>,
-    asked: &Asked,
-    line: Vec<u8>,
-) -> Vec<u8> {
-    let judged = match Message::read(&line) {
-        Ok(message) => judge(inspector, id, asked, &message, &line, Pace::Full),
-        Err(_) => Ok(None),
-    };
-    judged.ok().flatten().unwrap_or(line)
-}
-
-/// The answer as the client gets it; nothing where that is `line`, which `message` was read from.
-pub(crate) fn judge(
-    inspector: &Inspector,
-    id: Option<&Id>,
-    asked: &Asked,
-    message: &Message<'_>,
-    line: &[u8],
-    pace: Pace,
-) -> Result<Option<Vec<u8>>, Later> {
-    // A notification about a task has parameters like the result of a request about it.
-    let result = message.result.or(message.params);
-    let (Some(mut result), Ok(text)) = (result, std::str::from_utf8(line)) else {
-        return Ok(None);
-    };
-    let ruling = match asked {
-        // Compiling schemas takes its time.
-        Asked::List { .. } if pace == Pace::Quick => return Err(Later),
-        Asked::List { first, revision } => inspector.list(result, *first, revision),
-        Asked::Call { known, revision } => {
-            inspector.result(known.as_ref(), result, revision, pace)?
-        }
-        Asked::Task { known, revision } => {
-            let Some(inside) = Task::read(result).and_then(|task| task.result) else {
-                return Ok(None);
-            };
-            result = inside;
-            inspector.result(known.as_ref(), result, revision, pace)?
-        }
-        _ => Ruling::Same,
-    };
-    Ok(match ruling {
-        Ruling::Same => None,
-        Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
-        Ruling::Refused(message) => Some(error(id, code::INTERNAL, &message)),
-    })
 }

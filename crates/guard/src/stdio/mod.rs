@@ -1,11 +1,11 @@
 //! Servers that are child processes: one message a line, over standard input and output.
 
 mod child;
-pub(crate) mod fetch;
+mod fetch;
 mod from_client;
-pub(crate) mod from_server;
+mod from_server;
 mod line;
-pub(crate) mod open;
+mod open;
 mod relay;
 mod session;
 pub(crate) mod signals;

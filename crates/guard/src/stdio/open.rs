@@ -2,45 +2,8 @@
 
 use std::collections::HashMap;
 
-use tokio::sync::oneshot;
-use toolpact_contract::Revision;
-
 use crate::Id;
-use crate::catalog::Known;
-
-/// What a request is about, as far as its answer is looked at.
-#[derive(Debug)]
-pub(crate) enum Asked {
-    /// The handshake: its answer names the revision.
-    Initialize,
-    /// A page of the tool list.
-    List {
-        /// Asked without a cursor.
-        first: bool,
-        /// The revision that the client reads.
-        revision: Revision,
-    },
-    /// A call that is not sent yet.
-    Held,
-    /// A call.
-    Call {
-        /// Its tool, where it is known.
-        known: Option<Known>,
-        /// The revision that the client reads.
-        revision: Revision,
-    },
-    /// A task, whose result is that of a call where it has come to its end.
-    Task {
-        /// The tool of the call, where it is known.
-        known: Option<Known>,
-        /// The revision that the client reads.
-        revision: Revision,
-    },
-    /// Asked by the guard itself: where the text of the answer goes.
-    Own(oneshot::Sender<Vec<u8>>),
-    /// Anything else.
-    Other,
-}
+use crate::asked::Asked;
 
 /// One request that waits.
 #[derive(Debug)]
@@ -147,8 +110,9 @@ impl Open {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Full, Open};
+    use super::{Full, Open};
     use crate::Id;
+    use crate::asked::Asked;
 
     #[test]
     fn an_id_waits_once() {

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use toolpact_contract::Revision;
 
 use super::open::Open;
+use crate::fetch::OWN;
 use crate::inspector::lock;
 use crate::message::{code, error};
 use crate::{Event, Id, Inspector};
@@ -28,9 +28,6 @@ pub(crate) struct Session {
     to_server: Mutex<Option<mpsc::Sender<Vec<u8>>>>,
     pub(crate) calls: Arc<Semaphore>,
     pub(crate) answers: Arc<Semaphore>,
-    pub(crate) workers: Arc<Semaphore>,
-    /// Held while the guard asks for the tool list: one asks, the others wait. When it last failed.
-    pub(crate) fetching: tokio::sync::Mutex<Option<Instant>>,
     own: AtomicU64,
 }
 
@@ -44,7 +41,6 @@ impl Session {
         to_client: mpsc::Sender<Vec<u8>>,
         to_server: mpsc::Sender<Vec<u8>>,
     ) -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             inspector,
             open: Mutex::default(),
@@ -53,9 +49,6 @@ impl Session {
             to_server: Mutex::new(Some(to_server)),
             calls: Arc::new(Semaphore::new(AT_A_TIME)),
             answers: Arc::new(Semaphore::new(AT_A_TIME)),
-            // More than cores: a costly validation takes its turns beside the cheap ones.
-            workers: Arc::new(Semaphore::new((4 * cores).max(8))),
-            fetching: tokio::sync::Mutex::default(),
             own: AtomicU64::new(0),
         }
     }
@@ -103,19 +96,7 @@ impl Session {
     pub(crate) fn say(&self, event: Event) {
         self.inspector.say(event);
     }
-
-    /// Runs what may take long where it does not hold up messages.
-    pub(crate) async fn work<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let _permit = self.workers.acquire().await.ok()?;
-        tokio::task::spawn_blocking(work).await.ok()
-    }
 }
-
-/// How ids of the guard's own requests start.
-pub(crate) const OWN: &str = "toolpact-guard/";
 
 /// Room for one more message to be judged.
 pub(crate) async fn room(semaphore: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {

@@ -1,22 +1,21 @@
 //! What the contract changes.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use toolpact_contract::{Mode, Policy};
 use toolpact_guard::Settings;
 
+use crate::fetch::page;
 use crate::pair::Pair;
 
-const ARRAY: &str = r#"[{"name":"days","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"outputSchema":{"type":"array","items":{"type":"string"}}}]"#;
+pub(crate) const ARRAY: &str = r#"[{"name":"days","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"outputSchema":{"type":"array","items":{"type":"string"}}}]"#;
 
-fn call(id: u32, name: &str, arguments: &Value) -> String {
+pub(crate) fn call(id: u32, name: &str, arguments: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": { "name": name, "arguments": arguments } })
     .to_string()
 }
 
-fn modern(id: u32, method: &str, mut params: Value) -> String {
+pub(crate) fn modern(id: u32, method: &str, mut params: Value) -> String {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "c" },
@@ -151,68 +150,6 @@ async fn a_list_is_refused_as_a_whole_where_asked_for() {
 }
 
 #[tokio::test]
-async fn a_call_to_an_unseen_tool_fetches_all_pages_first() {
-    let mut pair = Pair::new(Settings::default());
-    pair.initialize("2025-11-25").await;
-    pair.client.send(&call(1, "days", &json!({ "n": "x" }))).await;
-    let asked = pair.server.json().await;
-    assert_eq!(asked["method"], "tools/list");
-    let id = &asked["id"];
-    pair.server
-        .send(
-            &json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": [], "nextCursor": "2" } })
-                .to_string(),
-        )
-        .await;
-    let asked = pair.server.json().await;
-    assert_eq!(asked["params"], json!({ "cursor": "2" }));
-    let tools: Value = serde_json::from_str(ARRAY).unwrap();
-    pair.server
-        .send(
-            &json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "tools": tools } })
-                .to_string(),
-        )
-        .await;
-    assert_eq!(pair.client.json().await["result"]["isError"], true);
-    // From here on it is known, until the server says that it changed.
-    pair.passes(&call(2, "days", &json!({}))).await;
-    pair.comes(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#).await;
-    pair.client.send(&call(3, "days", &json!({}))).await;
-    assert_eq!(pair.server.json().await["method"], "tools/list");
-}
-
-#[tokio::test]
-async fn a_list_that_does_not_come_is_waited_for_once() {
-    let mut settings = Settings::default();
-    settings.list_timeout = Duration::from_millis(300);
-    let mut pair = Pair::new(settings);
-    for id in 1..=3 {
-        pair.client.send(&call(id, "days", &json!({}))).await;
-    }
-    assert_eq!(pair.server.json().await["method"], "tools/list");
-    for _ in 1..=3 {
-        assert_eq!(pair.server.json().await["method"], "tools/call");
-    }
-    assert_eq!(pair.said().len(), 1, "{:?}", pair.said());
-}
-
-#[tokio::test]
-async fn a_fetch_says_who_the_client_is_and_not_how_far_it_got() {
-    let mut pair = Pair::new(Settings::default());
-    pair.client.send(&modern(1, "tools/call", json!({ "name": "days" }))).await;
-    let asked = pair.server.json().await;
-    let meta = &asked["params"]["_meta"];
-    assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28");
-    assert_eq!(meta.get("progressToken"), None);
-    // A server that cannot list its tools is not in the way of its calls.
-    pair.server
-        .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -32601, "message": "" } }).to_string())
-        .await;
-    assert_eq!(pair.server.json().await["method"], "tools/call");
-    assert!(pair.said()[0].contains("could not be had"));
-}
-
-#[tokio::test]
 async fn a_held_call_can_be_cancelled() {
     let mut pair = Pair::new(Settings::default());
     pair.initialize("2025-11-25").await;
@@ -222,13 +159,7 @@ async fn a_held_call_can_be_cancelled() {
         .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
         .await;
     pair.passes(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).await;
-    let tools: Value = serde_json::from_str(ARRAY).unwrap();
-    pair.server
-        .send(
-            &json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "tools": tools } })
-                .to_string(),
-        )
-        .await;
+    pair.server.send(&page(&asked, ARRAY, None)).await;
     pair.passes(r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#).await;
 }
 

@@ -6,6 +6,7 @@ mod answers_http;
 mod config;
 mod contract;
 mod faults;
+mod fetch;
 mod hostile;
 mod lossless;
 mod lossless_http;

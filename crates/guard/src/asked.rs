@@ -1,0 +1,98 @@
+//! What was asked, and what its answer becomes.
+
+use tokio::sync::oneshot;
+use toolpact_contract::Revision;
+
+use crate::catalog::{Known, Place};
+use crate::inspector::{Later, Pace, Ruling};
+use crate::message::{Message, code, error};
+use crate::patch::splice;
+use crate::tasks::Task;
+use crate::{Id, Inspector};
+
+/// What a request is about, as far as its answer is looked at.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    /// The handshake: its answer names the revision.
+    Initialize,
+    /// A page of the tool list.
+    List {
+        /// How it was asked for.
+        place: Place,
+        /// The revision that the client reads.
+        revision: Revision,
+    },
+    /// A call that is not sent yet.
+    Held,
+    /// A call.
+    Call {
+        /// Its tool, where it is known.
+        known: Option<Known>,
+        /// The revision that the client reads.
+        revision: Revision,
+    },
+    /// A task, whose result is that of a call where it has come to its end.
+    Task {
+        /// The tool of the call, where it is known.
+        known: Option<Known>,
+        /// The revision that the client reads.
+        revision: Revision,
+    },
+    /// Asked by the guard itself: where the text of the answer goes.
+    Own(oneshot::Sender<Vec<u8>>),
+    /// Anything else.
+    Other,
+}
+
+impl Asked {
+    /// The answer as the client gets it, however long it takes to tell.
+    pub(crate) fn judge_fully(
+        &self,
+        inspector: &Inspector,
+        id: Option<&Id>,
+        line: Vec<u8>,
+    ) -> Vec<u8> {
+        let judged = match Message::read(&line) {
+            Ok(message) => self.judge(inspector, id, &message, &line, Pace::Full),
+            Err(_) => Ok(None),
+        };
+        judged.ok().flatten().unwrap_or(line)
+    }
+
+    /// The answer as the client gets it; nothing where that is `line`, which `message` was read from.
+    pub(crate) fn judge(
+        &self,
+        inspector: &Inspector,
+        id: Option<&Id>,
+        message: &Message<'_>,
+        line: &[u8],
+        pace: Pace,
+    ) -> Result<Option<Vec<u8>>, Later> {
+        // A notification about a task has parameters like the result of a request about it.
+        let result = message.result.or(message.params);
+        let (Some(mut result), Ok(text)) = (result, std::str::from_utf8(line)) else {
+            return Ok(None);
+        };
+        let ruling = match self {
+            // Compiling schemas takes its time.
+            Self::List { .. } if pace == Pace::Quick => return Err(Later),
+            Self::List { place, revision } => inspector.list(result, *place, revision),
+            Self::Call { known, revision } => {
+                inspector.result(known.as_ref(), result, revision, pace)?
+            }
+            Self::Task { known, revision } => {
+                let Some(inside) = Task::read(result).and_then(|task| task.result) else {
+                    return Ok(None);
+                };
+                result = inside;
+                inspector.result(known.as_ref(), result, revision, pace)?
+            }
+            _ => Ruling::Same,
+        };
+        Ok(match ruling {
+            Ruling::Same => None,
+            Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
+            Ruling::Refused(message) => Some(error(id, code::INTERNAL, &message)),
+        })
+    }
+}
