@@ -57,6 +57,19 @@ enum What {
         #[arg(long, value_enum, default_value = "arrays")]
         offers: guard::Offers,
     },
+    /// A process that copies bytes between a client and that server.
+    #[command(hide = true)]
+    GuardCopier {
+        /// From this port.
+        #[arg(long, requires = "to")]
+        from: Option<u16>,
+        /// To this one.
+        #[arg(long)]
+        to: Option<u16>,
+        /// To this command, where it is not to a port.
+        #[arg(last = true)]
+        command: Vec<String>,
+    },
     /// The hostile corpus: the worst five by time and by memory.
     Hostile {
         /// Only this case, in this process.
@@ -76,6 +89,8 @@ fn main() -> anyhow::Result<()> {
         What::Guard { only } => guard::run(only.as_deref()),
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
+        What::GuardCopier { from: Some(from), to: Some(to), .. } => guard::copy_http(from, to),
+        What::GuardCopier { command, .. } => guard::copy_stdio(&command),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),
         What::Hostile { case: None, all } => hostile::run(all),
     }

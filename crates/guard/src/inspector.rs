@@ -8,8 +8,8 @@ use std::time::Instant;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolpact_contract::{
-    Finding, Form, JudgedCall, Mode, Revision, Side, judge_arguments, judge_arguments_within,
-    judge_result, judge_result_within, rule, tool_error,
+    Finding, Form, JudgedCall, MARKER, Mode, Revision, Side, judge_arguments,
+    judge_arguments_within, judge_result, judge_result_within, rule, tool_error,
 };
 
 use crate::catalog::{Catalog, Known, Look};
@@ -200,7 +200,7 @@ impl Inspector {
         }
         pace.read(result.get().len())?;
         let name = contract.map_or("", |contract| contract.name());
-        let value = match unique::read(result.get()) {
+        let mut value = match read(result.get()) {
             Ok(value) => value,
             Err(error) => {
                 let judged = unreadable("result-unfinished", name, &error, mode);
@@ -224,7 +224,7 @@ impl Inspector {
         if !settings.project {
             return Ok(Ruling::Same);
         }
-        Ok(match shape(result.get(), &value, form, revision) {
+        Ok(match shape(result.get(), &mut value, form, revision) {
             Ok(Some(shaped)) => Ruling::Replaced(shaped),
             Ok(None) => Ruling::Same,
             Err(error) => {
@@ -249,6 +249,17 @@ impl Inspector {
         }
         judged.refusal.map(|refusal| Ruling::Replaced(complete(refusal, revision)))
     }
+}
+
+/// Reads a result: without what its content says, unless that may be where structured content is or
+/// goes, as it is for errors.
+fn read(result: &str) -> serde_json::Result<Value> {
+    let value = unique::read_result(result)?;
+    let is_marked = value.get("_meta").is_some_and(|meta| meta.get(MARKER).is_some());
+    if is_marked || value.get("isError") == Some(&Value::Bool(true)) {
+        return unique::read(result);
+    }
+    Ok(value)
 }
 
 /// What cannot be read into a value (too deep, a number beyond all bounds) cannot be judged.

@@ -2,19 +2,51 @@
 
 use std::fmt;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde_json::{Map, Number, Value};
 
 /// Reads `text`. Fails where it is no JSON, too deep, and where an object names a member twice: one
 /// reader takes the first, another the last, so that what was judged might not be what is used.
 pub(crate) fn read(text: &str) -> serde_json::Result<Value> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Read.deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
+    Read::Whole.of(text)
 }
 
-struct Read;
+/// Reads `text`, the result of a call. What its content says is passed over, and empty: nothing is
+/// judged by it, and it may be long.
+pub(crate) fn read_result(text: &str) -> serde_json::Result<Value> {
+    Read::Result.of(text)
+}
+
+/// How a value is read.
+#[derive(Clone, Copy)]
+enum Read {
+    /// All of it.
+    Whole,
+    /// As a result.
+    Result,
+    /// As content, or a block of it.
+    Content,
+}
+
+impl Read {
+    fn of(self, text: &str) -> serde_json::Result<Value> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let value = self.deserialize(&mut deserializer)?;
+        deserializer.end()?;
+        Ok(value)
+    }
+
+    /// How the member `name` is read; nothing where it is passed over.
+    fn member(self, name: &str) -> Option<Self> {
+        match (self, name) {
+            (Self::Result, "content") | (Self::Content, "resource") => Some(Self::Content),
+            (Self::Content, "text" | "data" | "blob") => None,
+            _ => Some(Self::Whole),
+        }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Read {
     type Value = Value;
@@ -61,7 +93,7 @@ impl<'de> Visitor<'de> for Read {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(Read)? {
+        while let Some(item) = items.next_element_seed(self)? {
             array.push(item);
         }
         Ok(Value::Array(array))
@@ -70,9 +102,17 @@ impl<'de> Visitor<'de> for Read {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(Name(name)) = members.next_key()? {
+            if object.is_empty() {
+                // Room for a few, or it grows twice on the way there.
+                object = Map::with_capacity(4);
+            }
+            let read = self.member(&name);
             match object.entry(name) {
                 serde_json::map::Entry::Vacant(vacant) => {
-                    vacant.insert(members.next_value_seed(Read)?);
+                    vacant.insert(match read {
+                        Some(read) => members.next_value_seed(read)?,
+                        None => members.next_value::<IgnoredAny>().map(|_| String::new().into())?,
+                    });
                 }
                 serde_json::map::Entry::Occupied(taken) => {
                     let name: String = taken.key().chars().take(60).collect();
@@ -94,7 +134,9 @@ impl<'de> Deserialize<'de> for Name {
 
 #[cfg(test)]
 mod tests {
-    use super::read;
+    use serde_json::json;
+
+    use super::{read, read_result};
 
     #[test]
     fn reads_what_serde_json_reads() {
@@ -117,5 +159,23 @@ mod tests {
     fn refuses_a_member_that_is_there_twice() {
         let error = read(r#"[{"a":{"b":1,"\u0062":1}}]"#).unwrap_err();
         assert!(error.to_string().starts_with("member `b` is there twice at line 1"), "{error}");
+    }
+
+    #[test]
+    fn passes_over_what_content_says() {
+        let text = r#"{"content":[{"type":"text","text":"a\"b"},{"type":"resource",
+            "resource":{"uri":"a:b","blob":"AAAA"}},{"type":"image","data":"\ud800"}],
+            "structuredContent":{"text":"a","content":[{"data":"b"}]}}"#;
+        let value = json!({
+            "content": [
+                { "type": "text", "text": "" },
+                { "type": "resource", "resource": { "uri": "a:b", "blob": "" } },
+                { "type": "image", "data": "" }
+            ],
+            "structuredContent": { "text": "a", "content": [{ "data": "b" }] }
+        });
+        assert_eq!(read_result(text).unwrap(), value);
+        assert!(read_result(r#"{"content":[{"text":"a","text":"b"}]}"#).is_err());
+        assert!(read_result(r#"{"content":[{"text":"a}]}"#).is_err());
     }
 }

@@ -37,6 +37,8 @@ impl Way {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Direct,
+    /// A process that copies bytes: nothing in between can cost less.
+    Copier,
     Guard,
     Peer,
 }
@@ -168,7 +170,9 @@ impl Setup<'_> {
         name: &'static str,
         start: impl FnOnce(&Self) -> anyhow::Result<(Load, Option<u32>)>,
     ) {
-        if kind != Kind::Direct && self.only.is_some_and(|only| !name.contains(only)) {
+        if matches!(kind, Kind::Guard | Kind::Peer)
+            && self.only.is_some_and(|only| !name.contains(only))
+        {
             return;
         }
         match start(self) {
@@ -194,6 +198,16 @@ impl Setup<'_> {
             let load = http(setup.port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
             Ok((Load::Http { load, _process: None }, None))
         });
+        self.add(Way::Http, Kind::Copier, "a copier of bytes", |setup| {
+            let port = free_port()?;
+            let mut command = Command::new(&setup.bench);
+            command.args(["guard-copier", "--from", &port.to_string()]);
+            command.args(["--to", &setup.port.to_string()]);
+            let process = Process::start(command, port)?;
+            let id = process.id();
+            let load = http(port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
+            Ok((Load::Http { load, _process: Some(process) }, Some(id)))
+        });
         for (name, options, speaks, expects) in GUARDS {
             self.add(Way::Http, Kind::Guard, name, |setup| {
                 let port = free_port()?;
@@ -208,6 +222,12 @@ impl Setup<'_> {
         }
         self.add(Way::Stdio, Kind::Direct, "direct", |setup| {
             lines(setup.server(), "forecast", Speaks::Natural, Expects::Array)
+        });
+        self.add(Way::Stdio, Kind::Copier, "a copier of bytes", |setup| {
+            let mut command = Command::new(&setup.bench);
+            command.args(["guard-copier", "--"]).arg(&setup.bench);
+            command.args(["guard-server", "--stdio"]);
+            lines(command, "forecast", Speaks::Natural, Expects::Array)
         });
         for (name, options, speaks, expects) in GUARDS {
             self.add(Way::Stdio, Kind::Guard, name, |setup| {

@@ -1,6 +1,7 @@
 //! The guard between clients and a server, beside peers, in one run on this machine.
 
 mod cases;
+mod copier;
 mod hostile;
 mod http;
 mod lines;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use load::Measured;
 
+pub(crate) use copier::{on_http as copy_http, on_stdio as copy_stdio};
 pub(crate) use server::{Offers, on_http, on_stdio};
 
 /// Clients at a time; on standard input and output, calls open at a time on one connection.

@@ -85,14 +85,25 @@ impl Report<'_> {
         Some((here - direct, here / direct))
     }
 
+    /// What a process that only copies adds on the way of a case.
+    fn copier(&self, row: &Row) -> Option<(f64, f64)> {
+        let way = self.cases[row.case].way;
+        let copier = self.rows.iter().find(|copier| {
+            let case = &self.cases[copier.case];
+            copier.clients == row.clients && case.kind == Kind::Copier && case.way == way
+        })?;
+        self.added(copier)
+    }
+
     fn bars(&self) {
         let mut lost = Vec::new();
         for row in self.rows.iter().filter(|row| self.cases[row.case].kind == Kind::Guard) {
             let Some((added, _)) = self.added(row) else { continue };
             let case = &self.cases[row.case];
             if row.clients == 1 && added > BAR {
+                let floor = self.copier(row).map_or(f64::NAN, |(floor, _)| floor);
                 lost.push(format!(
-                    "{} adds {added:.0} µs with 1 client, more than {BAR} µs",
+                    "{} adds {added:.0} µs with 1 client, more than {BAR} µs; copying bytes adds {floor:.0}",
                     case.label()
                 ));
             }

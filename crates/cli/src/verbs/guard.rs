@@ -153,7 +153,7 @@ impl Guard {
     fn child(&self, log: &Log) -> anyhow::Result<Outcome> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let ward = self.ward(&program.to_string_lossy(), log);
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let runtime = runtime()?;
         let served = runtime.block_on(async {
             let board = Board::new(vec![Arc::clone(&ward)], self.hosts());
             show(self.status, Arc::new(board)).await?;
@@ -248,8 +248,10 @@ impl Guard {
     }
 }
 
+/// One thread carries messages: handing a call from thread to thread takes longer than judging it.
+/// What takes long runs beside it.
 fn runtime() -> anyhow::Result<Runtime> {
-    Ok(Builder::new_multi_thread().enable_all().build()?)
+    Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
 async fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {

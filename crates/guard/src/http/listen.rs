@@ -44,9 +44,13 @@ where
 {
     let graceful = GracefulShutdown::new();
     tokio::pin!(end);
+    // With a nearer one, the timer of each head is set without waking the runtime: one system call
+    // less for each request.
+    let mut nearer = tokio::time::interval(HEAD / 2);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            _ = nearer.tick() => continue,
             () = &mut end => break,
         };
         let Ok((stream, _)) = accepted else {

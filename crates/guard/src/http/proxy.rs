@@ -6,7 +6,8 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, TE,
+    TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::sync::watch;
@@ -76,10 +77,8 @@ impl Proxy {
         let looks = self.visits.settings().looks();
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !looks || !is_endpoint {
-            return match self
-                .send(&parts.method, &parts.uri, &parts.headers, body.map_err(Into::into).boxed())
-                .await
-            {
+            let body = body.map_err(Into::into).boxed();
+            return match self.send(parts.method, &parts.uri, parts.headers, body).await {
                 Ok(response) => pass(response),
                 Err(response) => response,
             };
@@ -109,7 +108,7 @@ impl Proxy {
         if parts.method == Method::DELETE {
             self.visits.forget(&parts.headers);
         }
-        match self.send(&parts.method, &parts.uri, &parts.headers, body).await {
+        match self.send(parts.method, &parts.uri, parts.headers, body).await {
             Ok(response) => self.judge(exchange, response, own).await,
             Err(response) => response,
         }
@@ -118,21 +117,21 @@ impl Proxy {
     /// Sends a request on, with its headers.
     pub(crate) async fn send(
         &self,
-        method: &Method,
+        method: Method,
         uri: &Uri,
-        headers: &HeaderMap,
+        mut headers: HeaderMap,
         body: Body,
     ) -> Result<Response<Incoming>, Response<Body>> {
-        let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        let authority = self.upstream.authority().map_or("", |authority| authority.as_str());
-        let scheme = self.upstream.scheme_str().unwrap_or("http");
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{scheme}://{authority}{path}"))
-            .body(body)
+        let mut place = self.upstream.clone().into_parts();
+        place.path_and_query = uri.path_and_query().cloned();
+        let place = Uri::from_parts(place)
             .map_err(|_| plain(StatusCode::BAD_REQUEST, "not a request\n"))?;
-        *request.headers_mut() = end_to_end(headers);
-        request.headers_mut().remove(HOST);
+        end_to_end(&mut headers);
+        headers.remove(HOST);
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = place;
+        *request.headers_mut() = headers;
         self.client.send(request).await.map_err(|error| {
             let text = format!("the server cannot be reached: {error}");
             self.visits.say(Event::error(format!("server: {text}")));
@@ -168,9 +167,19 @@ impl Proxy {
     }
 }
 
-/// The headers that are not about the connection.
-pub(crate) fn end_to_end(headers: &HeaderMap) -> HeaderMap {
-    let mut kept = headers.clone();
+/// The headers about the connection, whatever `Connection` says.
+static HOP: [HeaderName; 7] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// Leaves the headers that are not about the connection.
+pub(crate) fn end_to_end(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -178,32 +187,22 @@ pub(crate) fn end_to_end(headers: &HeaderMap) -> HeaderMap {
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
         .collect();
-    let hop = [
-        "connection",
-        "keep-alive",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-    ];
-    for name in hop.iter().filter_map(|name| name.parse::<HeaderName>().ok()).chain(named) {
-        kept.remove(name);
+    for name in HOP.iter().chain(&named) {
+        headers.remove(name);
     }
-    kept
 }
 
 /// An answer as it came.
 pub(crate) fn pass(response: Response<Incoming>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
-    parts.headers = end_to_end(&parts.headers);
+    end_to_end(&mut parts.headers);
     Response::from_parts(parts, body.map_err(Into::into).boxed())
 }
 
 /// An answer with another body.
 pub(crate) fn with_body(response: hyper::http::response::Parts, body: Body) -> Response<Body> {
     let mut parts = response;
-    parts.headers = end_to_end(&parts.headers);
+    end_to_end(&mut parts.headers);
     parts.headers.remove(CONTENT_LENGTH);
     Response::from_parts(parts, body)
 }

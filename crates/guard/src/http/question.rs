@@ -165,7 +165,7 @@ impl Asks for Asker<'_> {
         let id = Id::String(format!("{OWN}{}", self.asked.fetch_add(1, Ordering::Relaxed)));
         let body = full(asking(&id, params));
         let uri = self.proxy.endpoint();
-        let sent = self.proxy.send(&Method::POST, uri, &headers, body).await;
+        let sent = self.proxy.send(Method::POST, uri, headers, body).await;
         let response = sent.map_err(|_| "the server cannot be reached".to_owned())?;
         let status = response.status();
         let max = self.proxy.visits.settings().max_message;

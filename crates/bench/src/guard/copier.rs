@@ -1,0 +1,48 @@
+//! What any process in between costs: one that copies bytes and looks at none.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use anyhow::Context as _;
+
+/// Copies what comes on `port` to the server on the port `to`, and back, until the process is ended.
+pub(crate) fn on_http(port: u16, to: u16) -> anyhow::Result<()> {
+    for client in TcpListener::bind(("127.0.0.1", port))?.incoming() {
+        let (client, server) = (client?, TcpStream::connect(("127.0.0.1", to))?);
+        client.set_nodelay(true)?;
+        server.set_nodelay(true)?;
+        let (back, forth) = (server.try_clone()?, client.try_clone()?);
+        thread::spawn(move || copy(forth, server));
+        thread::spawn(move || copy(back, client));
+    }
+    Ok(())
+}
+
+/// Copies standard input to the server that `command` starts, and its output back, until one ends.
+pub(crate) fn on_stdio(command: &[String]) -> anyhow::Result<()> {
+    let (program, arguments) = command.split_first().context("no command")?;
+    let mut server = Command::new(program);
+    server.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = server.spawn()?;
+    let streams = server.stdin.take().zip(server.stdout.take());
+    let (stdin, stdout) = streams.context("no standard streams")?;
+    thread::spawn(move || copy(io::stdin(), stdin));
+    copy(stdout, io::stdout())?;
+    server.wait()?;
+    Ok(())
+}
+
+/// `io::copy` would have the kernel do it, which no one who looks at messages can.
+fn copy(mut from: impl Read, mut to: impl Write) -> io::Result<()> {
+    let mut bytes = vec![0; 64 << 10];
+    loop {
+        let count = from.read(&mut bytes)?;
+        if count == 0 {
+            return Ok(());
+        }
+        to.write_all(&bytes[..count])?;
+        to.flush()?;
+    }
+}
