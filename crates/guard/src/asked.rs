@@ -13,7 +13,7 @@ use crate::{Id, Inspector};
 /// What a request is about, as far as its answer is looked at.
 #[derive(Debug)]
 pub(crate) enum Asked {
-    /// The handshake: its answer names the revision.
+    /// The handshake, or what takes its place: its answer names the server and the revision.
     Initialize,
     /// A page of the tool list.
     List {
@@ -44,19 +44,23 @@ pub(crate) enum Asked {
     Other,
 }
 
+/// What takes the place of an answer where judging it failed.
+pub(crate) const UNJUDGED: &str = "the answer of the server could not be judged";
+
 impl Asked {
-    /// The answer as the client gets it, however long it takes to tell.
-    pub(crate) fn judge_fully(
+    /// The answer as the client gets it, at a pace for which its `line` has to be read again; nothing
+    /// where that is how it came.
+    pub(crate) fn judge_line(
         &self,
         inspector: &Inspector,
         id: Option<&Id>,
-        line: Vec<u8>,
-    ) -> Vec<u8> {
-        let judged = match Message::read(&line) {
-            Ok(message) => self.judge(inspector, id, &message, &line, Pace::Full),
+        line: &[u8],
+        pace: Pace,
+    ) -> Result<Option<Vec<u8>>, Later> {
+        match Message::read(line) {
+            Ok(message) => self.judge(inspector, id, &message, line, pace),
             Err(_) => Ok(None),
-        };
-        judged.ok().flatten().unwrap_or(line)
+        }
     }
 
     /// The answer as the client gets it; nothing where that is `line`, which `message` was read from.

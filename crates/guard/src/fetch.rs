@@ -129,7 +129,7 @@ impl Inspector {
             let page = server.page(params(pages.cursor.as_deref(), meta)).await?;
             let (inspector, revision_of_page) = (Arc::clone(self), revision.clone());
             let take = move || take_page(&inspector, &page, place, &revision_of_page);
-            let next = self.ward.work(take).await.ok_or("judging it failed")??;
+            let next = self.ward.workers.work(take).await.ok_or("judging it failed")??;
             match pages.turn(next) {
                 Ok(true) => place = lock(&self.catalog).asks(false),
                 Ok(false) => return Ok(()),

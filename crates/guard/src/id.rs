@@ -42,6 +42,15 @@ impl Id {
         }
     }
 
+    /// Whether every peer reads it as it is written: many read numbers as doubles.
+    pub(crate) fn is_exact(&self) -> bool {
+        match self {
+            Self::Integer(integer) => integer.unsigned_abs() <= 1 << 53,
+            Self::Number(_) => false,
+            Self::String(_) => true,
+        }
+    }
+
     fn number(text: &str) -> Self {
         if let Ok(integer) = text.parse() {
             return Self::Integer(integer);

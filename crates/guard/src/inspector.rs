@@ -13,7 +13,7 @@ use toolpact_contract::{
 };
 
 use crate::catalog::{Catalog, Known, Look};
-use crate::message::{Initialized, ServerInfo, object};
+use crate::message::{Initialized, object};
 use crate::shape::shape;
 use crate::status::{Check, OTHER};
 use crate::tasks::{self, Tasks};
@@ -56,6 +56,8 @@ pub(crate) enum Ruling {
 pub(crate) enum Pace {
     /// As much as the settings allow: nothing else may wait for it.
     Full,
+    /// More than anything takes that means no harm.
+    Steady,
     /// So little that the next message can wait for it.
     Quick,
 }
@@ -67,10 +69,22 @@ pub(crate) struct Later;
 /// The steps of a quick judgement: a tenth of a millisecond, or two.
 const QUICK: u64 = 20_000;
 
+/// The steps of a steady judgement: some milliseconds.
+const STEADY: u64 = 400_000;
+
 /// The bytes of a message that is judged quickly.
 const SMALL: usize = 64 << 10;
 
 impl Pace {
+    /// The steps that it allows, where those are not all that there are.
+    fn fuel(self) -> Option<u64> {
+        match self {
+            Self::Full => None,
+            Self::Steady => Some(STEADY),
+            Self::Quick => Some(QUICK),
+        }
+    }
+
     /// Fails where a text of `bytes` is too long to be read at this pace.
     pub(crate) fn read(self, bytes: usize) -> Result<(), Later> {
         if self == Self::Quick && bytes > SMALL { Err(Later) } else { Ok(()) }
@@ -128,17 +142,12 @@ impl Inspector {
         lock(&self.catalog).under(generation).look(revision, name)
     }
 
-    /// The server answered the handshake: the revision that is spoken from now on.
+    /// The server said who it is: the revision that is spoken from now on, where it names one.
     pub(crate) fn initialized(&self, result: &RawValue) -> Option<Revision> {
         let initialized: Initialized<'_> = object(result).ok()?;
-        let revision = Revision::from(initialized.version.as_deref()?);
-        let server = initialized.server.and_then(|info| object::<ServerInfo<'_>>(info).ok());
-        let server = server.map(|info| {
-            let (name, version) = (info.name.unwrap_or_default(), info.version.unwrap_or_default());
-            format!("{name} {version}").trim().to_owned()
-        });
-        self.ward.status().met(server, &revision);
-        Some(revision)
+        let revision = initialized.version.as_deref().map(Revision::from);
+        self.ward.status().met(initialized.server(), revision.as_ref());
+        revision
     }
 
     /// A call of a tool came.
@@ -167,10 +176,10 @@ impl Inspector {
         }
         pace.read(arguments.map_or(0, str::len))?;
         let start = Instant::now();
-        let judged = match (arguments.map(unique::read).transpose(), pace) {
-            (Ok(value), Pace::Full) => judge_arguments(contract, value.as_ref(), mode),
-            (Ok(value), Pace::Quick) => {
-                judge_arguments_within(contract, value.as_ref(), mode, QUICK).ok_or(Later)?
+        let judged = match (arguments.map(unique::read).transpose(), pace.fuel()) {
+            (Ok(value), None) => judge_arguments(contract, value.as_ref(), mode),
+            (Ok(value), Some(fuel)) => {
+                judge_arguments_within(contract, value.as_ref(), mode, fuel).ok_or(Later)?
             }
             (Err(error), _) => unreadable("arguments-unfinished", contract.name(), &error, mode),
         };
@@ -209,9 +218,9 @@ impl Inspector {
         };
         if let Some(contract) = contract {
             let start = Instant::now();
-            let judged = match pace {
-                Pace::Full => judge_result(contract, &value, mode),
-                Pace::Quick => judge_result_within(contract, &value, mode, QUICK).ok_or(Later)?,
+            let judged = match pace.fuel() {
+                None => judge_result(contract, &value, mode),
+                Some(fuel) => judge_result_within(contract, &value, mode, fuel).ok_or(Later)?,
             };
             self.count(name, Side::Result, &judged, start);
             if let Some(ruling) = self.rule(judged, revision) {

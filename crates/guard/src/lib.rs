@@ -34,6 +34,7 @@ pub mod stdio;
 mod tasks;
 mod unique;
 mod ward;
+mod workers;
 
 pub use event::{Event, Listener};
 pub use fleet::{Fleet, FleetError};

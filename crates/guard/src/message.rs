@@ -108,22 +108,40 @@ struct Meta<'a> {
     version: Option<Cow<'a, str>>,
 }
 
-/// The result of `initialize`, as far as the guard looks at it.
+/// The result of `initialize` or `server/discover`, as far as the guard looks at it.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Initialized<'a> {
     #[serde(borrow, default, rename = "protocolVersion")]
     pub(crate) version: Option<Cow<'a, str>>,
     #[serde(borrow, default, rename = "serverInfo")]
-    pub(crate) server: Option<&'a RawValue>,
+    server: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
 }
 
-/// Who a server says it is.
-#[derive(Debug, Deserialize)]
-pub(crate) struct ServerInfo<'a> {
+impl Initialized<'_> {
+    /// Who the server says it is, in `_meta` from 2026-07-28 on.
+    pub(crate) fn server(&self) -> Option<String> {
+        let meta = self.meta.and_then(|meta| object::<AnswerMeta<'_>>(meta).ok());
+        let server = self.server.or_else(|| meta?.server)?;
+        let ServerInfo { name, version } = object(server).ok()?;
+        let (name, version) = (name.unwrap_or_default(), version.unwrap_or_default());
+        Some(format!("{name} {version}").trim().to_owned())
+    }
+}
+
+#[derive(Deserialize)]
+struct AnswerMeta<'a> {
+    #[serde(borrow, default, rename = "io.modelcontextprotocol/serverInfo")]
+    server: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ServerInfo<'a> {
     #[serde(borrow, default)]
-    pub(crate) name: Option<Cow<'a, str>>,
+    name: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
-    pub(crate) version: Option<Cow<'a, str>>,
+    version: Option<Cow<'a, str>>,
 }
 
 /// The parameters of `notifications/cancelled`.

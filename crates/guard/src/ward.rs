@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use tokio::sync::Semaphore;
 use toolpact_contract::{JudgeOptions, Policy};
 
 use crate::judged::Judgements;
 use crate::status::Status;
+use crate::workers::Workers;
 use crate::{Event, Listener, Settings};
 
 /// A server under guard: its settings, which may change while it is guarded, what was counted, and
@@ -16,7 +16,7 @@ pub struct Ward {
     rules: RwLock<Arc<Rules>>,
     listener: Arc<dyn Listener>,
     status: Status,
-    workers: Semaphore,
+    pub(crate) workers: Workers,
 }
 
 /// Settings that were in force at one time.
@@ -49,14 +49,12 @@ impl Ward {
     /// A server that its operator calls `name`.
     #[must_use]
     pub fn new(name: impl Into<String>, settings: Settings, listener: Arc<dyn Listener>) -> Self {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
         Self {
             name: name.into(),
             rules: RwLock::new(Arc::new(Rules::new(settings, 0))),
             listener,
             status: Status::default(),
-            // More than cores: a costly validation takes its turns beside the cheap ones.
-            workers: Semaphore::new((4 * cores).max(8)),
+            workers: Workers::default(),
         }
     }
 
@@ -92,14 +90,5 @@ impl Ward {
     pub(crate) fn say(&self, event: Event) {
         self.status.said(&event);
         self.listener.hear(event);
-    }
-
-    /// Runs what may take long where it does not hold up messages; a bounded number at a time.
-    pub(crate) async fn work<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<T> {
-        let _permit = self.workers.acquire().await.ok()?;
-        tokio::task::spawn_blocking(work).await.ok()
     }
 }

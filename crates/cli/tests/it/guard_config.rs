@@ -19,7 +19,7 @@ use crate::upstream::Upstream;
 
 /// A guard, and what it says.
 pub(crate) struct Guard {
-    process: Process,
+    pub(crate) process: Process,
     said: Arc<Mutex<Vec<String>>>,
 }
 
@@ -90,24 +90,24 @@ impl Drop for File {
 }
 
 /// The bare server as a command, and more in its table.
-fn bare_command(more: &str) -> String {
+pub(crate) fn bare_command(more: &str) -> String {
     let program = peers().join("bare.mjs");
     format!("[servers.bare]\ncommand = 'node'\nargs = ['{}', '--bad']\n{more}\n", program.display())
 }
 
 const BOTH: &str = "accept: application/json, text/event-stream";
 
-fn post(path: &str, more: &str) -> String {
+pub(crate) fn post(path: &str, more: &str) -> String {
     format!("POST {path} HTTP/1.1\r\n{BOTH}{more}")
 }
 
-fn body(answer: &str) -> Value {
+pub(crate) fn body(answer: &str) -> Value {
     let text = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
     serde_json::from_str(text).unwrap_or_else(|_| panic!("{answer}"))
 }
 
 /// Opens a session: the head of the requests in it.
-fn open(port: u16, path: &str) -> String {
+pub(crate) fn open(port: u16, path: &str) -> String {
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
         "params": { "protocolVersion": "2025-11-25", "capabilities": {} } });
     let answer = ask(port, &post(path, ""), &hello.to_string());
@@ -116,28 +116,28 @@ fn open(port: u16, path: &str) -> String {
     post(path, &format!("\r\nmcp-session-id: {id}"))
 }
 
-fn waits(id: u32) -> String {
+pub(crate) fn waits(id: u32) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
         "params": { "name": "wait", "_meta": { "progressToken": id } } })
     .to_string()
 }
 
-const PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
+pub(crate) const PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
 
 /// The processes that run the bare server for `guard`.
-fn children(guard: &Guard) -> usize {
+pub(crate) fn children(guard: &Guard) -> usize {
     running(guard, "bare.mjs")
 }
 
 /// The processes of `guard` with `what` in their command.
-fn running(guard: &Guard, what: &str) -> usize {
+pub(crate) fn running(guard: &Guard, what: &str) -> usize {
     let parent = guard.process.0.id().to_string();
     let output = Command::new("ps").args(["-o", "args=", "--ppid", &parent]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     lines.lines().filter(|line| line.contains(what)).count()
 }
 
-fn settles(what: &str, mut is: impl FnMut() -> bool) {
+pub(crate) fn settles(what: &str, mut is: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is() {
         assert!(start.elapsed() < Duration::from_secs(60), "{what}");

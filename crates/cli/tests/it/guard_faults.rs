@@ -23,19 +23,19 @@ fn asking(method: &str) -> String {
 }
 
 /// A number of `/proc/PROCESS/status`, in kB.
-fn kilobytes(process: &Process, what: &str) -> u64 {
+pub(crate) fn kilobytes(process: &Process, what: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", process.0.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with(what)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// The files and connections that a process has open.
-fn descriptors(process: &Process) -> usize {
+pub(crate) fn descriptors(process: &Process) -> usize {
     fs::read_dir(format!("/proc/{}/fd", process.0.id())).unwrap().count()
 }
 
 /// Waits until a process has no more than `most` open.
-fn wait_for_descriptors(process: &Process, most: usize) {
+pub(crate) fn wait_for_descriptors(process: &Process, most: usize) {
     let start = Instant::now();
     while descriptors(process) > most {
         assert!(start.elapsed() < HANG, "{} of {most} are open", descriptors(process));

@@ -9,10 +9,12 @@ mod command;
 mod demo;
 mod guard;
 #[cfg(unix)]
+mod guard_bridge;
 mod guard_config;
 #[cfg(target_os = "linux")]
 mod guard_faults;
 mod guard_http;
+mod guard_many;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;

@@ -37,6 +37,9 @@ function answer({ method, params = {} }) {
     case "initialize":
       if (process.argv.includes("--natural")) return undefined;
       return { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "bare", version: "1" } };
+    case "server/discover":
+      if (!process.argv.includes("--natural")) return undefined;
+      return { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, _meta: { "io.modelcontextprotocol/serverInfo": { name: "bare", version: "1" } } };
     case "tools/list":
       if (process.argv.includes("--natural") && !params._meta?.["io.modelcontextprotocol/protocolVersion"]) return undefined;
       if (process.argv.includes("--paged")) {
@@ -100,7 +103,7 @@ if (process.argv.includes("--http")) {
 } else {
   for await (const line of createInterface({ input: process.stdin })) {
     const message = JSON.parse(line);
-    if (message.method === "notifications/cancelled") cancelled += 1;
+    if (message.method === "notifications/cancelled" && waiting.includes(message.params?.requestId)) cancelled += 1;
     if (message.id === undefined || message.method === undefined) continue;
     // Not in the list: its answer waits for the next `ping`.
     if (message.params?.name === "wait") {

@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use super::events::{Events, data, with_data};
 use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
 use super::visit::Exchange;
-use crate::asked::Asked;
+use crate::asked::{Asked, UNJUDGED};
 use crate::inspector::{Pace, lock};
 use crate::message::{BYTE_ORDER_MARK, Kind, Message, code, error};
 use crate::{Event, Id};
@@ -218,9 +218,10 @@ async fn judge_text(exchange: &Exchange, text: &[u8]) -> Option<Vec<u8>> {
     if let Ok(judged) = asked.judge(&inspector, id.as_ref(), &message, text, Pace::Quick) {
         return judged;
     }
-    let (old, ward) = (text.to_vec(), Arc::clone(&inspector.ward));
-    let judge = move || asked.judge_fully(&inspector, id.as_ref(), old);
-    ward.work(judge).await.filter(|new| new != text)
+    let (old, ward, answered) = (text.to_vec(), Arc::clone(&inspector.ward), id.clone());
+    let judge = move |pace| asked.judge_line(&inspector, id.as_ref(), &old, pace);
+    let failed = || Some(error(answered.as_ref(), code::INTERNAL, UNJUDGED));
+    ward.workers.judge(judge).await.unwrap_or_else(failed)
 }
 
 /// Whether a client may still find a message in `text`.

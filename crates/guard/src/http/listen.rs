@@ -2,17 +2,21 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::proxy::Body;
+use super::posted::posted;
+use super::proxy::{Body, refuse};
+use crate::message::code;
 use crate::stdio::signals::{Caught, Signals};
 
 /// How long requests may still take after the guard was told to end.
@@ -35,6 +39,38 @@ pub async fn told_to_end(reloads: bool) -> io::Result<()> {
     }
 }
 
+/// The connections that are served at a time, where the system does not allow fewer files.
+const CONNECTIONS: usize = 16_384;
+
+/// The files that are left for other things than connections.
+const OTHER_FILES: usize = 64;
+
+/// The connections beyond that are told so at a time; further ones are closed.
+const TOLD: usize = 32;
+
+/// How long being told may take, and the most bytes that are read before.
+const TELLING: Duration = Duration::from_secs(5);
+const LAST_BODY: usize = 64 << 10;
+
+/// The connections that are served at a time: each may need another one, to the server.
+fn connections() -> usize {
+    #[cfg(unix)]
+    let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    let files = None;
+    let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
+    (files.saturating_sub(OTHER_FILES) / 2).clamp(1, CONNECTIONS)
+}
+
+/// What one is told whose connection is not served, because `most` are open.
+fn too_many(most: usize) -> Response<Body> {
+    let text = format!(
+        "{most} connections are open, as many as the guard serves at a time: half the files that it may \
+         open (`ulimit -n`), at most {CONNECTIONS}"
+    );
+    refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text)
+}
+
 /// Answers those who connect to `listener` until `end`; then lets open requests come to an end, for
 /// ten seconds.
 pub(crate) async fn listen<F, A>(listener: TcpListener, answer: F, end: impl Future<Output = ()>)
@@ -43,6 +79,8 @@ where
     A: Future<Output = Response<Body>> + Send + 'static,
 {
     let graceful = GracefulShutdown::new();
+    let most = connections();
+    let (served, told) = (Arc::new(Semaphore::new(most)), Arc::new(Semaphore::new(TOLD)));
     tokio::pin!(end);
     // With a nearer one, the timer of each head is set without waking the runtime: one system call
     // less for each request.
@@ -56,6 +94,12 @@ where
         let Ok((stream, _)) = accepted else {
             // Out of file descriptors, most likely: some will be free in a moment.
             tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let Ok(place) = Arc::clone(&served).try_acquire_owned() else {
+            if let Ok(place) = Arc::clone(&told).try_acquire_owned() {
+                tokio::spawn(tell(stream, most, place));
+            }
             continue;
         };
         // Without it, small messages on a connection that is kept wait for each other.
@@ -73,8 +117,22 @@ where
         tokio::spawn(async move {
             // A client that breaks off is its own affair.
             let _ = connection.await;
+            drop(place);
         });
     }
     drop(listener);
     let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
+}
+
+/// Answers the first request of a connection that is not served.
+async fn tell(stream: TcpStream, most: usize, _place: OwnedSemaphorePermit) {
+    let service = service_fn(|request: Request<Incoming>| async move {
+        // A connection that is closed while something comes may be reset before its answer is read.
+        let _ = posted(request.into_body(), LAST_BODY).await;
+        Ok::<_, Infallible>(too_many(most))
+    });
+    let connection =
+        http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+    // Who does not ask in time is not told.
+    let _ = tokio::time::timeout(TELLING, connection).await;
 }

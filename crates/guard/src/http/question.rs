@@ -1,6 +1,5 @@
 //! What becomes of the messages that a client posts.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http_body_util::BodyExt as _;
@@ -80,7 +79,7 @@ impl Proxy {
     ) -> Option<Vec<u8>> {
         let visit = &exchange.visit;
         let Kind::Request(id, method) = message.kind() else { return None };
-        if method == "initialize" {
+        if matches!(method, "initialize" | "server/discover") {
             exchange.remember(id, Asked::Initialize);
             return None;
         }
@@ -184,12 +183,7 @@ async fn arguments_of(
     if let Ok(judged) = visit.inspector.arguments(known, arguments, revision, Pace::Quick) {
         return judged;
     }
-    let (inspector, known, revision) =
-        (Arc::clone(&visit.inspector), known.clone(), revision.clone());
-    let (arguments, ward) = (arguments.map(str::to_owned), Arc::clone(&inspector.ward));
-    let judge =
-        move || inspector.arguments(&known, arguments.as_deref(), &revision, Pace::Full).ok();
-    ward.work(judge).await?.flatten()
+    visit.inspector.arguments_later(known, arguments, revision).await
 }
 
 /// The answer to `id` in a response, JSON or a stream of events, which is read no further.

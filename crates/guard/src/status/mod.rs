@@ -139,12 +139,14 @@ impl Status {
     }
 
     /// What the server says of itself.
-    pub(crate) fn met(&self, server: Option<String>, revision: &Revision) {
+    pub(crate) fn met(&self, server: Option<String>, revision: Option<&Revision>) {
         let mut all = lock(&self.0);
         if let Some(server) = server {
             all.server = Some(server.chars().take(MAX_NAME).collect());
         }
-        all.speaks(revision);
+        if let Some(revision) = revision {
+            all.speaks(revision);
+        }
     }
 
     /// A tool was listed.

@@ -10,6 +10,7 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
+use toolpact_contract::Revision;
 
 use super::relay::relay_until;
 use super::signals::{Caught, Signals};
@@ -93,7 +94,7 @@ impl Server {
                 let _ = self.child.wait().await;
             };
             tokio::select! {
-                _ = relay_until(client, server, Arc::clone(&inspector), ended) => None,
+                _ = relay_until(client, server, Arc::clone(&inspector), Revision::default(), ended) => None,
                 caught = signals.next() => Some(caught),
             }
         };

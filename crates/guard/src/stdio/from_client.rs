@@ -124,7 +124,7 @@ impl Session {
                 let asked = self.inspector.asks_for_task(method, message.params);
                 (id, asked.unwrap_or(Asked::Other), None)
             }
-            Kind::Request(id, "initialize") => (id, Asked::Initialize, None),
+            Kind::Request(id, "initialize" | "server/discover") => (id, Asked::Initialize, None),
             Kind::Request(id, _) => (id, Asked::Other, None),
             Kind::Notification("notifications/cancelled") => {
                 return Ok(if self.cancel(message.params) { Fate::Drop } else { Fate::Forward });
@@ -226,12 +226,8 @@ impl Session {
             Some(known @ Known::Kept { .. })
                 if self.inspector.settings().arguments_of(&call.name) != Mode::Off =>
             {
-                let (inspector, known) = (Arc::clone(&self.inspector), known.clone());
-                let (arguments, revision) = (call.arguments.clone(), call.revision.clone());
-                let judge = move || {
-                    inspector.arguments(&known, arguments.as_deref(), &revision, Pace::Full)
-                };
-                self.inspector.ward.work(judge).await.and_then(Result::ok).flatten()
+                let arguments = call.arguments.as_deref();
+                inspector.arguments_later(known, arguments, &call.revision).await
             }
             _ => None,
         };

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::line::Line;
 use super::session::{Gone, Session, room};
-use crate::asked::Asked;
+use crate::asked::{Asked, UNJUDGED};
 use crate::fetch::OWN;
 use crate::inspector::{Later, Pace, lock};
 use crate::message::{Kind, Message, code, error};
@@ -138,13 +138,16 @@ impl Session {
         let session = Arc::clone(self);
         tokio::spawn(async move {
             let inspector = Arc::clone(&session.inspector);
-            let ward = Arc::clone(&inspector.ward);
-            let judge = move || asked.judge_fully(&inspector, id.as_ref(), line);
-            let judged = ward.work(judge).await;
-            if let Some(line) = judged {
-                // A client that is gone is noticed where it is read.
-                let _ = session.client(line).await;
-            }
+            let (ward, line) = (Arc::clone(&inspector.ward), Arc::new(line));
+            let (same, answered) = (Arc::clone(&line), id.clone());
+            let judge = move |pace| asked.judge_line(&inspector, id.as_ref(), &same, pace);
+            let judged = match ward.workers.judge(judge).await {
+                Some(Some(new)) => new,
+                Some(None) => Arc::unwrap_or_clone(line),
+                None => error(answered.as_ref(), code::INTERNAL, UNJUDGED),
+            };
+            // A client that is gone is noticed where it is read.
+            let _ = session.client(judged).await;
             drop(permit);
         });
         Ok(())
@@ -169,13 +172,19 @@ impl Session {
                 Some(None) => texts.push(text.to_owned()),
                 Some(Some((id, asked))) => {
                     let inspector = Arc::clone(&self.inspector);
-                    let old = text.as_bytes().to_vec();
-                    let judge = move || asked.judge_fully(&inspector, id.as_ref(), old);
-                    let new = self.inspector.ward.work(judge).await;
-                    let new = new.and_then(|new| String::from_utf8(new).ok()).unwrap_or_default();
-                    let new = new.trim_end();
-                    changed |= new != text;
-                    texts.push(new.to_owned());
+                    let (old, answered) = (text.as_bytes().to_vec(), id.clone());
+                    let judge = move |pace| asked.judge_line(&inspector, id.as_ref(), &old, pace);
+                    let judged = self.inspector.ward.workers.judge(judge).await;
+                    let new = match judged {
+                        Some(None) => {
+                            texts.push(text.to_owned());
+                            continue;
+                        }
+                        Some(Some(new)) => new,
+                        None => error(answered.as_ref(), code::INTERNAL, UNJUDGED),
+                    };
+                    changed = true;
+                    texts.push(String::from_utf8_lossy(new.trim_ascii_end()).into_owned());
                 }
             }
         }

@@ -15,6 +15,7 @@ mod tools;
 mod watchdog;
 
 pub use child::{ServeError, Server};
+pub(crate) use relay::relay_until;
 pub use relay::{End, relay};
 pub use standard::{Input, Output, standard};
 pub use tools::tools;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
+use toolpact_contract::Revision;
 
 use super::line::read_line;
 use super::session::{QUEUE, Session, settled};
@@ -42,20 +43,24 @@ pub async fn relay(
     server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
     inspector: Arc<Inspector>,
 ) -> End {
-    relay_until(client, server, inspector, pending()).await
+    relay_until(client, server, inspector, Revision::default(), pending()).await
 }
 
-/// [`relay`], for a server that is over when `ended` is: its last words are still read.
+/// [`relay`], for a server that is over when `ended` is: its last words are still read. Requests that
+/// name no revision, before one is negotiated, are of `revision`.
 pub(crate) async fn relay_until(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
     server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
     inspector: Arc<Inspector>,
+    revision: Revision,
     ended: impl Future<Output = ()> + Send,
 ) -> End {
     let (to_client, client_queue) = mpsc::channel(QUEUE);
     let (to_server, server_queue) = mpsc::channel(QUEUE);
     let max = inspector.settings().max_message;
-    let session = Arc::new(Session::new(inspector, to_client, to_server));
+    let session = Session::new(inspector, to_client, to_server);
+    *lock(&session.negotiated) = revision;
+    let session = Arc::new(session);
     let client_writer = tokio::spawn(write(client.1, client_queue));
     let server_writer = tokio::spawn(write(server.1, server_queue));
     let (mut client_in, mut server_in) = (BufReader::new(client.0), BufReader::new(server.0));

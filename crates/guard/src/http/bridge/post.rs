@@ -55,7 +55,7 @@ impl Talk {
         let mut greets = false;
         for (text, message) in messages {
             let Kind::Request(id, method) = message.kind() else {
-                lines.push((*text).to_owned());
+                lines.extend(self.line(text, message));
                 continue;
             };
             greets |= method == "initialize";

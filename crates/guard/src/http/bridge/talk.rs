@@ -1,6 +1,7 @@
 //! One process, and those who wait for what it says.
 
 use std::collections::{HashMap, VecDeque};
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,11 +13,12 @@ use tokio::io::{
     split,
 };
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use toolpact_contract::Revision;
 
 use crate::inspector::lock;
-use crate::message::{Kind, Message, code, error, object};
+use crate::message::{Cancelled, Kind, Message, code, error, object};
 use crate::patch::splice;
-use crate::stdio::{Server, Watchdog, relay};
+use crate::stdio::{Server, Watchdog, relay_until};
 use crate::{Id, Inspector, Ward};
 
 /// What is kept for a client that does not read for the moment.
@@ -109,11 +111,14 @@ impl Talk {
         let (ours, theirs) = duplex(1 << 16);
         let (reader, writer) = split(ours);
         let inspector = Arc::new(Inspector::of(Arc::clone(ward)));
+        // Requests without a session say what they are in their head, if not in themselves.
+        let revision = if is_shared { Revision::V2026_07_28 } else { Revision::default() };
         tokio::spawn(write(writer, lines));
         let same = Arc::clone(&talk);
         tokio::spawn(async move {
             if let Some(streams) = server.streams() {
-                let relayed = tokio::spawn(relay(split(theirs), streams, inspector));
+                let relayed = relay_until(split(theirs), streams, inspector, revision, pending());
+                let relayed = tokio::spawn(relayed);
                 tokio::select! {
                     () = same.read(reader) => {}
                     () = same.stop.notified() => {}
@@ -171,7 +176,9 @@ impl Talk {
             }
             _ => return desk.event(&message, text, self.is_shared),
         };
-        if let Some(waiter) = desk.waiting.remove(&id) {
+        let waiter = desk.waiting.remove(&id);
+        let waiter = waiter.or_else(|| desk.waiting.remove(&id.other_reading()?));
+        if let Some(waiter) = waiter {
             let answer = match (&waiter.id, message.id) {
                 (Some(original), Some(id)) => splice(text, &[(id.get(), original.clone())]),
                 _ => text.to_owned(),
@@ -193,20 +200,21 @@ impl Talk {
         let token = meta(message.params).and_then(|meta| meta.token);
         let mut waiter = Waiter { events, answer, id: None, token: None, progress: None };
         let mut edits = Vec::new();
-        let key = if self.is_shared {
-            let own = self.own.fetch_add(1, Ordering::Relaxed);
-            if let Some(raw) = message.id {
-                waiter.id = Some(raw.get().to_owned());
-                edits.push((raw.get(), own.to_string()));
-            }
-            if let Some(raw) = token {
-                waiter.token = Some(raw.get().to_owned());
-                edits.push((raw.get(), own.to_string()));
-            }
-            Id::Integer(own)
-        } else {
-            id
+        let own = || self.own.fetch_add(1, Ordering::Relaxed);
+        let is_exact = id.is_exact();
+        let key = match (self.is_shared, is_exact) {
+            (true, _) => Id::Integer(own()),
+            (false, true) => id,
+            (false, false) => Id::String(format!("toolpact-bridge/{}", own())),
         };
+        if let (Some(raw), true) = (message.id, self.is_shared || !is_exact) {
+            waiter.id = Some(raw.get().to_owned());
+            edits.push((raw.get(), key.to_string()));
+        }
+        if let (Some(raw), true) = (token, self.is_shared) {
+            waiter.token = Some(raw.get().to_owned());
+            edits.push((raw.get(), key.to_string()));
+        }
         waiter.progress = match (&waiter.token, token) {
             (Some(_), _) => Some(key.clone()),
             (None, token) => token.and_then(Id::of),
@@ -220,6 +228,26 @@ impl Talk {
         }
         desk.waiting.insert(key.clone(), waiter);
         Some((key, splice(text, &edits)))
+    }
+
+    /// The line for the process of what is no request. Nothing where it gives up a request without
+    /// a session: whose that is cannot be told, and a client gives up its own by leaving.
+    pub(super) fn line(&self, text: &str, message: &Message<'_>) -> Option<String> {
+        let Kind::Notification("notifications/cancelled") = message.kind() else {
+            return Some(text.to_owned());
+        };
+        if self.is_shared {
+            return None;
+        }
+        let cancelled = message.params.and_then(|params| object::<Cancelled<'_>>(params).ok());
+        let Some(raw) = cancelled.and_then(|cancelled| cancelled.request) else {
+            return Some(text.to_owned());
+        };
+        let desk = lock(&self.desk);
+        let mut waiting = desk.waiting.iter();
+        let exchanged = waiting.find(|(_, waiter)| waiter.id.as_deref() == Some(raw.get()));
+        let edits = exchanged.map(|(key, _)| (raw.get(), key.to_string()));
+        Some(splice(text, edits.as_slice()))
     }
 
     /// Nobody waits for these any more.
