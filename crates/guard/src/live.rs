@@ -6,8 +6,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::Id;
 use crate::fetch::{Endless, PAGES, Pages};
-use crate::message::{Initialized, object};
+use crate::message::{Initialized, Message, object};
 
 /// Why there are no tools to tell.
 #[derive(Debug, thiserror::Error)]
@@ -45,15 +46,16 @@ pub enum ToolsError {
 
 /// A server that is asked.
 pub(crate) trait Peer {
-    /// The result of a request; what the server asks meanwhile is refused.
+    /// The answer to a request of this `id`; what the server asks meanwhile is refused.
     async fn ask(
         &mut self,
         method: &'static str,
-        params: Value,
-    ) -> Result<Box<RawValue>, ToolsError>;
+        id: &Id,
+        request: &Value,
+    ) -> Result<Vec<u8>, ToolsError>;
 
     /// Sends a notification.
-    async fn tell(&mut self, method: &'static str) -> Result<(), ToolsError>;
+    async fn tell(&mut self, notification: &Value) -> Result<(), ToolsError>;
 
     /// From now on this revision is spoken.
     fn speak(&mut self, _revision: &str) {}
@@ -80,12 +82,13 @@ struct Page<'a> {
 pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError> {
     let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
-    let meta = match peer.ask("initialize", hello).await {
+    let mut asked = 0;
+    let meta = match ask(peer, &mut asked, "initialize", hello).await {
         Ok(result) => {
             let initialized = object::<Initialized<'_>>(&result).ok();
             let version = initialized.and_then(|initialized| initialized.version);
             peer.speak(version.as_deref().unwrap_or(LEGACY));
-            peer.tell("notifications/initialized").await?;
+            peer.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
             None
         }
         Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
@@ -108,7 +111,7 @@ pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError>
         if let Some(meta) = &meta {
             params["_meta"] = meta.clone();
         }
-        let page = peer.ask("tools/list", params).await?;
+        let page = ask(peer, &mut asked, "tools/list", params).await?;
         let page: Page<'_> = object(&page).map_err(io::Error::from)?;
         all.extend(page.tools);
         match pages.turn(page.next.map(|next| next.get().to_owned())) {
@@ -119,8 +122,25 @@ pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError>
     }
 }
 
+/// The result of a request, the next after so many.
+async fn ask(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    method: &'static str,
+    params: Value,
+) -> Result<Box<RawValue>, ToolsError> {
+    *asked += 1;
+    let id = Id::Integer(*asked);
+    let request = json!({ "jsonrpc": "2.0", "id": *asked, "method": method, "params": params });
+    let answer = peer.ask(method, &id, &request).await?;
+    match Message::read(&answer).ok().and_then(|message| message.result) {
+        Some(result) => Ok(result.to_owned()),
+        None => Err(ToolsError::Refused { method, error: error_of(&answer) }),
+    }
+}
+
 /// What a server says is wrong.
-pub(crate) fn error_of(line: &[u8]) -> String {
+fn error_of(line: &[u8]) -> String {
     let message: Value = serde_json::from_slice(line).unwrap_or_default();
     let error: String = message["error"].to_string().chars().take(200).collect();
     error

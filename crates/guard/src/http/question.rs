@@ -116,8 +116,8 @@ impl Proxy {
             ));
         };
         let meta = params.meta.map(RawValue::get);
-        let asker = Asker { proxy: self, headers, asked: AtomicUsize::new(0) };
-        let known = visit.inspector.known(name, meta, &revision, &asker).await;
+        let lister = Lister { proxy: self, headers, asked: AtomicUsize::new(0) };
+        let known = visit.inspector.known(name, meta, &revision, &lister).await;
         visit.inspector.called(known.as_ref(), name, &revision);
         match &known {
             Some(Known::Dropped(reason)) => {
@@ -138,13 +138,13 @@ impl Proxy {
 }
 
 /// Asks the server for its tools as its client asks for them.
-struct Asker<'a> {
+struct Lister<'a> {
     proxy: &'a Proxy,
     headers: &'a HeaderMap,
     asked: AtomicUsize,
 }
 
-impl Asks for Asker<'_> {
+impl Asks for Lister<'_> {
     async fn page(&self, params: Map<String, Value>) -> Result<Vec<u8>, String> {
         let mut headers = self.headers.clone();
         let own: Vec<_> = headers

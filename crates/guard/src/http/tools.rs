@@ -2,14 +2,12 @@
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::client::Client;
 use super::proxy::{UpstreamError, full, upstream};
 use super::question::answer_to;
-use crate::live::{Peer, ToolsError, error_of, list};
-use crate::message::Message;
+use crate::live::{Peer, ToolsError, list};
 use crate::{Id, MAX_MESSAGE};
 
 const SESSION: &str = "mcp-session-id";
@@ -20,7 +18,6 @@ pub struct Asker {
     client: Client,
     url: Uri,
     headers: HeaderMap,
-    asked: i64,
 }
 
 impl Asker {
@@ -31,7 +28,7 @@ impl Asker {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Ok(Self { client, url: upstream(url)?, headers, asked: 0 })
+        Ok(Self { client, url: upstream(url)?, headers })
     }
 
     /// A `tools/list` result with all pages in one; a session that was opened for it is ended.
@@ -63,32 +60,25 @@ impl Peer for Asker {
     async fn ask(
         &mut self,
         method: &'static str,
-        params: Value,
-    ) -> Result<Box<RawValue>, ToolsError> {
-        self.asked += 1;
-        let id = self.asked;
-        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        id: &Id,
+        request: &Value,
+    ) -> Result<Vec<u8>, ToolsError> {
         if self.headers.contains_key("mcp-method") {
             self.headers.insert("mcp-method", HeaderValue::from_static(method));
         }
-        let response = self.send(Method::POST, body.to_string()).await?;
+        let response = self.send(Method::POST, request.to_string()).await?;
         if method == "initialize"
             && let Some(session) = response.headers().get(SESSION)
         {
             self.headers.insert(SESSION, session.clone());
         }
         let status = response.status();
-        let answer = answer_to(&Id::Integer(id), response, MAX_MESSAGE).await;
-        let Some(answer) = answer else { return Err(ToolsError::Status { method, status }) };
-        match Message::read(&answer).ok().and_then(|message| message.result) {
-            Some(result) => Ok(result.to_owned()),
-            None => Err(ToolsError::Refused { method, error: error_of(&answer) }),
-        }
+        let answer = answer_to(id, response, MAX_MESSAGE).await;
+        answer.ok_or(ToolsError::Status { method, status })
     }
 
-    async fn tell(&mut self, method: &'static str) -> Result<(), ToolsError> {
-        let body = json!({ "jsonrpc": "2.0", "method": method });
-        self.send(Method::POST, body.to_string()).await.map(drop)
+    async fn tell(&mut self, notification: &Value) -> Result<(), ToolsError> {
+        self.send(Method::POST, notification.to_string()).await.map(drop)
     }
 
     fn speak(&mut self, revision: &str) {

@@ -2,14 +2,13 @@
 
 use std::io;
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::child::Server;
 use super::line::{Line, read_line};
-use crate::live::{Peer, ToolsError, error_of, list};
+use crate::live::{Peer, ToolsError, list};
 use crate::message::{Kind, Message, code, error};
 use crate::{Id, MAX_MESSAGE};
 
@@ -19,7 +18,7 @@ use crate::{Id, MAX_MESSAGE};
 /// 2026-07-28 on. Wait for it with a timeout: a server may never answer.
 pub async fn tools(mut server: Server) -> Result<Value, ToolsError> {
     let Some((stdout, stdin)) = server.streams() else { return Err(ToolsError::Ended("start")) };
-    let mut asker = Asker { reader: BufReader::new(stdout), writer: stdin, asked: 0 };
+    let mut asker = Asker { reader: BufReader::new(stdout), writer: stdin };
     let tools = list(&mut asker).await;
     drop(asker);
     // How it ends is of no interest once it has answered.
@@ -30,20 +29,16 @@ pub async fn tools(mut server: Server) -> Result<Value, ToolsError> {
 struct Asker {
     reader: BufReader<ChildStdout>,
     writer: ChildStdin,
-    asked: i64,
 }
 
 impl Peer for Asker {
-    /// The result of a request; what the server asks meanwhile is refused.
     async fn ask(
         &mut self,
         method: &'static str,
-        params: Value,
-    ) -> Result<Box<RawValue>, ToolsError> {
-        self.asked += 1;
-        let id = self.asked;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
-            .await?;
+        id: &Id,
+        request: &Value,
+    ) -> Result<Vec<u8>, ToolsError> {
+        self.send(request).await?;
         loop {
             let line = match read_line(&mut self.reader, MAX_MESSAGE).await? {
                 None => return Err(ToolsError::Ended(method)),
@@ -57,12 +52,7 @@ impl Peer for Asker {
             // Chatter is passed over, as clients do.
             let Ok(message) = Message::read(&line) else { continue };
             match message.kind() {
-                Kind::Response(Id::Integer(answered)) if answered == id => {
-                    return match message.result {
-                        Some(result) => Ok(result.to_owned()),
-                        None => Err(ToolsError::Refused { method, error: error_of(&line) }),
-                    };
-                }
+                Kind::Response(answered) if answered == *id => return Ok(line),
                 Kind::Request(id, _) => {
                     let refusal = error(Some(&id), code::REQUEST, "not supported");
                     self.writer.write_all(&refusal).await?;
@@ -72,8 +62,8 @@ impl Peer for Asker {
         }
     }
 
-    async fn tell(&mut self, method: &'static str) -> Result<(), ToolsError> {
-        Ok(self.send(&json!({ "jsonrpc": "2.0", "method": method })).await?)
+    async fn tell(&mut self, notification: &Value) -> Result<(), ToolsError> {
+        Ok(self.send(notification).await?)
     }
 }
 
