@@ -4,10 +4,11 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::guard_faults::{descriptors, kilobytes, wait_for_descriptors};
 use crate::guard_http::{POST, Process, ask, port_of};
 use crate::upstream::Upstream;
 
@@ -97,4 +98,73 @@ fn a_client_too_many_is_told_and_the_next_is_served_when_another_has_left() {
         upstream.gone.recv_timeout(HANG).unwrap();
     }
     while !ask(port, POST, &request(3, "ping")).starts_with("HTTP/1.1 200") {}
+}
+
+/// Answers what it was asked to hold when it is asked to release it, and from then on at once, until
+/// it is asked to keep.
+const HOLDER: &str = r#"
+const held = [];
+let holds = true;
+const say = (id) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result: {} }) + "\n");
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line);
+  if (method === "hold" && holds) return held.push(id);
+  if (method === "keep") holds = true;
+  if (method === "release") {
+    holds = false;
+    held.splice(0).forEach(say);
+  }
+  if (id !== undefined) say(id);
+});
+"#;
+
+#[test]
+fn ten_thousand_open_requests_are_answered_or_refused_and_leave_nothing() {
+    const MANY: usize = 10_000;
+    let limit = Command::new("sh").args(["-c", "ulimit -n"]).output().unwrap();
+    let limit = String::from_utf8(limit.stdout).unwrap();
+    let files: usize = limit.trim().parse().unwrap_or(1 << 20);
+    // One of those that are served is kept for what is said beside.
+    let places = served(files) - 1;
+    let (guard, port) = guard(files, &["--", "node", "-e", HOLDER]);
+    let mut kept = Client::ask(port, &request(0, "ping"));
+    assert_eq!(kept.answer().1["id"], 0);
+    let idle = descriptors(&guard);
+    let mut wave = |many: usize| {
+        let mut beside = |method| {
+            write(&mut kept.0, &request(0, method));
+            assert_eq!(kept.answer().1["id"], 0);
+        };
+        beside("keep");
+        let count = many.min(places + 16);
+        let mut clients = Vec::new();
+        for id in 1..=count {
+            clients.push(Client::ask(port, &request(id, "hold")));
+            // A connection that is not used for long is closed.
+            if id.is_multiple_of(500) {
+                beside("ping");
+            }
+        }
+        let start = Instant::now();
+        while descriptors(&guard) < idle + count.min(places) {
+            assert!(start.elapsed() < HANG, "{} are open", descriptors(&guard));
+        }
+        beside("release");
+        let mut refused = 0;
+        for (place, client) in clients.iter_mut().enumerate() {
+            let answer = client.answer();
+            if is_told(&answer, places + 1) {
+                refused += 1;
+            } else {
+                assert!(answer.0.contains("200"), "{answer:?}");
+                assert_eq!(answer.1["id"], place + 1);
+            }
+        }
+        assert_eq!(refused, count.saturating_sub(places));
+        drop(clients);
+        wait_for_descriptors(&guard, idle + 2);
+        kilobytes(&guard, "VmRSS")
+    };
+    let (first, second) = (wave(MANY), wave(MANY / 4));
+    assert!(second < first + 20_000, "{first} kB after a wave, {second} kB after two");
 }
