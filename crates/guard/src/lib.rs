@@ -26,6 +26,7 @@ mod judged;
 mod list;
 mod live;
 mod message;
+mod outline;
 mod patch;
 mod settings;
 mod shape;

@@ -2,25 +2,22 @@
 
 use serde_json::Value;
 use toolpact_contract::{
-    Form, MAX_PROJECTED_DEPTH, ProjectError, Revision, Structured, lift_result, mirror_result,
-    send_result,
+    Form, ProjectError, Revision, Structured, lift_result, mirror_result, send_result,
 };
 
 use crate::patch::{members, minify, patch_value};
 
-/// The text of `result`, which is the value of `text`, as the client reads it; nothing where that is
-/// how it came. The value is not whole any more after it.
+/// The text of `result`, which is the value of `text` or the outline of it, as the client reads it;
+/// nothing where that is how it came.
 pub(crate) fn shape(
     text: &str,
-    result: &mut Value,
+    result: &Value,
     form: Form,
     revision: &Revision,
 ) -> Result<Option<String>, ProjectError> {
     if !result.is_object() {
         return Ok(None);
     }
-    put_aside(result);
-    let result = &*result;
     let shaped = if revision.is_natural() {
         let lifted = lift_result(result, form)?;
         let mirrored = match mirror_result(&lifted)? {
@@ -41,36 +38,6 @@ pub(crate) fn shape(
     let mut shaped = shaped;
     keep_numbers(text, result, &mut shaped);
     Ok(Some(patch_value(text, result, &shaped)))
-}
-
-/// Empties an array that is the structured content, in its envelope or without: it goes from one to
-/// the other as it is, and so does its text, without being copied or compared.
-fn put_aside(result: &mut Value) {
-    let is_error = result.get("isError") == Some(&Value::Bool(true));
-    let Some(content) = result.get_mut(Structured::KEY).filter(|_| !is_error) else { return };
-    let inside = match content {
-        Value::Object(members) if members.len() == 1 => members.get_mut("result"),
-        Value::Array(_) => Some(content),
-        _ => None,
-    };
-    // How deep a result may be is told by its value.
-    if let Some(inside) = inside.filter(|inside| inside.is_array() && is_within(inside, DEPTH)) {
-        *inside = Value::Array(Vec::new());
-    }
-}
-
-/// So deep that every revision can carry it, however it is wrapped.
-const DEPTH: usize = MAX_PROJECTED_DEPTH - 10;
-
-/// Whether at most `levels` of arrays and objects are in each other.
-fn is_within(value: &Value, levels: usize) -> bool {
-    match value {
-        Value::Array(items) => levels > 0 && items.iter().all(|item| is_within(item, levels - 1)),
-        Value::Object(members) => {
-            levels > 0 && members.values().all(|member| is_within(member, levels - 1))
-        }
-        _ => true,
-    }
 }
 
 /// Lets a text block that was added say the structured content as the server wrote it: a number

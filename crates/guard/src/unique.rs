@@ -10,39 +10,27 @@ use serde_json::{Map, Number, Value};
 /// Reads `text`. Fails where it is no JSON, too deep, and where an object names a member twice: one
 /// reader takes the first, another the last, so that what was judged might not be what is used.
 pub(crate) fn read(text: &str) -> serde_json::Result<Value> {
-    Read::Whole.of(text)
-}
-
-/// Reads `text`, the result of a call. What its content says is passed over, and empty: nothing is
-/// judged by it, and it may be long.
-pub(crate) fn read_result(text: &str) -> serde_json::Result<Value> {
-    Read::Result.of(text)
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Read::Whole.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
 }
 
 /// How a value is read.
 #[derive(Clone, Copy)]
-enum Read {
+pub(crate) enum Read {
     /// All of it.
     Whole,
-    /// As a result.
-    Result,
-    /// As content, or a block of it.
+    /// As the content of a result: what it says is passed over, and empty.
     Content,
 }
 
 impl Read {
-    fn of(self, text: &str) -> serde_json::Result<Value> {
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let value = self.deserialize(&mut deserializer)?;
-        deserializer.end()?;
-        Ok(value)
-    }
-
     /// How the member `name` is read; nothing where it is passed over.
     fn member(self, name: &str) -> Option<Self> {
         match (self, name) {
-            (Self::Result, "content") | (Self::Content, "resource") => Some(Self::Content),
             (Self::Content, "text" | "data" | "blob") => None,
+            (Self::Content, "resource") => Some(Self::Content),
             _ => Some(Self::Whole),
         }
     }
@@ -134,9 +122,7 @@ impl<'de> Deserialize<'de> for Name {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
-    use super::{read, read_result};
+    use super::read;
 
     #[test]
     fn reads_what_serde_json_reads() {
@@ -159,23 +145,5 @@ mod tests {
     fn refuses_a_member_that_is_there_twice() {
         let error = read(r#"[{"a":{"b":1,"\u0062":1}}]"#).unwrap_err();
         assert!(error.to_string().starts_with("member `b` is there twice at line 1"), "{error}");
-    }
-
-    #[test]
-    fn passes_over_what_content_says() {
-        let text = r#"{"content":[{"type":"text","text":"a\"b"},{"type":"resource",
-            "resource":{"uri":"a:b","blob":"AAAA"}},{"type":"image","data":"\ud800"}],
-            "structuredContent":{"text":"a","content":[{"data":"b"}]}}"#;
-        let value = json!({
-            "content": [
-                { "type": "text", "text": "" },
-                { "type": "resource", "resource": { "uri": "a:b", "blob": "" } },
-                { "type": "image", "data": "" }
-            ],
-            "structuredContent": { "text": "a", "content": [{ "data": "b" }] }
-        });
-        assert_eq!(read_result(text).unwrap(), value);
-        assert!(read_result(r#"{"content":[{"text":"a","text":"b"}]}"#).is_err());
-        assert!(read_result(r#"{"content":[{"text":"a}]}"#).is_err());
     }
 }

@@ -35,6 +35,7 @@ mod verdict;
 mod violation;
 
 pub use dialect::Dialect;
+pub use engine::Instance;
 pub use error::{SchemaError, SchemaErrorKind};
 pub use limits::Limits;
 pub use metaschemas::metaschemas;

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use serde_json::Value;
 
 use crate::{
-    Dialect, Limits, Options, SchemaError, Unfinished, Verdict, Violations,
+    Dialect, Instance, Limits, Options, SchemaError, Unfinished, Verdict, Violations,
     admission::{self, Admitted, Documents},
     compile,
     engine::{
@@ -104,7 +104,7 @@ impl Schema {
     /// Whether `instance` is valid; `false` when that was not decided.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.decide(instance, self.0.limits.fuel).0 == Ok(true)
+        self.decide(Metered::Value(instance), self.0.limits.fuel).0 == Ok(true)
     }
 
     /// Validates `instance`; violations are collected only where it is invalid.
@@ -117,7 +117,7 @@ impl Schema {
     /// Deciding takes at most [`Limits::fuel`] steps; explaining an instance that turned out
     /// invalid takes at most twice as many again.
     pub fn measure(&self, instance: &Value) -> Measured {
-        let (decision, fuel) = self.decide(instance, self.0.limits.fuel);
+        let (decision, fuel) = self.decide(Metered::Value(instance), self.0.limits.fuel);
         match decision {
             Ok(true) => Measured { verdict: Verdict::Valid, fuel },
             Ok(false) => {
@@ -157,7 +157,7 @@ impl Schema {
         if fuel >= self.0.limits.fuel {
             return self.measure(instance);
         }
-        let (decision, spent) = self.decide(instance, fuel);
+        let (decision, spent) = self.decide(Metered::Value(instance), fuel);
         let (verdict, more) = match decision {
             Ok(true) => (Verdict::Valid, 0),
             Ok(false) => {
@@ -170,21 +170,27 @@ impl Schema {
         Measured { verdict, fuel: spent + more }
     }
 
+    /// The steps that it took to find `instance` valid; nothing where it is not, or not within `fuel`
+    /// steps, or not decided at all: then a [`Value`] of it can be asked about.
+    #[must_use]
+    pub fn accepts(&self, instance: &Instance<'_>, fuel: u64) -> Option<u64> {
+        let fuel = fuel.min(self.0.limits.fuel);
+        let (decision, taken) = self.decide(Metered::Instance(instance), fuel);
+        (decision == Ok(true)).then_some(taken)
+    }
+
     #[inline]
-    fn decide(&self, instance: &Value, fuel: u64) -> (Result<bool, Unfinished>, u64) {
+    fn decide(&self, instance: Metered<'_>, fuel: u64) -> (Result<bool, Unfinished>, u64) {
         let Compiled { validator, limits, admitted, allowance, .. } = &*self.0;
-        if self.0.plain_scalars
-            && fuel == limits.fuel
-            && matches!(instance, Value::Null | Value::Bool(_) | Value::Number(_))
-        {
-            let (valid, fuel) = run_to_end(allowance, || validator.is_valid(Metered(instance)));
+        if self.0.plain_scalars && fuel == limits.fuel && instance.is_plain() {
+            let (valid, fuel) = run_to_end(allowance, || validator.is_valid(instance));
             return (Ok(valid), fuel);
         }
         let levels = if let Some(levels) = admitted.need.nested {
             levels
         } else {
             // A recursive schema follows the instance wherever it goes.
-            let depth = nesting(instance, limits.instance_depth);
+            let depth = instance.nesting(limits.instance_depth);
             if depth > limits.instance_depth {
                 let limit = limits.instance_depth;
                 return (Err(Unfinished::InstanceDepth { found: depth, limit }), 0);
@@ -196,7 +202,7 @@ impl Schema {
             return (Err(Unfinished::Nesting { found: levels, limit }), 0);
         }
         let (decision, taken) =
-            with_stack(levels, || run(allowance, fuel, || validator.is_valid(Metered(instance))));
+            with_stack(levels, || run(allowance, fuel, || validator.is_valid(instance)));
         (decision.map_err(|stop| self.unfinished(stop, fuel)), taken)
     }
 
@@ -210,7 +216,7 @@ impl Schema {
         let Compiled { validator, limits, source, .. } = &*self.0;
         let (first, more) = self.run_explaining(instance, limits.fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
-            if let Err(error) = validator.validate(Metered(instance)) {
+            if let Err(error) = validator.validate(Metered::Value(instance)) {
                 explainer.add(&error);
             }
             explainer.finish(true)
@@ -225,7 +231,7 @@ impl Schema {
         let Compiled { validator, limits, source, .. } = &*self.0;
         let (all, taken) = self.run_explaining(instance, fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
-            for error in validator.iter_errors(Metered(instance)) {
+            for error in validator.iter_errors(Metered::Value(instance)) {
                 explainer.add(&error);
             }
             explainer.finish(false)

@@ -5,44 +5,46 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 
 use super::meter::{Stop, burn, depth, stop};
+use super::node::{Metered, MeteredArray, MeteredObject};
 
 /// Whether two values are equal; numbers compare by value.
-pub(crate) fn equal(left: &Value, right: &Value) -> bool {
+pub(crate) fn equal(left: Metered<'_>, right: Metered<'_>) -> bool {
     equal_at(left, right, 0)
 }
 
-fn equal_at(left: &Value, right: &Value, level: usize) -> bool {
+fn equal_at(left: Metered<'_>, right: Metered<'_>, level: usize) -> bool {
     burn(1);
-    match (left, right) {
-        (Value::Null, Value::Null) => true,
-        (Value::Bool(left), Value::Bool(right)) => left == right,
-        (Value::Number(left), Value::Number(right)) => equal_numbers(left, right),
-        (Value::String(left), Value::String(right)) => {
-            left.len() == right.len() && {
-                burn(left.len() as u64 >> 5);
-                left == right
-            }
-        }
-        (Value::Array(left), Value::Array(right)) => {
-            check_depth(level);
-            left.len() == right.len()
-                && left.iter().zip(right).all(|(left, right)| equal_at(left, right, level + 1))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            check_depth(level);
-            left.len() == right.len() && equal_members(left, right, level)
-        }
-        _ => false,
+    if left.kind() != right.kind() {
+        return false;
     }
+    if let (Some(left), Some(right)) = (left.text(), right.text()) {
+        return left.len() == right.len() && {
+            burn(left.len() as u64 >> 5);
+            left == right
+        };
+    }
+    if let (Some(left), Some(right)) = (left.number(), right.number()) {
+        return equal_numbers(left, right);
+    }
+    if let (Some(left), Some(right)) = (left.array(), right.array()) {
+        check_depth(level);
+        return left.count() == right.count()
+            && left.all().zip(right.all()).all(|(left, right)| equal_at(left, right, level + 1));
+    }
+    if let (Some(left), Some(right)) = (left.object(), right.object()) {
+        check_depth(level);
+        return left.count() == right.count() && equal_members(left, right, level);
+    }
+    left.boolean() == right.boolean()
 }
 
-fn equal_members(left: &Map<String, Value>, right: &Map<String, Value>, level: usize) -> bool {
-    left.iter().all(|(name, value)| {
+fn equal_members(left: MeteredObject<'_>, right: MeteredObject<'_>, level: usize) -> bool {
+    left.all().all(|(name, value)| {
         burn(6 + (name.len() as u64 >> 5));
-        right.get(name).is_some_and(|other| equal_at(value, other, level + 1))
+        right.find(name).is_some_and(|other| equal_at(value, other, level + 1))
     })
 }
 
@@ -58,43 +60,43 @@ fn check_depth(level: usize) {
 }
 
 /// Pays for everything `value` holds; what is too deep to be written out ends the run.
-pub(crate) fn burn_size(value: &Value) {
+pub(crate) fn burn_size(value: Metered<'_>) {
     let mut pending = vec![(value, 0)];
     while let Some((value, level)) = pending.pop() {
-        match value {
-            Value::String(string) => burn(1 + (string.len() as u64 >> 3)),
-            Value::Array(items) => {
-                check_depth(level);
-                burn(1 + items.len() as u64);
-                pending.extend(items.iter().map(|item| (item, level + 1)));
+        if let Some(string) = value.text() {
+            burn(1 + (string.len() as u64 >> 3));
+        } else if let Some(items) = value.array() {
+            check_depth(level);
+            burn(1 + items.count() as u64);
+            pending.extend(items.all().map(|item| (item, level + 1)));
+        } else if let Some(members) = value.object() {
+            check_depth(level);
+            burn(1);
+            for (name, value) in members.all() {
+                burn(1 + (name.len() as u64 >> 3));
+                pending.push((value, level + 1));
             }
-            Value::Object(members) => {
-                check_depth(level);
-                burn(1);
-                for (name, value) in members {
-                    burn(1 + (name.len() as u64 >> 3));
-                    pending.push((value, level + 1));
-                }
-            }
-            _ => burn(1),
+        } else {
+            burn(1);
         }
     }
 }
 
 /// Whether no two of `items` are equal.
-pub(crate) fn distinct(items: &[Value]) -> bool {
+pub(crate) fn distinct(items: MeteredArray<'_>) -> bool {
+    let items: Vec<_> = items.all().collect();
     if items.len() <= 8 {
         return items
             .iter()
             .enumerate()
-            .all(|(index, item)| !items[..index].iter().any(|other| equal(item, other)));
+            .all(|(index, item)| !items[..index].iter().any(|other| equal(*item, *other)));
     }
     let mut hashes: Vec<(u64, usize)> = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
         // The keys are fixed, so that the same values burn the same everywhere; whoever finds
         // collisions pays for the comparisons below.
         let mut state = DefaultHasher::new();
-        hash(item, &mut state, 0);
+        hash(*item, &mut state, 0);
         hashes.push((state.finish(), index));
     }
     // Sorting takes about as many steps as there are items times the height of the tree.
@@ -102,56 +104,55 @@ pub(crate) fn distinct(items: &[Value]) -> bool {
     hashes.sort_unstable();
     hashes.chunk_by(|left, right| left.0 == right.0).all(|alike| {
         alike.iter().enumerate().all(|(position, (_, index))| {
-            !alike[..position].iter().any(|(_, other)| equal(&items[*index], &items[*other]))
+            !alike[..position].iter().any(|(_, other)| equal(items[*index], items[*other]))
         })
     })
 }
 
 /// Equal values hash alike; containers are closed by a mark and their length.
-fn hash(value: &Value, state: &mut DefaultHasher, level: usize) {
+fn hash(value: Metered<'_>, state: &mut DefaultHasher, level: usize) {
     burn(2);
-    match value {
-        Value::Null => state.write_u8(0),
-        Value::Bool(boolean) => state.write_u8(1 + u8::from(*boolean)),
-        Value::Number(number) => {
-            state.write_u8(3);
-            // Integers beyond 2^53 share a float, and so a hash, with their neighbours.
-            let float = number.as_f64().unwrap_or(f64::NAN);
-            if float.abs() >= 9_007_199_254_740_992.0
-                && let Some(integer) = integer_bits(number)
-            {
-                state.write_u64(integer);
-                return;
-            }
-            state.write_u64(if float == 0.0 { 0 } else { float.to_bits() });
+    if let Some(number) = value.number() {
+        hash_number(number, state);
+    } else if let Some(string) = value.text() {
+        burn(string.len() as u64 >> 4);
+        state.write_u8(4);
+        state.write(string.as_bytes());
+    } else if let Some(items) = value.array() {
+        check_depth(level);
+        state.write_u8(5);
+        for item in items.all() {
+            hash(item, state, level + 1);
         }
-        Value::String(string) => {
-            burn(string.len() as u64 >> 4);
-            state.write_u8(4);
-            state.write(string.as_bytes());
+        state.write_usize(items.count());
+    } else if let Some(members) = value.object() {
+        check_depth(level);
+        let mut sum = 0_u64;
+        for (name, value) in members.all() {
+            burn(2 + (name.len() as u64 >> 4));
+            let mut member = DefaultHasher::new();
+            member.write(name.as_bytes());
+            hash(value, &mut member, level + 1);
+            sum = sum.wrapping_add(member.finish());
         }
-        Value::Array(items) => {
-            check_depth(level);
-            state.write_u8(5);
-            for item in items {
-                hash(item, state, level + 1);
-            }
-            state.write_usize(items.len());
-        }
-        Value::Object(members) => {
-            check_depth(level);
-            let mut sum = 0_u64;
-            for (name, value) in members {
-                burn(2 + (name.len() as u64 >> 4));
-                let mut member = DefaultHasher::new();
-                member.write(name.as_bytes());
-                hash(value, &mut member, level + 1);
-                sum = sum.wrapping_add(member.finish());
-            }
-            state.write_u8(6);
-            state.write_u64(sum);
-        }
+        state.write_u8(6);
+        state.write_u64(sum);
+    } else {
+        state.write_u8(value.boolean().map_or(0, |boolean| 1 + u8::from(boolean)));
     }
+}
+
+fn hash_number(number: &Number, state: &mut DefaultHasher) {
+    state.write_u8(3);
+    // Integers beyond 2^53 share a float, and so a hash, with their neighbours.
+    let float = number.as_f64().unwrap_or(f64::NAN);
+    if float.abs() >= 9_007_199_254_740_992.0
+        && let Some(integer) = integer_bits(number)
+    {
+        state.write_u64(integer);
+        return;
+    }
+    state.write_u64(if float == 0.0 { 0 } else { float.to_bits() });
 }
 
 /// A large number as an integer, where its float is one.

@@ -1,12 +1,14 @@
 //! The validator behind a schema: the `jsonschema` crate, reading instances through a meter.
 
 mod equality;
+mod instance;
 mod meter;
 mod node;
 mod pattern;
 mod stack;
 mod width;
 
+pub use instance::Instance;
 pub(crate) use meter::{Allowance, Stop, burn, next_id, run, run_to_end};
 pub(crate) use node::{Metered, MeteredJson};
 pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};

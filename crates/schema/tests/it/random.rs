@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_schema::{Dialect, Schema, SchemaErrorKind, Unfinished, Verdict};
+use toolpact_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
 use toolpact_testkit::plain;
 
 use crate::generate::{self, Rng};
@@ -56,6 +56,7 @@ pub(crate) fn compare(schema: &Value, values: &[Value]) -> Result<bool, Failed> 
         if ours.measure(value) != measured {
             return Err(format!("two runs differ: {schema} with {value}").into());
         }
+        accepts(&ours, value)?;
         if ours.is_valid(value) != measured.verdict.is_valid() {
             return Err(format!("`is_valid` and `measure` differ: {schema} with {value}").into());
         }
@@ -73,6 +74,24 @@ pub(crate) fn compare(schema: &Value, values: &[Value]) -> Result<bool, Failed> 
         }
     }
     Ok(true)
+}
+
+/// An error where an [`Instance`] of `value` is judged otherwise than `value`, or at another price.
+pub(crate) fn accepts(schema: &Schema, value: &Value) -> Result<(), Failed> {
+    let text = value.to_string();
+    // Not all can be read.
+    let Ok(instance) = serde_json::from_str::<Instance<'_>>(&text) else { return Ok(()) };
+    let measured = schema.measure(value);
+    let found = schema.accepts(&instance, u64::MAX);
+    let expected = measured.verdict.is_valid().then_some(measured.fuel);
+    // Deciding is at least as cheap as all of it.
+    let short = measured.fuel.checked_sub(1).and_then(|fuel| schema.accepts(&instance, fuel));
+    if found != expected || (expected.is_some() && short.is_some()) {
+        return Err(
+            format!("an instance of {value}: {found:?}, {short:?}, not {expected:?}").into()
+        );
+    }
+    Ok(())
 }
 
 /// What the plain crate has no rule about.

@@ -9,6 +9,8 @@ use toolpact_schema::Verdict;
 use toolpact_testkit::plain;
 use toolpact_testkit::suite::{self, File, Kind};
 
+use crate::random::accepts;
+
 const FAILURES: &str = include_str!("optional-failures.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -52,6 +54,11 @@ fn failures(file: &File) -> Vec<String> {
                 Verdict::Invalid(_) => !case.valid,
                 Verdict::Unfinished(_) => false,
             });
+            if let Ok(schema) = &schema
+                && let Err(error) = accepts(schema, &case.data)
+            {
+                failures.push(format!("{} / {}: {error:?}", group.description, case.description));
+            }
             if !right {
                 failures.push(format!("{} / {}", group.description, case.description));
             }
