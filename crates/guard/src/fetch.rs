@@ -1,10 +1,9 @@
 //! The tool list of a server, asked for by the guard itself.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::{Map, Value, json};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use toolpact_contract::Revision;
 
 use crate::catalog::{Known, Look, Place};
@@ -29,6 +28,14 @@ pub(crate) trait Asks: Sync {
         &self,
         params: Map<String, Value>,
     ) -> impl Future<Output = Result<Vec<u8>, String>> + Send;
+}
+
+/// A list that could not be had.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Failed {
+    /// Until when it is not asked for again, unless it changes.
+    until: Instant,
+    place: Place,
 }
 
 /// From one page of a list to the next.
@@ -72,19 +79,28 @@ impl Inspector {
     ) -> Option<Known> {
         if let Look::Unseen = self.look(revision, name) {
             let asked = Instant::now();
-            let mut last_failed = self.fetching.lock().await;
+            let mut failed = self.fetching.lock().await;
             // Who waited while it failed does not wait for the same again.
-            let in_vain = last_failed.is_some_and(|at| at > asked);
+            let in_vain = failed.is_some_and(|failed| {
+                failed.until > asked && lock(&self.catalog).is_since(failed.place)
+            });
             if !in_vain && matches!(self.look(revision, name), Look::Unseen) {
                 let wait = self.settings().list_timeout;
-                let failed = match timeout(wait, self.fetch(meta, revision, server)).await {
-                    Ok(fetched) => fetched.err(),
-                    Err(_) => Some(format!("no answer within {} s", wait.as_secs())),
+                let place = lock(&self.catalog).asks(true);
+                let (reason, until) = match timeout(wait, self.fetch(meta, revision, server)).await
+                {
+                    Ok(Ok(())) => (None, Instant::now()),
+                    Ok(Err(reason)) => (Some(reason), Instant::now()),
+                    // One that does not come is not waited for at every call.
+                    Err(_) => {
+                        let reason = format!("no answer within {} s", wait.as_secs());
+                        (Some(reason), Instant::now() + wait)
+                    }
                 };
-                if let Some(failed) = failed {
-                    *last_failed = Some(Instant::now());
+                if let Some(reason) = reason {
+                    *failed = Some(Failed { until, place });
                     self.say(Event::error(format!(
-                        "server: its tool list could not be had, calls are not judged: {failed}"
+                        "server: its tool list could not be had, calls are not judged: {reason}"
                     )));
                 }
             }

@@ -14,6 +14,7 @@ use toolpact_contract::{
 use toolpact_schema::Instance;
 
 use crate::catalog::{Catalog, Known, Look};
+use crate::fetch::Failed;
 use crate::message::{Initialized, object};
 use crate::outline::Outline;
 use crate::shape::shape;
@@ -32,8 +33,8 @@ pub struct Inspector {
     pub(crate) catalog: Mutex<Catalog>,
     pub(crate) tasks: Mutex<Tasks>,
     said: Mutex<HashSet<u64>>,
-    /// Held while the guard asks for the tool list: one asks, the others wait. When it last failed.
-    pub(crate) fetching: tokio::sync::Mutex<Option<Instant>>,
+    /// Held while the guard asks for the tool list: one asks, the others wait.
+    pub(crate) fetching: tokio::sync::Mutex<Option<Failed>>,
 }
 
 impl std::fmt::Debug for Inspector {

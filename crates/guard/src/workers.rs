@@ -92,5 +92,5 @@ fn patient() -> Option<&'static Runtime> {
 fn give_way() {
     #[cfg(target_os = "linux")]
     // Without it a thread is as good as all others.
-    let _ = rustix::process::setpriority_process(None, 19);
+    let _ = rustix::process::setpriority_process(None, 10);
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use toolpact_contract::{Mode, Policy};
 use toolpact_guard::Settings;
+use toolpact_schema::{Limits, Schema};
 
 use crate::fetch::page;
 use crate::pair::Pair;
@@ -183,10 +184,16 @@ async fn a_batch_loses_only_what_is_refused() {
 
 #[tokio::test]
 async fn a_costly_validation_holds_up_nobody() {
-    let mut pair = Pair::new(Settings::default());
+    // More than is judged before what is judged gives way to all others.
+    let mut limits = Limits::default();
+    limits.fuel = 600_000;
+    let mut settings = Settings::default();
+    settings.schema = Schema::options().limits(limits);
+    let mut pair = Pair::new(settings);
     pair.initialize("2025-11-25").await;
     // Equality of large arrays: costs until the fuel is used up.
-    pair.list(r#"[{"name":"slow","inputSchema":{"type":"object","properties":{"a":{"uniqueItems":true}}}},{"name":"fast","inputSchema":{"type":"object"}}]"#)
+    let unique = [r#"{"uniqueItems":true}"#; 200].join(",");
+    pair.list(&format!(r#"[{{"name":"slow","inputSchema":{{"type":"object","properties":{{"a":{{"allOf":[{unique}]}}}}}}}},{{"name":"fast","inputSchema":{{"type":"object"}}}}]"#))
         .await;
     let items: Vec<_> = (0..4000).map(|n| json!([[n], [n], { "x": n }])).collect();
     for id in 0..3 {
@@ -194,10 +201,16 @@ async fn a_costly_validation_holds_up_nobody() {
     }
     pair.client.send(&call(10, "fast", &json!({}))).await;
     pair.client.send(r#"{"jsonrpc":"2.0","id":11,"method":"ping"}"#).await;
-    // Whatever becomes of the slow ones, these two arrive.
+    // However long the slow ones take, these two arrive.
     let mut awaited = vec![json!(10), json!(11)];
     while !awaited.is_empty() {
         let arrived = pair.server.json().await["id"].clone();
         awaited.retain(|id| *id != arrived);
+    }
+    for _ in 0..3 {
+        let answer = pair.client.json().await;
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("could not be checked"), "{text}");
     }
 }

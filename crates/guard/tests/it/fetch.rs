@@ -40,11 +40,9 @@ async fn a_call_to_an_unseen_tool_fetches_all_pages_first() {
     assert_eq!(pair.server.json().await["method"], "tools/list");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_list_that_does_not_come_is_waited_for_once() {
-    let mut settings = Settings::default();
-    settings.list_timeout = Duration::from_millis(300);
-    let mut pair = Pair::new(settings);
+    let mut pair = Pair::new(Settings::default());
     for id in 1..=3 {
         pair.client.send(&call(id, "days", &json!({}))).await;
     }
@@ -52,7 +50,16 @@ async fn a_list_that_does_not_come_is_waited_for_once() {
     for _ in 1..=3 {
         assert_eq!(pair.server.json().await["method"], "tools/call");
     }
+    // Nor is it waited for at the next call, unless it changes, or a while has passed.
+    pair.passes(&call(4, "days", &json!({}))).await;
     assert_eq!(pair.said().len(), 1, "{:?}", pair.said());
+    pair.comes(CHANGED).await;
+    pair.client.send(&call(5, "days", &json!({}))).await;
+    assert_eq!(pair.server.json().await["method"], "tools/list");
+    assert_eq!(pair.server.json().await["id"], 5);
+    tokio::time::advance(Duration::from_secs(31)).await;
+    pair.client.send(&call(6, "days", &json!({}))).await;
+    assert_eq!(pair.server.json().await["method"], "tools/list");
 }
 
 #[tokio::test]
