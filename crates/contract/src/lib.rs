@@ -113,7 +113,7 @@ pub use output::OutputSchema;
 pub use project::{
     Form, Formats, MARKER, MAX_DEPTH, MAX_POINTER_BYTES, MAX_PROJECTED_DEPTH, MAX_URI_BYTES,
     Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked, lift_result, lift_tool,
-    mirror_result, project_result, project_tool, send_result, send_result_owned,
+    mirror_result, project_result, project_tool, send_result, send_result_owned, send_structured,
 };
 pub use revision::Revision;
 pub use rules::{Rule, rule, rules};

@@ -5,9 +5,10 @@ use std::sync::{Arc, LazyLock};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use toolpact_contract::{
-    Contract, JudgedCall, Mode, OutputSchema, judge_arguments, judge_arguments_within,
-    judge_result, judge_result_within,
+    Contract, JudgedCall, Mode, judge_arguments, judge_arguments_within, judge_result,
+    judge_result_within,
 };
+use toolpact_schema::Schema;
 
 /// Steps of a validation that may run between two turns of the event loop: well below a millisecond.
 const GLANCE: u64 = 50_000;
@@ -63,8 +64,8 @@ pub(crate) async fn check(
 }
 
 /// Whether `value` is seen to be valid at first look: the common case, which needs no judgement.
-pub(crate) fn is_seen_valid(output: &OutputSchema, value: &Value) -> bool {
-    output.schema().validate_within(value, GLANCE).is_valid()
+pub(crate) fn is_seen_valid(schema: &Schema, value: &Value) -> bool {
+    schema.validate_within(value, GLANCE).is_valid()
 }
 
 /// What a refusal says.

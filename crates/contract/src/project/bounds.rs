@@ -1,4 +1,4 @@
-//! How deep a JSON value is and how much its places take to name, told without recursion.
+//! How deep a JSON value is and how much its places take to name.
 
 use serde_json::Value;
 use toolpact_schema::Pointer;
@@ -25,22 +25,31 @@ pub(crate) const MAX_READ_DEPTH: usize = 3 * MAX_DEPTH;
 
 /// Refuses what is deeper than `limit`, so that everything after may recurse.
 pub(crate) fn check(value: &Value, at: &str, limit: usize) -> Result<(), ProjectError> {
-    let mut level = vec![value];
-    for _ in 0..limit {
-        let mut next = Vec::new();
-        for value in level {
-            match value {
-                Value::Array(list) => next.extend(list.iter().filter(|value| is_container(value))),
-                Value::Object(map) => next.extend(map.values().filter(|value| is_container(value))),
-                _ => {}
-            }
-        }
-        if next.is_empty() {
-            return Ok(());
-        }
-        level = next;
+    if is_within(value, limit) {
+        return Ok(());
     }
     Err(ProjectError::new(Pointer::from(at), ProjectErrorKind::Depth { limit }))
+}
+
+/// Refuses a result for what is inside of its `levels` outer containers, as [`check`] would refuse the whole.
+pub(crate) fn check_below(value: &Value, levels: usize, limit: usize) -> Result<(), ProjectError> {
+    if is_within(value, limit - levels) {
+        return Ok(());
+    }
+    Err(ProjectError::new(Pointer::root(), ProjectErrorKind::Depth { limit }))
+}
+
+/// Whether no more than `limit` containers are inside of each other.
+fn is_within(value: &Value, limit: usize) -> bool {
+    // Most of what is in a container is none.
+    let fits = |value: &Value| {
+        !matches!(value, Value::Array(_) | Value::Object(_)) || is_within(value, limit - 1)
+    };
+    match value {
+        Value::Array(list) => limit > 0 && list.iter().all(fits),
+        Value::Object(map) => limit > 0 && map.values().all(fits),
+        _ => true,
+    }
 }
 
 /// Refuses a schema whose places take more than [`MAX_POINTER_BYTES`] to name, all together: a long key
@@ -77,8 +86,4 @@ pub(crate) fn check_uris(total: usize) -> Result<(), ProjectError> {
     }
     let kind = ProjectErrorKind::UriBytes { found: total, limit: MAX_URI_BYTES };
     Err(ProjectError::new(Pointer::root(), kind))
-}
-
-fn is_container(value: &Value) -> bool {
-    value.is_array() || value.is_object()
 }

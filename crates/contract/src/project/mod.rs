@@ -86,5 +86,7 @@ pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
 pub use marker::MARKER;
 pub use projection::{Formats, Nullable, Projection, Unmarked};
-pub use result::{lift_result, mirror_result, project_result, send_result, send_result_owned};
+pub use result::{
+    lift_result, mirror_result, project_result, send_result, send_result_owned, send_structured,
+};
 pub use tool::{Shaped, lift_tool, project_tool};

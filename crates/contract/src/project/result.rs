@@ -1,6 +1,6 @@
 //! Results, mirrored, projected and lifted.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::LazyLock};
 
 use serde_json::{Map, Value, json};
 use toolpact_schema::Pointer;
@@ -14,6 +14,15 @@ use crate::{Revision, Structured};
 
 const CONTENT: &str = "content";
 const FORM: &str = "form";
+
+/// The `_meta` of a result in the envelope that has no other.
+static MARKED: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| Map::from_iter([(marker::MARKER.to_owned(), enveloped().into())]));
+
+/// The marker of a result in the envelope.
+fn enveloped() -> Map<String, Value> {
+    Map::from_iter([(FORM.to_owned(), "envelope".into())])
+}
 
 /// `result` with its structured content mirrored as text, where a reader needs that.
 ///
@@ -107,21 +116,14 @@ fn project<'a>(
     if is_error(members) {
         return Ok(error_text::hide(members, value)?.map_or(result, Cow::Owned));
     }
-    let wrapped = match form {
-        Form::Envelope => true,
-        Form::Undeclared => structured.is_bare(),
-        Form::NullableObject => value.is_null(),
-        Form::Natural | Form::Object => false,
-    };
-    if !wrapped {
+    if !is_wrapped_as(form, value) {
         return Ok(result);
     }
     let mut members = into_members(result);
     if let Some(value) = members.get_mut(Structured::KEY) {
-        // `json!` would copy it.
-        *value = Value::Object(Map::from_iter([("result".to_owned(), value.take())]));
+        *value = envelope(value.take());
     }
-    marker::put(&mut members, Map::from_iter([(FORM.to_owned(), "envelope".into())]));
+    marker::put(&mut members, enveloped());
     let projected = Value::Object(members);
     bounds::check(&projected, "", bounds::MAX_PROJECTED_DEPTH)?;
     Ok(Cow::Owned(projected))
@@ -147,6 +149,55 @@ pub fn send_result<'a>(
 /// As [`send_result`].
 pub fn send_result_owned(result: Value, form: Form, to: &Revision) -> Result<Value, ProjectError> {
     Ok(project(mirror(Cow::Owned(result))?, form, to)?.into_owned())
+}
+
+/// What [`send_result`] makes of `value`, the structured content of a result that has a text block, no `_meta` and
+/// is no error: what to send in its place, and the `_meta` that marks it where it is in the envelope. Nothing of it is
+/// copied.
+///
+/// # Errors
+///
+/// As [`send_result`].
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::{Form, Revision, send_structured};
+///
+/// let (value, meta) = send_structured(json!([1]), Form::Envelope, &Revision::V2025_11_25)?;
+/// assert_eq!(value, json!({ "result": [1] }));
+/// assert!(meta.is_some());
+/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// ```
+pub fn send_structured(
+    value: Value,
+    form: Form,
+    to: &Revision,
+) -> Result<(Value, Option<Map<String, Value>>), ProjectError> {
+    if to.is_natural() {
+        return Ok((value, None));
+    }
+    if !is_wrapped_as(form, &value) {
+        bounds::check_below(&value, 1, bounds::MAX_READ_DEPTH)?;
+        return Ok((value, None));
+    }
+    // The result and the envelope are around it.
+    bounds::check_below(&value, 2, bounds::MAX_PROJECTED_DEPTH)?;
+    Ok((envelope(value), Some(MARKED.clone())))
+}
+
+/// Whether `value`, of a tool whose output has this form, goes into the envelope toward a legacy revision.
+fn is_wrapped_as(form: Form, value: &Value) -> bool {
+    match form {
+        Form::Envelope => true,
+        Form::Undeclared => !value.is_object(),
+        Form::NullableObject => value.is_null(),
+        Form::Natural | Form::Object => false,
+    }
+}
+
+// `json!` would copy it.
+fn envelope(value: Value) -> Value {
+    Value::Object(Map::from_iter([("result".to_owned(), value)]))
 }
 
 /// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.

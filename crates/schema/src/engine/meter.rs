@@ -69,7 +69,6 @@ struct Meter {
     error: Cell<u32>,
     depth: Cell<usize>,
     has_names: Cell<bool>,
-    names: RefCell<Option<Arc<HardPatterns>>>,
 }
 
 thread_local! {
@@ -86,9 +85,10 @@ thread_local! {
             error: Cell::new(0),
             depth: Cell::new(0),
             has_names: Cell::new(false),
-            names: RefCell::new(None),
         }
     };
+    // Apart, because what has a destructor is looked at twice on every access.
+    static NAMES: RefCell<Option<Arc<HardPatterns>>> = const { RefCell::new(None) };
 }
 
 /// A number that no other prices have.
@@ -142,8 +142,9 @@ impl Meter {
         let matching = allowance.name_patterns.saturating_mul(2);
         self.member.set(allowance.place.saturating_add(copy).saturating_add(matching));
         self.depth.set(allowance.depth);
-        self.has_names.set(allowance.names.is_some());
-        self.names.replace(allowance.names.clone());
+        if self.has_names.replace(allowance.names.is_some()) || allowance.names.is_some() {
+            NAMES.with(|names| names.replace(allowance.names.clone()));
+        }
     }
 }
 
@@ -217,14 +218,14 @@ pub(crate) fn burn_member(name: &str) {
         steps += (name.len() as u64).saturating_mul(u64::from(meter.name_scan.get())) >> 4;
         burn_from(meter, steps);
         if meter.has_names.get() {
-            try_names(meter, name);
+            try_names(name);
         }
     });
 }
 
 #[cold]
-fn try_names(meter: &Meter, name: &str) {
-    let names = meter.names.borrow().clone();
+fn try_names(name: &str) {
+    let names = NAMES.with(|names| names.borrow().clone());
     if let Some(names) = names {
         names.try_all(name);
     }

@@ -1,12 +1,12 @@
 //! `tools/call` under the contract.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 
-use futures_util::FutureExt as _;
+use futures_util::{FutureExt as _, future};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
-    service::RequestContext,
+    service::{MaybeSendFuture, RequestContext},
 };
 use serde_json::{Map, Value};
 use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured};
@@ -14,6 +14,7 @@ use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured};
 use super::{
     Enforced, Shared,
     entry::{Entry, Kept},
+    handler::guarded,
     nulls::drop_nulls,
     send::send,
 };
@@ -23,44 +24,129 @@ use crate::{
     report::report,
 };
 
+/// What the response of a handler is held to.
+enum Held {
+    /// The contract of a tool that is listed, and can be used.
+    Listed(Arc<Entry>),
+    /// None: no tool of this name is listed. The handler has its own answer for that.
+    Unlisted(Cow<'static, str>),
+}
+
+impl Held {
+    fn kept(&self) -> Option<&Kept> {
+        match self {
+            Self::Listed(entry) => entry.kept.as_ref(),
+            Self::Unlisted(_) => None,
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Listed(entry) => &entry.source.name,
+            Self::Unlisted(name) => name,
+        }
+    }
+}
+
+/// A call that the handler may be asked.
+struct Admitted {
+    held: Held,
+    revision: Revision,
+    /// Says that a call is under way.
+    _active: Arc<()>,
+}
+
+type Response = Result<CallToolResponse, ErrorData>;
+
 impl<H: ServerHandler> Enforced<H> {
     /// Calls a tool: arguments judged first, the result judged and projected after.
-    pub(super) async fn call(
+    ///
+    /// `rmcp` moves the future of a request several times before it runs, so this one holds little more than that of
+    /// the handler; what is seldom needed is boxed.
+    pub(super) fn call(
+        &self,
+        mut request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> impl Future<Output = Response> + MaybeSendFuture {
+        match self.admit_at_once(&mut request, &context) {
+            Some(admitted) => self.run(admitted, request, context).left_future(),
+            None => {
+                Box::pin(guarded("tools/call", self.call_slowly(request, context))).right_future()
+            }
+        }
+    }
+
+    /// Admits a call of a tool that was judged before, with arguments that are seen to be valid: the common case.
+    fn admit_at_once(
+        &self,
+        request: &mut CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Admitted> {
+        let entry =
+            self.shared.is_fixed.get()?.then(|| self.shared.store.recent(&request.name))??;
+        let kept = entry.kept.as_ref()?;
+        let is_absent = request.arguments.is_none();
+        let arguments = Value::Object(request.arguments.take().unwrap_or_default());
+        let is_admitted = self.shared.options.arguments == Mode::Off
+            || is_seen_valid(kept.contract.input().schema(), &arguments);
+        request.arguments = match arguments {
+            Value::Object(arguments) if !is_absent => Some(arguments),
+            _ => None,
+        };
+        is_admitted.then(|| self.admitted(Held::Listed(entry), context))
+    }
+
+    fn admitted(&self, held: Held, context: &RequestContext<RoleServer>) -> Admitted {
+        Admitted { held, revision: revision_of(context), _active: Arc::clone(&self.shared.active) }
+    }
+
+    async fn call_slowly(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
+    ) -> Response {
         let _active = Arc::clone(&self.shared.active);
-        let revision = revision_of(&context);
         let Some(entry) = self.entry(&request.name, &context).await? else {
-            // The handler has its own answer for tools it does not list.
-            let response = self.run(request, context).await?;
-            return Ok(finish(response, Form::Undeclared, &revision));
+            let admitted = self.admitted(Held::Unlisted(request.name.clone()), &context);
+            return self.run(admitted, request, context).await;
         };
         let Some(kept) = &entry.kept else { return Err(unusable(&entry)) };
         let request = match self.shared.admit(kept, request).await? {
             Ok(request) => request,
             Err(refusal) => return Ok(refusal.into()),
         };
-        let response = match self.run(request, context).await? {
-            CallToolResponse::Complete(result) => self.shared.judge(kept, result).await?.into(),
-            other => other,
-        };
-        Ok(finish(response, kept.form, &revision))
+        let admitted = self.admitted(Held::Listed(entry), &context);
+        self.run(admitted, request, context).await
     }
 
-    /// Calls the handler. A panic fails this call and nothing else.
-    async fn run(
+    /// Calls the handler, and judges what it answers. A panic fails this call and nothing else.
+    fn run(
         &self,
+        admitted: Admitted,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let name = request.name.clone();
-        let call = async { self.handler.call_tool(request, context).await };
-        AssertUnwindSafe(call).catch_unwind().await.unwrap_or_else(|_| {
-            tracing::error!(target: "toolpact", "tool `{name}` panicked");
-            let text = format!("tool `{name}` failed: internal error");
-            Ok(error(text).into())
+    ) -> impl Future<Output = Response> + MaybeSendFuture {
+        let call = future::lazy(move |_| self.handler.call_tool(request, context)).flatten();
+        AssertUnwindSafe(call).catch_unwind().then(move |response| {
+            let mut response = response.unwrap_or_else(|_| {
+                let name = admitted.held.name();
+                tracing::error!(target: "toolpact", "tool `{name}` panicked");
+                Ok(error(format!("tool `{name}` failed: internal error")).into())
+            });
+            let mut is_right = true;
+            if let Ok(CallToolResponse::Complete(result)) = &mut response {
+                is_right = self.shared.is_right(admitted.held.kept(), result);
+                if is_right {
+                    finish(result, &admitted);
+                }
+            }
+            match response {
+                Ok(CallToolResponse::Complete(result)) if !is_right => {
+                    let judge = guarded("tools/call", self.shared.judge(admitted, result));
+                    Box::pin(judge).right_future()
+                }
+                response => future::ready(response).left_future(),
+            }
         })
     }
 }
@@ -95,19 +181,20 @@ impl Shared {
         Ok(Ok(request))
     }
 
-    /// Judges `result`, and gives it back or what to send in its place.
-    async fn judge(
-        &self,
-        kept: &Kept,
-        mut result: CallToolResult,
-    ) -> Result<CallToolResult, ErrorData> {
-        let Some(output) = kept.contract.output() else { return Ok(result) };
-        if result.is_error == Some(true)
+    /// Whether there is nothing to judge in `result`, or it is seen to be valid: the common case.
+    fn is_right(&self, kept: Option<&Kept>, result: &CallToolResult) -> bool {
+        let Some(output) = kept.and_then(|kept| kept.contract.output()) else { return true };
+        result.is_error == Some(true)
             || self.options.results == Mode::Off
-            || result.structured_content.as_ref().is_some_and(|value| is_seen_valid(output, value))
-        {
-            return Ok(result);
-        }
+            || result
+                .structured_content
+                .as_ref()
+                .is_some_and(|value| is_seen_valid(output.schema(), value))
+    }
+
+    /// Judges `result`, and gives what to send: it, or a refusal.
+    async fn judge(&self, admitted: Admitted, mut result: CallToolResult) -> Response {
+        let Some(kept) = admitted.held.kept() else { return Ok(result.into()) };
         let mut judged = Map::new();
         judged.extend(
             result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)),
@@ -117,12 +204,13 @@ impl Shared {
                 .await
                 .map_err(stopped)?;
         if let Some(refusal) = self.refusal(&outcome) {
-            return Ok(refusal);
+            return Ok(refusal.into());
         }
         if let Value::Object(mut judged) = judged {
             result.structured_content = judged.remove(Structured::KEY);
         }
-        Ok(result)
+        finish(&mut result, &admitted);
+        Ok(result.into())
     }
 
     /// Reports what was found, and gives what to answer where the call is refused.
@@ -132,14 +220,13 @@ impl Shared {
     }
 }
 
-/// `response` in the shape that `revision` can carry.
-fn finish(response: CallToolResponse, form: Form, revision: &Revision) -> CallToolResponse {
-    let CallToolResponse::Complete(mut result) = response else { return response };
-    if let Err(problem) = send(&mut result, form, revision) {
+/// Gives `result` the shape that the revision of its request can carry.
+fn finish(result: &mut CallToolResult, admitted: &Admitted) {
+    let form = admitted.held.kept().map_or(Form::Undeclared, |kept| kept.form);
+    if let Err(problem) = send(result, form, &admitted.revision) {
         tracing::error!(target: "toolpact", "result withheld: {problem}");
-        result = error(format!("the result was withheld: {problem}"));
+        *result = error(format!("the result was withheld: {problem}"));
     }
-    result.into()
 }
 
 fn stopped(_: Stopped) -> ErrorData {

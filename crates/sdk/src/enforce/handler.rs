@@ -20,7 +20,7 @@ use rmcp::{
         SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestMethod,
         UnsubscribeRequestParams, UpdateTaskParams,
     },
-    service::{NotificationContext, RequestContext, SubscriptionContext},
+    service::{MaybeSendFuture, NotificationContext, RequestContext, SubscriptionContext},
 };
 
 use toolpact_contract::Revision;
@@ -30,13 +30,15 @@ use super::{Enforced, malformed};
 type Context = RequestContext<RoleServer>;
 
 /// `work`, the answer to `method`. `rmcp` would leave a request without an answer where it panics.
-async fn guarded<T>(
-    method: &str,
+pub(super) fn guarded<T>(
+    method: &'static str,
     work: impl Future<Output = Result<T, ErrorData>>,
-) -> Result<T, ErrorData> {
-    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|_| {
-        tracing::error!(target: "toolpact", "{method} panicked");
-        Err(ErrorData::internal_error("internal error", None))
+) -> impl Future<Output = Result<T, ErrorData>> {
+    AssertUnwindSafe(work).catch_unwind().map(move |answer| {
+        answer.unwrap_or_else(|_| {
+            tracing::error!(target: "toolpact", "{method} panicked");
+            Err(ErrorData::internal_error("internal error", None))
+        })
     })
 }
 
@@ -50,15 +52,15 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        guarded("tools/list", self.list(request, context)).await
+        guarded("tools/list", Box::pin(self.list(request, context))).await
     }
 
-    async fn call_tool(
+    fn call_tool(
         &self,
         request: CallToolRequestParams,
         context: Context,
-    ) -> Result<CallToolResponse, ErrorData> {
-        guarded("tools/call", self.call(request, context)).await
+    ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + MaybeSendFuture + '_ {
+        self.call(request, context)
     }
 
     /// `rmcp` hands over requests that it cannot read as custom ones.

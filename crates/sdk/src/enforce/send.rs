@@ -2,7 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Form, ProjectError, Revision, send_result_owned};
+use toolpact_contract::{Form, ProjectError, Revision, send_result_owned, send_structured};
 
 /// Mirrors the structured content of `result` as text where a reader needs that, and gives it the shape
 /// that `revision` can carry; `form` is that of its tool.
@@ -13,8 +13,23 @@ pub(super) fn send(
     form: Form,
     revision: &Revision,
 ) -> Result<(), ProjectError> {
-    if is_ready(result, revision) {
+    if result.structured_content.is_none() {
         return Ok(());
+    }
+    // A result that says all in text already: the common case.
+    if result.content.iter().any(|block| matches!(block, ContentBlock::Text(_))) {
+        if revision.is_natural() {
+            return Ok(());
+        }
+        if result.is_error != Some(true)
+            && result.meta.is_none()
+            && let Some(value) = result.structured_content.take()
+        {
+            let (value, meta) = send_structured(value, form, revision)?;
+            result.structured_content = Some(value);
+            result.meta = meta.map(MetaObject);
+            return Ok(());
+        }
     }
     let outline = outline(result);
     let blocks = result.content.len();
@@ -28,17 +43,6 @@ pub(super) fn send(
     let added = sent.get("content").and_then(|content| content.get(blocks)?.get("text")?.as_str());
     result.content.extend(added.map(ContentBlock::text));
     Ok(())
-}
-
-/// Whether there is nothing to do, seen without looking at the structured content: the common case.
-fn is_ready(result: &CallToolResult, revision: &Revision) -> bool {
-    match &result.structured_content {
-        None => true,
-        Some(_) => {
-            revision.is_natural()
-                && result.content.iter().any(|block| matches!(block, ContentBlock::Text(_)))
-        }
-    }
 }
 
 /// The parts of `result` that its shape depends on, its structured content and `_meta` taken from it.
