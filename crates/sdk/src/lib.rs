@@ -76,7 +76,23 @@
 //! `#[schemars(extend("x-mcp-header" = "Region"))]` on a parameter has clients repeat it in a header. Mistakes are
 //! compile errors.
 //!
-//! [`serve`] serves them, [`Client`] calls them, [`testing`] shows what clients of each revision see of a server, in the same process.
+//! [`rmcp`] and [`schemars`] are here again under their names, so that a server need not name versions that fit:
+//!
+//! ```
+//! use toolpact::{rmcp::ErrorData, schemars::JsonSchema};
+//!
+//! #[derive(JsonSchema)]
+//! #[schemars(crate = "toolpact::schemars")]
+//! struct City {
+//!     name: String,
+//! }
+//!
+//! let error = ErrorData::invalid_params("no such city", None);
+//! assert_eq!(toolpact::schemars::schema_for!(City).get("type").unwrap(), "object");
+//! # assert_eq!(error.message, "no such city");
+//! ```
+//!
+//! [`serve`] serves tools, [`Client`] calls them, [`testing`] shows what clients of each revision see of a server, in the same process.
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -95,6 +111,8 @@ mod tools;
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
 pub use enforce::{Enforced, Options, enforce, enforce_with};
+pub use rmcp;
+pub use schemars;
 #[cfg(feature = "serve")]
 pub use serve::{Http, ServeError, serve, serve_stdio};
 pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision, Unmarked};
