@@ -316,7 +316,7 @@ fn unreadable(id: &str, tool: &str, error: &serde_json::Error, mode: Mode) -> Ju
 }
 
 /// The result as `revision` wants it, as JSON.
-fn complete(mut refusal: Map<String, Value>, revision: &Revision) -> String {
+pub(crate) fn complete(mut refusal: Map<String, Value>, revision: &Revision) -> String {
     if revision.is_natural() {
         refusal.entry("resultType").or_insert_with(|| "complete".into());
     }

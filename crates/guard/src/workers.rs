@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -10,7 +9,7 @@ use toolpact_contract::{Revision, tool_error};
 
 use crate::Inspector;
 use crate::catalog::Known;
-use crate::inspector::{Later, Pace};
+use crate::inspector::{Later, Pace, complete};
 
 /// A bounded number of threads at a time: some for what takes its time, some for what takes all the
 /// fuel there is, which nothing else has to wait for.
@@ -68,12 +67,9 @@ impl Inspector {
         revision: &Revision,
     ) -> Option<String> {
         let (inspector, known) = (Arc::clone(self), known.clone());
-        let (arguments, revision) = (arguments.map(str::to_owned), revision.clone());
-        let judge = move |pace| inspector.arguments(&known, arguments.as_deref(), &revision, pace);
-        let failed = || {
-            let refusal = tool_error("the arguments could not be judged");
-            Some(Value::Object(refusal).to_string())
-        };
+        let (arguments, same) = (arguments.map(str::to_owned), revision.clone());
+        let judge = move |pace| inspector.arguments(&known, arguments.as_deref(), &same, pace);
+        let failed = || Some(complete(tool_error("the arguments could not be judged"), revision));
         self.ward.workers.judge(judge).await.unwrap_or_else(failed)
     }
 }
