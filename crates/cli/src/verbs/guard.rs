@@ -156,7 +156,7 @@ impl Guard {
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let board = Board::new(vec![Arc::clone(&ward)], self.hosts());
-            show(self.status, Arc::new(board)).await?;
+            show(self.status, Arc::new(board))?;
             let server = Server::start(program, arguments)?;
             let _watchdog = server.id().and_then(watchdog);
             let client = toolpact_guard::stdio::standard();
@@ -192,8 +192,8 @@ impl Guard {
     fn alone(&self, backend: Backend, listen: SocketAddr, what: &str) -> anyhow::Result<Outcome> {
         runtime()?.block_on(async {
             let board = Board::new(vec![Arc::clone(backend.ward())], self.hosts());
-            show(self.status, Arc::new(board)).await?;
-            let (listener, address) = bind(listen).await?;
+            show(self.status, Arc::new(board))?;
+            let (listener, address) = bind(listen)?;
             eprintln!("toolpact: listening on http://{address}{what}");
             let front = Front::new(Routes::one(backend, self.hosts()));
             let end = async {
@@ -229,8 +229,8 @@ impl Guard {
         let status = self.status.or(config.status);
         let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog)?);
         runtime()?.block_on(async {
-            show(status, Arc::clone(fleet.board())).await?;
-            let (listener, address) = bind(listen).await?;
+            show(status, Arc::clone(fleet.board()))?;
+            let (listener, address) = bind(listen)?;
             for name in names {
                 eprintln!("toolpact: listening on http://{address}/{name}/mcp");
             }
@@ -254,17 +254,16 @@ fn runtime() -> anyhow::Result<Runtime> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
-async fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
-    let listener =
-        TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;
+fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
+    let listener = http::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr()?;
     Ok((listener, address))
 }
 
 /// Serves the status, where it is asked for.
-async fn show(address: Option<SocketAddr>, board: Arc<Board>) -> anyhow::Result<()> {
+fn show(address: Option<SocketAddr>, board: Arc<Board>) -> anyhow::Result<()> {
     let Some(address) = address else { return Ok(()) };
-    let (listener, address) = bind(address).await?;
+    let (listener, address) = bind(address)?;
     eprintln!("toolpact: status on http://{address}/");
     tokio::spawn(board.serve(listener));
     Ok(())

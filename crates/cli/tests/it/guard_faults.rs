@@ -134,9 +134,9 @@ fn a_thousand_sessions_leave_nothing() {
         }
     };
     (0..100).for_each(session);
-    let (open, before) = (descriptors(&guard), kilobytes(&guard, "VmRSS"));
+    let (open, before) = (descriptors(&guard), kilobytes(&guard, "VmHWM"));
     (100..1000).for_each(session);
-    let after = kilobytes(&guard, "VmRSS");
+    let after = kilobytes(&guard, "VmHWM");
     assert!(after < before + 40_000, "{before} kB after 100 sessions, {after} kB after 1000");
     wait_for_descriptors(&guard, open + 2);
 }
@@ -210,7 +210,7 @@ fn thousands_of_calls_leave_memory_as_it_is() {
         }
     };
     (0..200).for_each(|_| cycle());
-    let before = kilobytes(&talk.guard, "VmRSS");
+    let before = kilobytes(&talk.guard, "VmHWM");
     let mut cycle = || {
         for (name, arguments) in [("count", json!({})), ("ranged", json!({ "n": 11 }))] {
             talk.ask(&call(1, name, &arguments));
@@ -219,6 +219,6 @@ fn thousands_of_calls_leave_memory_as_it_is() {
         talk.answer();
     };
     (0..1000).for_each(|_| cycle());
-    let after = kilobytes(&talk.guard, "VmRSS");
+    let after = kilobytes(&talk.guard, "VmHWM");
     assert!(after < before + 8_000, "{before} kB before, {after} kB after 1000 cycles");
 }

@@ -163,8 +163,10 @@ fn ten_thousand_open_requests_are_answered_or_refused_and_leave_nothing() {
         assert_eq!(refused, count.saturating_sub(places));
         drop(clients);
         wait_for_descriptors(&guard, idle + 2);
-        kilobytes(&guard, "VmRSS")
+        kilobytes(&guard, "VmHWM")
     };
-    let (first, second) = (wave(MANY), wave(MANY / 4));
-    assert!(second < first + 20_000, "{first} kB after a wave, {second} kB after two");
+    // The most that was ever in use: what is in use now depends on when the allocator gives back.
+    let peaks = [(); 4].map(|()| wave(MANY / 4));
+    assert!(peaks[3] < peaks[0] + peaks[0] / 4, "peaks of four equal waves, in kB: {peaks:?}");
+    wave(MANY);
 }

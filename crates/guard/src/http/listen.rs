@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::posted::posted;
@@ -24,6 +25,22 @@ const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
+
+/// The connections that wait to be accepted; where one finds no place, it is tried again after a
+/// second. The default of tokio is 128.
+const WAITING: u32 = 4096;
+
+/// Listens on `address`.
+///
+/// Fails where the system does not allow that.
+pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // On Windows this would let two processes share the port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING)
+}
 
 /// Waits until this process is told to end; where it `reloads`, SIGHUP does not tell so.
 ///

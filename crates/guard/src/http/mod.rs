@@ -18,7 +18,7 @@ pub use bridge::{Bounds, Bridge, Launch};
 pub use client::{Client, TrustError};
 pub use front::{Backend, Front, Routes};
 pub(crate) use listen::listen;
-pub use listen::told_to_end;
+pub use listen::{bind, told_to_end};
 pub use origin::Hosts;
 pub(crate) use proxy::{Body, full, plain, upstream};
 pub use proxy::{Proxy, UpstreamError};
