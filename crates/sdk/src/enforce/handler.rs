@@ -1,24 +1,29 @@
 //! The handler itself: tools go through the contract, everything else passes.
 #![expect(deprecated, reason = "what older revisions have is passed through as well")]
 
-use std::{borrow::Cow, panic::AssertUnwindSafe};
+use std::{
+    borrow::Cow,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+};
 
 use futures_util::FutureExt as _;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
-        CompleteRequestMethod, CompleteRequestParams, CompleteResult, CustomNotification,
-        CustomRequest, CustomResult, DiscoverResult, GetPromptRequestMethod,
-        GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
-        InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+        CallToolRequestParams, CallToolResponse, CancelTaskMethod, CancelTaskParams,
+        CancelledNotificationParam, CompleteRequestMethod, CompleteRequestParams, CompleteResult,
+        ConstString, CustomNotification, CustomRequest, CustomResult, DiscoverRequestMethod,
+        DiscoverResult, GetPromptRequestMethod, GetPromptRequestParams, GetPromptResponse,
+        GetTaskMethod, GetTaskParams, GetTaskResult, InitializeRequestParams, InitializeResult,
+        InitializeResultMethod, ListPromptsRequestMethod, ListPromptsResult,
         ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
         ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProgressNotificationParam, ProtocolVersion, ReadResourceRequestMethod,
+        PingRequestMethod, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestMethod,
         ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
         SetLevelRequestMethod, SetLevelRequestParams, SubscribeRequestMethod,
-        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestMethod,
-        UnsubscribeRequestParams, UpdateTaskParams,
+        SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequestMethod, Tool,
+        UnsubscribeRequestMethod, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
     },
     service::{MaybeSendFuture, NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -41,6 +46,17 @@ pub(super) fn guarded<T>(
         })
     })
 }
+
+/// What `ask` gives, and nothing where it panics: `rmcp` asks outside of requests, too.
+fn guarded_now<T: Default>(what: &'static str, ask: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
+        tracing::error!(target: "toolpact", "{what} panicked");
+        T::default()
+    })
+}
+
+/// Of what needs no capability.
+const ALWAYS: fn(&ServerCapabilities) -> bool = |_| true;
 
 fn has_subscriptions(declared: &ServerCapabilities) -> bool {
     declared.resources.as_ref().is_some_and(|resources| resources.subscribe == Some(true))
@@ -69,21 +85,22 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: CustomRequest,
         context: Context,
     ) -> Result<CustomResult, ErrorData> {
-        match malformed::explain(&request) {
-            Some(error) => Err(error),
-            None => self.handler.on_custom_request(request, context).await,
+        if let Some(error) = malformed::explain(&request) {
+            return Err(error);
         }
+        let work = async { self.handler.on_custom_request(request, context).await };
+        guarded("a custom request", Box::pin(work)).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        match self.recent(name) {
+        guarded_now("`get_tool`", || match self.recent(name) {
             Some(entry) => Some(entry.source.clone()),
             None => self.handler.get_tool(name),
-        }
+        })
     }
 
     fn get_info(&self) -> ServerConfig {
-        self.handler.get_info()
+        guarded_now("`get_info`", || self.handler.get_info())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -108,19 +125,24 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        self.handler.accepted_subscription_filter(requested)
+        guarded_now("`accepted_subscription_filter`", || {
+            self.handler.accepted_subscription_filter(requested)
+        })
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.handler.listen(context).await
+        let work = Box::pin(async { self.handler.listen(context).await });
+        self.answer::<SubscriptionsListenRequestMethod, _>(ALWAYS, work).await
     }
 
     async fn ping(&self, context: Context) -> Result<(), ErrorData> {
-        self.handler.ping(context).await
+        let work = Box::pin(async { self.handler.ping(context).await });
+        self.answer::<PingRequestMethod, _>(ALWAYS, work).await
     }
 
     async fn discover(&self, context: Context) -> Result<DiscoverResult, ErrorData> {
-        self.handler.discover(context).await
+        let work = Box::pin(async { self.handler.discover(context).await });
+        self.answer::<DiscoverRequestMethod, _>(ALWAYS, work).await
     }
 
     async fn initialize(
@@ -128,7 +150,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: InitializeRequestParams,
         context: Context,
     ) -> Result<InitializeResult, ErrorData> {
-        let mut info = self.handler.initialize(request, context).await?;
+        let work = Box::pin(async { self.handler.initialize(request, context).await });
+        let mut info = self.answer::<InitializeResultMethod, _>(ALWAYS, work).await?;
         let versions = self.supported_protocol_versions();
         if !versions.contains(&info.protocol_version)
             && let Some(last) = versions.iter().max_by_key(|version| version.as_str())
@@ -143,8 +166,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: SetLevelRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
-        self.declared::<SetLevelRequestMethod>(|has| has.logging.is_some())?;
-        self.handler.set_level(request, context).await
+        let work = Box::pin(async { self.handler.set_level(request, context).await });
+        self.answer::<SetLevelRequestMethod, _>(|has| has.logging.is_some(), work).await
     }
 
     async fn subscribe(
@@ -152,8 +175,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: SubscribeRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
-        self.declared::<SubscribeRequestMethod>(has_subscriptions)?;
-        self.handler.subscribe(request, context).await
+        let work = Box::pin(async { self.handler.subscribe(request, context).await });
+        self.answer::<SubscribeRequestMethod, _>(has_subscriptions, work).await
     }
 
     async fn unsubscribe(
@@ -161,8 +184,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: UnsubscribeRequestParams,
         context: Context,
     ) -> Result<(), ErrorData> {
-        self.declared::<UnsubscribeRequestMethod>(has_subscriptions)?;
-        self.handler.unsubscribe(request, context).await
+        let work = Box::pin(async { self.handler.unsubscribe(request, context).await });
+        self.answer::<UnsubscribeRequestMethod, _>(has_subscriptions, work).await
     }
 
     async fn get_task(
@@ -170,7 +193,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: GetTaskParams,
         context: Context,
     ) -> Result<GetTaskResult, ErrorData> {
-        self.handler.get_task(request, context).await
+        let work = Box::pin(async { self.handler.get_task(request, context).await });
+        self.answer::<GetTaskMethod, _>(ALWAYS, work).await
     }
 
     async fn update_task(
@@ -178,7 +202,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: UpdateTaskParams,
         context: Context,
     ) -> Result<(), ErrorData> {
-        self.handler.update_task(request, context).await
+        let work = Box::pin(async { self.handler.update_task(request, context).await });
+        self.answer::<UpdateTaskMethod, _>(ALWAYS, work).await
     }
 
     async fn cancel_task(
@@ -186,7 +211,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: CancelTaskParams,
         context: Context,
     ) -> Result<(), ErrorData> {
-        self.handler.cancel_task(request, context).await
+        let work = Box::pin(async { self.handler.cancel_task(request, context).await });
+        self.answer::<CancelTaskMethod, _>(ALWAYS, work).await
     }
 
     async fn complete(
@@ -194,8 +220,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: CompleteRequestParams,
         context: Context,
     ) -> Result<CompleteResult, ErrorData> {
-        self.declared::<CompleteRequestMethod>(|has| has.completions.is_some())?;
-        self.handler.complete(request, context).await
+        let work = Box::pin(async { self.handler.complete(request, context).await });
+        self.answer::<CompleteRequestMethod, _>(|has| has.completions.is_some(), work).await
     }
 
     async fn get_prompt(
@@ -203,8 +229,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: GetPromptRequestParams,
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
-        self.declared::<GetPromptRequestMethod>(|has| has.prompts.is_some())?;
-        self.handler.get_prompt(request, context).await
+        let work = Box::pin(async { self.handler.get_prompt(request, context).await });
+        self.answer::<GetPromptRequestMethod, _>(|has| has.prompts.is_some(), work).await
     }
 
     async fn list_prompts(
@@ -212,8 +238,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.declared::<ListPromptsRequestMethod>(|has| has.prompts.is_some())?;
-        self.handler.list_prompts(request, context).await
+        let work = Box::pin(async { self.handler.list_prompts(request, context).await });
+        self.answer::<ListPromptsRequestMethod, _>(|has| has.prompts.is_some(), work).await
     }
 
     async fn list_resources(
@@ -221,8 +247,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.declared::<ListResourcesRequestMethod>(|has| has.resources.is_some())?;
-        self.handler.list_resources(request, context).await
+        let work = Box::pin(async { self.handler.list_resources(request, context).await });
+        self.answer::<ListResourcesRequestMethod, _>(|has| has.resources.is_some(), work).await
     }
 
     async fn list_resource_templates(
@@ -230,8 +256,9 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.declared::<ListResourceTemplatesRequestMethod>(|has| has.resources.is_some())?;
-        self.handler.list_resource_templates(request, context).await
+        let work = Box::pin(async { self.handler.list_resource_templates(request, context).await });
+        self.answer::<ListResourceTemplatesRequestMethod, _>(|has| has.resources.is_some(), work)
+            .await
     }
 
     async fn read_resource(
@@ -239,8 +266,8 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: ReadResourceRequestParams,
         context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.declared::<ReadResourceRequestMethod>(|has| has.resources.is_some())?;
-        self.handler.read_resource(request, context).await
+        let work = Box::pin(async { self.handler.read_resource(request, context).await });
+        self.answer::<ReadResourceRequestMethod, _>(|has| has.resources.is_some(), work).await
     }
 
     async fn on_cancelled(
@@ -277,14 +304,20 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
 }
 
 impl<H: ServerHandler> Enforced<H> {
-    /// "Method not found" where the server does not declare a capability and the options ask for it.
-    fn declared<M: rmcp::model::ConstString>(
+    /// What `work` answers to a request of method `M`; "method not found" where the server does not declare the
+    /// capability and the options ask for it. It is boxed, because the future that `rmcp` has for calls of tools has
+    /// room for each other request, too.
+    async fn answer<M: ConstString, T>(
         &self,
-        has: impl FnOnce(&ServerCapabilities) -> bool,
-    ) -> Result<(), ErrorData> {
-        if self.shared.options.declared_only && !has(&self.handler.get_info().capabilities) {
-            return Err(ErrorData::method_not_found::<M>());
-        }
-        Ok(())
+        has: fn(&ServerCapabilities) -> bool,
+        work: Pin<Box<impl Future<Output = Result<T, ErrorData>>>>,
+    ) -> Result<T, ErrorData> {
+        let answer = async {
+            if self.shared.options.declared_only && !has(&self.handler.get_info().capabilities) {
+                return Err(ErrorData::method_not_found::<M>());
+            }
+            work.await
+        };
+        guarded(M::VALUE, answer).await
     }
 }

@@ -30,8 +30,8 @@ pub enum ServeError {
         /// Why not.
         source: io::Error,
     },
-    /// The first message of the client breaks the protocol.
-    #[error("the client broke the protocol in its first message")]
+    /// The first message of the client breaks the protocol, or was answered with an error.
+    #[error("the handshake with the client failed")]
     Handshake(#[source] Box<ServerInitializeError>),
 }
 

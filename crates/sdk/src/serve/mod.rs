@@ -49,8 +49,7 @@ An MCP server. Without arguments it speaks over standard input and output.
 ///
 /// # Errors
 ///
-/// Where the command line says anything else, the address cannot be listened on, or the client breaks the
-/// protocol in its first message.
+/// Where the command line says anything else, the address cannot be listened on, or the handshake with the client fails.
 pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError> {
     if std::env::args().skip(1).any(|word| word == "--help" || word == "-h") {
         // Nobody may be there to read it.
@@ -72,7 +71,7 @@ pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError
 ///
 /// # Errors
 ///
-/// Where the client breaks the protocol in its first message.
+/// Where the handshake with the client fails.
 pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> {
     let server = enforce_with(server, Options::default().declared_only(true));
     match server.serve((stdin::stdin(), tokio::io::stdout())).await {

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::{Request, client::conn::http1};
 use hyper_util::rt::TokioIo;
+use rmcp::ServerHandler;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +16,7 @@ use toolpact::Http;
 use crate::server::{Plain, structured, tool};
 
 /// A server that ends with the test.
-struct Served {
+pub(crate) struct Served {
     address: SocketAddr,
     stop: CancellationToken,
     task: tokio::task::JoinHandle<()>,
@@ -37,15 +38,22 @@ impl Served {
             tool("panicking", Value::Null, json!("panic")),
             ranged,
         ]));
+        Self::of(server, Http::bind(address.parse().unwrap()).await.unwrap())
+    }
+
+    pub(crate) fn of(server: impl ServerHandler + Clone, http: Http) -> Self {
         let stop = CancellationToken::new();
-        let http = Http::bind(address.parse().unwrap()).await.unwrap().stop_with(stop.clone());
-        let address = http.address();
+        let (address, http) = (http.address(), http.stop_with(stop.clone()));
         let task = tokio::spawn(async move { http.serve(server).await.unwrap() });
         Self { address, stop, task }
     }
 
     /// Posts `body`; gives the status, the session and the answer, plain or from a stream.
-    async fn post(&self, headers: &[(&str, &str)], body: &Value) -> (u16, Option<String>, Value) {
+    pub(crate) async fn post(
+        &self,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> (u16, Option<String>, Value) {
         let stream = TcpStream::connect(self.address).await.unwrap();
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
         tokio::spawn(connection);
@@ -73,7 +81,7 @@ impl Served {
     }
 
     /// A request of 2026-07-28.
-    async fn modern(&self, method: &str, mut params: Value) -> Value {
+    pub(crate) async fn modern(&self, method: &str, mut params: Value) -> Value {
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
@@ -88,7 +96,7 @@ impl Served {
         self.post(&headers, &body).await.2
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.task.await.unwrap();
     }

@@ -8,6 +8,7 @@ mod hostile;
 mod http;
 mod lists;
 mod methods;
+mod panics;
 mod process;
 mod readme;
 mod rounds;
