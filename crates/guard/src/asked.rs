@@ -1,5 +1,6 @@
 //! What was asked, and what its answer becomes.
 
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 use toolpact_contract::Revision;
 
@@ -73,7 +74,7 @@ impl Asked {
         pace: Pace,
     ) -> Result<Option<Vec<u8>>, Later> {
         // A notification about a task has parameters like the result of a request about it.
-        let result = message.result.or(message.params);
+        let result = message.result.or(message.params.map(RawValue::get));
         let (Some(mut result), Ok(text)) = (result, std::str::from_utf8(line)) else {
             return Ok(None);
         };
@@ -82,20 +83,21 @@ impl Asked {
             Self::List { .. } if pace == Pace::Quick => return Err(Later),
             Self::List { place, revision } => inspector.list(result, *place, revision),
             Self::Call { known, revision } => {
-                inspector.result(known.as_ref(), result, revision, pace)?
+                let outline = message.outline.as_ref();
+                inspector.result(known.as_ref(), result, outline, revision, pace)?
             }
             Self::Task { known, revision } => {
                 let Some(inside) = Task::read(result).and_then(|task| task.result) else {
                     return Ok(None);
                 };
-                result = inside;
-                inspector.result(known.as_ref(), result, revision, pace)?
+                result = inside.get();
+                inspector.result(known.as_ref(), result, None, revision, pace)?
             }
             _ => Ruling::Same,
         };
         Ok(match ruling {
             Ruling::Same => None,
-            Ruling::Replaced(new) => Some(splice(text, &[(result.get(), new)]).into_bytes()),
+            Ruling::Replaced(new) => Some(splice(text, &[(result, new)]).into_bytes()),
             Ruling::Refused(message) => Some(error(id, code::INTERNAL, &message)),
         })
     }

@@ -5,7 +5,6 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolpact_contract::{
     Contract, Finding, Form, JudgedCall, Mode, Outcome, Revision, Side, judge_arguments,
@@ -16,7 +15,7 @@ use toolpact_schema::Instance;
 use crate::catalog::{Catalog, Known, Look};
 use crate::fetch::Failed;
 use crate::message::{Initialized, object};
-use crate::outline::Outline;
+use crate::outline::{Outline, SMALL};
 use crate::shape::shape;
 use crate::status::{Check, OTHER};
 use crate::tasks::{self, Tasks};
@@ -74,9 +73,6 @@ const QUICK: u64 = 20_000;
 
 /// The steps of a steady judgement: some milliseconds.
 const STEADY: u64 = 400_000;
-
-/// The bytes of a message that is judged quickly.
-const SMALL: usize = 64 << 10;
 
 impl Pace {
     /// The steps that it allows, where those are not all that there are.
@@ -146,7 +142,7 @@ impl Inspector {
     }
 
     /// The server said who it is: the revision that is spoken from now on, where it names one.
-    pub(crate) fn initialized(&self, result: &RawValue) -> Option<Revision> {
+    pub(crate) fn initialized(&self, result: &str) -> Option<Revision> {
         let initialized: Initialized<'_> = object(result).ok()?;
         let revision = initialized.version.as_deref().map(Revision::from);
         self.ward.status().met(initialized.server(), revision.as_ref());
@@ -200,11 +196,13 @@ impl Inspector {
         Ok(judged.refusal.map(|refusal| complete(refusal, revision)))
     }
 
-    /// What becomes of the result of a call; `known` is its tool, where it is known.
+    /// What becomes of the result of a call; `known` is its tool, where it is known, and `outline`
+    /// what the result was read as in passing.
     pub(crate) fn result(
         &self,
         known: Option<&Known>,
-        result: &RawValue,
+        result: &str,
+        outline: Option<&Outline<'_>>,
         revision: &Revision,
         pace: Pace,
     ) -> Result<Ruling, Later> {
@@ -217,15 +215,16 @@ impl Inspector {
         if mode == Mode::Off && !settings.project {
             return Ok(Ruling::Same);
         }
-        pace.read(result.get().len())?;
+        pace.read(result.len())?;
         let name = contract.map_or("", |contract| contract.name());
         let judging = contract.filter(|_| mode != Mode::Off);
         if pace == Pace::Quick
-            && let Some(outline) = self.let_pass(judging, result.get())
+            && let Some(outline) = outline
+            && self.lets_pass(judging, outline)
         {
-            return Ok(self.shape(result.get(), &outline.members, form, revision, name));
+            return Ok(self.shape(result, &outline.members, form, revision, name));
         }
-        let value = match unique::read(result.get()) {
+        let value = match unique::read(result) {
             Ok(value) => value,
             Err(error) => {
                 let judged = unreadable("result-unfinished", name, &error, mode);
@@ -246,19 +245,25 @@ impl Inspector {
                 lock(&self.tasks).add(task, known.cloned(), revision.clone());
             }
         }
-        Ok(self.shape(result.get(), &value, form, revision, name))
+        Ok(self.shape(result, &value, form, revision, name))
     }
 
-    /// The outline of `result`, where that is enough to find that it keeps the contract; else nothing
-    /// was said or counted.
-    fn let_pass<'a>(&self, contract: Option<&Contract>, result: &'a str) -> Option<Outline<'a>> {
-        let start = Instant::now();
-        let outline = Outline::read(result)?;
-        if let Some((contract, output)) = contract.and_then(|it| Some((it, it.output()?))) {
-            let fuel = output.schema().accepts(outline.structured.as_ref()?, QUICK)?;
-            self.count(contract.name(), Side::Result, Outcome::Valid, fuel, start);
+    /// Whether the outline of a result is enough to find that it keeps the contract; else nothing was
+    /// said or counted.
+    fn lets_pass(&self, contract: Option<&Contract>, outline: &Outline<'_>) -> bool {
+        if !outline.is_plain() {
+            return false;
         }
-        Some(outline)
+        let Some((contract, output)) = contract.and_then(|it| Some((it, it.output()?))) else {
+            return true;
+        };
+        let start = Instant::now();
+        let structured = outline.structured.as_ref();
+        let Some(fuel) = structured.and_then(|value| output.schema().accepts(value, QUICK)) else {
+            return false;
+        };
+        self.count(contract.name(), Side::Result, Outcome::Valid, fuel, start);
+        true
     }
 
     /// What becomes of a result, `value` or the outline of it, that is let through.

@@ -34,7 +34,7 @@ struct ListResult<'a> {
 }
 
 /// The cursor to the page after `result`, as JSON.
-pub(crate) fn next_cursor(result: &RawValue) -> Option<String> {
+pub(crate) fn next_cursor(result: &str) -> Option<String> {
     let list: ListResult<'_> = object(result).ok()?;
     list.next.map(|next| next.get().to_owned())
 }
@@ -49,7 +49,7 @@ impl Inspector {
     /// Judges a page of the tool list, remembers its tools, and says what the client gets.
     ///
     /// What is no list at all passes: the client knows what to say about it.
-    pub(crate) fn list(&self, result: &RawValue, place: Place, revision: &Revision) -> Ruling {
+    pub(crate) fn list(&self, result: &str, place: Place, revision: &Revision) -> Ruling {
         let Ok(list) = object::<ListResult<'_>>(result) else {
             return Ruling::Same;
         };
@@ -71,7 +71,7 @@ impl Inspector {
         let page = Page { place, last: list.next.is_none(), bytes, generation };
         match self.judge_page(&rules, &entries, page, revision) {
             Verdict::Refused(message) => Ruling::Refused(message),
-            Verdict::Kept(texts) => rewrite(result.get(), tools.get(), &entries, texts),
+            Verdict::Kept(texts) => rewrite(result, tools.get(), &entries, texts),
         }
     }
 
@@ -284,7 +284,6 @@ fn rewrite(result: &str, tools: &str, entries: &[Entry<'_>], texts: Vec<Option<T
 mod tests {
     use std::sync::Arc;
 
-    use serde_json::value::RawValue;
     use toolpact_contract::Revision;
 
     use crate::inspector::lock;
@@ -292,7 +291,6 @@ mod tests {
 
     fn list(inspector: &Inspector, tools: &[&str]) {
         let result = format!("{{\"tools\":[{}]}}", tools.join(","));
-        let result = RawValue::from_string(result).unwrap();
         let place = lock(&inspector.catalog).asks(true);
         let _ = inspector.list(&result, place, &Revision::V2025_11_25);
     }

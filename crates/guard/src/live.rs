@@ -128,7 +128,7 @@ async fn ask(
     asked: &mut i64,
     method: &'static str,
     params: Value,
-) -> Result<Box<RawValue>, ToolsError> {
+) -> Result<String, ToolsError> {
     *asked += 1;
     let id = Id::Integer(*asked);
     let request = json!({ "jsonrpc": "2.0", "id": *asked, "method": method, "params": params });

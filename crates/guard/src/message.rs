@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
 use crate::Id;
+use crate::outline::Outline;
 
 /// What some write before a text, and readers of JSON and of events pass over.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -23,8 +24,15 @@ pub(crate) struct Message<'a> {
     pub(crate) method: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub(crate) params: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    pub(crate) result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "text")]
+    pub(crate) result: Option<&'a str>,
+    /// The result once more, where it is small and may be that of a call.
+    #[serde(skip)]
+    pub(crate) outline: Option<Outline<'a>>,
+}
+
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de str>, D::Error> {
+    Ok(Option::<&RawValue>::deserialize(deserializer)?.map(RawValue::get))
 }
 
 /// What a message is.
@@ -46,7 +54,7 @@ impl<'a> Message<'a> {
         let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
         match (text.trim_ascii_start().first(), std::str::from_utf8(text)) {
             (Some(b'['), _) => Err(serde::de::Error::custom("expected an object, found an array")),
-            (_, Ok(text)) => serde_json::from_str(text),
+            (_, Ok(text)) => Outline::read(text).map_or_else(|| serde_json::from_str(text), Ok),
             // A reader does not check the members that it passes over.
             (_, Err(_)) => Err(serde_json::from_slice::<&RawValue>(text)
                 .err()
@@ -66,9 +74,9 @@ impl<'a> Message<'a> {
 }
 
 /// Reads what has to be an object: members that a reader takes by name are never taken by position.
-pub(crate) fn object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> serde_json::Result<T> {
-    if raw.get().starts_with('{') {
-        serde_json::from_str(raw.get())
+pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> serde_json::Result<T> {
+    if text.starts_with('{') {
+        serde_json::from_str(text)
     } else {
         Err(serde::de::Error::custom("expected an object"))
     }
@@ -90,13 +98,13 @@ pub(crate) struct ToolParams<'a> {
 impl<'a> ToolParams<'a> {
     /// Reads `params`; none are all absent.
     pub(crate) fn read(params: Option<&'a RawValue>) -> serde_json::Result<Self> {
-        params.map_or_else(|| Ok(Self::default()), object)
+        params.map_or_else(|| Ok(Self::default()), |params| object(params.get()))
     }
 
     /// The revision that the request itself names, as requests do from 2026-07-28 on.
     pub(crate) fn revision(&self) -> serde_json::Result<Option<Revision>> {
         let Some(meta) = self.meta else { return Ok(None) };
-        let meta: Meta<'_> = object(meta)?;
+        let meta: Meta<'_> = object(meta.get())?;
         Ok(meta.version.map(|version| Revision::from(&*version)))
     }
 }
@@ -122,9 +130,9 @@ pub(crate) struct Initialized<'a> {
 impl Initialized<'_> {
     /// Who the server says it is, in `_meta` from 2026-07-28 on.
     pub(crate) fn server(&self) -> Option<String> {
-        let meta = self.meta.and_then(|meta| object::<AnswerMeta<'_>>(meta).ok());
+        let meta = self.meta.and_then(|meta| object::<AnswerMeta<'_>>(meta.get()).ok());
         let server = self.server.or_else(|| meta?.server)?;
-        let ServerInfo { name, version } = object(server).ok()?;
+        let ServerInfo { name, version } = object(server.get()).ok()?;
         let (name, version) = (name.unwrap_or_default(), version.unwrap_or_default());
         Some(format!("{name} {version}").trim().to_owned())
     }

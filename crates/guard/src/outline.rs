@@ -1,16 +1,20 @@
-//! The result of a call, read as far as it takes to let it pass.
+//! The result of a call, read as far as it takes to let it pass, on the one walk through its message.
 
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use memchr::memmem;
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolpact_contract::{MARKER, MAX_PROJECTED_DEPTH, Structured};
 use toolpact_schema::Instance;
 
+use crate::message::Message;
 use crate::tasks;
 use crate::unique::Read;
 
 /// A result without what its content says, which nothing is judged by, and which may be long.
+#[derive(Debug)]
 pub(crate) struct Outline<'a> {
     /// Its members. In the place of structured content is something that has the same shape, as far
     /// as revisions differ in that.
@@ -22,18 +26,87 @@ pub(crate) struct Outline<'a> {
 /// So deep that every revision can carry it, however it is wrapped.
 const DEPTH: usize = MAX_PROJECTED_DEPTH - 10;
 
+/// The bytes of a message of which an outline is read.
+pub(crate) const SMALL: usize = 64 << 10;
+
 impl<'a> Outline<'a> {
-    /// Reads `result`, where its outline says enough of it: it is nothing out of the ordinary.
-    pub(crate) fn read(result: &'a str) -> Option<Self> {
-        let outline: Self = serde_json::from_str(result).ok()?;
-        let members = &outline.members;
+    /// Reads the message `text` with the outline of its result, where it looks like the answer to a
+    /// call, and is written as usual.
+    pub(crate) fn read(text: &'a str) -> Option<Message<'a>> {
+        let holds = |name: &str| memmem::find(text.as_bytes(), name.as_bytes()).is_some();
+        if text.len() > SMALL || !(holds("\"content\"") || holds("\"structuredContent\"")) {
+            return None;
+        }
+        let Answer { id, result, outline } = serde_json::from_str(text).ok()?;
+        let result = Some(value_between(text, result.0, result.1)?);
+        Some(Message { id, method: None, params: None, result, outline: Some(outline) })
+    }
+
+    /// Whether it says enough of the result: that is nothing out of the ordinary.
+    pub(crate) fn is_plain(&self) -> bool {
+        let members = &self.members;
         // The structured content of an error may be in its text, or go there.
         let is_error = members.get("isError").is_some_and(|flag| *flag != Value::Bool(false));
         let is_marked = members.get("_meta").is_some_and(|meta| meta.get(MARKER).is_some());
         let is_content = members.get("content").is_none_or(Value::is_array);
-        let is_flat = outline.structured.as_ref().is_none_or(|value| value.nesting() <= DEPTH);
-        let is_plain = is_content && is_flat && !is_error && !is_marked;
-        (is_plain && tasks::created(members).is_none()).then_some(outline)
+        let is_flat = self.structured.as_ref().is_none_or(|value| value.nesting() <= DEPTH);
+        is_content && is_flat && !is_error && !is_marked && tasks::created(members).is_none()
+    }
+}
+
+/// The value of the member `name` of the object `text`, which `next` follows; both are parts of it.
+fn value_between<'a>(text: &'a str, name: &str, next: Option<&str>) -> Option<&'a str> {
+    let place = |part: &str| (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
+    let start = place(name)? + name.len() + 1;
+    let (end, last) = match next {
+        Some(next) => (place(next)? - 1, ','),
+        None => (text.len(), '}'),
+    };
+    let value = text.get(start..end)?.trim().strip_prefix(':')?.strip_suffix(last)?;
+    Some(value.trim())
+}
+
+/// A response: the names of the member `result` and of the one after it, and what is in it.
+struct Answer<'a> {
+    id: Option<&'a RawValue>,
+    result: (&'a str, Option<&'a str>),
+    outline: Outline<'a>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Answer<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> Visitor<'de> for Members {
+            type Value = Answer<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a response")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let (mut id, mut result) = (None, None::<(_, Option<&'de str>, _)>);
+                // A name that is written with escapes cannot be borrowed.
+                while let Some(name) = map.next_key::<&'de str>()? {
+                    if let Some((_, next @ None, _)) = &mut result {
+                        *next = Some(name);
+                    }
+                    match name {
+                        "id" if id.is_none() => id = Some(map.next_value()?),
+                        "result" if result.is_none() => {
+                            result = Some((name, None, map.next_value()?));
+                        }
+                        "id" | "result" | "method" | "params" => {
+                            return Err(A::Error::custom("no plain response"));
+                        }
+                        _ => map.next_value::<IgnoredAny>().map(drop)?,
+                    }
+                }
+                let (name, next, outline) =
+                    result.ok_or_else(|| A::Error::missing_field("result"))?;
+                Ok(Answer { id: id.flatten(), result: (name, next), outline })
+            }
+        }
+        deserializer.deserialize_map(Members)
     }
 }
 
@@ -86,8 +159,17 @@ fn stand_in(instance: &Instance<'_>) -> Value {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use serde_json::value::RawValue;
 
     use super::Outline;
+    use crate::message::Message;
+
+    /// The outline of `result`, where it is plain.
+    fn plain(result: &str) -> Option<serde_json::Value> {
+        let text = format!("{{\"id\":1,\"result\":{result}}}");
+        let outline = Outline::read(&text)?.outline?;
+        outline.is_plain().then_some(outline.members)
+    }
 
     #[test]
     fn passes_over_what_content_says() {
@@ -103,7 +185,7 @@ mod tests {
             "structuredContent": { "result": [] },
             "isError": false
         });
-        assert_eq!(Outline::read(text).unwrap().members, members);
+        assert_eq!(plain(text), Some(members));
     }
 
     #[test]
@@ -118,13 +200,45 @@ mod tests {
             r#"{"structuredContent":1,"resultType":"task","taskId":"1"}"#,
             r#"{"structuredContent":1,"_meta":{"dev.toolpact/projection":{}}}"#,
             r#"{"content":[{"text":"a}],"structuredContent":1}"#,
-            "[]",
+            r#"{"resultType":"complete"}"#,
+            r#"["structuredContent"]"#,
         ] {
-            assert!(Outline::read(text).is_none(), "{text}");
+            assert!(plain(text).is_none(), "{text}");
         }
         let deep = |levels| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let result = |levels| format!(r#"{{"structuredContent":{}}}"#, deep(levels));
-        assert!(Outline::read(&result(super::DEPTH)).is_some());
-        assert!(Outline::read(&result(super::DEPTH + 1)).is_none());
+        assert!(plain(&result(super::DEPTH)).is_some());
+        assert!(plain(&result(super::DEPTH + 1)).is_none());
+        let long = |bytes| format!(r#"{{"content":[{{"text":"{}"}}]}}"#, "a".repeat(bytes));
+        assert!(plain(&long(super::SMALL - 100)).is_some());
+        assert!(plain(&long(super::SMALL)).is_none());
+    }
+
+    #[test]
+    fn the_message_is_the_one_that_is_read_without_it() {
+        for text in [
+            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#,
+            r#" { "result" : { "content" : [ ] } , "id" : "a" } "#,
+            "{\"id\":null,\n\"result\"\t:{\"content\":[],\"x\":1e2}\r\n,\"x\":{\"result\":1},\"y\":\"}\"}",
+            r#"{"result":{"content":[],"result":{}},"x":[]}"#,
+        ] {
+            let message = Outline::read(text).expect(text);
+            let plain: Message<'_> = serde_json::from_str(text).unwrap();
+            assert_eq!(message.result, plain.result, "{text}");
+            assert_eq!(message.id.map(RawValue::get), plain.id.map(RawValue::get), "{text}");
+        }
+        for text in [
+            r#"{"id":1,"result":{"content":[]},"result":{}}"#,
+            r#"{"id":1,"id":2,"result":{"content":[]}}"#,
+            r#"{"id":1,"r\u0065sult":{"content":[]}}"#,
+            r#"{"method":"a","result":{"content":[]}}"#,
+            r#"{"result":{"content":[]},"params":{}}"#,
+            r#"{"id":1,"error":{"content":[]}}"#,
+            r#"{"result":{"content":[]}} {}"#,
+            r#"{"result":null,"content":[]}"#,
+            r#"["content"]"#,
+        ] {
+            assert!(Outline::read(text).is_none(), "{text}");
+        }
     }
 }

@@ -55,7 +55,7 @@ impl Tasks {
 impl Inspector {
     /// What a request about a task asks, where its result is one that is looked at.
     pub(crate) fn asks_for_task(&self, method: &str, params: Option<&RawValue>) -> Option<Asked> {
-        let (known, revision) = lock(&self.tasks).of(Task::read(params?)?.id()?)?;
+        let (known, revision) = lock(&self.tasks).of(Task::read(params?.get())?.id()?)?;
         Some(match method {
             "tasks/result" => Asked::Call { known, revision },
             _ => Asked::Task { known, revision },
@@ -84,9 +84,9 @@ pub(crate) struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// Reads `raw`; nothing where it says nothing about a task.
-    pub(crate) fn read(raw: &'a RawValue) -> Option<Self> {
-        object(raw).ok()
+    /// Reads `text`; nothing where it says nothing about a task.
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
+        object(text).ok()
     }
 
     /// Its id.

@@ -167,7 +167,7 @@ impl Session {
 
     fn cancel(&self, params: Option<&RawValue>) -> bool {
         let cancelled = params
-            .and_then(|params| object::<Cancelled<'_>>(params).ok())
+            .and_then(|params| object::<Cancelled<'_>>(params.get()).ok())
             .and_then(|cancelled| cancelled.request.and_then(Id::of));
         cancelled.is_some_and(|id| lock(&self.open).cancel(&id))
     }

@@ -99,10 +99,9 @@ impl Session {
                 Some(None)
             }
             Some(Asked::Own(sender)) => {
-                let text = message.result.map_or_else(
-                    || "{}".to_owned(),
-                    |result| format!("{{\"result\":{}}}", result.get()),
-                );
+                let text = message
+                    .result
+                    .map_or_else(|| "{}".to_owned(), |result| format!("{{\"result\":{result}}}"));
                 // Whoever asked may have stopped waiting.
                 let _ = sender.send(text.into_bytes());
                 None
@@ -122,7 +121,7 @@ impl Session {
         matches!(asked, Asked::List { .. }) || self.inspector.settings().looks_at_results()
     }
 
-    fn initialized(&self, result: Option<&RawValue>) {
+    fn initialized(&self, result: Option<&str>) {
         if let Some(revision) = result.and_then(|result| self.inspector.initialized(result)) {
             *lock(&self.negotiated) = revision;
         }

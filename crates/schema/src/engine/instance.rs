@@ -123,6 +123,10 @@ impl<'de> Visitor<'de> for Read {
             if object.len() >= MEMBERS || object.iter().any(|(other, _)| *other == name) {
                 return Err(A::Error::custom("an object that is no short list of members"));
             }
+            if object.is_empty() {
+                // Room for a few, or it grows twice on the way there.
+                object.reserve(8);
+            }
             object.push((name, members.next_value()?));
         }
         Ok(Instance::Object(object))

@@ -81,7 +81,7 @@ struct Meta<'a> {
 }
 
 fn meta<'a>(params: Option<&'a RawValue>) -> Option<Meta<'a>> {
-    object(object::<Params<'a>>(params?).ok()?.meta?).ok()
+    object(object::<Params<'a>>(params?.get()).ok()?.meta?.get()).ok()
 }
 
 impl Talk {
@@ -239,7 +239,8 @@ impl Talk {
         if self.is_shared {
             return None;
         }
-        let cancelled = message.params.and_then(|params| object::<Cancelled<'_>>(params).ok());
+        let cancelled =
+            message.params.and_then(|params| object::<Cancelled<'_>>(params.get()).ok());
         let Some(raw) = cancelled.and_then(|cancelled| cancelled.request) else {
             return Some(text.to_owned());
         };
@@ -335,7 +336,7 @@ impl Desk {
     /// Gives what is no answer to whom it is for: the request that it is about, else the stream of
     /// the client, else a request that is open, else whoever asks next.
     fn event(&mut self, message: &Message<'_>, text: &str, is_shared: bool) {
-        let params = message.params.and_then(|params| object::<Params<'_>>(params).ok());
+        let params = message.params.and_then(|params| object::<Params<'_>>(params.get()).ok());
         let token = params.and_then(|params| params.token);
         let subscription = meta(message.params).and_then(|meta| meta.subscription);
         let about = token.or(subscription).and_then(Id::of);
