@@ -75,9 +75,7 @@ impl Asked {
     ) -> Result<Option<Vec<u8>>, Later> {
         // A notification about a task has parameters like the result of a request about it.
         let result = message.result.or(message.params.map(RawValue::get));
-        let (Some(mut result), Ok(text)) = (result, std::str::from_utf8(line)) else {
-            return Ok(None);
-        };
+        let Some(mut result) = result else { return Ok(None) };
         let ruling = match self {
             // Compiling schemas takes its time.
             Self::List { .. } if pace == Pace::Quick => return Err(Later),
@@ -97,7 +95,9 @@ impl Asked {
         };
         Ok(match ruling {
             Ruling::Same => None,
-            Ruling::Replaced(new) => Some(splice(text, &[(result, new)]).into_bytes()),
+            Ruling::Replaced(new) => std::str::from_utf8(line)
+                .ok()
+                .map(|line| splice(line, &[(result, new)]).into_bytes()),
             Ruling::Refused(message) => Some(error(id, code::INTERNAL, &message)),
         })
     }
