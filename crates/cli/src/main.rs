@@ -1,5 +1,6 @@
 //! The `toolpact` command: one verb, one file.
 
+mod address;
 mod demo;
 mod excerpt;
 mod exit;

@@ -4,11 +4,8 @@
 
 use std::{env, error::Error, sync::Arc};
 
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
-    server::conn::auto,
-    service::TowerToHyperService,
-};
+use hyper::server::conn::http1;
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use rmcp::{
     Json, ServerHandler, ServiceExt as _,
     handler::server::wrapper::Parameters,
@@ -147,7 +144,7 @@ async fn http(listener: TcpListener) -> Result<(), Box<dyn Error>> {
         let (stream, _) = listener.accept().await?;
         let service = TowerToHyperService::new(service.clone());
         tokio::spawn(async move {
-            let server = auto::Builder::new(TokioExecutor::new());
+            let server = http1::Builder::new();
             if let Err(error) = server.serve_connection(TokioIo::new(stream), service).await {
                 eprintln!("{error}");
             }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::net::SocketAddr;
 
+use crate::address::address;
 use crate::demo::{Server, tour};
 use crate::exit::Outcome;
 
@@ -16,8 +17,8 @@ pub(crate) struct Demo {
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
 
-    /// Serve it on Streamable HTTP, at `/mcp` of this address
-    #[arg(long, value_name = "ADDR")]
+    /// Serve it on Streamable HTTP, at `/mcp` of this address, such as localhost:8080
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     http: Option<SocketAddr>,
 }
 

@@ -17,6 +17,7 @@ use toolpact_guard::status::Board;
 use toolpact_guard::stdio::{Server, Watchdog};
 use toolpact_guard::{Fleet, Inspector, Settings, Ward};
 
+use crate::address::address;
 use crate::exit::Outcome;
 use crate::log::{Format, Log};
 
@@ -61,7 +62,7 @@ pub(crate) struct Guard {
     upstream: Option<String>,
 
     /// Where to listen for clients on HTTP; they use the path of the URL
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     listen: Option<SocketAddr>,
 
     /// A further name that clients may call the guard by, beside those of this machine for itself
@@ -81,7 +82,7 @@ pub(crate) struct Guard {
     log: Format,
 
     /// Serve a status page (`/`, `/status.json`) and metrics for Prometheus (`/metrics`) here
-    #[arg(long, value_name = "ADDR", help_heading = "What is seen")]
+    #[arg(long, value_name = "ADDR", value_parser = address, help_heading = "What is seen")]
     status: Option<SocketAddr>,
 
     /// Guard the servers of this file, each at `/NAME/mcp`; `toolpact.toml` in this folder where

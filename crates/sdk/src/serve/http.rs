@@ -1,21 +1,21 @@
 //! Streamable HTTP, set up for production.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fmt::Display, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use hyper::{Request, Response, StatusCode, body::Incoming, service::service_fn};
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo},
-    server::{conn::auto, graceful::GracefulShutdown},
-};
+use hyper::{Request, Response, StatusCode, body::Incoming};
 use rmcp::{
     ServerHandler,
     transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService},
 };
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
-use tower_service::Service as _;
 
-use super::{ServeError, sessions::Sessions, signal};
+use super::{
+    ServeError,
+    listen::{bind, connections, listen},
+    sessions::Sessions,
+    signal,
+};
 use crate::{Options, enforce_with};
 
 /// How long calls that are under way may take to end.
@@ -31,15 +31,18 @@ const DELIVERY: Duration = Duration::from_millis(200);
 ///
 /// - `TCP_NODELAY` is set: without it, every call on a kept connection waits for a delayed
 ///   acknowledgement.
-/// - `Host` is checked against the loopback names, the address that is listened on and what [`Http::host`] adds,
+/// - `Host` is checked against the loopback names, the address and name that is listened on and what [`Http::host`] adds,
 ///   `Origin` against the loopback names and what [`Http::origin`] adds, so that no web page reaches a server through the browser.
 /// - Answers that stream nothing are plain JSON, where no session needs a stream.
 /// - Clients before 2026-07-28 have sessions, which end five minutes after their last message. There are at
 ///   most 4096 ([`Http::sessions`]), and a request has at most 4 MiB.
+/// - As many connections are served at a time as half the files that the process may open (`ulimit -n`), at most
+///   16,384 ([`Http::connections`]); one more is answered with status 503. Up to 4096 wait to be accepted.
+///   A client may take 30 seconds to send the head of a request, or the next one on a kept connection.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolpact::ServeError> {
-/// let http = toolpact::Http::bind("127.0.0.1:0".parse().unwrap()).await?.host("tools.example.org");
+/// let http = toolpact::Http::bind("localhost:0").await?.host("tools.example.org");
 /// assert_ne!(http.address().port(), 0);
 /// # Ok(()) }
 /// ```
@@ -51,23 +54,33 @@ pub struct Http {
     hosts: Vec<String>,
     origins: Vec<String>,
     sessions: usize,
+    connections: usize,
     stop: CancellationToken,
 }
 
 impl Http {
-    /// Listens on `address`.
+    /// Listens on `address`, such as a [`SocketAddr`], `"127.0.0.1:8080"` or `"localhost:8080"`; with the port 0, on any
+    /// that is free. Of the addresses of a name one is listened on, an IPv4 address if there is one.
     ///
     /// # Errors
     ///
     /// Where that is not possible.
-    pub async fn bind(address: SocketAddr) -> Result<Self, ServeError> {
-        let failed = |source| ServeError::Listen { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+    pub async fn bind(address: impl ToSocketAddrs + Display) -> Result<Self, ServeError> {
+        let wanted = address.to_string();
+        let failed = |source| ServeError::of(&wanted, source);
+        let found = lookup_host(address).await.map_err(failed)?;
+        let Some(address) = found.min_by_key(SocketAddr::is_ipv6) else {
+            return Err(failed(io::ErrorKind::NotFound.into()));
+        };
+        let listener = bind(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let local = ["localhost", "127.0.0.1", "[::1]"];
         let mut hosts = ["localhost", "127.0.0.1", "::1"].map(str::to_owned).to_vec();
         if !address.ip().is_unspecified() {
             hosts.push(address.ip().to_string());
+        }
+        if wanted.parse::<SocketAddr>().is_err() {
+            hosts.extend(wanted.rsplit_once(':').map(|(name, _)| name.to_owned()));
         }
         Ok(Self {
             listener,
@@ -75,6 +88,7 @@ impl Http {
             hosts,
             origins: local.iter().map(|name| format!("http://{name}:*")).collect(),
             sessions: SESSIONS,
+            connections: connections(),
             stop: CancellationToken::new(),
         })
     }
@@ -103,6 +117,12 @@ impl Http {
         self
     }
 
+    /// Serves `limit` connections at a time; a client that asks on one more is answered with an error.
+    pub const fn connections(mut self, limit: usize) -> Self {
+        self.connections = limit;
+        self
+    }
+
     /// Stops serving when `token` is cancelled, as SIGINT and SIGTERM do.
     pub fn stop_with(mut self, token: CancellationToken) -> Self {
         self.stop = token;
@@ -126,53 +146,24 @@ impl Http {
         let factory = move || Ok::<_, io::Error>(server.clone());
         let sessions = Arc::new(Sessions::new(self.sessions));
         let service = StreamableHttpService::new(factory, sessions, config);
-        let connections = GracefulShutdown::new();
-        let mut stop = std::pin::pin!(async {
+        let answer = move |request: Request<Incoming>| {
+            let service = service.clone();
+            async move {
+                if request.uri().path() == "/mcp" {
+                    return service.handle(request).await;
+                }
+                let mut response = Response::default();
+                *response.status_mut() = StatusCode::NOT_FOUND;
+                response
+            }
+        };
+        let stop = async {
             tokio::select! {
                 () = signal::shutdown() => {}
                 () = self.stop.cancelled() => {}
             }
-        });
-        loop {
-            let accepted = tokio::select! {
-                accepted = self.listener.accept() => accepted,
-                () = &mut stop => break,
-            };
-            let stream = match accepted {
-                Ok((stream, _)) => stream,
-                Err(error) => {
-                    tracing::warn!(target: "toolpact", "cannot accept a connection: {error}");
-                    // Out of file descriptors, most likely: let some connections end.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                }
-            };
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(target: "toolpact", "cannot set TCP_NODELAY: {error}");
-            }
-            let service = service.clone();
-            let route = service_fn(move |request: Request<Incoming>| {
-                let mut service = service.clone();
-                async move {
-                    if request.uri().path() == "/mcp" {
-                        return service.call(request).await;
-                    }
-                    let mut response = Response::default();
-                    *response.status_mut() = StatusCode::NOT_FOUND;
-                    Ok(response)
-                }
-            });
-            let connection = auto::Builder::new(TokioExecutor::new())
-                .serve_connection(TokioIo::new(stream), route)
-                .into_owned();
-            let connection = connections.watch(connection);
-            tokio::spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(target: "toolpact", "connection failed: {error}");
-                }
-            });
-        }
-        drop(self.listener);
+        };
+        let open = listen(self.listener, self.connections, answer, stop).await;
         let streams = async {
             calls.idle().await;
             // Answers are on their way. What is open after that are streams without an end of their own.
@@ -182,7 +173,7 @@ impl Http {
         };
         _ = tokio::time::timeout(GRACE, async {
             tokio::select! {
-                () = connections.shutdown() => {}
+                () = open.shutdown() => {}
                 () = streams => {}
             }
         })

@@ -1,7 +1,7 @@
 //! Streamable HTTP over loopback: both eras, bad input, and who may ask.
 #![expect(clippy::unwrap_used, reason = "a client for tests only")]
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -9,7 +9,10 @@ use hyper::{Request, client::conn::http1};
 use hyper_util::rt::TokioIo;
 use rmcp::ServerHandler;
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 use tokio_util::sync::CancellationToken;
 use toolpact::Http;
 
@@ -38,7 +41,7 @@ impl Served {
             tool("panicking", Value::Null, json!("panic")),
             ranged,
         ]));
-        Self::of(server, Http::bind(address.parse().unwrap()).await.unwrap())
+        Self::of(server, Http::bind(address).await.unwrap())
     }
 
     pub(crate) fn of(server: impl ServerHandler + Clone, http: Http) -> Self {
@@ -177,4 +180,76 @@ async fn the_address_that_is_listened_on_may_be_asked() {
     let count = served.modern("tools/call", json!({ "name": "count" })).await;
     assert_eq!(count["result"]["structuredContent"], 42, "{count}");
     served.end().await;
+}
+
+#[tokio::test]
+async fn names_may_be_listened_on_and_asked() {
+    let served = Served::at("localhost:0").await;
+    assert!(served.address.ip().is_loopback());
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let host = format!("localhost:{}", served.address.port());
+    assert_ne!(served.post(&[("host", &host)], &ping).await.0, 403);
+    served.end().await;
+    for (address, message) in [
+        ("localhost", "expected an address such as 127.0.0.1:8080, found `localhost`"),
+        ("localhost:x", "expected an address such as 127.0.0.1:8080, found `localhost:x`"),
+        ("name.invalid:0", "cannot listen on name.invalid:0"),
+    ] {
+        assert_eq!(Http::bind(address).await.unwrap_err().to_string(), message);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_too_many_is_told_and_the_next_is_served_when_another_has_left() {
+    let http = Http::bind("127.0.0.1:0").await.unwrap().connections(1);
+    let served = Served::of(Plain::new(json!([])), http);
+    let first = TcpStream::connect(served.address).await.unwrap();
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let (status, _, answer) = served.post(&[], &ping).await;
+    assert_eq!(status, 503);
+    let error =
+        json!({ "code": -32603, "message": "1 connections are open, and no more are allowed" });
+    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+    drop(first);
+    while served.post(&[], &ping).await.0 == 503 {}
+    served.end().await;
+}
+
+#[tokio::test]
+async fn a_long_request_is_refused() {
+    let served = Served::new().await;
+    let long = json!({ "jsonrpc": "2.0", "id": 1, "method": "x".repeat(4 << 20) });
+    assert_eq!(served.post(&[], &long).await.0, 413);
+    served.end().await;
+}
+
+/// Time passes where there is nothing else to do.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_does_not_ask_is_left() {
+    let served = Served::new().await;
+    for part in ["", "POST /mcp HTTP/1.1\r\nhost: localhost\r\n"] {
+        let mut stream = TcpStream::connect(served.address).await.unwrap();
+        stream.write_all(part.as_bytes()).await.unwrap();
+        let start = tokio::time::Instant::now();
+        assert_eq!(stream.read_to_end(&mut Vec::new()).await.unwrap(), 0, "{part}");
+        assert_eq!(start.elapsed().as_secs(), 30, "{part}");
+    }
+    served.end().await;
+}
+
+/// Elsewhere the system allows fewer.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn many_connections_wait_to_be_accepted() {
+    const MANY: usize = 300;
+    let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
+    if most.trim().parse::<usize>().unwrap() < MANY {
+        eprintln!("skipped: the system allows {most}");
+        return;
+    }
+    let http = Http::bind("127.0.0.1:0").await.unwrap();
+    // One that finds no place is tried again and again.
+    let all = futures_util::future::join_all((0..MANY).map(|_| TcpStream::connect(http.address())));
+    let all = tokio::time::timeout(Duration::from_secs(60), all).await.expect("a place for each");
+    assert!(all.iter().all(Result::is_ok));
 }

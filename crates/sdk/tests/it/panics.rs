@@ -137,7 +137,7 @@ async fn each_request_gets_an_error_and_the_next_an_answer() {
 
 #[tokio::test]
 async fn over_http_too() {
-    let served = Served::of(Panics, Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap());
+    let served = Served::of(Panics, Http::bind("127.0.0.1:0").await.unwrap());
     for (method, mut params, _, is_new) in requests() {
         // What a subscription is answered is a stream.
         if is_new && method != "subscriptions/listen" {

@@ -59,7 +59,7 @@ impl Process {
     }
 
     async fn over_http() -> Self {
-        let mut process = Self::new(&["--http", "127.0.0.1:0"]);
+        let mut process = Self::new(&["--http", "localhost:0"]);
         let line = soon(process.log.next_line()).await.unwrap().unwrap();
         let (_, address) = line.split_once("http://").unwrap();
         process.address = Some(address.strip_suffix("/mcp").unwrap().to_owned());

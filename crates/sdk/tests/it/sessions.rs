@@ -73,7 +73,7 @@ fn hello() -> Value {
 async fn there_are_as_many_sessions_as_allowed() {
     let slow = Slow { started: Arc::default(), go: Arc::default() };
     let stop = CancellationToken::new();
-    let http = Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap();
+    let http = Http::bind("127.0.0.1:0").await.unwrap();
     let http = http.sessions(2).stop_with(stop.clone());
     let address = http.address();
     let task = tokio::spawn(http.serve(slow));
@@ -94,7 +94,7 @@ async fn there_are_as_many_sessions_as_allowed() {
 async fn a_call_goes_on_for_a_client_that_comes_back() {
     let slow = Slow { started: Arc::default(), go: Arc::default() };
     let stop = CancellationToken::new();
-    let http = Http::bind("127.0.0.1:0".parse().unwrap()).await.unwrap().stop_with(stop.clone());
+    let http = Http::bind("127.0.0.1:0").await.unwrap().stop_with(stop.clone());
     let address = http.address();
     let task = tokio::spawn(http.serve(slow.clone()));
 
