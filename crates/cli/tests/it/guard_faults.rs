@@ -63,7 +63,7 @@ fn a_server_that_breaks_off_is_said_to_and_the_next_request_is_answered() {
 #[test]
 fn answers_beyond_the_limit_are_refused_in_bounded_memory() {
     let upstream = Upstream::start();
-    let (guard, port) = guard(upstream.port, &[]);
+    let (guard, port) = guard(upstream.port, &["--max-message", "4000000"]);
     let answer = ask(port, POST, &asking("huge"));
     assert!(answer.starts_with("HTTP/1.1 502") && answer.contains("--max-message"), "{answer}");
     let stream = ask(port, POST, &asking("huge event"));

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -31,6 +32,11 @@ pub(crate) fn bare(options: &[&str]) -> (Process, u16) {
 
 /// The port that the first line of a process ends with, or has in a URL.
 pub(crate) fn port_of(process: &mut Process) -> u16 {
+    port_and_log(process).0
+}
+
+/// The port that a process says it listens on, and what it says from then on until it ends.
+pub(crate) fn port_and_log(process: &mut Process) -> (u16, JoinHandle<String>) {
     let stream: Box<dyn Read + Send> = match process.0.stdout.take() {
         Some(stdout) => Box::new(stdout),
         None => Box::new(process.0.stderr.take().unwrap()),
@@ -39,9 +45,14 @@ pub(crate) fn port_of(process: &mut Process) -> u16 {
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
     // What it says later is not held up.
-    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
+    let log = std::thread::spawn(move || {
+        let mut log = Vec::new();
+        // What was said before it failed is enough.
+        let _ = reader.read_to_end(&mut log);
+        String::from_utf8_lossy(&log).into_owned()
+    });
     let address = line.split("http://127.0.0.1:").nth(1).unwrap_or(&line);
-    address.split('/').next().unwrap().trim().parse().unwrap()
+    (address.split('/').next().unwrap().trim().parse().unwrap(), log)
 }
 
 /// A guard in front of `port`: the process and its own port.

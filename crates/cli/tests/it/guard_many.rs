@@ -4,26 +4,27 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::guard_faults::{descriptors, kilobytes, wait_for_descriptors};
-use crate::guard_http::{POST, Process, ask, port_of};
+use crate::guard_http::{POST, Process, ask, port_and_log};
 use crate::upstream::Upstream;
 
 /// Longer than anything takes on a busy machine.
 const HANG: Duration = Duration::from_secs(120);
 
-/// A guard that may open so many files, and its port.
-fn guard(files: usize, arguments: &[&str]) -> (Process, u16) {
+/// A guard that may open so many files, its port, and what it says until it ends.
+fn guard(files: usize, arguments: &[&str]) -> (Process, u16, JoinHandle<String>) {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
     shell.arg(env!("CARGO_BIN_EXE_toolpact")).args(["guard", "--listen", "127.0.0.1:0"]);
     shell.args(arguments).stderr(Stdio::piped());
     let mut process = Process(shell.spawn().unwrap());
-    let port = port_of(&mut process);
-    (process, port)
+    let (port, log) = port_and_log(&mut process);
+    (process, port, log)
 }
 
 /// The connections that a guard serves which may open so many files.
@@ -81,7 +82,7 @@ fn is_told(answer: &(String, Value), most: usize) -> bool {
 fn a_client_too_many_is_told_and_the_next_is_served_when_another_has_left() {
     let upstream = Upstream::start();
     let url = format!("http://127.0.0.1:{}/mcp", upstream.port);
-    let (_guard, port) = guard(200, &["--upstream", &url]);
+    let (guard, port, log) = guard(200, &["--upstream", &url]);
     let most = served(200);
     let mut kept = Client::ask(port, &request(1, "ping"));
     assert_eq!(kept.answer().1["result"], serde_json::json!({}));
@@ -98,6 +99,10 @@ fn a_client_too_many_is_told_and_the_next_is_served_when_another_has_left() {
         upstream.gone.recv_timeout(HANG).unwrap();
     }
     while !ask(port, POST, &request(3, "ping")).starts_with("HTTP/1.1 200") {}
+    drop(guard);
+    let log = log.join().unwrap();
+    let said = format!("warning: {most} connections are open");
+    assert_eq!(log.matches(&said).count(), 1, "{log}");
 }
 
 /// Answers what it was asked to hold when it is asked to release it, and from then on at once, until
@@ -126,7 +131,7 @@ fn ten_thousand_open_requests_are_answered_or_refused_and_leave_nothing() {
     let files: usize = limit.trim().parse().unwrap_or(1 << 20);
     // One of those that are served is kept for what is said beside.
     let places = served(files) - 1;
-    let (guard, port) = guard(files, &["--", "node", "-e", HOLDER]);
+    let (guard, port, _) = guard(files, &["--", "node", "-e", HOLDER]);
     let mut kept = Client::ask(port, &request(0, "ping"));
     assert_eq!(kept.answer().1["id"], 0);
     let idle = descriptors(&guard);

@@ -1,9 +1,10 @@
 //! What becomes of the answers of a server.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use http_body_util::BodyExt as _;
 use http_body_util::channel::{Channel, Sender};
-use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use hyper::{HeaderMap, Response, StatusCode};
@@ -11,7 +12,9 @@ use serde_json::value::RawValue;
 use tokio::task::JoinHandle;
 
 use super::events::{Events, data, with_data};
+use super::posted::read;
 use super::proxy::{Body, Proxy, full, json, pass, refuse, with_body};
+use super::room::{NO_ROOM, Room};
 use super::visit::Exchange;
 use crate::asked::{Asked, UNJUDGED};
 use crate::inspector::{Pace, lock};
@@ -51,14 +54,16 @@ impl Proxy {
             exchange.in_session = true;
         }
         if is_json {
-            let Ok(body) = Limited::new(body, max).collect().await else {
-                let text = format!(
-                    "the answer of the server broke off or exceeds {max} bytes (--max-message)"
-                );
-                self.visits.say(Event::error(format!("server: {text}")));
-                return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
+            // How long it takes is up to the client, who can leave.
+            let body = match read(body, max, Duration::MAX).await {
+                Ok(body) => body,
+                Err(unread) => {
+                    let text = format!("the answer of the server was not read: {unread}");
+                    self.visits.say(Event::error(format!("server: {text}")));
+                    return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
+                }
             };
-            let body = judge_body(&exchange, body.to_bytes()).await;
+            let body = judge_body(&exchange, body).await;
             let body = if own.is_empty() { body } else { beside(&body, own) };
             return with_body(parts, full(body));
         }
@@ -84,7 +89,7 @@ impl Proxy {
         mut sender: Sender<Bytes, Box<dyn std::error::Error + Send + Sync>>,
         max: usize,
     ) {
-        let mut events = Events::default();
+        let (mut events, mut room) = (Events::default(), Room::default());
         let mut is_first = true;
         loop {
             while let Some(event) = events.next() {
@@ -114,6 +119,10 @@ impl Proxy {
             match frame {
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
+                        if room.hold(events.len() + bytes.len()).await.is_err() {
+                            self.visits.say(Event::error(format!("server: {NO_ROOM}")));
+                            return sender.abort(NO_ROOM.into());
+                        }
                         events.feed(&bytes);
                     }
                 }

@@ -11,7 +11,7 @@ use super::bridge::Bridge;
 use super::listen::listen;
 use super::origin::Hosts;
 use super::proxy::{Body, Proxy, plain};
-use crate::Ward;
+use crate::{Event, Ward};
 
 /// Servers that clients reach at one address, by name or one alone.
 #[derive(Debug)]
@@ -125,7 +125,12 @@ impl Front {
             end.await;
             self.routes().all().iter().for_each(Backend::hang_up);
         };
-        listen(listener, answer, end).await;
+        let say = |text: String| {
+            if let Some(backend) = self.routes().all().first() {
+                backend.ward().say(Event::warning(text));
+            }
+        };
+        listen(listener, answer, say, end).await;
         for backend in self.routes().all() {
             backend.close().await;
         }

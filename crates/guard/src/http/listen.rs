@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -65,6 +65,9 @@ const OTHER_FILES: usize = 64;
 /// The connections beyond that are told so at a time; further ones are closed.
 const TOLD: usize = 32;
 
+/// How long what was said is not repeated.
+const SAID: Duration = Duration::from_secs(60);
+
 /// How long being told may take, and the most bytes that are read before.
 const TELLING: Duration = Duration::from_secs(5);
 const LAST_BODY: usize = 64 << 10;
@@ -80,18 +83,21 @@ fn connections() -> usize {
 }
 
 /// What one is told whose connection is not served, because `most` are open.
-fn too_many(most: usize) -> Response<Body> {
-    let text = format!(
+fn too_many(most: usize) -> String {
+    format!(
         "{most} connections are open, as many as the guard serves at a time: half the files that it may \
          open (`ulimit -n`), at most {CONNECTIONS}"
-    );
-    refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text)
+    )
 }
 
 /// Answers those who connect to `listener` until `end`; then lets open requests come to an end, for
-/// ten seconds.
-pub(crate) async fn listen<F, A>(listener: TcpListener, answer: F, end: impl Future<Output = ()>)
-where
+/// ten seconds. What there is to `say` about that is said at most once a minute.
+pub(crate) async fn listen<F, A>(
+    listener: TcpListener,
+    answer: F,
+    say: impl Fn(String),
+    end: impl Future<Output = ()>,
+) where
     F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
     A: Future<Output = Response<Body>> + Send + 'static,
 {
@@ -102,6 +108,7 @@ where
     // With a nearer one, the timer of each head is set without waking the runtime: one system call
     // less for each request.
     let mut nearer = tokio::time::interval(HEAD / 2);
+    let mut said = None::<Instant>;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -114,6 +121,10 @@ where
             continue;
         };
         let Ok(place) = Arc::clone(&served).try_acquire_owned() else {
+            if said.is_none_or(|said| said.elapsed() > SAID) {
+                said = Some(Instant::now());
+                say(format!("{}; others are refused", too_many(most)));
+            }
             if let Ok(place) = Arc::clone(&told).try_acquire_owned() {
                 tokio::spawn(tell(stream, most, place));
             }
@@ -146,7 +157,8 @@ async fn tell(stream: TcpStream, most: usize, _place: OwnedSemaphorePermit) {
     let service = service_fn(|request: Request<Incoming>| async move {
         // A connection that is closed while something comes may be reset before its answer is read.
         let _ = posted(request.into_body(), LAST_BODY).await;
-        Ok::<_, Infallible>(too_many(most))
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Ok::<_, Infallible>(refuse(status, code::INTERNAL, &too_many(most)))
     });
     let connection =
         http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);

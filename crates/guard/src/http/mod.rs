@@ -11,6 +11,7 @@ mod origin;
 mod posted;
 mod proxy;
 mod question;
+mod room;
 mod tools;
 mod visit;
 

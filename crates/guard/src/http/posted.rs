@@ -1,4 +1,4 @@
-//! What a client posts, read within bounds of size and time.
+//! Bodies, read within bounds of size and time.
 
 use std::error::Error;
 use std::time::Duration;
@@ -9,30 +9,65 @@ use hyper::{Response, StatusCode};
 use tokio::time::timeout;
 
 use super::proxy::{Body, plain, refuse};
+use super::room::{NO_ROOM, NoRoom, Room};
 use crate::message::code;
 
 /// How long a client may take to send the next piece of a body.
 const PIECE: Duration = Duration::from_secs(30);
 
-/// Reads a body of at most `max` bytes; else what its client is answered.
+/// Reads what a client posts, of at most `max` bytes; else what it is answered.
 pub(crate) async fn posted<B>(body: B, max: usize) -> Result<Bytes, Response<Body>>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
 {
+    read(body, max, PIECE).await.map_err(|unread| {
+        let text = unread.to_string();
+        match unread {
+            Unread::Long(_) => refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text),
+            Unread::NoRoom => refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text),
+            Unread::Broken => plain(StatusCode::BAD_REQUEST, "the body broke off\n"),
+            Unread::Late => plain(StatusCode::REQUEST_TIMEOUT, "the body did not come\n"),
+        }
+    })
+}
+
+/// Why a body is not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unread {
+    #[error("message exceeds the limit of {0} bytes (--max-message)")]
+    Long(usize),
+    #[error("{NO_ROOM}")]
+    NoRoom,
+    #[error("the body broke off")]
+    Broken,
+    #[error("the body did not come")]
+    Late,
+}
+
+/// Reads a body of at most `max` bytes, each piece of which comes within `patience`.
+pub(crate) async fn read<B>(body: B, max: usize, patience: Duration) -> Result<Bytes, Unread>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    if body.size_hint().lower() > max as u64 {
+        return Err(Unread::Long(max));
+    }
     let mut body = Limited::new(body, max);
     // Most come in one piece, which is not copied.
     let (mut first, mut all) = (Bytes::new(), Vec::new());
+    let mut room = Room::default();
     loop {
-        let frame = match timeout(PIECE, body.frame()).await {
-            Ok(None) => return Ok(if all.is_empty() { first } else { all.into() }),
+        let frame = match timeout(patience, body.frame()).await {
+            Ok(None) if all.is_empty() => return Ok(first),
+            Ok(None) => return Ok(Bytes::from_owner(Held { bytes: all, _room: room })),
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
-                let text = format!("message exceeds the limit of {max} bytes (--max-message)");
-                return Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text));
+                return Err(Unread::Long(max));
             }
-            Ok(Some(Err(_))) => return Err(plain(StatusCode::BAD_REQUEST, "the body broke off\n")),
-            Err(_) => return Err(plain(StatusCode::REQUEST_TIMEOUT, "the body did not come\n")),
+            Ok(Some(Err(_))) => return Err(Unread::Broken),
+            Err(_) => return Err(Unread::Late),
         };
         let Ok(piece) = frame.into_data() else { continue };
         if first.is_empty() {
@@ -42,7 +77,25 @@ where
         if all.is_empty() {
             all.extend_from_slice(&first);
         }
+        let bytes = all.len() + piece.len();
+        room.hold(bytes).await.map_err(|NoRoom| Unread::NoRoom)?;
+        if bytes > all.capacity() {
+            // Twice as much as before, but no more than there can be.
+            all.reserve_exact(bytes.saturating_mul(2).min(max) - all.len());
+        }
         all.extend_from_slice(&piece);
+    }
+}
+
+/// A body, and its room as long as it is there.
+struct Held {
+    bytes: Vec<u8>,
+    _room: Room,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
     }
 }
 

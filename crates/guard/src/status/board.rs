@@ -38,7 +38,7 @@ impl Board {
             let board = Arc::clone(&self);
             async move { board.answer(&request) }
         };
-        listen(listener, answer, std::future::pending()).await;
+        listen(listener, answer, |_| (), std::future::pending()).await;
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Body> {
