@@ -47,7 +47,10 @@ fn route(server: &Type, tool: &Tool) -> TokenStream {
     let structures = fields.iter().map(|field| &field.structure);
     let describe = fields.iter().map(|Field { kind, named, .. }| {
         let span = kind.span();
-        quote_spanned! { span=> ::toolpact::__private::describe::<#kind, #named, _>(input); }
+        quote_spanned! { span=>
+            ::toolpact::__private::fits(&(&::toolpact::__private::Taken::<#kind>::new()).fit());
+            ::toolpact::__private::describe::<#kind, #named, _>(input);
+        }
     });
     let take = fields.iter().map(|Field { variable, kind, named, .. }| {
         let span = kind.span();
@@ -78,7 +81,9 @@ fn route(server: &Type, tool: &Tool) -> TokenStream {
         (#name, {
             #(#structures)*
             #[allow(unused_imports)]
-            use ::toolpact::__private::{Fallible as _, Infallible as _, Output as _, StructuredOutput as _};
+            use ::toolpact::__private::{
+                Fallible as _, Infallible as _, Misfit as _, Otherwise as _, Output as _, StructuredOutput as _,
+            };
             ::toolpact::__private::Route::<#server>::new(
                 #name,
                 |input| { let _ = &input; #(#describe)* },

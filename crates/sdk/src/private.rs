@@ -17,13 +17,16 @@ pub use serde;
 use serde_json::Value;
 
 pub use crate::tools::{
-    Carries, Fallible, Infallible, Input, IntoToolError, Output, Parameter, Returns, Route,
-    StructuredOutput, Unnamed,
+    Carries, Fallible, Fit, Infallible, Input, IntoToolError, Misfit, Otherwise, Output, Parameter,
+    Returns, Route, StructuredOutput, Taken, Unnamed,
 };
 use crate::{ToolError, Toolbox, Tools};
 
 /// The context of a request to a server.
 pub type Context = RequestContext<RoleServer>;
+
+/// Refuses a parameter that does not fit.
+pub const fn fits<T: Fit>(_: &T) {}
 
 /// Adds a parameter to the input schema.
 pub fn describe<P: Parameter<Named, Kind>, Named, Kind>(input: &mut Input) {

@@ -1,6 +1,8 @@
 //! Why a call failed.
 
-use rmcp::service::ServiceError;
+use std::time::Duration;
+
+use rmcp::{model::CallToolResult, service::ServiceError};
 
 use crate::check::Stopped;
 
@@ -41,6 +43,17 @@ pub enum ClientError {
         tool: String,
         /// Its text.
         message: String,
+        /// All of the answer. Details, such as those of a [`ToolError`](crate::ToolError), are its structured
+        /// content; before 2026-07-28 they are a text.
+        result: Box<CallToolResult>,
+    },
+    /// The result is neither structured content nor one text.
+    #[error("tool `{tool}`: expected structured content or one text, found other content")]
+    Content {
+        /// The tool.
+        tool: String,
+        /// All of the answer.
+        result: Box<CallToolResult>,
     },
     /// The result is of another type than the caller asked for.
     #[error("tool `{tool}`: the result is of another type")]
@@ -63,6 +76,12 @@ pub enum ClientError {
         found: usize,
         /// The limit.
         limit: usize,
+    },
+    /// The server did not answer in time; it was told that nobody waits any more.
+    #[error("no answer within {limit:?}")]
+    Timeout {
+        /// The limit, set with [`Client::timeout`](crate::Client::timeout).
+        limit: Duration,
     },
     /// The server did not answer, or answered with an error.
     #[error("the server did not answer as expected")]

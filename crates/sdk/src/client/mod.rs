@@ -11,8 +11,11 @@ pub use error::ClientError;
 use known::Known;
 use rmcp::{
     RoleClient, Service,
-    model::{CallToolRequestParams, CallToolResult, ContentBlock, PaginatedRequestParams, Tool},
-    service::{ClientCacheConfig, RunningService},
+    model::{
+        CallToolRequestParams, CallToolResult, ContentBlock, MetaObject, PaginatedRequestParams,
+        Tool,
+    },
+    service::{ClientCacheConfig, RunningService, ServiceError},
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
@@ -26,6 +29,9 @@ use crate::{
 
 /// How long a tool list without `ttlMs` is taken for fresh, unless the server says that it changed.
 const LIST_TTL: Duration = Duration::from_secs(300);
+
+/// How long the server may take to answer, unless [`Client::timeout`] says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Pages of a tool list that are read.
 const PAGES: usize = 1_000;
@@ -66,6 +72,7 @@ pub struct Client<S: Service<RoleClient>> {
     service: RunningService<RoleClient, S>,
     known: Known,
     options: Options,
+    timeout: Duration,
     _changes: Option<Changes>,
 }
 
@@ -85,7 +92,15 @@ impl<S: Service<RoleClient>> Client<S> {
             revision if revision.is_natural() => Changes::of(service.peer()).await,
             _ => None,
         };
-        Self { service, known: Known::default(), options, _changes: changes }
+        Self { service, known: Known::default(), options, timeout: TIMEOUT, _changes: changes }
+    }
+
+    /// Waits `limit` for each answer of the server, 60 seconds unless set; what a tool asks the client meanwhile is in
+    /// it. A request that takes longer is cancelled.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
     }
 
     /// The `rmcp` client inside, for everything that is not about tools.
@@ -113,8 +128,7 @@ impl<S: Service<RoleClient>> Client<S> {
         Ok(known.iter().filter_map(|tool| tool.contract.clone()).collect())
     }
 
-    /// Calls the tool `name` and reads its structured content as `T`; a tool without an output schema may
-    /// answer with one text that is read as JSON, or as a string.
+    /// Calls the tool `name` and reads what [`Client::call_value`] gives as `T`.
     ///
     /// # Errors
     ///
@@ -129,18 +143,43 @@ impl<S: Service<RoleClient>> Client<S> {
             .map_err(|source| ClientError::Type { tool: name.to_owned(), source })
     }
 
-    /// Calls the tool `name` and gives its structured content in the natural shape; a tool that answers with text
-    /// alone, that text, read as JSON where it is.
+    /// Calls the tool `name` and gives its structured content in the natural shape; of a tool that answers with one
+    /// text alone, that text, read as JSON where it is; `null` for no content.
     ///
     /// # Errors
     ///
-    /// Where there is no such tool, the arguments or the result break the contract, the tool answers with an
-    /// error, or the server does not answer.
+    /// As [`Client::call_result`], and where a tool answers with other content, such as images or several texts: the
+    /// error has it.
     pub async fn call_value(
         &self,
         name: &str,
         arguments: impl Serialize,
     ) -> Result<Value, ClientError> {
+        let mut result = self.call_result(name, arguments).await?;
+        if let Some(value) = result.structured_content.take() {
+            return Ok(value);
+        }
+        match result.content.as_mut_slice() {
+            [] => Ok(Value::Null),
+            [ContentBlock::Text(one)] => {
+                let text = take(&mut one.text);
+                Ok(serde_json::from_str(&text).unwrap_or(Value::String(text)))
+            }
+            _ => Err(ClientError::Content { tool: name.to_owned(), result: Box::new(result) }),
+        }
+    }
+
+    /// Calls the tool `name` and gives the whole result, with its structured content in the natural shape.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no such tool, the arguments or the result break the contract, the tool answers with an
+    /// error, or the server does not answer in time.
+    pub async fn call_result(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<CallToolResult, ClientError> {
         let unknown = || ClientError::UnknownTool { tool: name.to_owned() };
         let tools = self.list().await?;
         let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(unknown)?;
@@ -161,27 +200,36 @@ impl<S: Service<RoleClient>> Client<S> {
                 return Err(ClientError::InvalidArguments { problem });
             }
         };
-        let result = self.service.call_tool(request).await.map_err(Box::new)?;
-        let mut texts = texts(&result);
+        let mut result = self.answer(self.service.call_tool(request)).await?;
         if result.is_error == Some(true) {
-            return Err(ClientError::Tool { tool: name.to_owned(), message: texts.join("\n") });
+            let (tool, message) = (name.to_owned(), text(&result.content));
+            return Err(ClientError::Tool { tool, message, result: Box::new(result) });
         }
-        let result =
-            lift_result(&wire(result), tool.form).map(Cow::into_owned).map_err(|error| {
+        let lifted =
+            lift_result(&wire(&mut result), tool.form).map(Cow::into_owned).map_err(|error| {
                 ClientError::InvalidResult {
                     problem: format!("the result of tool `{name}`: {error}"),
                 }
             })?;
-        let (mut result, judged) =
-            check(contract, Part::Result, result, self.options.results).await?;
+        let (lifted, judged) = check(contract, Part::Result, lifted, self.options.results).await?;
         self.accept(&judged).map_err(|problem| ClientError::InvalidResult { problem })?;
-        if let Some(value) = result.get_mut(Structured::KEY) {
-            return Ok(value.take());
+        if let Value::Object(mut lifted) = lifted {
+            result.structured_content = lifted.remove(Structured::KEY);
+            if let Some(Value::Object(meta)) = lifted.remove("_meta") {
+                result.meta = Some(MetaObject(meta));
+            }
         }
-        match texts.as_mut_slice() {
-            [text] => Ok(serde_json::from_str(text).unwrap_or_else(|_| take(text).into())),
-            _ => Ok(Value::Null),
-        }
+        Ok(result)
+    }
+
+    /// The answer to `request`, if it comes in time. `rmcp` cancels a request that is not waited for any more.
+    async fn answer<T>(
+        &self,
+        request: impl Future<Output = Result<T, ServiceError>>,
+    ) -> Result<T, ClientError> {
+        let limit = self.timeout;
+        let answer = tokio::time::timeout(limit, request).await;
+        answer.map_err(|_| ClientError::Timeout { limit })?.map_err(|error| Box::new(error).into())
     }
 
     /// Reports what was found, and says what is wrong where the call ends here.
@@ -197,7 +245,7 @@ impl<S: Service<RoleClient>> Client<S> {
         for _ in 0..PAGES {
             let mut request = PaginatedRequestParams::default();
             request.cursor = cursor;
-            let page = self.service.list_tools(Some(request)).await.map_err(Box::new)?;
+            let page = self.answer(self.service.list_tools(Some(request))).await?;
             tools.extend(page.tools);
             if tools.len() > TOOLS {
                 return Err(ClientError::TooManyTools { found: tools.len(), limit: TOOLS });
@@ -226,19 +274,20 @@ fn revision_of<S: Service<RoleClient>>(service: &RunningService<RoleClient, S>) 
     Revision::named(info.as_ref().map(|info| info.protocol_version.as_str()))
 }
 
-/// The parts of a result that its shape and its judgement depend on.
-fn wire(result: CallToolResult) -> Value {
+/// The parts of a result that its shape and its judgement depend on, taken out of it.
+fn wire(result: &mut CallToolResult) -> Value {
     let mut wire = Map::new();
     wire.insert("content".to_owned(), Value::Array(Vec::new()));
-    wire.extend(result.structured_content.map(|value| (Structured::KEY.to_owned(), value)));
-    wire.extend(result.meta.map(|meta| ("_meta".to_owned(), meta.0.into())));
+    wire.extend(result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)));
+    wire.extend(result.meta.take().map(|meta| ("_meta".to_owned(), meta.0.into())));
     Value::Object(wire)
 }
 
-fn texts(result: &CallToolResult) -> Vec<String> {
-    let text = |block: &ContentBlock| match block {
-        ContentBlock::Text(text) => Some(text.text.clone()),
+/// The texts of `content`, each on lines of its own.
+fn text(content: &[ContentBlock]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
         _ => None,
-    };
-    result.content.iter().filter_map(text).collect()
+    });
+    texts.collect::<Vec<_>>().join("\n")
 }

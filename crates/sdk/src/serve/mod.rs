@@ -12,6 +12,11 @@ use std::io::Write as _;
 pub use error::ServeError;
 pub use http::Http;
 use rmcp::{ServerHandler, ServiceExt as _};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 use crate::{Options, enforce_with};
 
@@ -20,13 +25,16 @@ const HELP: &str = "\
 An MCP server. Without arguments it speaks over standard input and output.
 
       --http ADDR  serve Streamable HTTP at http://ADDR/mcp, such as localhost:8080
-  -h, --help       say this";
+  -h, --help       say this
+
+The log goes to standard error; RUST_LOG says how much of it, such as warn or toolpact=debug.";
 
 /// Serves `server` behind the contract of its tools, as the command line says: over standard input and
 /// output, or with `--http ADDR` over Streamable HTTP at `http://ADDR/mcp`; `--help` says so.
 ///
 /// Requests for capabilities that the server does not declare are not answered
-/// ([`Options::declared_only`]). The log goes to standard error. Returns when the client has closed standard
+/// ([`Options::declared_only`]). The log goes to standard error, from the level `info` on; `RUST_LOG` says otherwise, by
+/// level and target (`RUST_LOG=warn,toolpact=debug`), and a subscriber that was set before stays. Returns when the client has closed standard
 /// input, or after SIGINT or SIGTERM, with the calls that were under way answered if that takes no more than five seconds.
 ///
 /// ```no_run
@@ -89,11 +97,18 @@ pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> 
 
 /// Sends the log to standard error, unless the program has set up its own.
 fn log() {
-    _ = tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .with_ansi(false)
-        .with_max_level(tracing_subscriber::filter::LevelFilter::INFO)
-        .try_init();
+    let usual = Targets::new().with_default(LevelFilter::INFO);
+    let wanted = std::env::var("RUST_LOG").unwrap_or_default();
+    let (filter, problem) = match wanted.parse() {
+        _ if wanted.is_empty() => (usual, None),
+        Ok(filter) => (filter, None),
+        Err(problem) => (usual, Some(problem)),
+    };
+    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    _ = tracing_subscriber::registry().with(layer).with(filter).try_init();
+    if let Some(problem) = problem {
+        tracing::warn!(target: "toolpact", "RUST_LOG is not read: {problem}");
+    }
 }
 
 /// The address after `--http`, if there is one.

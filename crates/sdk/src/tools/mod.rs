@@ -8,6 +8,7 @@ mod portable;
 mod reply;
 mod text;
 mod toolbox;
+mod whole;
 
 pub use answers::Answers;
 pub use error::{IntoToolError, ToolError};
@@ -16,3 +17,4 @@ pub use parameter::{Args, Carries, FromContext, Input, Parameter, Unnamed};
 pub use reply::Reply;
 pub use text::Text;
 pub use toolbox::{Route, Toolbox, Tools};
+pub use whole::{Fit, Misfit, Otherwise, Taken};

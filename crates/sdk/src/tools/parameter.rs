@@ -53,7 +53,34 @@ impl FromContext for Peer<RoleServer> {
 /// All arguments of a call as one value: `Args(query): Args<Query>`.
 ///
 /// The schema of `T` is the input schema. With an implementation of [`JsonSchema`] by hand it says what
-/// it likes: every keyword goes out as it was written.
+/// it likes: every keyword goes out as it was written. In JSON a `T` is an object; what is never one does not compile:
+///
+/// ```compile_fail,E0277
+/// # struct Sums;
+/// #[toolpact::tools]
+/// impl Sums {
+///     #[tool]
+///     fn sum(&self, toolpact::Args(numbers): toolpact::Args<Vec<f64>>) -> f64 {
+///         numbers.iter().sum()
+///     }
+/// }
+/// ```
+///
+/// One argument is a parameter with a name:
+///
+/// ```
+/// # struct Sums;
+/// #[toolpact::tools]
+/// impl Sums {
+///     #[tool]
+///     fn sum(&self, numbers: Vec<f64>) -> f64 {
+///         numbers.iter().sum()
+///     }
+/// }
+/// ```
+///
+/// A type of your own that is no object, such as `struct Numbers(Vec<f64>)`, is found when the tool is judged, which leaves it
+/// out and says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Args<T>(pub T);
 
@@ -137,6 +164,11 @@ fn invalid(error: serde_json::Error) -> ToolError {
     ToolError::new(format!("invalid arguments: {error}"))
 }
 
+/// Whether `kind`, the value of `type`, has objects in it.
+fn is_object(kind: &Value) -> bool {
+    kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|one| one == "object"))
+}
+
 /// An input schema while its parameters are added.
 #[derive(Debug)]
 pub struct Input {
@@ -160,7 +192,8 @@ impl Input {
         let Value::Object(schema) = schema else { return };
         for (keyword, value) in schema {
             match (keyword.as_str(), self.root.get_mut(&keyword), value) {
-                ("type" | "title", ..) => {}
+                ("title", ..) => {}
+                ("type", _, value) if is_object(&value) => {}
                 ("properties", Some(Value::Object(properties)), Value::Object(more)) => {
                     properties.extend(more);
                 }

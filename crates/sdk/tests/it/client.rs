@@ -1,17 +1,22 @@
 //! The client against servers of either era, ours and others.
 #![expect(clippy::unwrap_used, reason = "connects for tests only")]
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use rmcp::{
     ClientLifecycleMode, ClientServiceExt as _, ErrorData, RoleServer, ServerHandler,
     ServiceExt as _,
     model::{
-        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
+        CallToolRequestParams, CallToolResponse, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use toolpact::{Client, ClientError, Mode, Options, Revision, enforce, testing};
 
 use crate::server::{Plain, structured, tool};
@@ -102,6 +107,109 @@ async fn wrong_arguments_are_not_sent_and_wrong_results_not_returned() {
     // A schema that leads elsewhere is left out, and nothing is fetched.
     assert_eq!(client.call_value("remote", json!({})).await.unwrap(), 1);
     assert_eq!(client.tools().await.unwrap().len(), 4);
+}
+
+#[tokio::test]
+async fn an_error_has_its_details() {
+    let answer = json!({ "content": [{ "type": "text", "text": "no such hour" }],
+        "structuredContent": { "last": 23 }, "isError": true });
+    let server = enforce(Plain::new(json!([tool("failing", Value::Null, answer)])));
+    for is_modern in [false, true] {
+        let client = connect(server.clone(), is_modern).await;
+        let Err(ClientError::Tool { message, result, .. }) =
+            client.call_value("failing", json!({})).await
+        else {
+            panic!("expected an error of the tool");
+        };
+        if is_modern {
+            assert_eq!(message, "no such hour");
+            assert_eq!(result.structured_content, Some(json!({ "last": 23 })));
+        } else {
+            assert_eq!(message, "no such hour\n{\"last\":23}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn content_that_is_no_value_is_given_as_it_is() {
+    let text = json!({ "type": "text", "text": "1" });
+    let image = json!({ "type": "image", "data": "AAAA", "mimeType": "image/png" });
+    for (content, value) in [
+        (json!([]), Some(Value::Null)),
+        (json!([text]), Some(json!(1))),
+        (json!([text, text]), None),
+        (json!([image]), None),
+        (json!([text, image]), None),
+    ] {
+        let answer = json!({ "content": content, "_meta": { "kept": true } });
+        let server = enforce(Plain::new(json!([tool("t", Value::Null, answer)])));
+        let client = connect(server, false).await;
+        let whole = json!(client.call_result("t", json!({})).await.unwrap());
+        assert_eq!((&whole["content"], &whole["_meta"]["kept"]), (&content, &json!(true)));
+        match client.call_value("t", json!({})).await {
+            Err(ClientError::Content { result, .. }) => {
+                assert_eq!((value, json!(result.content)), (None, content));
+            }
+            called => assert_eq!(Some(called.unwrap()), value),
+        }
+    }
+}
+
+/// A server that takes for ever, and says when it is told that nobody waits.
+#[derive(Clone)]
+struct Silent {
+    lists: bool,
+    cancelled: Arc<Notify>,
+}
+
+impl ServerHandler for Silent {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        if !self.lists {
+            self.wait::<()>(context).await;
+        }
+        let tool = serde_json::from_value(tool("t", Value::Null, Value::Null)).unwrap();
+        Ok(ListToolsResult::with_all_items(vec![tool]))
+    }
+
+    async fn call_tool(
+        &self,
+        _: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        self.wait(context).await
+    }
+}
+
+impl Silent {
+    async fn wait<T>(&self, context: RequestContext<RoleServer>) -> T {
+        context.ct.cancelled().await;
+        self.cancelled.notify_one();
+        std::future::pending().await
+    }
+}
+
+/// Time passes where there is nothing else to do.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_does_not_come_is_not_waited_for() {
+    for (is_modern, lists) in [(false, false), (false, true), (true, false), (true, true)] {
+        let server = Silent { lists, cancelled: Arc::default() };
+        let mut client = connect(server.clone(), is_modern).await;
+        for limit in ["60s", "5ms"] {
+            let error = client.call_value("t", json!({})).await.unwrap_err();
+            assert_eq!(error.to_string(), format!("no answer within {limit}"));
+            let cancelled = server.cancelled.notified();
+            tokio::time::timeout(Duration::from_secs(60), cancelled).await.expect("a word of it");
+            client = client.timeout(Duration::from_millis(5));
+        }
+    }
 }
 
 #[tokio::test]

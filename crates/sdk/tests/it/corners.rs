@@ -1,10 +1,16 @@
 //! `#[toolpact::tools]` where types and attributes are less common.
 #![expect(clippy::pedantic, reason = "tools for tests only")]
 
-use std::error::Error;
+use std::{
+    collections::HashMap,
+    error::Error,
+    sync::{Arc, Mutex},
+};
 
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
-use toolpact::{Revision, enforce, testing};
+use toolpact::{Args, Options, Revision, enforce, enforce_with, testing};
 
 #[derive(Clone)]
 struct Corners;
@@ -80,4 +86,48 @@ async fn tools_are_there_under_their_conditions() {
         let result = session.call(name, json!({})).await.unwrap();
         assert_eq!(result["structuredContent"], value);
     }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Numbers(Vec<u8>);
+
+#[derive(Clone)]
+struct Whole;
+
+#[toolpact::tools]
+impl Whole {
+    #[tool]
+    fn sum(&self, Args(Numbers(numbers)): Args<Numbers>) -> u8 {
+        numbers.iter().sum()
+    }
+    #[tool]
+    fn size(&self, Args(all): Args<HashMap<String, u8>>) -> usize {
+        all.len()
+    }
+    #[tool]
+    fn has(&self, Args(all): Args<Option<HashMap<String, u8>>>) -> bool {
+        all.is_some()
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_object_are_reported() {
+    let found = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&found);
+    let options = Options::default()
+        .on_finding(move |finding| heard.lock().unwrap().push(finding.to_string()));
+    let session =
+        testing::connect(enforce_with(Whole, options), Revision::V2026_07_28).await.unwrap();
+    let tools = session.tools().await.unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["size", "has"]);
+    let problem = "error[input-root-type] sum #/inputSchema/type: expected `type: \"object\"` at the root, \
+        found \"array\"; tool dropped";
+    assert_eq!(*found.lock().unwrap(), [problem]);
+    let called = session.call("size", json!({ "a": 1 })).await.unwrap();
+    assert_eq!(called["structuredContent"], 1);
+    let called = session.call("has", json!({ "a": 1 })).await.unwrap();
+    assert_eq!(called["structuredContent"], true);
+    let error = session.call("sum", json!({})).await.unwrap_err().to_string();
+    assert_eq!(error, format!("error -32602: tool `sum` cannot be used: {problem}"));
 }

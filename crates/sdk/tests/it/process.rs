@@ -37,12 +37,18 @@ struct Process {
 
 impl Process {
     fn new(arguments: &[&str]) -> Self {
+        Self::logging("", arguments)
+    }
+
+    /// With `level` in the environment.
+    fn logging(level: &str, arguments: &[&str]) -> Self {
         let mut program = std::env::current_exe().unwrap();
         program.pop();
         program.pop();
         program.push("examples/faulty");
         let mut child = Command::new(&program)
             .args(arguments)
+            .env("RUST_LOG", level)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -237,4 +243,22 @@ async fn a_client_that_closes_standard_input_gets_its_answers() {
     let mut silent = Process::new(&[]);
     silent.input = None;
     assert!(silent.end().await.success());
+}
+
+#[tokio::test]
+async fn the_environment_says_what_is_logged() {
+    for (level, is_said, is_not) in [
+        ("", "toolpact: tool `panicking` panicked", "DEBUG"),
+        ("rmcp=debug", "DEBUG", "toolpact:"),
+        ("toolpact=loud", "WARN toolpact: RUST_LOG is not read: ", "DEBUG"),
+    ] {
+        let mut server = Process::logging(level, &[]);
+        server.call("panicking", json!({})).await;
+        server.input = None;
+        let mut log = String::new();
+        while let Some(line) = soon(server.log.next_line()).await.unwrap() {
+            log.push_str(&line);
+        }
+        assert!(log.contains(is_said) && !log.contains(is_not), "{level}: {log}");
+    }
 }
