@@ -26,6 +26,7 @@ mod dialect;
 mod engine;
 mod error;
 mod explain;
+mod glance;
 mod limits;
 mod metaschemas;
 mod options;

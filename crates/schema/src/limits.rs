@@ -78,6 +78,13 @@ impl Limits {
         }
         true
     }
+
+    /// Whether what is valid under `other` is valid under these.
+    pub(crate) fn is_at_least(&self, other: &Self) -> bool {
+        self.instance_depth >= other.instance_depth
+            && self.nesting >= other.nesting
+            && self.fuel >= other.fuel
+    }
 }
 
 impl Default for Limits {

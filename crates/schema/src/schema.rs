@@ -13,6 +13,7 @@ use crate::{
         with_stack,
     },
     explain::Explainer,
+    glance::Glance,
 };
 
 /// A schema that was admitted and compiled. Cheap to clone.
@@ -31,6 +32,8 @@ struct Compiled {
     plain_scalars: bool,
     /// Bytes of the longest text in the schema, which an error may copy.
     longest_text: usize,
+    /// For schemas of common keywords, where no limit is so low that the engine would end before.
+    glance: Option<Glance>,
 }
 
 /// A verdict and what it cost.
@@ -75,12 +78,17 @@ impl Schema {
         let registry = documents.as_ref().map(Documents::registry);
         let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
         let most_steps = admitted.expansion.saturating_mul(32 * admitted.bytes) as u64;
+        let allowance = prices(&options.limits, &admitted);
+        let has_glance = !options.assert_formats
+            && allowance.place < 64
+            && options.limits.is_at_least(&Limits::default());
         Ok(Self(Arc::new(Compiled {
+            glance: has_glance.then(|| Glance::of(schema)).flatten(),
             dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
             validator,
             source: schema.clone(),
             limits: options.limits.clone(),
-            allowance: prices(&options.limits, &admitted),
+            allowance,
             plain_scalars: options.documents.is_empty()
                 && admitted.need.nested.is_some_and(|levels| levels < 16)
                 && most_steps < options.limits.fuel,
@@ -105,6 +113,26 @@ impl Schema {
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
         self.decide(Metered::Value(instance), self.0.limits.fuel).0 == Ok(true)
+    }
+
+    /// Whether `instance` is seen to be valid at first look, which takes a fraction of what validation does.
+    ///
+    /// `false` says nothing: the look is for small instances of schemas that are written in common keywords, and
+    /// takes some thousand steps at most.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_schema::Schema;
+    ///
+    /// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
+    /// assert!(schema.is_valid_at_a_glance(&json!([1, 2])));
+    /// assert!(!schema.is_valid_at_a_glance(&json!(["1"])));
+    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    #[inline]
+    pub fn is_valid_at_a_glance(&self, instance: &Value) -> bool {
+        self.0.glance.as_ref().is_some_and(|glance| glance.accepts(instance))
     }
 
     /// Validates `instance`; violations are collected only where it is invalid.

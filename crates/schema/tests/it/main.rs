@@ -3,6 +3,7 @@
 mod corpus;
 mod equivalence;
 mod generate;
+mod glance;
 mod hostile;
 mod messages;
 mod random;
@@ -21,6 +22,7 @@ fn main() {
         hostile::trials(),
         messages::trials(),
         running::trials(),
+        glance::trials(),
     ]
     .into_iter()
     .flatten()
