@@ -71,7 +71,14 @@ fn tool(attribute: &Attribute, method: &mut ImplItemFn) -> Result<Tool> {
     let attributes = match &attribute.meta {
         Meta::Path(_) => ToolAttributes::default(),
         Meta::List(list) => {
-            ToolAttributes::from_list(&NestedMeta::parse_meta_list(list.tokens.clone())?)?
+            let members = NestedMeta::parse_meta_list(list.tokens.clone())?;
+            if let Some(NestedMeta::Lit(value)) = members.first() {
+                return Err(Error::new_spanned(
+                    value,
+                    "expected a name before it: `description = …`",
+                ));
+            }
+            ToolAttributes::from_list(&members)?
         }
         Meta::NameValue(_) => {
             return Err(Error::new_spanned(attribute, "expected `#[tool]` or `#[tool(…)]`"));

@@ -108,3 +108,9 @@ fn the_block_is_the_types_own_and_has_tools() {
         &[("Clone", "expected the type's own `impl` block, found one of a trait")],
     );
 }
+
+#[test]
+fn what_is_said_of_a_tool_has_a_name() {
+    let message = "expected a name before it: `description = …`";
+    check("impl S { #[tool(\"Counts.\")] fn a(&self) {} }", &[("\"Counts.\"", message)]);
+}

@@ -60,7 +60,7 @@
 //! | --- | --- |
 //! | with a name, of a type that is `Deserialize` and `JsonSchema` | an argument; not required if it is an `Option` or has `#[serde(default)]` |
 //! | `Args(all): Args<T>` | all arguments as one value |
-//! | of a type that is [`FromContext`], such as `RequestContext`, `CancellationToken` or [`Answers`] | a part of the request |
+//! | of a type that is [`FromContext`], such as [`Context`], [`CancellationToken`] or [`Answers`] | a part of the request |
 //!
 //! | a return type | gives |
 //! | --- | --- |
@@ -114,7 +114,8 @@ pub use enforce::{Enforced, Options, enforce, enforce_with};
 pub use rmcp;
 pub use schemars;
 #[cfg(feature = "serve")]
-pub use serve::{Http, ServeError, serve, serve_stdio};
+pub use serve::{Http, ServeError, serve, serve_stdio, serve_with};
+pub use tokio_util::sync::CancellationToken;
 pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision, Unmarked};
 pub use toolpact_macros::tools;
-pub use tools::{Answers, Args, FromContext, Reply, Text, ToolError, Toolbox, Tools};
+pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};

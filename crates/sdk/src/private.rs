@@ -7,23 +7,16 @@ use std::{
 };
 
 pub use rmcp;
-use rmcp::{
-    RoleServer,
-    model::{Implementation, ListToolsResult, ServerCapabilities, ServerConfig},
-    service::RequestContext,
-};
+use rmcp::model::{Implementation, ListToolsResult, ServerCapabilities, ServerConfig};
 pub use schemars;
 pub use serde;
 use serde_json::Value;
 
 pub use crate::tools::{
-    Carries, Fallible, Fit, Infallible, Input, IntoToolError, Misfit, Otherwise, Output, Parameter,
-    Returns, Route, StructuredOutput, Taken, Unnamed,
+    Carries, Context, Fallible, Fit, Infallible, Input, IntoToolError, Misfit, Otherwise, Output,
+    Parameter, Returns, Route, StructuredOutput, Taken, Unnamed,
 };
 use crate::{ToolError, Toolbox, Tools};
-
-/// The context of a request to a server.
-pub type Context = RequestContext<RoleServer>;
 
 /// Refuses a parameter that does not fit.
 pub const fn fits<T: Fit>(_: &T) {}

@@ -44,7 +44,7 @@ pub enum ClientError {
         /// Its text.
         message: String,
         /// All of the answer. Details, such as those of a [`ToolError`](crate::ToolError), are its structured
-        /// content; before 2026-07-28 they are a text.
+        /// content.
         result: Box<CallToolResult>,
     },
     /// The result is neither structured content nor one text.

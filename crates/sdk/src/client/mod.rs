@@ -19,7 +19,7 @@ use rmcp::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use toolpact_contract::{Contract, JudgedCall, Revision, Structured, lift_result};
+use toolpact_contract::{Contract, Form, JudgedCall, Revision, Structured, lift_result};
 
 use crate::{
     Options,
@@ -61,10 +61,25 @@ const TOOLS: usize = 10_000;
 /// What becomes of wrong arguments and results is a matter of [`Options`], as on a server: refused unless set. Tools
 /// that cannot be used as they are, are repaired, each alone.
 ///
-/// ```no_run
-/// # async fn run(running: rmcp::service::RunningService<rmcp::RoleClient, ()>) -> Result<(), toolpact::ClientError> {
-/// let client = toolpact::Client::new(running).await;
-/// let hours: Vec<f64> = client.call("forecast", serde_json::json!({ "city": "Bern" })).await?;
+/// It is made of what `rmcp` gives for a transport: a pipe as here, a process (`TokioChildProcess`), or HTTP
+/// (`StreamableHttpClientTransport`), each with the feature of `rmcp` it needs.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact::{Client, rmcp::ServiceExt as _};
+///
+/// # struct Weather;
+/// # #[toolpact::tools]
+/// # impl Weather {
+/// #     #[tool]
+/// #     fn forecast(&self, city: String) -> Vec<f64> { vec![f64::from(city.len() as u8); 2] }
+/// # }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (pipe, end) = tokio::io::duplex(4096);
+/// tokio::spawn(async { toolpact::enforce(Weather).serve(end).await.unwrap().waiting().await });
+/// let client = Client::new(().serve(pipe).await?).await;
+/// let hours: Vec<f64> = client.call("forecast", json!({ "city": "Bern" })).await?;
+/// assert_eq!(hours, [4.0, 4.0]);
 /// # Ok(()) }
 /// ```
 #[derive(Debug)]
@@ -202,8 +217,9 @@ impl<S: Service<RoleClient>> Client<S> {
         };
         let mut result = self.answer(self.service.call_tool(request)).await?;
         if result.is_error == Some(true) {
+            let result = Box::new(lift_error(result, tool.form));
             let (tool, message) = (name.to_owned(), text(&result.content));
-            return Err(ClientError::Tool { tool, message, result: Box::new(result) });
+            return Err(ClientError::Tool { tool, message, result });
         }
         let lifted =
             lift_result(&wire(&mut result), tool.form).map(Cow::into_owned).map_err(|error| {
@@ -281,6 +297,15 @@ fn wire(result: &mut CallToolResult) -> Value {
     wire.extend(result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)));
     wire.extend(result.meta.take().map(|meta| ("_meta".to_owned(), meta.0.into())));
     Value::Object(wire)
+}
+
+/// An error with its details out of the text that carries them before 2026-07-28.
+fn lift_error(result: CallToolResult, form: Form) -> CallToolResult {
+    let lifted = || {
+        let whole = serde_json::to_value(&result).ok()?;
+        serde_json::from_value(lift_result(&whole, form).ok()?.into_owned()).ok()
+    };
+    lifted().unwrap_or(result)
 }
 
 /// The texts of `content`, each on lines of its own.

@@ -5,11 +5,11 @@ use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 use futures_util::{FutureExt as _, future};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
-    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock},
+    model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, MetaObject},
     service::{MaybeSendFuture, RequestContext},
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured};
+use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured, lift_result};
 
 use super::{
     Enforced, Shared,
@@ -199,15 +199,25 @@ impl Shared {
         judged.extend(
             result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)),
         );
-        let (judged, outcome) =
-            check(&kept.contract, Part::Result, Value::Object(judged), self.options.results)
-                .await
-                .map_err(stopped)?;
+        let mut judged = Value::Object(judged);
+        if let Some(MetaObject(meta)) = result.meta.take() {
+            // A handler that is behind a contract already may have put its result into the envelope.
+            judged["_meta"] = Value::Object(meta);
+            if let Ok(Cow::Owned(lifted)) = lift_result(&judged, Form::Natural) {
+                judged = lifted;
+            }
+        }
+        let (judged, outcome) = check(&kept.contract, Part::Result, judged, self.options.results)
+            .await
+            .map_err(stopped)?;
         if let Some(refusal) = self.refusal(&outcome) {
             return Ok(refusal.into());
         }
         if let Value::Object(mut judged) = judged {
             result.structured_content = judged.remove(Structured::KEY);
+            if let Some(Value::Object(meta)) = judged.remove("_meta") {
+                result.meta = Some(MetaObject(meta));
+            }
         }
         finish(&mut result, &admitted);
         Ok(result.into())

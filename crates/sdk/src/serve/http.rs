@@ -14,7 +14,7 @@ use super::{
     ServeError,
     listen::{bind, connections, listen},
     sessions::Sessions,
-    signal,
+    signal, usual,
 };
 use crate::{Options, enforce_with};
 
@@ -55,6 +55,7 @@ pub struct Http {
     origins: Vec<String>,
     sessions: usize,
     connections: usize,
+    options: Options,
     stop: CancellationToken,
 }
 
@@ -89,6 +90,7 @@ impl Http {
             origins: local.iter().map(|name| format!("http://{name}:*")).collect(),
             sessions: SESSIONS,
             connections: connections(),
+            options: usual(),
             stop: CancellationToken::new(),
         })
     }
@@ -123,6 +125,12 @@ impl Http {
         self
     }
 
+    /// Holds the server to its contract with other options than `Options::default().declared_only(true)`.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
     /// Stops serving when `token` is cancelled, as SIGINT and SIGTERM do.
     pub fn stop_with(mut self, token: CancellationToken) -> Self {
         self.stop = token;
@@ -135,7 +143,7 @@ impl Http {
     ///
     /// None so far: a connection that fails is logged and ends alone.
     pub async fn serve<H: ServerHandler + Clone>(self, server: H) -> Result<(), ServeError> {
-        let server = enforce_with(server, Options::default().declared_only(true));
+        let server = enforce_with(server, self.options);
         let ended = CancellationToken::new();
         let config = StreamableHttpServerConfig::default()
             .with_json_response(true)

@@ -33,7 +33,7 @@ The log goes to standard error; RUST_LOG says how much of it, such as warn or to
 /// output, or with `--http ADDR` over Streamable HTTP at `http://ADDR/mcp`; `--help` says so.
 ///
 /// Requests for capabilities that the server does not declare are not answered
-/// ([`Options::declared_only`]). The log goes to standard error, from the level `info` on; `RUST_LOG` says otherwise, by
+/// ([`Options::declared_only`]). The log goes to standard error, from the level `info` on (`rmcp` from `warn` on); `RUST_LOG` says otherwise, by
 /// level and target (`RUST_LOG=warn,toolpact=debug`), and a subscriber that was set before stays. Returns when the client has closed standard
 /// input, or after SIGINT or SIGTERM, with the calls that were under way answered if that takes no more than five seconds.
 ///
@@ -60,6 +60,18 @@ The log goes to standard error; RUST_LOG says how much of it, such as warn or to
 ///
 /// Where the command line says anything else, the address cannot be listened on, or the handshake with the client fails.
 pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError> {
+    serve_with(server, usual()).await
+}
+
+/// [`serve`] with other options than `Options::default().declared_only(true)`.
+///
+/// # Errors
+///
+/// As [`serve`].
+pub async fn serve_with<H: ServerHandler + Clone>(
+    server: H,
+    options: Options,
+) -> Result<(), ServeError> {
     if std::env::args().skip(1).any(|word| word == "--help" || word == "-h") {
         // Nobody may be there to read it.
         _ = writeln!(std::io::stdout(), "{HELP}");
@@ -67,11 +79,11 @@ pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError
     }
     log();
     match address(std::env::args().skip(1))? {
-        None => serve_stdio(server).await,
+        None => stdio(enforce_with(server, options)).await,
         Some(address) => {
             let http = Http::bind(address).await?;
             tracing::info!(target: "toolpact", "listening on http://{}/mcp", http.address());
-            http.serve(server).await
+            http.options(options).serve(server).await
         }
     }
 }
@@ -82,7 +94,15 @@ pub async fn serve<H: ServerHandler + Clone>(server: H) -> Result<(), ServeError
 ///
 /// Where the handshake with the client fails.
 pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> {
-    let server = enforce_with(server, Options::default().declared_only(true));
+    stdio(enforce_with(server, usual())).await
+}
+
+/// What a server is held to, unless said otherwise.
+fn usual() -> Options {
+    Options::default().declared_only(true)
+}
+
+async fn stdio(server: impl ServerHandler) -> Result<(), ServeError> {
     match server.serve((stdin::stdin(), tokio::io::stdout())).await {
         Ok(running) => {
             // The service ended by itself, or could not be waited for: either way it is over.
@@ -97,7 +117,8 @@ pub async fn serve_stdio<H: ServerHandler>(server: H) -> Result<(), ServeError> 
 
 /// Sends the log to standard error, unless the program has set up its own.
 fn log() {
-    let usual = Targets::new().with_default(LevelFilter::INFO);
+    let usual =
+        Targets::new().with_default(LevelFilter::INFO).with_target("rmcp", LevelFilter::WARN);
     let wanted = std::env::var("RUST_LOG").unwrap_or_default();
     let (filter, problem) = match wanted.parse() {
         _ if wanted.is_empty() => (usual, None),

@@ -103,7 +103,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "not an error that a tool may return",
-    note = "return `toolpact::ToolError`, a `String`, or a type that implements `std::error::Error`"
+    note = "return `toolpact::ToolError`, a `String`, or a type that implements `std::error::Error`, boxed with `Send + Sync`"
 )]
 pub trait IntoToolError<Kind> {
     /// The error for the model.

@@ -13,7 +13,7 @@ mod whole;
 pub use answers::Answers;
 pub use error::{IntoToolError, ToolError};
 pub use output::{Fallible, Infallible, Output, Returns, StructuredOutput};
-pub use parameter::{Args, Carries, FromContext, Input, Parameter, Unnamed};
+pub use parameter::{Args, Carries, Context, FromContext, Input, Parameter, Unnamed};
 pub use reply::Reply;
 pub use text::Text;
 pub use toolbox::{Route, Toolbox, Tools};

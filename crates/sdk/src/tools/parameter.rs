@@ -8,20 +8,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::{ToolError, portable};
 
+/// All of a request but its arguments: who asks (`peer`), whether it was cancelled (`ct`), its `_meta`, its extensions.
+pub type Context = RequestContext<RoleServer>;
+
 /// A part of the request that a method may ask for beside its arguments.
 ///
-/// Implemented for [`RequestContext`], [`CancellationToken`], [`Peer`] and [`Answers`](super::Answers); implement it for types of your
+/// Implemented for [`Context`], [`CancellationToken`], [`Peer`] and [`Answers`](super::Answers); implement it for types of your
 /// own, such as the user that a middleware put into the extensions of the request.
 ///
 /// ```
-/// use rmcp::{RoleServer, service::RequestContext};
-/// use toolpact::{FromContext, ToolError};
+/// use toolpact::{Context, FromContext, ToolError};
 ///
 /// #[derive(Clone)]
 /// struct User(String);
 ///
 /// impl FromContext for User {
-///     fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+///     fn from_context(context: &Context) -> Result<Self, ToolError> {
 ///         let user = context.extensions.get::<Self>().cloned();
 ///         user.ok_or_else(|| ToolError::new("sign in first"))
 ///     }
@@ -29,23 +31,23 @@ use super::{ToolError, portable};
 /// ```
 pub trait FromContext: Sized {
     /// The part, or why the call fails.
-    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError>;
+    fn from_context(context: &Context) -> Result<Self, ToolError>;
 }
 
-impl FromContext for RequestContext<RoleServer> {
+impl FromContext for Context {
     fn from_context(context: &Self) -> Result<Self, ToolError> {
         Ok(context.clone())
     }
 }
 
 impl FromContext for CancellationToken {
-    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+    fn from_context(context: &Context) -> Result<Self, ToolError> {
         Ok(context.ct.clone())
     }
 }
 
 impl FromContext for Peer<RoleServer> {
-    fn from_context(context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+    fn from_context(context: &Context) -> Result<Self, ToolError> {
         Ok(context.peer.clone())
     }
 }
@@ -95,7 +97,7 @@ pub trait Parameter<Named, Kind>: Sized {
     /// Adds what this parameter takes to the input schema.
     fn describe(input: &mut Input);
     /// The value for one call.
-    fn take(arguments: &Value, context: &RequestContext<RoleServer>) -> Result<Self, ToolError>;
+    fn take(arguments: &Value, context: &Context) -> Result<Self, ToolError>;
 }
 
 /// An argument under its name: a structure with that one field.
@@ -132,7 +134,7 @@ where
         input.is_closed = true;
     }
 
-    fn take(arguments: &Value, _: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+    fn take(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
         Named::deserialize(arguments).map(Carries::open).map_err(invalid)
     }
 }
@@ -146,7 +148,7 @@ where
         input.add(schema.to_value());
     }
 
-    fn take(arguments: &Value, _: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+    fn take(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
         T::deserialize(arguments).map(Args).map_err(invalid)
     }
 }
@@ -154,7 +156,7 @@ where
 impl<T: FromContext, Named> Parameter<Named, kind::Request> for T {
     fn describe(_: &mut Input) {}
 
-    fn take(_: &Value, context: &RequestContext<RoleServer>) -> Result<Self, ToolError> {
+    fn take(_: &Value, context: &Context) -> Result<Self, ToolError> {
         T::from_context(context)
     }
 }

@@ -73,6 +73,21 @@ async fn null_is_not_nothing_where_there_is_a_default() {
 }
 
 #[tokio::test]
+async fn what_is_behind_its_contract_twice_is_as_if_it_was_once() {
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let once = testing::connect(enforce(Corners), revision.clone()).await.unwrap();
+        let twice = testing::connect(enforce(enforce(Corners)), revision).await.unwrap();
+        assert_eq!(twice.tools().await, once.tools().await);
+        for name in ["boxed", "default", "borrowed", "conditional"] {
+            for arguments in [json!({}), json!({ "n": "wrong" })] {
+                let expected = once.call(name, arguments.clone()).await;
+                assert_eq!(twice.call(name, arguments).await, expected);
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn lists_that_do_not_change_may_be_kept() {
     let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
     assert_eq!(session.request("tools/list", json!({})).await.unwrap()["ttlMs"], 300_000);

@@ -14,7 +14,7 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_util::sync::CancellationToken;
-use toolpact::Http;
+use toolpact::{Http, Options};
 
 use crate::server::{Plain, structured, tool};
 
@@ -158,6 +158,16 @@ async fn bad_input_is_answered_and_the_server_lives() {
     assert_eq!(call("count", json!({})).await["result"]["structuredContent"], 42);
     let prompts = served.modern("prompts/list", json!({})).await;
     assert_eq!(prompts["error"]["code"], -32601, "{prompts}");
+    served.end().await;
+}
+
+#[tokio::test]
+async fn the_contract_has_options() {
+    let http = Http::bind("127.0.0.1:0").await.unwrap().options(Options::default());
+    let served = Served::of(Plain::new(json!([])), http);
+    // Not declared, and asked for all the same.
+    let prompts = served.modern("prompts/list", json!({})).await;
+    assert_eq!(prompts["result"]["prompts"], json!([]), "{prompts}");
     served.end().await;
 }
 
