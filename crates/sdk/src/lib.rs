@@ -76,7 +76,8 @@
 //! `#[schemars(extend("x-mcp-header" = "Region"))]` on a parameter has clients repeat it in a header. Mistakes are
 //! compile errors.
 //!
-//! [`rmcp`] and [`schemars`] are here again under their names, so that a server need not name versions that fit:
+//! [`rmcp`] and [`schemars`] are here again under their names, so that a server need not name versions that fit, and
+//! [`contract`] and [`schema`] are the crates `toolpact-contract` and `toolpact-schema`:
 //!
 //! ```
 //! use toolpact::{rmcp::ErrorData, schemars::JsonSchema};
@@ -116,6 +117,11 @@ pub use schemars;
 #[cfg(feature = "serve")]
 pub use serve::{Http, ServeError, serve, serve_stdio, serve_with};
 pub use tokio_util::sync::CancellationToken;
-pub use toolpact_contract::{Finding, Mode, Policy, Projection, Revision, Unmarked};
+pub use toolpact_contract as contract;
+pub use toolpact_contract::{
+    Contract, Finding, Mode, Policy, Projection, Revision, Severity, Unmarked,
+};
 pub use toolpact_macros::tools;
+pub use toolpact_schema as schema;
+pub use toolpact_schema::Limits;
 pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};

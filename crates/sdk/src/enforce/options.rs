@@ -10,12 +10,19 @@ use crate::report::Listener;
 /// Settings for [`enforce_with`](crate::enforce_with).
 ///
 /// ```
-/// use toolpact::{Mode, Options, Policy};
+/// use toolpact::{Limits, Mode, Options, Policy, Severity};
 ///
+/// let mut limits = Limits::default();
+/// limits.depth = 16;
 /// let options = Options::default()
 ///     .policy(Policy::Filter)
 ///     .results(Mode::Warn)
-///     .on_finding(|finding| eprintln!("{finding}"));
+///     .limits(limits)
+///     .on_finding(|finding| {
+///         if finding.severity == Severity::Error {
+///             eprintln!("{finding}");
+///         }
+///     });
 /// ```
 #[derive(Clone)]
 #[must_use]
