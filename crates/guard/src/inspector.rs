@@ -14,6 +14,7 @@ use toolpact_schema::Instance;
 
 use crate::catalog::{Catalog, Known, Look};
 use crate::fetch::Failed;
+use crate::list::HIDDEN;
 use crate::message::{Initialized, object};
 use crate::outline::{Outline, SMALL};
 use crate::shape::shape;
@@ -137,6 +138,9 @@ impl Inspector {
     }
 
     pub(crate) fn look(&self, revision: &Revision, name: &str) -> Look {
+        if self.ward.settings().hides(name) {
+            return Look::Known(Known::Dropped(HIDDEN.into()));
+        }
         let generation = self.ward.rules().generation;
         lock(&self.catalog).under(generation).look(revision, name)
     }
@@ -224,7 +228,7 @@ impl Inspector {
         {
             return Ok(self.shape(result, &outline.members, form, revision, name));
         }
-        let value = match unique::read(result) {
+        let value = match unique::read_result(result) {
             Ok(value) => value,
             Err(error) => {
                 let judged = unreadable("result-unfinished", name, &error, mode);

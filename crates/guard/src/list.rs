@@ -19,10 +19,10 @@ use crate::message::object;
 use crate::patch::{patch, splice};
 use crate::status::Standing;
 use crate::ward::Rules;
-use crate::{Inspector, Settings};
+use crate::{Event, Inspector, Settings};
 
 /// Why a tool is not offered.
-const HIDDEN: &str = "its operator hides it";
+pub(crate) const HIDDEN: &str = "its operator hides it";
 
 /// A page of a tool list, as far as the guard looks at it.
 #[derive(Deserialize)]
@@ -48,10 +48,17 @@ struct Entry<'a> {
 impl Inspector {
     /// Judges a page of the tool list, remembers its tools, and says what the client gets.
     ///
-    /// What is no list at all passes: the client knows what to say about it.
+    /// What is no list at all passes: the client knows what to say about it. One that two readers may
+    /// read in two ways does not.
     pub(crate) fn list(&self, result: &str, place: Place, revision: &Revision) -> Ruling {
-        let Ok(list) = object::<ListResult<'_>>(result) else {
-            return Ruling::Same;
+        let list = match object::<ListResult<'_>>(result) {
+            Ok(list) => list,
+            Err(_) if !result.starts_with('{') => return Ruling::Same,
+            Err(error) => {
+                let text = format!("the tool list of the server cannot be read: {error}");
+                self.say(Event::error(format!("server: {text}")));
+                return Ruling::Refused(text);
+            }
         };
         let Some(tools) = list.tools else { return Ruling::Same };
         let rules = self.ward.rules();

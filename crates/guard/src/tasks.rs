@@ -5,6 +5,7 @@
 //! the result of the call is in the member `result` of `tasks/get` and of `notifications/tasks`.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,24 +21,20 @@ use crate::message::object;
 /// The tasks that are remembered; the results of older ones pass unjudged.
 const TASKS: usize = 4096;
 
-/// The most bytes of the id of a task.
-const ID: usize = 1024;
-
-/// The calls that became tasks, by the id of the task.
+/// The calls that became tasks, by the hash of the id of the task, which may be of any length.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
-    calls: HashMap<String, (Option<Known>, Revision)>,
-    order: VecDeque<String>,
+    calls: HashMap<u64, (Option<Known>, Revision)>,
+    order: VecDeque<u64>,
+    hasher: RandomState,
 }
 
 impl Tasks {
     /// A call of `known`, whose client reads `revision`, became the task `id`.
     pub(crate) fn add(&mut self, id: &str, known: Option<Known>, revision: Revision) {
-        if id.len() > ID {
-            return;
-        }
-        if self.calls.insert(id.to_owned(), (known, revision)).is_none() {
-            self.order.push_back(id.to_owned());
+        let id = self.hasher.hash_one(id);
+        if self.calls.insert(id, (known, revision)).is_none() {
+            self.order.push_back(id);
         }
         if self.order.len() > TASKS
             && let Some(oldest) = self.order.pop_front()
@@ -48,7 +45,7 @@ impl Tasks {
 
     /// The call that became the task `id`, where it is remembered.
     pub(crate) fn of(&self, id: &str) -> Option<(Option<Known>, Revision)> {
-        self.calls.get(id).cloned()
+        self.calls.get(&self.hasher.hash_one(id)).cloned()
     }
 }
 

@@ -10,8 +10,17 @@ use serde_json::{Map, Number, Value};
 /// Reads `text`. Fails where it is no JSON, too deep, and where an object names a member twice: one
 /// reader takes the first, another the last, so that what was judged might not be what is used.
 pub(crate) fn read(text: &str) -> serde_json::Result<Value> {
+    read_as(Read::Whole, text)
+}
+
+/// [`read`], for the result of a call. What its content says may be what no reader of text takes, such as half a character.
+pub(crate) fn read_result(text: &str) -> serde_json::Result<Value> {
+    read(text).or_else(|error| read_as(Read::Result, text).map_err(|_| error))
+}
+
+fn read_as(read: Read, text: &str) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Read::Whole.deserialize(&mut deserializer)?;
+    let value = read.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
@@ -21,6 +30,8 @@ pub(crate) fn read(text: &str) -> serde_json::Result<Value> {
 pub(crate) enum Read {
     /// All of it.
     Whole,
+    /// All of it but what its member `content` says.
+    Result,
     /// As the content of a result: what it says is passed over, and empty.
     Content,
 }
@@ -30,7 +41,7 @@ impl Read {
     fn member(self, name: &str) -> Option<Self> {
         match (self, name) {
             (Self::Content, "text" | "data" | "blob") => None,
-            (Self::Content, "resource") => Some(Self::Content),
+            (Self::Result, "content") | (Self::Content, "resource") => Some(Self::Content),
             _ => Some(Self::Whole),
         }
     }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use memchr::memmem;
 use serde_json::value::RawValue;
 
 use super::line::Line;
 use super::session::{Gone, Session, room};
+use super::skim::Skim;
 use crate::asked::{Asked, UNJUDGED};
 use crate::fetch::OWN;
 use crate::inspector::{Later, Pace, lock};
@@ -28,7 +30,7 @@ impl Session {
             None => self.client(line).await,
             Some(b'[') => self.answers_batch(line).await,
             Some(_) => {
-                let Ok(message) = Message::read(&line) else { return self.garbage(&line).await };
+                let Ok(message) = Message::read(&line) else { return self.garbage(line).await };
                 match self.answered(&message) {
                     None => Ok(()),
                     Some(None) => self.client(line).await,
@@ -49,27 +51,43 @@ impl Session {
         let max = self.inspector.settings().max_message;
         let text = format!("message of {bytes} bytes exceeds the limit of {max} (--max-message)");
         self.say(Event::error(format!("server: {text}")));
-        let answers = |id: &Id| match lock(&self.open).answer(id) {
-            // Whoever waits for the guard's own request is told by its end.
-            Some(Asked::Own(_)) | None => false,
-            Some(_) => true,
-        };
         match id {
             Some(id) if has_method => self.server(error(Some(&id), code::REQUEST, &text)).await,
-            Some(id) if answers(&id) => self.refuse(Some(&id), code::INTERNAL, &text).await,
+            Some(id) if self.ends(&id) => self.refuse(Some(&id), code::INTERNAL, &text).await,
             None if !has_method => self.give_up(&format!("the server sent a {text}"), false).await,
             _ => Ok(()),
         }
     }
 
+    /// Whether the request `id` of the client is over with an answer that cannot be read.
+    fn ends(&self, id: &Id) -> bool {
+        // Whoever waits for the guard's own request is told by its end.
+        !matches!(lock(&self.open).answer(id), Some(Asked::Own(_)) | None)
+    }
+
     /// A line that is no message. Servers print what does not belong there, and clients pass over it;
-    /// but what looks like a broken message may have been the answer to any open request.
-    async fn garbage(&self, line: &[u8]) -> Result<(), Gone> {
+    /// but what looks like a broken message may have been the answer to the request that it names, or
+    /// to any open one where it names none.
+    async fn garbage(&self, line: Vec<u8>) -> Result<(), Gone> {
+        if !self.inspector.settings().looks() {
+            return self.client(line).await;
+        }
         let shown: String =
             String::from_utf8_lossy(line.trim_ascii()).chars().take(SHOWN).collect();
         self.say(Event::warning(format!("server: expected a message, found `{shown}`; left out")));
-        match line.trim_ascii_start().first() {
-            Some(b'{' | b'[') => self.give_up("the server sent a broken message", false).await,
+        let is_json = matches!(line.trim_ascii_start().first(), Some(b'{' | b'['));
+        let holds = |name: &[u8]| memmem::find(&line, name).is_some();
+        if !is_json || !(holds(b"\"jsonrpc\"") || holds(b"\"result\"")) {
+            return Ok(());
+        }
+        let text = "the server sent a broken message";
+        let mut skim = Skim::default();
+        skim.feed(&line);
+        match skim.finish() {
+            (None, false) => self.give_up(text, false).await,
+            (Some(id), false) if self.ends(&id) => {
+                self.refuse(Some(&id), code::INTERNAL, text).await
+            }
             _ => Ok(()),
         }
     }
@@ -89,6 +107,10 @@ impl Session {
             Kind::Notification("notifications/tools/list_changed") => {
                 self.inspector.tools_changed();
                 return Some(None);
+            }
+            // An answer to nobody.
+            Kind::Other if message.result.is_some() && self.inspector.settings().looks() => {
+                return None;
             }
             _ => return Some(None),
         };
@@ -113,6 +135,14 @@ impl Session {
             }
             // A late answer to a request of the guard.
             None if matches!(&id, Id::String(id) if id.starts_with(OWN)) => None,
+            // A client may find that it answers what was answered before, or is not sent yet.
+            None if message.result.is_some() && self.inspector.settings().looks() => {
+                let id: String = id.to_string().chars().take(SHOWN).collect();
+                self.say(Event::info(format!(
+                    "server: {id} is the id of no open request; left out"
+                )));
+                None
+            }
             _ => Some(None),
         }
     }
@@ -155,7 +185,7 @@ impl Session {
     /// A batch leaves as it came, unless one of its answers has to change.
     async fn answers_batch(self: &Arc<Self>, line: Vec<u8>) -> Result<(), Gone> {
         let Ok(elements) = serde_json::from_slice::<Vec<&RawValue>>(&line) else {
-            return self.garbage(&line).await;
+            return self.garbage(line).await;
         };
         let mut texts = Vec::with_capacity(elements.len());
         let mut changed = false;
@@ -163,7 +193,7 @@ impl Session {
             let text = element.get();
             let Ok(message) = Message::read(text.as_bytes()) else {
                 changed = true;
-                self.garbage(text.as_bytes()).await?;
+                self.garbage(text.as_bytes().to_vec()).await?;
                 continue;
             };
             match self.answered(&message) {

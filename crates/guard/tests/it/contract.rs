@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolpact_contract::{Mode, Policy};
-use toolpact_guard::Settings;
+use toolpact_guard::{Override, Settings};
 use toolpact_schema::{Limits, Schema};
 
 use crate::fetch::page;
@@ -213,4 +213,24 @@ async fn a_costly_validation_holds_up_nobody() {
         let text = answer["result"]["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("could not be checked"), "{text}");
     }
+}
+
+#[tokio::test]
+async fn a_tool_that_is_hidden_cannot_be_called_whatever_the_list_says() {
+    let mut settings = Settings::off();
+    let mut hidden = Override::default();
+    hidden.hide = true;
+    settings.overrides.insert("days".to_owned(), hidden);
+    let mut pair = Pair::new(settings);
+    pair.initialize("2025-11-25").await;
+    pair.client.send(&call(1, "days", &json!({}))).await;
+    let text = "tool `days` is not offered: its operator hides it";
+    assert_eq!(pair.client.json().await["error"]["message"], text);
+    // One reader takes the first `tools`, another the last.
+    pair.passes(r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#).await;
+    let twice = format!(r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":{ARRAY},"tools":[]}}}}"#);
+    pair.server.send(&twice).await;
+    let answer = pair.client.json().await;
+    assert!(answer.get("result").is_none(), "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains("`tools`"), "{answer}");
 }

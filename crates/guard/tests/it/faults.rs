@@ -1,6 +1,7 @@
 //! Peers that break off, and peers that break the protocol.
 
 use serde_json::json;
+use toolpact_contract::Mode;
 use toolpact_guard::Settings;
 use toolpact_guard::stdio::End;
 
@@ -52,6 +53,8 @@ async fn chatter_is_left_out_and_the_session_goes_on() {
     pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
     pair.server.send("Server running on stdio").await;
     pair.server.send_bytes(b"\xff\xfe\x00\n").await;
+    pair.server.send("[INFO] a request came").await;
+    pair.server.send("{'level': 'info'}").await;
     pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
     assert_eq!(
         pair.said()[0],
@@ -69,6 +72,60 @@ async fn a_broken_message_answers_what_is_open() {
     assert_eq!(answer["error"]["message"], "the server sent a broken message");
     pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#).await;
     pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
+}
+
+#[tokio::test]
+async fn a_broken_message_answers_the_request_that_it_names() {
+    let nan = r#"{"jsonrpc":"2.0","id":1,"result":{"n":NaN}}"#;
+    let pings = [1, 2].map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
+    let mut pair = Pair::new(Settings::default());
+    for ping in &pings {
+        pair.passes(ping).await;
+    }
+    pair.server.send(nan).await;
+    let answer = pair.client.json().await;
+    assert_eq!(answer["id"], 1);
+    assert_eq!(answer["error"]["message"], "the server sent a broken message");
+    pair.comes(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#).await;
+    // It names none: it may be the answer to any.
+    for ping in &pings {
+        pair.passes(ping).await;
+    }
+    pair.server.send(r#"{"result":{"content":[{"type":"te"#).await;
+    assert_eq!(pair.client.json().await["id"], 1);
+    assert_eq!(pair.client.json().await["id"], 2);
+
+    let mut pair = Pair::new(Settings::off());
+    pair.passes(&pings[0]).await;
+    pair.comes(nan).await;
+    pair.comes("[INFO] a request came").await;
+}
+
+#[tokio::test]
+async fn an_answer_to_no_open_request_is_left_out() {
+    let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+    let result = r#"{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{"n":"x"}}}"#;
+    let list = r#"{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"properties":{"n":{"type":"integer"}}}}]}"#;
+    let mut settings = Settings::default();
+    settings.results = Mode::Enforce;
+    let mut pair = Pair::new(settings);
+    pair.client.send(call).await;
+    let asked = pair.server.json().await;
+    assert_eq!(asked["method"], "tools/list");
+    // Not sent yet.
+    pair.server.send(result).await;
+    let list = format!(r#"{{"jsonrpc":"2.0","id":{},"result":{list}}}"#, asked["id"]);
+    pair.server.send(&list).await;
+    assert_eq!(pair.server.json().await["method"], "tools/call");
+    pair.comes(r#"{"id":1,"error":{"code":1,"message":"no"}}"#).await;
+    // Answered before; ids that some client takes for it; no id at all.
+    for id in ["1", r#""\ufeff1""#, r#""１""#, "null"] {
+        pair.server.send(&result.replace("1,\"res", &format!("{id},\"res"))).await;
+    }
+    pair.server.send(&format!("[{result}]")).await;
+    pair.comes(r#"{"jsonrpc":"2.0","method":"notifications/message"}"#).await;
+    let said = "info: server: 1 is the id of no open request; left out";
+    assert_eq!(pair.said().iter().filter(|line| *line == said).count(), 3, "{:?}", pair.said());
 }
 
 #[tokio::test]

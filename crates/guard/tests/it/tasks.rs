@@ -27,6 +27,8 @@ async fn the_answer_to_tasks_result_is_judged_and_shaped() {
     pair.initialize("2025-11-25").await;
     pair.list(DAYS).await;
     call(&mut pair, 1, r#"{"task":{"taskId":"t","status":"working"}}"#).await;
+    let long = "t".repeat(2000);
+    call(&mut pair, 2, &format!(r#"{{"task":{{"taskId":"{long}"}}}}"#)).await;
     let ask = |id: u32, task: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tasks/result","params":{{"taskId":"{task}"}}}}"#
@@ -40,9 +42,11 @@ async fn the_answer_to_tasks_result_is_judged_and_shaped() {
     assert_eq!(answer["result"]["structuredContent"], json!({ "result": ["m"] }));
 
     let wrong = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[],"structuredContent":[7]}}"#;
-    pair.passes(&ask(3, "t")).await;
-    pair.server.send(wrong).await;
-    assert_eq!(pair.client.json().await["result"]["isError"], true);
+    for task in ["t", &long] {
+        pair.passes(&ask(3, task)).await;
+        pair.server.send(wrong).await;
+        assert_eq!(pair.client.json().await["result"]["isError"], true);
+    }
     // A task of which the guard knows nothing.
     pair.passes(&ask(3, "other")).await;
     pair.comes(wrong).await;

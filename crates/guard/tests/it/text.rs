@@ -93,3 +93,20 @@ async fn what_is_too_long_to_be_judged_on_the_spot_is_judged_all_the_same() {
         assert_eq!(pair.client.json().await["result"]["isError"], true);
     }
 }
+
+#[tokio::test]
+async fn what_content_says_is_no_reason_to_withhold_a_result() {
+    let mut settings = Settings::default();
+    settings.results = Mode::Enforce;
+    let mut pair = Pair::new(settings);
+    pair.initialize("2026-07-28").await;
+    pair.list(r#"[{"name":"t","inputSchema":{"type":"object"}}]"#).await;
+    for length in [10, 70_000] {
+        let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
+        pair.passes(call).await;
+        // Half of a character that was cut.
+        let text = format!("{}\\ud83d", "x".repeat(length));
+        let content = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
+        pair.comes(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{content}}}"#)).await;
+    }
+}
