@@ -72,7 +72,7 @@
 //!
 //! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
 //! (a URI, or `icon(src = "…", mime_type = "…", sizes = "48x48 96x96")`) and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and
-//! `tools_only` where the type implements `ServerHandler` itself (with [`Toolbox::list`] and [`Toolbox::call`]).
+//! `tools_only` where the type implements `ServerHandler` itself (see [`Toolbox`]).
 //! `#[schemars(extend("x-mcp-header" = "Region"))]` on a parameter has clients repeat it in a header. Mistakes are
 //! compile errors.
 //!

@@ -99,6 +99,64 @@ impl<S> Route<S> {
 }
 
 /// The tools of a type, by name.
+///
+/// With `tools_only` a type implements `ServerHandler` itself, for prompts and resources beside its tools:
+///
+/// ```
+/// use toolpact::{Context, Tools as _, rmcp::{ErrorData, ServerHandler, model::*}};
+///
+/// #[derive(Clone)]
+/// struct Notes;
+///
+/// #[toolpact::tools(tools_only)]
+/// impl Notes {
+///     #[tool]
+///     fn count(&self) -> u64 {
+///         3
+///     }
+/// }
+///
+/// impl ServerHandler for Notes {
+///     fn get_info(&self) -> ServerConfig {
+///         ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_prompts().build())
+///             .with_server_info(Implementation::new("notes", "1.0.0"))
+///     }
+///
+///     fn get_tool(&self, name: &str) -> Option<Tool> {
+///         Self::toolbox().tool(name).cloned()
+///     }
+///
+///     async fn list_tools(
+///         &self,
+///         _: Option<PaginatedRequestParams>,
+///         _: Context,
+///     ) -> Result<ListToolsResult, ErrorData> {
+///         Ok(Self::toolbox().list())
+///     }
+///
+///     async fn call_tool(
+///         &self,
+///         request: CallToolRequestParams,
+///         context: Context,
+///     ) -> Result<CallToolResponse, ErrorData> {
+///         Self::toolbox().call(self, request, context).await
+///     }
+///
+///     async fn list_prompts(
+///         &self,
+///         _: Option<PaginatedRequestParams>,
+///         _: Context,
+///     ) -> Result<ListPromptsResult, ErrorData> {
+///         Ok(ListPromptsResult::with_all_items(vec![Prompt::new("sum-up", None::<&str>, None)]))
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolpact::testing::TestError> {
+/// # use toolpact::{Revision, enforce, testing::connect};
+/// # let notes = connect(enforce(Notes), Revision::V2026_07_28).await?;
+/// # assert_eq!(notes.call("count", serde_json::json!({})).await?["structuredContent"], 3);
+/// # assert_eq!(notes.request("prompts/list", serde_json::json!({})).await?["prompts"][0]["name"], "sum-up");
+/// # Ok(()) }
+/// ```
 #[derive(Debug)]
 pub struct Toolbox<S> {
     routes: Vec<Route<S>>,
