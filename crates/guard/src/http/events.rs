@@ -1,11 +1,26 @@
 //! Server-sent events, taken from a stream one by one.
 
-/// Cuts a stream into events, each with the blank line that ends it.
+use bytes::{Buf as _, Bytes, BytesMut};
+
+use crate::message::BYTE_ORDER_MARK;
+
+/// What a byte order mark becomes where somebody takes it for Latin-1; `eventsource-parser` passes
+/// over it.
+const MISREAD_MARK: &[u8] = "\u{ef}\u{bb}\u{bf}".as_bytes();
+
+/// Cuts a stream into events, each with the blank line that ends it; byte order marks at its start
+/// are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
-    buffer: Vec<u8>,
+    buffer: BytesMut,
     /// How far the buffer was searched.
     seen: usize,
+    /// Whether an event was taken.
+    has_begun: bool,
+    /// Whether the buffer shares its memory with events that were taken.
+    is_shared: bool,
+    /// Whether nothing more comes.
+    is_over: bool,
 }
 
 impl Events {
@@ -14,17 +29,41 @@ impl Events {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Nothing more comes.
+    pub(crate) fn finish(&mut self) {
+        self.is_over = true;
+    }
+
     /// The next whole event, if there is one.
-    pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
-        let end = self.end()?;
-        let rest = self.buffer.split_off(end);
+    pub(crate) fn next(&mut self) -> Option<Bytes> {
+        let Some(end) = self.end() else {
+            if std::mem::take(&mut self.is_shared) {
+                // A few bytes do not keep the memory of what came before them.
+                self.buffer = BytesMut::from(&self.buffer[..]);
+            }
+            return None;
+        };
+        let event = self.buffer.split_to(end).freeze();
         self.seen = 0;
-        Some(std::mem::replace(&mut self.buffer, rest))
+        self.is_shared = true;
+        Some(self.unmarked(event))
     }
 
     /// What came after the last whole event.
-    pub(crate) fn rest(self) -> Vec<u8> {
-        self.buffer
+    pub(crate) fn rest(mut self) -> Bytes {
+        let rest = std::mem::take(&mut self.buffer).freeze();
+        self.unmarked(rest)
+    }
+
+    /// The first event without what some clients pass over before it.
+    fn unmarked(&mut self, mut event: Bytes) -> Bytes {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            let marks = [BYTE_ORDER_MARK, MISREAD_MARK];
+            while let Some(mark) = marks.iter().find(|mark| event.starts_with(mark)) {
+                event.advance(mark.len());
+            }
+        }
+        event
     }
 
     /// How much is kept.
@@ -44,7 +83,8 @@ impl Events {
             if let Some(second) = line_break(bytes, at + first) {
                 // `\r` may be the first half of a line break whose second half is still to come.
                 let end = at + first + second;
-                return (end < bytes.len() || bytes[end - 1] == b'\n').then_some(end);
+                let is_known = end < bytes.len() || bytes[end - 1] == b'\n' || self.is_over;
+                return is_known.then_some(end);
             }
             if at + first >= bytes.len() {
                 break;
@@ -81,7 +121,7 @@ pub(crate) fn data(event: &[u8]) -> Vec<u8> {
     data
 }
 
-/// The event with other data, which is one line; everything else stays.
+/// The event with other data, in as many lines as that has; everything else stays.
 pub(crate) fn with_data(event: &[u8], new: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(event.len() + new.len());
     let mut written = false;
@@ -91,14 +131,15 @@ pub(crate) fn with_data(event: &[u8], new: &[u8]) -> Vec<u8> {
                 continue;
             }
             written = true;
-            out.extend_from_slice(b"data: ");
-            out.extend_from_slice(new);
-        } else if line.is_empty() {
-            continue;
-        } else {
+            for line in lines(new) {
+                out.extend_from_slice(b"data: ");
+                out.extend_from_slice(line);
+                out.push(b'\n');
+            }
+        } else if !line.is_empty() {
             out.extend_from_slice(line);
+            out.push(b'\n');
         }
-        out.push(b'\n');
     }
     out.push(b'\n');
     out
@@ -120,10 +161,10 @@ mod tests {
         for piece in text.as_bytes().chunks(size) {
             events.feed(piece);
             while let Some(event) = events.next() {
-                all.push(String::from_utf8(event).unwrap());
+                all.push(String::from_utf8(event.into()).unwrap());
             }
         }
-        all.push(String::from_utf8(events.rest()).unwrap());
+        all.push(String::from_utf8(events.rest().into()).unwrap());
         all
     }
 
@@ -143,5 +184,35 @@ mod tests {
         let event = b"event: message\r\nid: 7\r\ndata: {\r\ndata: }\r\n\r\n";
         assert_eq!(data(event), b"{\n}");
         assert_eq!(with_data(event, b"{}"), b"event: message\nid: 7\ndata: {}\n\n");
+        let lines = with_data(event, b"{\n\"a\":\r1,\r\n\"b\":2}");
+        assert_eq!(data(&lines), b"{\n\"a\":\n1,\n\"b\":2}");
+    }
+
+    #[test]
+    fn marks_are_left_out_at_the_start_alone() {
+        let text = "\u{feff}\u{feff}\u{ef}\u{bb}\u{bf}\u{feff}data: a\n\n\u{feff}data: b\n\n";
+        for size in 1..text.len() {
+            let events = cut(text, size);
+            assert_eq!(events, ["data: a\n\n", "\u{feff}data: b\n\n", ""], "{size}");
+        }
+        assert_eq!(cut("\u{feff}data", 1), ["data"]);
+    }
+
+    #[test]
+    fn two_carriage_returns_end_the_last_event() {
+        let mut events = Events::default();
+        events.feed(b"data: a\r\r");
+        assert_eq!(events.next(), None);
+        events.finish();
+        assert_eq!(events.next().unwrap(), "data: a\r\r");
+        assert_eq!(events.rest(), "");
+    }
+
+    #[test]
+    fn what_is_left_does_not_keep_the_memory_of_what_was_taken() {
+        let mut events = Events::default();
+        events.feed(&[&b"data: "[..], &vec![b'a'; 1 << 20], b"\n\nd"].concat());
+        assert!(events.next().is_some() && events.next().is_none());
+        assert!(events.len() == 1 && events.buffer.capacity() < 1 << 10);
     }
 }

@@ -6,10 +6,11 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue, TE,
-    TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+    LOCATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use percent_encoding::percent_decode_str;
 use tokio::sync::watch;
 
 use super::client::Client;
@@ -75,7 +76,8 @@ impl Proxy {
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
         let looks = self.visits.settings().looks();
-        let is_endpoint = parts.uri.path() == self.upstream.path();
+        let (path, endpoint) = (parts.uri.path(), self.upstream.path());
+        let is_endpoint = path == endpoint || place(path) == place(endpoint);
         if !looks || !is_endpoint {
             let body = body.map_err(Into::into).boxed();
             return match self.send(parts.method, &parts.uri, parts.headers, body).await {
@@ -132,11 +134,34 @@ impl Proxy {
         *request.method_mut() = method;
         *request.uri_mut() = place;
         *request.headers_mut() = headers;
-        self.client.send(request).await.map_err(|error| {
+        let mut response = self.client.send(request).await.map_err(|error| {
             let text = format!("the server cannot be reached: {error}");
             self.visits.say(Event::error(format!("server: {text}")));
             refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)
-        })
+        })?;
+        if self.visits.settings().looks()
+            && let Some(place) = self.place_behind(response.headers())
+        {
+            response.headers_mut().insert(LOCATION, place);
+        }
+        Ok(response)
+    }
+
+    /// Where a redirect leads that would lead clients around the guard to the server itself, seen
+    /// from where they are.
+    fn place_behind(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let location: Uri = headers.get(LOCATION)?.to_str().ok()?.parse().ok()?;
+        let host = |uri: &Uri| uri.host().map(str::to_ascii_lowercase);
+        let port = |uri: &Uri| match (uri.port_u16(), uri.scheme_str()) {
+            (None, Some("http")) => Some(80),
+            (None, Some("https")) => Some(443),
+            (port, _) => port,
+        };
+        let of = |uri: &Uri| (uri.scheme().cloned(), host(uri), port(uri));
+        if location.scheme().is_none() || of(&location) != of(&self.upstream) {
+            return None;
+        }
+        HeaderValue::from_str(location.path_and_query()?.as_str()).ok()
     }
 
     /// Whether this is how it asks its server.
@@ -165,6 +190,12 @@ impl Proxy {
     pub(crate) fn endpoint(&self) -> &Uri {
         &self.upstream
     }
+}
+
+/// A path as most servers compare it: `/mcp/`, `//mcp` and `/%6Dcp` lead where `/mcp` does.
+fn place(path: &str) -> Vec<String> {
+    let path = percent_decode_str(path).decode_utf8_lossy().to_lowercase();
+    path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 /// The headers about the connection, whatever `Connection` says.

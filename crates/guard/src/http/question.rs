@@ -84,12 +84,12 @@ impl Proxy {
             return None;
         }
         if matches!(method, "tasks/result" | "tasks/get") {
-            if let Some(asked) = visit.inspector.asks_for_task(method, message.params) {
-                exchange.remember(id, asked);
-            }
+            let asked = visit.inspector.asks_for_task(method, message.params);
+            exchange.remember(id, asked.unwrap_or(Asked::Other));
             return None;
         }
         if method != "tools/list" && method != "tools/call" {
+            exchange.remember(id, Asked::Other);
             return None;
         }
         let wrong = |wrong: serde_json::Error| {

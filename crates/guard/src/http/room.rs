@@ -46,6 +46,12 @@ impl Room {
     }
 }
 
+/// The KiB that are taken.
+#[cfg(test)]
+pub(crate) fn held() -> usize {
+    ALL as usize - ROOM.available_permits()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{ALL, ROOM, Room, SHORT};

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use tokio::io::AsyncWriteExt as _;
 use toolpact_guard::{Event, Settings};
 
-use crate::lossless_http::Http;
+use crate::lossless_http::{Http, rest};
 
 const TOOLS: &str = r#"[{"name":"count","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]"#;
 
@@ -16,16 +17,16 @@ const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"n
 const WRONG: &str = r#"{"content":[],"structuredContent":{"n":"wrong"}}"#;
 
 fn json(body: &[u8], more: &str) -> Vec<u8> {
-    let length = body.len();
-    let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{more}connection: close\r\ncontent-length: {length}\r\n\r\n"
-    );
-    [head.as_bytes(), body].concat()
+    let more = format!("content-type: application/json\r\n{more}");
+    of_type(&more, body)
 }
 
 fn events(body: &[u8]) -> Vec<u8> {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
-    [head.as_bytes(), body].concat()
+    of_type("content-type: text/event-stream\r\n", body)
+}
+
+fn of_type(headers: &str, body: &[u8]) -> Vec<u8> {
+    [format!("HTTP/1.1 200 OK\r\n{headers}connection: close\r\n\r\n").as_bytes(), body].concat()
 }
 
 /// A strict guard that knows the tools, and what it says.
@@ -68,6 +69,42 @@ async fn a_wrong_result_arrives_in_no_disguise() {
         ),
         ("not in UTF-8", json(&latin, "")),
         ("in a batch that breaks off", json(format!("[{plain},").as_bytes(), "")),
+        ("after two marks", events(format!("\u{feff}\u{feff}data: {plain}\n\n").as_bytes())),
+        (
+            "after a mark in Latin-1",
+            events(format!("\u{ef}\u{bb}\u{bf}data: {plain}\n\n").as_bytes()),
+        ),
+        (
+            "after a mark, and nothing follows",
+            events(format!("\u{feff}data: [{plain}]\r\r").as_bytes()),
+        ),
+        (
+            "as another kind of JSON",
+            of_type("Content-Type: Application/JSON-rpc\r\n", plain.as_bytes()),
+        ),
+        (
+            "as a kind of JSON",
+            of_type("content-type: application/mcp+json; a=b\r\n", plain.as_bytes()),
+        ),
+        (
+            "as two kinds",
+            of_type(
+                "content-type: text/plain\r\ncontent-type: application/json\r\n",
+                plain.as_bytes(),
+            ),
+        ),
+        (
+            "as JSON and as events",
+            of_type("content-type: application/json; text/event-stream\r\n", plain.as_bytes()),
+        ),
+        (
+            "as a kind of events",
+            of_type(
+                "content-type: Text/Event-Stream-2\r\n",
+                format!("data: {plain}\n\n").as_bytes(),
+            ),
+        ),
+        ("for another request", json(plain.replace("\"id\":1", "\"id\":2").as_bytes(), "")),
         ("with a string as id", json(plain.replace("\"id\":1", "\"id\":\"1\"").as_bytes(), "")),
     ];
     let (http, _) = strict().await;
@@ -88,4 +125,101 @@ async fn what_is_no_message_passes() {
     let got = String::from_utf8(got).unwrap();
     assert!(got.contains("data: ping") && got.contains(GOOD), "{got}");
     assert_eq!(said.lock().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_is_judged_on_whatever_stream_of_the_session_it_comes() {
+    let (http, said) = strict().await;
+    let (_, waits, mut own) = http.ask("POST /mcp", CALL).await;
+    own.write_all(&events(b": wait\n\n")).await.unwrap();
+    let wrong = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
+    let twice = wrong.replace("\"result\"", "\"result\":{},\"result\"");
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#;
+    for (target, question) in [("GET /mcp", ""), ("POST /mcp", ping)] {
+        let (_, client, mut server) = http.ask(target, question).await;
+        let body = format!("data: {wrong}\n\ndata: {answer}\n\ndata: {twice}\n\ndata: {GOOD}\n\n");
+        server.write_all(&events(body.as_bytes())).await.unwrap();
+        drop(server);
+        let got = String::from_utf8(rest(client).await).unwrap();
+        assert!(got.contains("isError") && !got.contains(r#"{"n":"wrong"}"#), "{got}");
+        assert!(got.contains(GOOD), "{got}");
+        // On the first round nobody has asked for it yet.
+        assert_eq!(got.contains(answer), target == "POST /mcp", "{got}");
+    }
+    drop(own);
+    rest(waits).await;
+    let said = said.lock().unwrap();
+    let left_out = said.iter().filter(|text| text.contains("\"p\" is the id of no request"));
+    assert_eq!(left_out.count(), 1, "{said:?}");
+}
+
+#[tokio::test]
+async fn a_stream_is_resumed_with_answers_that_came_before() {
+    let (http, said) = strict().await;
+    let event = format!("id: 7\ndata: {GOOD}\n\n");
+    http.exchange(CALL, &events(event.as_bytes())).await;
+    let (_, client, mut server) = http.ask("GET /mcp", "").await;
+    let failed = r#"{"jsonrpc":"2.0","id":"unknown","error":{"code":1,"message":""}}"#;
+    let body = format!("{event}data: {failed}\n\n");
+    server.write_all(&events(body.as_bytes())).await.unwrap();
+    drop(server);
+    let got = String::from_utf8(rest(client).await).unwrap();
+    assert!(got.contains(&event) && got.contains(failed), "{got}");
+    assert_eq!(said.lock().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn other_ways_to_write_the_path_lead_to_the_same_server() {
+    let (http, _) = strict().await;
+    let wrong = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
+    for path in ["/mcp/", "/MCP", "//mcp", "/%6dcp//?x=1", "/other"] {
+        let (head, client, mut server) = http.ask(&format!("POST {path}"), CALL).await;
+        assert!(head.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{head}");
+        server.write_all(&json(wrong.as_bytes(), "")).await.unwrap();
+        drop(server);
+        let got = String::from_utf8(rest(client).await).unwrap();
+        assert_eq!(got.contains("isError"), path != "/other", "{path}: {got}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_does_not_lead_around_the_guard() {
+    let (http, _) = strict().await;
+    let own = format!("HTTP://{}/mcp/?a=b", http.server.local_addr().unwrap());
+    let others = ["https://127.0.0.1/mcp", "http://other.example/mcp", "elsewhere"];
+    let locations = others.map(|other| (other, other)).into_iter().chain([(&*own, "/mcp/?a=b")]);
+    for (location, expected) in locations {
+        let (_, client, mut server) = http.ask("POST /mcp", CALL).await;
+        let out = format!(
+            "HTTP/1.1 307 Temporary Redirect\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        );
+        server.write_all(out.as_bytes()).await.unwrap();
+        drop(server);
+        let got = String::from_utf8(rest(client).await).unwrap();
+        assert!(got.contains(&format!("location: {expected}\r\n")), "{got}");
+    }
+}
+
+#[tokio::test]
+async fn lines_of_a_changed_message_stay_lines_of_data() {
+    let (http, _) = strict().await;
+    let lines = "event: message\ndata: {\ndata: \"jsonrpc\": \"2.0\",\ndata: \"id\": 1,\n\
+                 data: \"result\": {\"content\":[],\"structuredContent\":{\"n\":\"wrong\"}}\ndata: }\n\n";
+    let (_, got) = http.exchange(CALL, &events(lines.as_bytes())).await;
+    let got = String::from_utf8(got).unwrap();
+    assert!(
+        got.contains("data: \"id\": 1,\ndata: \"result\": {") && got.contains("isError"),
+        "{got}"
+    );
+}
+
+#[tokio::test]
+async fn blank_lines_go_on_together() {
+    let (http, _) = strict().await;
+    let body = format!("{}data: {GOOD}\n\n", "\n".repeat(1 << 18));
+    let (_, got) = http.exchange(CALL, &events(body.as_bytes())).await;
+    assert!(String::from_utf8_lossy(&got).contains(GOOD));
+    let ends = got.windows(2).filter(|window| window == b"\r\n").count();
+    assert!(got.len() > 1 << 18 && ends < 1 << 10, "{ends}");
 }
