@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use toolpact_guard::ToolsError;
+
 use crate::terminal;
 
 /// The end of a verb that could do its work.
@@ -18,7 +20,8 @@ pub(crate) enum Outcome {
     Ended(u8),
 }
 
-/// The exit code of `result`; an error is told on standard error, in one line.
+/// The exit code of `result`; an error is told on standard error, in one line, unless whoever sent a
+/// signal knows it.
 ///
 /// A reader that closed standard output early has what it wanted: that is exit code 0.
 pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
@@ -29,6 +32,9 @@ pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
         Ok(Outcome::Ended(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
+            if let Some(ToolsError::ToldToEnd { code }) = error.downcast_ref() {
+                return ExitCode::from(*code);
+            }
             terminal::complain(&error);
             ExitCode::from(2)
         }

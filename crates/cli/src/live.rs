@@ -11,6 +11,7 @@ use toolpact_guard::http::{Asker, Client};
 use toolpact_guard::stdio::{self, Server};
 
 use crate::input::Document;
+use crate::watchdog::watchdog;
 
 /// How long a server may take to start and to list its tools: a package may have to be fetched first.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -58,6 +59,7 @@ pub(crate) fn tools(command: &[OsString]) -> anyhow::Result<Document<'static>> {
     let name = program.to_string_lossy().into_owned();
     wait(&name, async {
         let server = Server::start(program, arguments)?;
+        let _watchdog = server.id().and_then(watchdog);
         stdio::tools(server).await.with_context(|| name.clone())
     })
 }

@@ -35,6 +35,8 @@ pub(crate) struct Log {
 
 enum Entry {
     Event(Event),
+    /// What is neither good nor bad, and the server that it is about.
+    Told(Option<String>, String),
     Close(mpsc::Sender<()>),
 }
 
@@ -58,6 +60,16 @@ impl Log {
                     Entry::Event(event) => {
                         let _ = write(format, &event.to_string(), || event.to_json());
                     }
+                    Entry::Told(server, text) => {
+                        let value = || {
+                            let mut value = json!({ "severity": "info", "message": text });
+                            if let Some(server) = server {
+                                value["server"] = server.into();
+                            }
+                            value
+                        };
+                        let _ = write(format, &text, value);
+                    }
                     Entry::Close(done) => {
                         let _ = done.send(());
                         return;
@@ -66,6 +78,17 @@ impl Log {
             }
         });
         Self { queue, lost }
+    }
+
+    /// Says what is neither good nor bad.
+    pub(crate) fn tell(&self, server: Option<String>, text: String) {
+        self.add(Entry::Told(server, text));
+    }
+
+    fn add(&self, entry: Entry) {
+        if self.queue.try_send(entry).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// Waits until all is written, for a moment.
@@ -79,9 +102,7 @@ impl Log {
 
 impl Listener for Log {
     fn hear(&self, event: Event) {
-        if self.queue.try_send(Entry::Event(event)).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-        }
+        self.add(Entry::Event(event));
     }
 }
 

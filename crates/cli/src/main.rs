@@ -13,6 +13,7 @@ mod shape;
 mod table;
 mod terminal;
 mod verbs;
+mod watchdog;
 
 use std::process::ExitCode;
 

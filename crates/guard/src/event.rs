@@ -1,6 +1,7 @@
 //! What a guard has to say.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use toolpact_contract::{Finding, Severity};
@@ -17,6 +18,13 @@ pub enum Event {
         severity: Severity,
         /// What happened, in one line.
         message: String,
+    },
+    /// About one of several servers.
+    Of {
+        /// What its operator calls it.
+        server: Arc<str>,
+        /// What there is to say.
+        event: Box<Event>,
     },
 }
 
@@ -41,6 +49,11 @@ impl Event {
             Self::Notice { severity, message } => {
                 json!({ "severity": severity, "message": message })
             }
+            Self::Of { server, event } => {
+                let mut value = event.to_json();
+                value["server"] = Value::from(&**server);
+                value
+            }
         }
     }
 }
@@ -51,6 +64,7 @@ impl fmt::Display for Event {
         match self {
             Self::Finding(finding) => finding.fmt(f),
             Self::Notice { severity, message } => write!(f, "{severity}: {message}"),
+            Self::Of { server, event } => write!(f, "{server}: {event}"),
         }
     }
 }

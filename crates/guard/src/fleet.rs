@@ -69,7 +69,7 @@ impl Fleet {
         listener: Arc<dyn Listener>,
         watchdog: fn(u32) -> Option<Watchdog>,
     ) -> Result<Self, FleetError> {
-        let client = Client::new(config.ca_file.as_deref())?;
+        let client = Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?;
         let members = members(&config, &BTreeMap::new(), &client, &listener, watchdog)?;
         let front = Arc::new(Front::new(routes(&config, &members)));
         let board = Arc::new(Board::new(wards(&members), hosts(&config)));
@@ -99,7 +99,7 @@ impl Fleet {
             let client = if config.ca_file == state.config.ca_file {
                 state.client.clone()
             } else {
-                Client::new(config.ca_file.as_deref())?
+                Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?
             };
             if (config.listen, config.status) != (state.config.listen, state.config.status) {
                 let text = "configuration: `listen` and `status` change with the next start";
@@ -180,7 +180,7 @@ fn members(
         let server = server.get_ref();
         let old = before.get(name);
         let ward = old.map_or_else(
-            || Arc::new(Ward::new(name, config.settings(name), Arc::clone(listener))),
+            || Arc::new(Ward::new(name, config.settings(name), named(name, listener))),
             |old| Arc::clone(old.backend.ward()),
         );
         let backend = match (&server.url, old.map(|old| (&old.backend, &old.config))) {
@@ -217,14 +217,16 @@ fn members(
     Ok(members)
 }
 
+/// Tells `listener` of which server it hears.
+fn named(name: &str, listener: &Arc<dyn Listener>) -> Arc<dyn Listener> {
+    let (server, listener) = (Arc::<str>::from(name), Arc::clone(listener));
+    Arc::new(move |event| {
+        listener.hear(Event::Of { server: Arc::clone(&server), event: Box::new(event) });
+    })
+}
+
 fn launch(server: &ServerConfig, watchdog: fn(u32) -> Option<Watchdog>) -> (Launch, Bounds) {
-    let launch = Launch {
-        program: server.command.clone().unwrap_or_default().into(),
-        arguments: server.args.iter().map(Into::into).collect(),
-        env: server.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
-        cwd: server.cwd.clone(),
-        watchdog: Some(watchdog),
-    };
+    let launch = Launch { watchdog: Some(watchdog), ..server.launch().unwrap_or_default() };
     let usual = Bounds::default();
     let bounds = Bounds {
         sessions: server.max_sessions.unwrap_or(usual.sessions),

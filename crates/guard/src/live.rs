@@ -42,6 +42,12 @@ pub enum ToolsError {
     /// The list does not end.
     #[error("expected at most {PAGES} pages of tools, each with another cursor")]
     Endless,
+    /// This process was told to end by a signal.
+    #[error("told to end")]
+    ToldToEnd {
+        /// 128 and the number of the signal.
+        code: u8,
+    },
 }
 
 /// A server that is asked.

@@ -14,12 +14,13 @@ use toolpact_guard::http::{
     self, Backend, Bounds, Bridge, Client, Front, Hosts, Launch, Proxy, Routes,
 };
 use toolpact_guard::status::Board;
-use toolpact_guard::stdio::{Server, Watchdog};
+use toolpact_guard::stdio::Server;
 use toolpact_guard::{Fleet, Inspector, Settings, Ward};
 
 use crate::address::address;
 use crate::exit::Outcome;
 use crate::log::{Format, Log};
+use crate::watchdog::watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -157,7 +158,7 @@ impl Guard {
         let runtime = runtime()?;
         let served = runtime.block_on(async {
             let board = Board::new(vec![Arc::clone(&ward)], self.hosts());
-            show(self.status, Arc::new(board))?;
+            show(self.status, Arc::new(board), log)?;
             let server = Server::start(program, arguments)?;
             let _watchdog = server.id().and_then(watchdog);
             let client = toolpact_guard::stdio::standard();
@@ -173,7 +174,7 @@ impl Guard {
         let client = Client::new(self.ca_file.as_deref())?;
         let proxy = Arc::new(Proxy::new(url, client, self.ward(url, log))?);
         let what = format!("{} for {url}", proxy.path());
-        self.alone(Backend::Proxy(proxy), listen, &what)
+        self.alone(Backend::Proxy(proxy), listen, &what, log)
     }
 
     /// Guards a command for clients on HTTP until told to end.
@@ -185,17 +186,24 @@ impl Guard {
             watchdog: Some(watchdog),
             ..Launch::default()
         };
+        launch.check()?;
         let name = program.to_string_lossy();
         let bridge = Bridge::new(launch, Bounds::default(), self.ward(&name, log));
-        self.alone(Backend::Bridge(Arc::new(bridge)), listen, &format!("/mcp for {name}"))
+        self.alone(Backend::Bridge(Arc::new(bridge)), listen, &format!("/mcp for {name}"), log)
     }
 
-    fn alone(&self, backend: Backend, listen: SocketAddr, what: &str) -> anyhow::Result<Outcome> {
+    fn alone(
+        &self,
+        backend: Backend,
+        listen: SocketAddr,
+        what: &str,
+        log: &Log,
+    ) -> anyhow::Result<Outcome> {
         runtime()?.block_on(async {
             let board = Board::new(vec![Arc::clone(backend.ward())], self.hosts());
-            show(self.status, Arc::new(board))?;
+            show(self.status, Arc::new(board), log)?;
             let (listener, address) = bind(listen)?;
-            eprintln!("toolpact: listening on http://{address}{what}");
+            log.tell(None, format!("listening on http://{address}{what}"));
             let front = Front::new(Routes::one(backend, self.hosts()));
             let end = async {
                 // Without signals there is nothing to wait for but the end of the process.
@@ -217,8 +225,8 @@ impl Guard {
             );
         }
         let config = Config::read(path)?;
-        let names = config.servers.keys().cloned().collect::<Vec<_>>();
         if self.check_config {
+            let names = config.servers.keys().map(String::as_str).collect::<Vec<_>>();
             let count = names.len();
             let noun = if count == 1 { "server" } else { "servers" };
             let (path, names) = (path.display(), names.join(", "));
@@ -226,14 +234,22 @@ impl Guard {
             return Ok(Outcome::Clean);
         }
         let log = Log::open(self.log);
+        let served = self.members(config, path, &log);
+        log.close();
+        served
+    }
+
+    fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Outcome> {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
+        let names = config.servers.keys().cloned().collect::<Vec<_>>();
         let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog)?);
         runtime()?.block_on(async {
-            show(status, Arc::clone(fleet.board()))?;
+            show(status, Arc::clone(fleet.board()), log)?;
             let (listener, address) = bind(listen)?;
             for name in names {
-                eprintln!("toolpact: listening on http://{address}/{name}/mcp");
+                let text = format!("listening on http://{address}/{name}/mcp");
+                log.tell(Some(name), text);
             }
             let end = async {
                 tokio::select! {
@@ -242,10 +258,8 @@ impl Guard {
                 }
             };
             Arc::clone(fleet.front()).serve(listener, end).await;
-            anyhow::Ok(())
-        })?;
-        log.close();
-        Ok(Outcome::Clean)
+            Ok(Outcome::Clean)
+        })
     }
 }
 
@@ -262,18 +276,10 @@ fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 }
 
 /// Serves the status, where it is asked for.
-fn show(address: Option<SocketAddr>, board: Arc<Board>) -> anyhow::Result<()> {
+fn show(address: Option<SocketAddr>, board: Arc<Board>, log: &Log) -> anyhow::Result<()> {
     let Some(address) = address else { return Ok(()) };
     let (listener, address) = bind(address)?;
-    eprintln!("toolpact: status on http://{address}/");
+    log.tell(None, format!("status on http://{address}/"));
     tokio::spawn(board.serve(listener));
     Ok(())
-}
-
-/// A watchdog over the process group `group`; without one, a guard that is killed may leave its
-/// server behind.
-fn watchdog(group: u32) -> Option<Watchdog> {
-    let mut command = std::process::Command::new(std::env::current_exe().ok()?);
-    command.args(["guard", "--watch", &group.to_string()]);
-    if cfg!(unix) { Watchdog::start(command).ok() } else { None }
 }

@@ -12,6 +12,8 @@ commands! {
     cannot_start_what_is_not_there: ["guard", "--", "no-such-program-anywhere"];
     refuses_an_upstream_that_is_no_url: ["guard", "--listen", "127.0.0.1:0", "--upstream", "nowhere"];
     refuses_an_upstream_of_another_scheme: ["guard", "--listen", "127.0.0.1:0", "--upstream", "ftp://a.example/mcp"];
+    refuses_an_upstream_with_a_port_beyond_65535: ["guard", "--listen", "127.0.0.1:0", "--upstream", "http://127.0.0.1:99999/mcp"];
+    cannot_listen_for_what_is_not_there: ["guard", "--listen", "127.0.0.1:0", "--", "no-such-program-anywhere"];
     refuses_certificates_that_are_none: ["guard", "--listen", "127.0.0.1:0", "--upstream", "https://a.example/mcp", "--ca-file", "good.json"];
     refuses_to_listen_nowhere: ["guard", "--listen", "nowhere", "--upstream", "http://127.0.0.1:9/mcp"];
     wants_something_to_listen_for: ["guard", "--listen", "127.0.0.1:0"];
@@ -24,6 +26,12 @@ commands! {
     wants_a_command_or_a_url: ["guard", "--check-config", "--config", "config/both.toml"];
     wants_names_that_fit_into_a_path: ["guard", "--check-config", "--config", "config/name.toml"];
     wants_a_url_that_is_one: ["guard", "--check-config", "--config", "config/url.toml"];
+    wants_a_port_that_is_one: ["guard", "--check-config", "--config", "config/port.toml"];
+    wants_a_command_that_is_there: ["guard", "--check-config", "--config", "config/command.toml"];
+    starts_no_command_that_is_not_there: ["guard", "--config", "config/command.toml"];
+    wants_a_folder_that_is_there: ["guard", "--check-config", "--config", "config/cwd.toml"];
+    wants_certificates_that_are_there: ["guard", "--check-config", "--config", "config/ca.toml"];
+    wants_a_session_at_least: ["guard", "--check-config", "--config", "config/sessions.toml"];
     wants_servers: ["guard", "--check-config", "--config", "config/none.toml"];
     finds_no_configuration: ["guard", "--config", "config/nowhere.toml"];
     takes_no_terms_beside_a_configuration: ["guard", "--config", "config/fine.toml", "--results", "off"];

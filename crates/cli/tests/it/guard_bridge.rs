@@ -3,8 +3,9 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::thread;
+use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::guard_config::{
     File, Guard, PING, bare_command, body, open, post, running, settles, waits,
@@ -20,6 +21,114 @@ const SHELL: &str = r#"while read -r line; do case "$line" in
 *initialize*) echo '{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"bare"}}}';;
 *ping*) echo '{"jsonrpc":"2.0","id":99,"result":{}}';;
 esac; done"#;
+
+/// A server in a shell that knows a greeting, and more.
+fn shell(name: &str, more: &str, cases: &str) -> (File, Guard, u16) {
+    let hello = r#"echo '{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"bare"}}}'"#;
+    let script = format!(
+        r#"while read -r line; do case "$line" in *initialize*) {hello};; {cases} esac; done"#
+    );
+    let text = format!("[servers.sh]\ncommand = 'sh'\nargs = ['-c', '''{script}''']\n{more}\n");
+    let file = File::new(name, &text);
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/sh/mcp");
+    (file, guard, port)
+}
+
+/// The messages of a stream.
+fn events(answer: &str) -> Vec<Value> {
+    let data = answer.split("\n\n").map(|event| {
+        let lines = event.split(['\n', '\r']).filter_map(|line| line.strip_prefix("data: "));
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    let data = data.filter(|data| !data.is_empty());
+    data.map(|data| serde_json::from_str(&data).unwrap_or_else(|_| panic!("{data}"))).collect()
+}
+
+/// Opens the stream of a session, and gives it when its head was there.
+fn listens(port: u16, session: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let get = session.replacen("POST", "GET", 1);
+    write!(stream, "{get}\r\nhost: localhost\r\n\r\n").unwrap();
+    stream.read_exact(&mut [0; 16]).unwrap();
+    stream
+}
+
+#[test]
+fn what_is_said_before_an_answer_comes_before_it() {
+    let ping = r#"*ping*) printf '{"jsonrpc":"2.0",\r"method":"notifications/message"}\n{"jsonrpc":"2.0",\r"id":99,"result":{}}\n';;"#;
+    let (_file, _guard, port) = shell("together", "", ping);
+    let session = open(port, "/sh/mcp");
+    for _ in 0..20 {
+        let answer = ask(port, &session, PING);
+        let events = events(&answer);
+        assert_eq!(events.len(), 2, "{answer}");
+        assert_eq!(
+            (&events[0]["method"], &events[1]["id"]),
+            (&json!("notifications/message"), &json!(99))
+        );
+    }
+    // Who takes no stream gets the answer, and the rest where there is one.
+    let plain = session.replace(", text/event-stream", "");
+    assert_eq!(body(&ask(port, &plain, PING))["id"], 99);
+    let mut stream = listens(port, &session);
+    assert!(ask(port, &session.replacen("POST", "DELETE", 1), "").starts_with("HTTP/1.1 204"));
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    assert_eq!(events(&rest).len(), 1, "{rest}");
+}
+
+#[test]
+fn a_client_that_reads_misses_nothing() {
+    const MANY: usize = 20_000;
+    let ping = format!(
+        r#"*ping*) seq {MANY} | sed 's/.*/{{"jsonrpc":"2.0","method":"notifications\/message","params":{{"n":&}}}}/'; echo '{{"jsonrpc":"2.0","id":99,"result":{{}}}}';;"#
+    );
+    let (_file, _guard, port) = shell("many", "", &ping);
+    let session = open(port, "/sh/mcp");
+    let events = events(&ask(port, &session, PING));
+    let seen: Vec<_> = events.iter().filter_map(|event| event["params"]["n"].as_u64()).collect();
+    assert_eq!(seen, (1..=MANY as u64).collect::<Vec<_>>());
+    assert_eq!(events.last().unwrap()["id"], 99);
+}
+
+#[test]
+fn what_nobody_reads_is_kept_up_to_a_mebibyte() {
+    let cases = r#"*go*) a=$(head -c 300000 /dev/zero | tr '\0' a); for n in $(seq 20); do printf '{"jsonrpc":"2.0","method":"notifications/message","params":{"n":%s,"a":"%s"}}\n' $n $a; done;;
+*ping*) echo '{"jsonrpc":"2.0","id":99,"result":{}}';;"#;
+    let (_file, guard, port) = shell("kept", "", cases);
+    let session = open(port, "/sh/mcp");
+    let go = r#"{"jsonrpc":"2.0","method":"notifications/go"}"#;
+    let plain = session.replace(", text/event-stream", "");
+    assert!(ask(port, &plain, go).starts_with("HTTP/1.1 202"));
+    assert_eq!(body(&ask(port, &plain, PING))["id"], 99);
+    let mut stream = listens(port, &session);
+    assert!(ask(port, &session.replacen("POST", "DELETE", 1), "").starts_with("HTTP/1.1 204"));
+    let mut rest = String::new();
+    stream.read_to_string(&mut rest).unwrap();
+    let seen: Vec<_> = events(&rest).iter().map(|event| event["params"]["n"].clone()).collect();
+    assert_eq!(seen, [18, 19, 20]);
+    guard.says(0, "sh: warning: client: has no stream open");
+}
+
+#[test]
+fn a_session_that_nobody_uses_makes_room_for_a_new_one() {
+    let ping = r#"*ping*) echo '{"jsonrpc":"2.0","id":99,"result":{}}';;"#;
+    let (_file, guard, port) = shell("room", "max-sessions = 2", ping);
+    let (one, two) = (open(port, "/sh/mcp"), open(port, "/sh/mcp"));
+    assert!(ask(port, &one, PING).starts_with("HTTP/1.1 200"));
+    let three = open(port, "/sh/mcp");
+    guard.says(0, "idle longest");
+    assert!(ask(port, &two, PING).starts_with("HTTP/1.1 404"));
+    // Those that listen stay.
+    let _streams = [listens(port, &one), listens(port, &three)];
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
+    assert!(ask(port, &post("/sh/mcp", ""), hello).starts_with("HTTP/1.1 503"));
+    for session in [one, three] {
+        assert!(ask(port, &session, PING).starts_with("HTTP/1.1 200"));
+    }
+}
 
 #[test]
 fn sessions_that_were_ended_or_left_leave_nothing() {

@@ -169,8 +169,7 @@ fn several_servers_are_reached_by_name() {
     assert_eq!(body(&answer)["result"]["structuredContent"], json!({ "result": 42 }));
     let answer = ask(port, &two, &call(1, "ranged", &json!({ "n": 11 })));
     assert_eq!(body(&answer)["result"]["isError"], true);
-    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
-    assert!(ask(port, &post("/bare/mcp", ""), hello).starts_with("HTTP/1.1 503"));
+    guard.says(0, "toolpact: bare: ");
     assert!(ask(port, &one.replace("POST", "DELETE"), "").starts_with("HTTP/1.1 204"));
     assert!(ask(port, &one, PING).starts_with("HTTP/1.1 404"));
     settles("the process of a session that ended is gone", || children(&guard) == 1);
@@ -222,6 +221,23 @@ fn several_servers_are_reached_by_name() {
 }
 
 #[test]
+fn lines_of_json_name_their_server() {
+    let text = bare_command("[servers.other]\ncommand = 'sh'");
+    let file = File::new("named", &text);
+    let arguments = ["guard", "--config", file.path(), "--listen", "127.0.0.1:0", "--log", "json"];
+    let guard = Guard::start(&[&arguments[..], &["--status", "127.0.0.1:0"]].concat());
+    let port = guard.port("/bare/mcp");
+    let session = open(port, "/bare/mcp");
+    let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    assert!(ask(port, &session, list).starts_with("HTTP/1.1 200"));
+    let read = |text| serde_json::from_str::<Value>(&guard.says(0, text)).unwrap();
+    assert_eq!(read("no_input")["server"], "bare");
+    assert_eq!(read("/bare/mcp")["server"], "bare");
+    assert_eq!(read("/other/mcp")["server"], "other");
+    assert_eq!(read("status on")["severity"], "info");
+}
+
+#[test]
 fn an_idle_session_and_a_process_that_died_are_over() {
     let file = File::new("idle", &bare_command("idle-seconds = 1"));
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
@@ -231,7 +247,11 @@ fn an_idle_session_and_a_process_that_died_are_over() {
     settles("an idle session ends", || children(&guard) == 0);
     assert!(ask(port, &session, PING).starts_with("HTTP/1.1 404"));
 
-    let file = File::new("gone", "[servers.gone]\ncommand = 'no-such-program-anywhere'");
+    // One that is there, and cannot be started.
+    let program = File::new("program", "#!/no/such/interpreter\n");
+    let allowed = Command::new("chmod").args(["+x", program.path()]).status().unwrap();
+    assert!(allowed.success());
+    let file = File::new("gone", &format!("[servers.gone]\ncommand = '{}'", program.path()));
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
     let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     let answer = ask(guard.port("/gone/mcp"), &post("/gone/mcp", ""), hello);

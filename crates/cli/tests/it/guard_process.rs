@@ -69,7 +69,11 @@ fn signal(name: &str, process: u32) {
 }
 
 fn start(script: &str) -> Child {
-    toolpact(&["guard", "--", "sh", "-c", script])
+    start_with("guard", script)
+}
+
+fn start_with(verb: &str, script: &str) -> Child {
+    toolpact(&[verb, "--", "sh", "-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -150,4 +154,17 @@ fn a_guard_that_is_killed_leaves_no_server_behind() {
     guard.kill().unwrap();
     guard.wait().unwrap();
     wait_until_gone(process);
+}
+
+#[test]
+fn a_judge_that_is_told_to_end_or_killed_leaves_no_server_behind() {
+    for (name, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
+        let note = Note::new(&format!("judge-{name}"));
+        let script = format!("read -r line; sleep 600 & echo $! > {}; wait", note.0.display());
+        let mut judge = start_with("judge", &script);
+        let process = note.process();
+        signal(name, judge.id());
+        assert_eq!(judge.wait().unwrap().code(), code, "{name}");
+        wait_until_gone(process);
+    }
 }

@@ -17,6 +17,7 @@ pub use error::ConfigError;
 pub use terms::{Limit, ModeName, PolicyName, Terms, ToolTerms};
 
 use crate::Settings;
+use crate::http::{Client, Launch};
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
@@ -56,7 +57,8 @@ pub struct Config {
     pub allow_hosts: Vec<String>,
     /// A PEM file with certificates to trust beside those of the system.
     #[serde(default)]
-    pub ca_file: Option<PathBuf>,
+    #[schemars(with = "Option<PathBuf>")]
+    pub ca_file: Option<Spanned<PathBuf>>,
     /// What is done for all servers, unless they say otherwise.
     #[serde(default)]
     pub contract: Terms,
@@ -79,6 +81,7 @@ pub struct ServerConfig {
     /// The folder that it runs in, seen from that of this file.
     pub cwd: Option<PathBuf>,
     /// The most sessions at a time, each with a process of its own; 64 unless set.
+    #[schemars(range(min = 1))]
     pub max_sessions: Option<usize>,
     /// How long a session may be idle before it is ended, in seconds; 1800 unless set.
     pub idle_seconds: Option<u64>,
@@ -93,8 +96,8 @@ pub struct ServerConfig {
 impl Config {
     /// Reads a file.
     ///
-    /// Fails where it cannot be read, is longer than a mebibyte, is no TOML, has keys that mean
-    /// nothing, or a server that is neither a command nor a URL.
+    /// Fails where it cannot be read, is longer than a mebibyte, where [`Config::parse`] would, and
+    /// where a file, folder or command that it names is not there.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let mut text = String::new();
         let file = fs::File::open(path).map_err(|error| ConfigError::unread(path, &error))?;
@@ -105,15 +108,39 @@ impl Config {
             let message = format!("file exceeds the limit of {MAX_FILE} bytes");
             return Err(ConfigError { path: path.to_owned(), place: None, message });
         }
-        Self::parse(path, &text)
+        let config = Self::parse(path, &text)?;
+        config.look(path, &text)?;
+        Ok(config)
     }
 
-    /// Reads the text of a file called `path`.
+    /// Looks for what the file names.
+    fn look(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
+        if let Some(file) = &self.ca_file {
+            Client::check(file.get_ref()).map_err(|error| {
+                let message = format!("`ca-file`: {}", said(&error));
+                ConfigError::at(path, text, file.span().start, message)
+            })?;
+        }
+        for (name, server) in &self.servers {
+            server.get_ref().look().map_err(|wrong| {
+                let message = format!("server `{name}`: {wrong}");
+                ConfigError::at(path, text, server.span().start, message)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the text of a file called `path`, and nothing else.
+    ///
+    /// Fails where it is no TOML, has keys or values that mean nothing, or a server that is neither a
+    /// command nor a URL.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let mut config: Self =
             toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        config.ca_file = config.ca_file.map(|file| folder.join(file));
+        if let Some(file) = &mut config.ca_file {
+            *file.get_mut() = folder.join(file.get_ref());
+        }
         if config.servers.is_empty() {
             return Err(ConfigError::at(path, text, 0, "expected a server, found none"));
         }
@@ -151,11 +178,33 @@ impl Config {
 }
 
 impl ServerConfig {
+    /// How it is started, where it is a process.
+    pub(crate) fn launch(&self) -> Option<Launch> {
+        Some(Launch {
+            program: self.command.as_ref()?.into(),
+            arguments: self.args.iter().map(Into::into).collect(),
+            env: self.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            cwd: self.cwd.clone(),
+            watchdog: None,
+        })
+    }
+
+    /// Looks for what it names.
+    fn look(&self) -> Result<(), String> {
+        if let Some(cwd) = self.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+            return Err(format!("`cwd`: there is no folder {}", cwd.display()));
+        }
+        self.launch().map_or(Ok(()), |launch| launch.check()).map_err(|error| said(&error))
+    }
+
     fn check(&self) -> Result<(), String> {
         match (&self.command, &self.url) {
             (Some(_), Some(_)) => Err("expected `command` or `url`, found both".to_owned()),
             (None, None) => Err("expected `command` or `url`, found neither".to_owned()),
             (Some(command), None) if command.is_empty() => Err("`command` is empty".to_owned()),
+            (Some(_), None) if self.max_sessions == Some(0) => {
+                Err("`max-sessions` is 0, expected at least 1".to_owned())
+            }
             (Some(_), None) => Ok(()),
             (None, Some(url)) => {
                 let of_commands = [
@@ -172,6 +221,12 @@ impl ServerConfig {
             }
         }
     }
+}
+
+/// An error and its cause.
+fn said(error: &dyn std::error::Error) -> String {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}")
 }
 
 fn is_name(name: &str) -> Result<(), String> {

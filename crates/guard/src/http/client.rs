@@ -47,7 +47,27 @@ pub enum TrustError {
     Tls(#[from] rustls::Error),
 }
 
+/// Adds the certificates in the PEM file at `path`.
+fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), TrustError> {
+    let wrong = |source| TrustError::File { path: path.to_owned(), source };
+    let certificates = CertificateDer::pem_file_iter(path)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(error.into()))?;
+    if certificates.is_empty() {
+        return Err(wrong(io::Error::other("found none").into()));
+    }
+    for certificate in certificates {
+        roots.add(certificate).map_err(|error| wrong(error.into()))?;
+    }
+    Ok(())
+}
+
 impl Client {
+    /// Whether the PEM file `ca` could be trusted: fails where [`Client::new`] would.
+    pub(crate) fn check(ca: &Path) -> Result<(), TrustError> {
+        add(ca, &mut RootCertStore::empty())
+    }
+
     /// Trusts the certificates of the system (or of `SSL_CERT_FILE`), and those in the PEM file `ca`.
     ///
     /// Fails where `ca` cannot be read or holds none.
@@ -56,16 +76,7 @@ impl Client {
         // A system without any is one that talks to servers in the clear, or to those of `ca`.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(path) = ca {
-            let wrong = |source| TrustError::File { path: path.to_owned(), source };
-            let certificates = CertificateDer::pem_file_iter(path)
-                .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-                .map_err(|error| wrong(error.into()))?;
-            if certificates.is_empty() {
-                return Err(wrong(io::Error::other("found none").into()));
-            }
-            for certificate in certificates {
-                roots.add(certificate).map_err(|error| wrong(error.into()))?;
-            }
+            add(path, &mut roots)?;
         }
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?

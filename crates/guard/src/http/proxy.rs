@@ -34,7 +34,7 @@ pub struct UpstreamError {
 
 /// Reads the URL of a server.
 ///
-/// Fails where it has no host, or a scheme other than `http` and `https`.
+/// Fails where it has no host, a port that is none, or a scheme other than `http` and `https`.
 pub(crate) fn upstream(url: &str) -> Result<Uri, UpstreamError> {
     let wrong = |found| UpstreamError { url: url.to_owned(), found };
     let uri: Uri = url.parse().map_err(|_| wrong("no URL"))?;
@@ -42,7 +42,11 @@ pub(crate) fn upstream(url: &str) -> Result<Uri, UpstreamError> {
         (Some("http" | "https"), Some(authority)) if authority.as_str().contains('@') => {
             Err(wrong("a user in it, whose password would be in every log"))
         }
-        (Some("http" | "https"), Some(_)) => Ok(uri),
+        (Some("http" | "https"), Some(authority)) => {
+            let port = authority.as_str().rsplit_once(':').map_or("", |(_, port)| port);
+            let is_port = port.is_empty() || port.ends_with(']') || port.parse::<u16>().is_ok();
+            is_port.then_some(uri).ok_or_else(|| wrong("a port beyond 65535"))
+        }
         (None, _) => Err(wrong("no scheme")),
         _ => Err(wrong("another scheme")),
     }

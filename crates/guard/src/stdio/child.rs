@@ -127,7 +127,7 @@ impl Server {
     }
 
     /// Passes a signal on, waits, then ends the server.
-    async fn end_by(&mut self, caught: Caught) -> io::Result<ExitStatus> {
+    pub(crate) async fn end_by(&mut self, caught: Caught) -> io::Result<ExitStatus> {
         #[cfg(unix)]
         let _ = self.child.signal(caught.number());
         #[cfg(not(unix))]

@@ -62,6 +62,18 @@ mod unix {
     }
 }
 
+impl Caught {
+    /// The exit code of a process that ends because of it: 128 and its number.
+    pub(crate) fn code(self) -> u8 {
+        128 + match self {
+            Self::Interrupt => 2,
+            Self::Terminate => 15,
+            #[cfg(unix)]
+            Self::HangUp => 1,
+        }
+    }
+}
+
 #[cfg(unix)]
 pub(crate) use unix::Signals;
 

@@ -8,6 +8,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use super::child::Server;
 use super::line::{Line, read_line};
+use super::signals::Signals;
 use crate::live::{Peer, ToolsError, list};
 use crate::message::{Kind, Message, code, error};
 use crate::{Id, MAX_MESSAGE};
@@ -15,15 +16,27 @@ use crate::{Id, MAX_MESSAGE};
 /// Asks a server for all its tools, and ends it: a `tools/list` result with all pages in one.
 ///
 /// Servers are greeted as 2025-11-25 clients do; one that knows no greeting is asked as it is from
-/// 2026-07-28 on. Wait for it with a timeout: a server may never answer.
+/// 2026-07-28 on. Wait for it with a timeout: a server may never answer. Where this process is told to
+/// end meanwhile, the server is, too.
 pub async fn tools(mut server: Server) -> Result<Value, ToolsError> {
+    let mut signals = Signals::listen()?;
     let Some((stdout, stdin)) = server.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Asker { reader: BufReader::new(stdout), writer: stdin };
-    let tools = list(&mut asker).await;
-    drop(asker);
-    // How it ends is of no interest once it has answered.
-    let _ = server.end().await;
-    tools.map(|tools| json!({ "tools": tools }))
+    let caught = {
+        let listed = async {
+            let tools = list(&mut asker).await;
+            drop(asker);
+            // How it ends is of no interest once it has answered.
+            let _ = server.end().await;
+            tools
+        };
+        tokio::select! {
+            tools = listed => return tools.map(|tools| json!({ "tools": tools })),
+            caught = signals.next() => caught,
+        }
+    };
+    let _ = server.end_by(caught).await;
+    Err(ToolsError::ToldToEnd { code: caught.code() })
 }
 
 struct Asker {

@@ -4,12 +4,13 @@
 //! session, as they are from 2026-07-28 on, share one process: ids and progress tokens are exchanged on
 //! the way, because two clients may use the same ones.
 
+mod desk;
+mod lane;
+mod launch;
 mod post;
 mod talk;
 
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,38 +19,15 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
+pub use self::launch::Launch;
 use self::talk::Talk;
 use super::posted::posted;
 use super::proxy::{Body, plain, refuse};
 use crate::inspector::lock;
 use crate::message::{Kind, Message, ToolParams, code};
-use crate::stdio::{Server, Watchdog};
 use crate::{Event, Ward};
 
 const SESSION: &str = "mcp-session-id";
-
-/// How a server is started.
-#[derive(Clone, Debug, Default)]
-pub struct Launch {
-    /// The program.
-    pub program: OsString,
-    /// Its arguments.
-    pub arguments: Vec<OsString>,
-    /// Environment variables beside those of this process.
-    pub env: Vec<(OsString, OsString)>,
-    /// The folder it runs in, where it is not that of this process.
-    pub cwd: Option<PathBuf>,
-    /// What starts a watchdog over a process group, for the case that this process is killed.
-    pub watchdog: Option<fn(u32) -> Option<Watchdog>>,
-}
-
-/// What starts a watchdog does not tell two of them apart.
-impl PartialEq for Launch {
-    fn eq(&self, other: &Self) -> bool {
-        (&self.program, &self.arguments, &self.env, &self.cwd)
-            == (&other.program, &other.arguments, &other.env, &other.cwd)
-    }
-}
 
 /// What is bounded in a [`Bridge`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -208,9 +186,17 @@ impl Bridge {
             sessions.retain(|_, talk| !talk.is_over());
             let most = lock(&self.settings).1.sessions;
             if sessions.len() >= most {
+                // Many clients leave without a word.
+                let idle = sessions.iter().filter_map(|(id, talk)| Some((talk.idle_since()?, id)));
+                let longest = idle.min().map(|(_, id)| id.clone());
                 let text = format!("{most} sessions are open (max-sessions)");
-                self.ward.say(Event::error(format!("client: {text}")));
-                return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
+                let Some(talk) = longest.and_then(|id| sessions.remove(&id)) else {
+                    self.ward.say(Event::error(format!("client: {text}")));
+                    return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
+                };
+                let text = format!("client: {text}: the one that was idle longest is ended");
+                self.ward.say(Event::warning(text));
+                talk.end();
             }
             match self.start(false) {
                 Ok(talk) => sessions.entry(id.clone()).or_insert(talk).clone(),
@@ -243,14 +229,8 @@ impl Bridge {
 
     fn start(&self, is_shared: bool) -> Result<Arc<Talk>, Box<Response<Body>>> {
         let (launch, bounds) = lock(&self.settings).clone();
-        let mut command = tokio::process::Command::new(&launch.program);
-        command.args(&launch.arguments).envs(launch.env);
-        if let Some(cwd) = launch.cwd {
-            command.current_dir(cwd);
-        }
-        match Server::launch(command) {
-            Ok(server) => {
-                let watchdog = server.id().zip(launch.watchdog).and_then(|(id, watch)| watch(id));
+        match launch.start() {
+            Ok((server, watchdog)) => {
                 Ok(Talk::start(server, watchdog, is_shared, bounds.idle, &self.ward))
             }
             Err(error) => {

@@ -1,6 +1,7 @@
 //! Requests of a client to one process: answered as JSON where nothing comes before the answer, else
 //! as a stream of events.
 
+use std::future::ready;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,9 +10,10 @@ use http_body_util::channel::{Channel, Sender};
 use hyper::body::Bytes;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Response, StatusCode};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{interval, sleep};
 
+use super::lane::{Inbox, lane};
 use super::talk::Talk;
 use crate::Id;
 use crate::http::answer::{carry, join};
@@ -25,6 +27,9 @@ const HEAD: Duration = Duration::from_secs(5);
 
 /// How often a stream shows that it is alive.
 const ALIVE: Duration = Duration::from_secs(15);
+
+/// The events on their way out of a stream, beside those in its inbox.
+const FRAMES: usize = 4;
 
 type Answers = Pin<Box<dyn Future<Output = Vec<Vec<u8>>> + Send>>;
 
@@ -48,7 +53,12 @@ impl Talk {
         messages: &[(&str, Message<'_>)],
         is_batch: bool,
     ) -> Response<Body> {
-        let (events, mut inbox) = mpsc::channel(64);
+        let (events, mut inbox) = lane(self.is_shared());
+        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+        let takes_streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
+        if !takes_streams {
+            inbox.close();
+        }
         let mut ticket = Ticket { talk: Arc::clone(self), keys: Vec::new() };
         let mut answers = Vec::new();
         let mut lines = Vec::new();
@@ -76,26 +86,31 @@ impl Talk {
         if answers.is_empty() {
             return plain(StatusCode::ACCEPTED, "");
         }
-        let mut answers: Answers = Box::pin(gather(answers));
-        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
-        let takes_streams = accept.is_some_and(|accept| accept.contains("text/event-stream"));
+        let process = Arc::clone(self);
+        let mut answers: Answers = Box::pin(async move {
+            let texts = gather(answers).await;
+            let failed =
+                |text: &Vec<u8>| Message::read(text).is_ok_and(|message| message.result.is_none());
+            if greets && texts.iter().any(failed) {
+                // There is no session without a greeting.
+                process.end();
+            }
+            texts
+        });
         let first = tokio::select! {
             biased;
+            Some(event) = inbox.recv() => Some(event),
             texts = &mut answers => {
-                let failed = |text: &Vec<u8>| {
-                    Message::read(text).is_ok_and(|message| message.result.is_none())
+                let Some(event) = inbox.try_recv() else {
+                    let text = if is_batch { join(&texts) } else { texts.concat() };
+                    return json(StatusCode::OK, text);
                 };
-                if greets && texts.iter().any(failed) {
-                    // There is no session without a greeting.
-                    self.end();
-                }
-                let text = if is_batch { join(&texts) } else { texts.concat() };
-                return json(StatusCode::OK, text);
+                answers = Box::pin(ready(texts));
+                Some(event)
             }
-            Some(event) = inbox.recv(), if takes_streams => Some(event),
             () = sleep(HEAD), if takes_streams => None,
         };
-        let (mut sender, channel) = Channel::new(16);
+        let (mut sender, channel) = Channel::new(FRAMES);
         let task = tokio::spawn(async move {
             let _ticket = ticket;
             if let Some(event) = first
@@ -113,7 +128,7 @@ impl Talk {
         let Some(inbox) = self.open_stream() else {
             return plain(StatusCode::CONFLICT, "there is a stream already\n");
         };
-        let (sender, channel) = Channel::new(16);
+        let (sender, channel) = Channel::new(FRAMES);
         let task = tokio::spawn(say(sender, inbox, None));
         stream(carry(&task, channel))
     }
@@ -132,7 +147,7 @@ async fn gather(answers: Vec<(Id, oneshot::Receiver<Vec<u8>>)>) -> Vec<Vec<u8>> 
 type Out = Sender<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Carries events, and the answers as the last ones, until the client is gone or there are no more.
-async fn say(mut out: Out, mut inbox: mpsc::Receiver<Vec<u8>>, mut answers: Option<Answers>) {
+async fn say(mut out: Out, mut inbox: Inbox, mut answers: Option<Answers>) {
     let mut alive = interval(ALIVE);
     alive.reset();
     let mut is_open = true;
@@ -153,7 +168,8 @@ async fn say(mut out: Out, mut inbox: mpsc::Receiver<Vec<u8>>, mut answers: Opti
                     None => std::future::pending().await,
                 }
             } => {
-                for text in texts {
+                let events = std::iter::from_fn(|| inbox.try_recv());
+                for text in events.chain(texts) {
                     if !send(&mut out, &text).await {
                         return;
                     }

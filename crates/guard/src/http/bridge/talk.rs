@@ -1,32 +1,31 @@
 //! One process, and those who wait for what it says.
 
-use std::collections::{HashMap, VecDeque};
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex,
     split,
 };
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::timeout;
 use toolpact_contract::Revision;
 
+use super::desk::{Desk, Waiter, meta};
+use super::lane::{Inbox, Lane, SHARED_PATIENCE, Sent};
 use crate::inspector::lock;
 use crate::message::{Cancelled, Kind, Message, code, error, object};
 use crate::patch::splice;
 use crate::stdio::{Server, Watchdog, relay_until};
-use crate::{Id, Inspector, Ward};
-
-/// What is kept for a client that does not read for the moment.
-const BACKLOG: usize = 256;
+use crate::{Event, Id, Inspector, Ward};
 
 /// One process, with a guard before it.
 pub(super) struct Talk {
     is_shared: bool,
+    ward: Arc<Ward>,
     /// Lines for the process.
     to: mpsc::Sender<Vec<u8>>,
     desk: Mutex<Desk>,
@@ -44,47 +43,23 @@ enum Phase {
     Gone,
 }
 
-/// Who waits for what.
-struct Desk {
-    waiting: HashMap<Id, Waiter>,
-    /// The stream that the client opened for whatever comes.
-    stream: Option<mpsc::Sender<Vec<u8>>>,
-    backlog: VecDeque<Vec<u8>>,
-    used: Instant,
-}
-
-/// Who waits for an answer.
-pub(super) struct Waiter {
-    /// Takes what comes before the answer.
-    pub(super) events: mpsc::Sender<Vec<u8>>,
-    pub(super) answer: oneshot::Sender<Vec<u8>>,
-    /// The id and the progress token of the client, as JSON, where others took their place.
-    id: Option<String>,
-    token: Option<String>,
-    progress: Option<Id>,
-}
-
-#[derive(Deserialize)]
-struct Params<'a> {
-    #[serde(borrow, default, rename = "progressToken")]
-    token: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "_meta")]
-    meta: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Meta<'a> {
-    #[serde(borrow, default, rename = "progressToken")]
-    token: Option<&'a RawValue>,
-    #[serde(borrow, default, rename = "io.modelcontextprotocol/subscriptionId")]
-    subscription: Option<&'a RawValue>,
-}
-
-fn meta<'a>(params: Option<&'a RawValue>) -> Option<Meta<'a>> {
-    object(object::<Params<'a>>(params?.get()).ok()?.meta?.get()).ok()
-}
-
 impl Talk {
+    /// A talk without a process, and the lines for it.
+    fn new(is_shared: bool, ward: &Arc<Ward>) -> (Arc<Self>, mpsc::Receiver<Vec<u8>>) {
+        let (to, lines) = mpsc::channel(64);
+        let talk = Self {
+            is_shared,
+            ward: Arc::clone(ward),
+            to,
+            desk: Mutex::new(Desk::new()),
+            own: AtomicI64::new(0),
+            stop: Notify::new(),
+            ends_when_idle: AtomicBool::new(false),
+            phase: watch::Sender::new(Phase::Running),
+        };
+        (Arc::new(talk), lines)
+    }
+
     pub(super) fn start(
         mut server: Server,
         watchdog: Option<Watchdog>,
@@ -92,22 +67,7 @@ impl Talk {
         idle: Duration,
         ward: &Arc<Ward>,
     ) -> Arc<Self> {
-        let (to, lines) = mpsc::channel(64);
-        let desk = Desk {
-            waiting: HashMap::new(),
-            stream: None,
-            backlog: VecDeque::new(),
-            used: Instant::now(),
-        };
-        let talk = Arc::new(Self {
-            is_shared,
-            to,
-            desk: Mutex::new(desk),
-            own: AtomicI64::new(0),
-            stop: Notify::new(),
-            ends_when_idle: AtomicBool::new(false),
-            phase: watch::Sender::new(Phase::Running),
-        });
+        let (talk, lines) = Self::new(is_shared, ward);
         let (ours, theirs) = duplex(1 << 16);
         let (reader, writer) = split(ours);
         let inspector = Arc::new(Inspector::of(Arc::clone(ward)));
@@ -130,7 +90,7 @@ impl Talk {
             {
                 let mut desk = lock(&same.desk);
                 desk.waiting.clear();
-                desk.stream = None;
+                desk.hang_up();
             }
             // How it ends is of no interest any more.
             let _ = server.end().await;
@@ -154,28 +114,27 @@ impl Talk {
             if text.starts_with('[') {
                 let batch = serde_json::from_str::<Vec<&RawValue>>(text).unwrap_or_default();
                 for element in batch {
-                    self.dispatch(element.get());
+                    self.dispatch(element.get()).await;
                 }
             } else {
-                self.dispatch(text);
+                self.dispatch(text).await;
             }
         }
     }
 
     /// Gives a message of the process to whom it is for.
-    fn dispatch(&self, text: &str) {
+    async fn dispatch(&self, text: &str) {
         let Ok(message) = Message::read(text.as_bytes()) else { return };
-        let mut desk = lock(&self.desk);
-        desk.used = Instant::now();
         let id = match message.kind() {
             Kind::Response(id) => id,
-            Kind::Request(id, _) if self.is_shared => {
-                // There is no client that it could be for.
-                let _ = self.to.try_send(error(Some(&id), code::REQUEST, "not supported"));
-                return;
+            // There is no client that it could be for.
+            Kind::Request(..) if self.is_shared => {
+                return self.refuse(&message, code::REQUEST, "not supported").await;
             }
-            _ => return desk.event(&message, text, self.is_shared),
+            _ => return self.event(&message, text).await,
         };
+        let mut desk = lock(&self.desk);
+        desk.used = Instant::now();
         let waiter = desk.waiting.remove(&id);
         let waiter = waiter.or_else(|| desk.waiting.remove(&id.other_reading()?));
         if let Some(waiter) = waiter {
@@ -188,6 +147,61 @@ impl Talk {
         }
     }
 
+    /// Gives what is no answer to whom it is for, else keeps it for whoever opens a stream next. While
+    /// a client does not read, nothing more is read from the process, for a time.
+    async fn event(&self, message: &Message<'_>, text: &str) {
+        loop {
+            let lane = {
+                let mut desk = lock(&self.desk);
+                desk.used = Instant::now();
+                desk.lane(message, text, self.is_shared)
+            };
+            let Some((lane, text)) = lane else { break };
+            match lane.send(text.into_bytes()).await {
+                Sent::Taken => return,
+                // There may be another one.
+                Sent::Gone => {}
+                Sent::Missed(is_first) => {
+                    if is_first {
+                        self.warn(
+                            "does not read; what the server says before its answers is left out",
+                        );
+                    }
+                    return self.refuse(message, code::INTERNAL, "the client does not read").await;
+                }
+            }
+        }
+        if self.is_shared {
+            return;
+        }
+        let (gone, is_first) = lock(&self.desk).keep(text);
+        if is_first {
+            self.warn("has no stream open; the oldest of what the server says is left out");
+        }
+        for text in gone {
+            if let Ok(message) = Message::read(&text) {
+                self.refuse(&message, code::INTERNAL, "the client has no stream open").await;
+            }
+        }
+    }
+
+    /// Answers what the process asks, where it does, with an error. A process that does not read it
+    /// is not waited for much longer than a client.
+    async fn refuse(&self, message: &Message<'_>, code: i32, text: &str) {
+        if let Kind::Request(id, _) = message.kind() {
+            let line = self.to.send(error(Some(&id), code, text));
+            let _ = timeout(SHARED_PATIENCE, line).await;
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        self.ward.say(Event::warning(format!("client: {text}")));
+    }
+
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// Takes a request in: the id that its answer will have, and the line for the process. One whose
     /// id is that of a request still open is answered with an error.
     pub(super) fn register(
@@ -195,7 +209,7 @@ impl Talk {
         text: &str,
         message: &Message<'_>,
         id: Id,
-        (events, answer): (mpsc::Sender<Vec<u8>>, oneshot::Sender<Vec<u8>>),
+        (events, answer): (Lane, oneshot::Sender<Vec<u8>>),
     ) -> Option<(Id, String)> {
         let token = meta(message.params).and_then(|meta| meta.token);
         let mut waiter = Waiter { events, answer, id: None, token: None, progress: None };
@@ -270,22 +284,18 @@ impl Talk {
     }
 
     /// A place for whatever comes, with what came already; none where there is one.
-    pub(super) fn open_stream(&self) -> Option<mpsc::Receiver<Vec<u8>>> {
-        let mut desk = lock(&self.desk);
-        if desk.stream.as_ref().is_some_and(|stream| !stream.is_closed()) {
-            return None;
-        }
-        let (sender, receiver) = mpsc::channel(BACKLOG);
-        for text in std::mem::take(&mut desk.backlog) {
-            let _ = sender.try_send(text);
-        }
-        desk.stream = Some(sender);
-        Some(receiver)
+    pub(super) fn open_stream(&self) -> Option<Inbox> {
+        lock(&self.desk).open_stream()
     }
 
     /// Ends the stream for whatever comes; requests go on.
     pub(super) fn hang_up(&self) {
-        lock(&self.desk).stream = None;
+        lock(&self.desk).hang_up();
+    }
+
+    /// Since when nobody has used the process; nothing where there is an open request or stream.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        lock(&self.desk).idle_since()
     }
 
     pub(super) fn end(&self) {
@@ -319,55 +329,11 @@ impl Talk {
         loop {
             let limit =
                 if self.ends_when_idle.load(Ordering::Relaxed) { Duration::ZERO } else { idle };
-            {
-                let desk = lock(&self.desk);
-                let streams = desk.stream.as_ref().is_some_and(|stream| !stream.is_closed());
-                if desk.waiting.is_empty() && !streams && desk.used.elapsed() >= limit {
-                    return;
-                }
+            if self.idle_since().is_some_and(|since| since.elapsed() >= limit) {
+                return;
             }
             tokio::time::sleep((idle / 4).clamp(Duration::from_millis(50), Duration::from_secs(5)))
                 .await;
-        }
-    }
-}
-
-impl Desk {
-    /// Gives what is no answer to whom it is for: the request that it is about, else the stream of
-    /// the client, else a request that is open, else whoever asks next.
-    fn event(&mut self, message: &Message<'_>, text: &str, is_shared: bool) {
-        let params = message.params.and_then(|params| object::<Params<'_>>(params.get()).ok());
-        let token = params.and_then(|params| params.token);
-        let subscription = meta(message.params).and_then(|meta| meta.subscription);
-        let about = token.or(subscription).and_then(Id::of);
-        let waiter = about.and_then(|id| match token {
-            Some(_) => self.waiting.values().find(|waiter| waiter.progress.as_ref() == Some(&id)),
-            None => self.waiting.get(&id),
-        });
-        if let Some(waiter) = waiter {
-            let original = if token.is_some() { &waiter.token } else { &waiter.id };
-            let text = match (original, token.or(subscription)) {
-                (Some(original), Some(raw)) => splice(text, &[(raw.get(), original.clone())]),
-                _ => text.to_owned(),
-            };
-            // A client that does not keep up misses some.
-            let _ = waiter.events.try_send(text.into_bytes());
-            return;
-        }
-        if is_shared {
-            return;
-        }
-        let text = text.as_bytes().to_vec();
-        if let Some(stream) = self.stream.as_ref().filter(|stream| !stream.is_closed()) {
-            let _ = stream.try_send(text);
-        } else if let Some(waiter) = self.waiting.values().find(|waiter| !waiter.events.is_closed())
-        {
-            let _ = waiter.events.try_send(text);
-        } else {
-            if self.backlog.len() >= BACKLOG {
-                self.backlog.pop_front();
-            }
-            self.backlog.push_back(text);
         }
     }
 }
@@ -381,5 +347,57 @@ async fn write(mut writer: WriteHalf<DuplexStream>, mut lines: mpsc::Receiver<Ve
         if writer.write_all(&line).await.is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Talk;
+    use crate::http::bridge::lane::ROOM;
+    use crate::{Event, Settings, Ward};
+
+    /// What a process is told of its requests that nobody takes, and how often that is said.
+    async fn asks(
+        talk: &Talk,
+        lines: &mut super::mpsc::Receiver<Vec<u8>>,
+        length: usize,
+    ) -> String {
+        let long = "a".repeat(length);
+        for id in 0..3 {
+            let ask = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{long}"}}}}"#
+            );
+            talk.dispatch(&ask).await;
+        }
+        let mut told = String::new();
+        while let Ok(line) = lines.try_recv() {
+            told += &String::from_utf8(line).unwrap();
+        }
+        told
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_of_the_process_that_nobody_takes_are_answered() {
+        let said = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let hears = Arc::clone(&said);
+        let hears = move |event: Event| hears.lock().unwrap().push(event.to_string());
+        let ward = Arc::new(Ward::new("a", Settings::default(), Arc::new(hears)));
+        let (talk, mut lines) = Talk::new(false, &ward);
+        // Without a stream, the last ones are kept.
+        let told = asks(&talk, &mut lines, ROOM).await;
+        assert!(told.contains(r#""id":0,"error""#) && told.contains(r#""id":1,"error""#), "{told}");
+        assert!(!told.contains(r#""id":2"#), "{told}");
+        assert_eq!(said.lock().unwrap().len(), 1);
+        assert!(said.lock().unwrap()[0].contains("has no stream open"));
+        // With one that is not read, the first ones.
+        let mut inbox = talk.open_stream().unwrap();
+        let told = asks(&talk, &mut lines, 1).await;
+        assert_eq!(told.matches("the client does not read").count(), 3, "{told}");
+        assert_eq!(said.lock().unwrap().len(), 2);
+        assert!(said.lock().unwrap()[1].contains("does not read"));
+        assert!(inbox.try_recv().unwrap().len() > ROOM);
+        assert_eq!(asks(&talk, &mut lines, 1).await, "");
     }
 }
