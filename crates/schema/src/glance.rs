@@ -317,7 +317,6 @@ impl Look<'_> {
     fn accepts(&mut self, at: usize, value: &Value, depth: usize) -> bool {
         let rule = &self.rules[at];
         rule.kinds & kind_of(value) != 0
-            && self.takes(1)
             && (rule.is_of_kinds || self.accepts_inside(rule, value, depth))
     }
 
@@ -329,10 +328,16 @@ impl Look<'_> {
             Value::String(string) => {
                 rule.strings.as_ref().is_none_or(|strings| self.is_one_of(strings, string))
             }
-            Value::Array(items) => items.iter().all(|item| self.accepts(rule.items, item, depth)),
-            Value::Object(members) => self.has_members(rule, members, depth),
+            Value::Array(items) => {
+                self.takes(items.len())
+                    && items.iter().all(|item| self.accepts(rule.items, item, depth))
+            }
+            Value::Object(members) => {
+                self.takes(members.len()) && self.has_members(rule, members, depth)
+            }
         };
         is_accepted
+            && self.takes(rule.all_of.len() + rule.any_of.len())
             && rule.all_of.iter().all(|&branch| self.accepts(branch, value, depth))
             && (rule.any_of.is_empty()
                 || rule.any_of.iter().any(|&branch| self.accepts(branch, value, depth)))
@@ -345,7 +350,7 @@ impl Look<'_> {
         for (name, value) in members {
             let at = match rule.properties.get(next) {
                 Some(property) if property.name == *name => Some(next),
-                _ if !self.takes(1 + rule.properties.len() * (1 + name.len() / 64)) => {
+                _ if !self.takes(rule.properties.len() * (1 + name.len() / 64)) => {
                     return false;
                 }
                 _ => rule.properties.iter().position(|property| property.name == *name),

@@ -1,6 +1,6 @@
 //! Results, mirrored, projected and lifted.
 
-use std::{borrow::Cow, sync::LazyLock};
+use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 use toolpact_schema::Pointer;
@@ -15,13 +15,17 @@ use crate::{Revision, Structured};
 const CONTENT: &str = "content";
 const FORM: &str = "form";
 
-/// The `_meta` of a result in the envelope that has no other.
-static MARKED: LazyLock<Map<String, Value>> =
-    LazyLock::new(|| Map::from_iter([(marker::MARKER.to_owned(), enveloped().into())]));
-
 /// The marker of a result in the envelope.
 fn enveloped() -> Map<String, Value> {
-    Map::from_iter([(FORM.to_owned(), "envelope".into())])
+    single(FORM, "envelope".into())
+}
+
+// By `insert`, which the reading and writing of every object runs through: what else makes a map is code that has to be
+// fetched first. `json!` would copy the value.
+fn single(name: &str, value: Value) -> Map<String, Value> {
+    let mut members = Map::new();
+    members.insert(name.to_owned(), value);
+    members
 }
 
 /// `result` with its structured content mirrored as text, where a reader needs that.
@@ -182,7 +186,7 @@ pub fn send_structured(
     }
     // The result and the envelope are around it.
     bounds::check_below(&value, 2, bounds::MAX_PROJECTED_DEPTH)?;
-    Ok((envelope(value), Some(MARKED.clone())))
+    Ok((envelope(value), Some(single(marker::MARKER, enveloped().into()))))
 }
 
 /// Whether `value`, of a tool whose output has this form, goes into the envelope toward a legacy revision.
@@ -195,9 +199,8 @@ fn is_wrapped_as(form: Form, value: &Value) -> bool {
     }
 }
 
-// `json!` would copy it.
 fn envelope(value: Value) -> Value {
-    Value::Object(Map::from_iter([("result".to_owned(), value)]))
+    Value::Object(single("result", value))
 }
 
 /// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.

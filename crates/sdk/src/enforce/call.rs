@@ -14,7 +14,7 @@ use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured, l
 use super::{
     Enforced, Shared,
     entry::{Entry, Kept},
-    handler::guarded,
+    handler::{guarded, guarded_now},
     nulls::drop_nulls,
     send::send,
 };
@@ -135,10 +135,14 @@ impl<H: ServerHandler> Enforced<H> {
             });
             let mut is_right = true;
             if let Ok(CallToolResponse::Complete(result)) = &mut response {
-                is_right = self.shared.is_right(admitted.held.kept(), result);
-                if is_right {
-                    finish(result, &admitted);
-                }
+                // What panics here does so again where it is judged, and is answered there.
+                is_right = guarded_now("a first look at a result", || {
+                    let is_right = self.shared.is_right(admitted.held.kept(), result);
+                    if is_right {
+                        finish(result, &admitted);
+                    }
+                    is_right
+                });
             }
             match response {
                 Ok(CallToolResponse::Complete(result)) if !is_right => {

@@ -48,7 +48,7 @@ pub(super) fn guarded<T>(
 }
 
 /// What `ask` gives, and nothing where it panics: `rmcp` asks outside of requests, too.
-fn guarded_now<T: Default>(what: &'static str, ask: impl FnOnce() -> T) -> T {
+pub(super) fn guarded_now<T: Default>(what: &'static str, ask: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
         tracing::error!(target: "toolpact", "{what} panicked");
         T::default()

@@ -249,7 +249,7 @@ async fn a_client_that_closes_standard_input_gets_its_answers() {
 async fn the_environment_says_what_is_logged() {
     for (level, is_said, is_not) in [
         ("", "toolpact: tool `panicking` panicked", "DEBUG"),
-        ("rmcp=debug", "DEBUG", "toolpact:"),
+        ("rmcp=debug", "DEBUG", "ERROR toolpact:"),
         ("toolpact=loud", "WARN toolpact: RUST_LOG is not read: ", "DEBUG"),
     ] {
         let mut server = Process::logging(level, &[]);
