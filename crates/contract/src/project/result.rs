@@ -20,8 +20,7 @@ fn enveloped() -> Map<String, Value> {
     single(FORM, "envelope".into())
 }
 
-// By `insert`, which the reading and writing of every object runs through: what else makes a map is code that has to be
-// fetched first. `json!` would copy the value.
+// `json!` would copy the value.
 fn single(name: &str, value: Value) -> Map<String, Value> {
     let mut members = Map::new();
     members.insert(name.to_owned(), value);
