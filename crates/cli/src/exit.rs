@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use toolpact_guard::ToolsError;
+use toolpact_guard::live::ToolsError;
 
 use crate::terminal;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
-use toolpact_guard::http::{Asker, Client};
-use toolpact_guard::stdio::{self, Server};
+use toolpact_guard::http::Client;
+use toolpact_guard::{Child, live};
 
 use crate::input::Document;
 use crate::watchdog::watchdog;
@@ -48,8 +48,8 @@ impl Remote {
     /// Asks the server at `url` for its tools.
     pub(crate) fn tools(&self, url: &str) -> anyhow::Result<Document<'static>> {
         let client = Client::new(self.ca_file.as_deref())?;
-        let asker = Asker::new(client, url, self.headers.iter().cloned().collect())?;
-        wait(url, async { asker.tools().await.with_context(|| url.to_owned()) })
+        let tools = live::http_tools(client, url, self.headers.iter().cloned().collect())?;
+        wait(url, async { tools.await.with_context(|| url.to_owned()) })
     }
 }
 
@@ -58,9 +58,9 @@ pub(crate) fn tools(command: &[OsString]) -> anyhow::Result<Document<'static>> {
     let (program, arguments) = command.split_first().context("no command")?;
     let name = program.to_string_lossy().into_owned();
     wait(&name, async {
-        let server = Server::start(program, arguments)?;
-        let _watchdog = server.id().and_then(watchdog);
-        stdio::tools(server).await.with_context(|| name.clone())
+        let child = Child::start(program, arguments)?;
+        let _watchdog = child.id().and_then(watchdog);
+        live::stdio_tools(child).await.with_context(|| name.clone())
     })
 }
 

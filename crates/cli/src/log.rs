@@ -101,7 +101,7 @@ impl Log {
 }
 
 impl Listener for Log {
-    fn hear(&self, event: Event) {
+    fn on_event(&self, event: Event) {
         self.add(Entry::Event(event));
     }
 }

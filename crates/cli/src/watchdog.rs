@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use toolpact_guard::stdio::Watchdog;
+use toolpact_guard::Watchdog;
 
 /// A watchdog over the process group `group`; without one, a process that is killed may leave its
 /// server behind.

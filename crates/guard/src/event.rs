@@ -1,4 +1,4 @@
-//! What a guard has to say.
+//! Events that a guard reports.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use toolpact_contract::{Finding, Severity};
 
-/// One thing a guard has to say.
+/// Something that a guard reports.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// About a tool, its arguments or its result.
+    /// A finding about a tool, its arguments or its result.
     Finding(Finding),
-    /// About the connection.
+    /// A notice about a connection, a message or a list as a whole.
     Notice {
-        /// How bad it is.
+        /// How severe it is.
         severity: Severity,
         /// What happened, in one line.
         message: String,
     },
-    /// About one of several servers.
-    Of {
-        /// What its operator calls it.
+    /// An event of one of several servers.
+    From {
+        /// The name of the server in the configuration.
         server: Arc<str>,
-        /// What there is to say.
+        /// The event.
         event: Box<Event>,
     },
 }
@@ -49,7 +49,7 @@ impl Event {
             Self::Notice { severity, message } => {
                 json!({ "severity": severity, "message": message })
             }
-            Self::Of { server, event } => {
+            Self::From { server, event } => {
                 let mut value = event.to_json();
                 value["server"] = Value::from(&**server);
                 value
@@ -58,27 +58,27 @@ impl Event {
     }
 }
 
-/// One line; what others wrote is in it as it came, control characters included.
+/// One line. Text from peers is not escaped, control characters included.
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Finding(finding) => finding.fmt(f),
             Self::Notice { severity, message } => write!(f, "{severity}: {message}"),
-            Self::Of { server, event } => write!(f, "{server}: {event}"),
+            Self::From { server, event } => write!(f, "{server}: {event}"),
         }
     }
 }
 
-/// Where a guard says what it has to say.
+/// Receives the events of a guard.
 ///
-/// Called from the path of messages: an implementation must not block.
+/// The guard calls it between messages, so an implementation must not block.
 pub trait Listener: Send + Sync {
-    /// Takes one event.
-    fn hear(&self, event: Event);
+    /// Receives one event.
+    fn on_event(&self, event: Event);
 }
 
 impl<F: Fn(Event) + Send + Sync> Listener for F {
-    fn hear(&self, event: Event) {
+    fn on_event(&self, event: Event) {
         self(event);
     }
 }

@@ -7,36 +7,40 @@ use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
 
+use crate::child::{Launch, Watchdog};
 use crate::config::{Config, ServerConfig, Terms};
-use crate::http::{
-    Backend, Bounds, Bridge, Client, Front, Hosts, Launch, Proxy, Routes, TrustError, UpstreamError,
-};
-use crate::inspector::lock;
-use crate::status::Board;
-use crate::stdio::Watchdog;
-use crate::{Event, Listener, Ward};
+use crate::event::{Event, Listener};
+use crate::http::{Client, Hosts, TrustError, UpstreamError};
+use crate::lock::lock;
+use crate::process::{ProcessLimits, Processes};
+use crate::proxy::Proxy;
+use crate::router::{Backend, Router, Routes};
+use crate::runtime::memory::MemoryLimit;
+use crate::server::GuardedServer;
+use crate::status_page::StatusPage;
 
-/// How often the file is looked at.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often the file is checked for changes.
+const CHECK: Duration = Duration::from_millis(500);
 
-/// Why the servers of a file cannot be guarded.
+/// Why the servers of a configuration file cannot be guarded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FleetError {
-    /// The certificates cannot be taken in.
+    /// The certificates cannot be used.
     #[error(transparent)]
     Trust(#[from] TrustError),
-    /// A URL is none.
+    /// A URL is not that of a server.
     #[error(transparent)]
     Upstream(#[from] UpstreamError),
 }
 
 /// The servers of a configuration file, behind one address.
 pub struct Fleet {
-    front: Arc<Front>,
-    board: Arc<Board>,
+    router: Arc<Router>,
+    status_page: Arc<StatusPage>,
     listener: Arc<dyn Listener>,
     watchdog: fn(u32) -> Option<Watchdog>,
+    memory: Arc<MemoryLimit>,
     state: Mutex<State>,
 }
 
@@ -46,7 +50,7 @@ struct State {
     members: BTreeMap<String, Member>,
 }
 
-/// One server, as it was set up.
+/// One server, as it was configured.
 #[derive(Clone)]
 struct Member {
     config: ServerConfig,
@@ -68,180 +72,195 @@ impl Fleet {
         config: Config,
         listener: Arc<dyn Listener>,
         watchdog: fn(u32) -> Option<Watchdog>,
+        memory: Arc<MemoryLimit>,
     ) -> Result<Self, FleetError> {
         let client = Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?;
-        let members = members(&config, &BTreeMap::new(), &client, &listener, watchdog)?;
-        let front = Arc::new(Front::new(routes(&config, &members)));
-        let board = Arc::new(Board::new(wards(&members), hosts(&config)));
-        let state = Mutex::new(State { config, client, members });
-        Ok(Self { front, board, listener, watchdog, state })
+        let state = State { config, client, members: BTreeMap::new() };
+        let router = Arc::new(Router::new(Routes::named(BTreeMap::new(), hosts(&state.config))));
+        let status_page = Arc::new(StatusPage::new(Vec::new(), hosts(&state.config)));
+        let config = state.config.clone();
+        let fleet = Self {
+            router,
+            status_page,
+            listener,
+            watchdog,
+            memory,
+            state: Mutex::new(state),
+        };
+        fleet.put_in_force(config)?;
+        Ok(fleet)
     }
 
-    /// What clients reach.
+    /// Answers clients.
     #[must_use]
-    pub fn front(&self) -> &Arc<Front> {
-        &self.front
+    pub fn router(&self) -> &Arc<Router> {
+        &self.router
     }
 
-    /// What operators look at.
+    /// Shows the status to operators.
     #[must_use]
-    pub fn board(&self) -> &Arc<Board> {
-        &self.board
+    pub fn status_page(&self) -> &Arc<StatusPage> {
+        &self.status_page
     }
 
-    /// From now on these are the servers. Sessions of those that stay go on; those of the others are
-    /// ended.
+    /// Puts another configuration in force. Sessions of servers that stay go on; those of the others
+    /// end.
     ///
     /// Fails, and changes nothing, where the certificates that `config` names cannot be read.
-    pub async fn set(&self, config: Config) -> Result<(), FleetError> {
-        let gone = {
-            let mut state = lock(&self.state);
-            let client = if config.ca_file == state.config.ca_file {
-                state.client.clone()
-            } else {
-                Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?
-            };
-            if (config.listen, config.status) != (state.config.listen, state.config.status) {
-                let text = "configuration: `listen` and `status` change with the next start";
-                self.listener.hear(Event::warning(text));
-            }
-            let members = members(&config, &state.members, &client, &self.listener, self.watchdog)?;
-            state.client = client;
-            self.front.set(routes(&config, &members));
-            self.board.set(wards(&members));
-            state.config = config;
-            let mut before = std::mem::replace(&mut state.members, members);
-            before.retain(|name, member| {
-                let now = state.members.get(name).map(|member| &member.backend);
-                !matches!((&member.backend, now), (Backend::Bridge(a), Some(Backend::Bridge(b))) if Arc::ptr_eq(a, b))
-            });
-            before
-        };
-        for member in gone.into_values() {
+    pub async fn set_config(&self, config: Config) -> Result<(), FleetError> {
+        for member in self.put_in_force(config)?.into_values() {
             member.backend.close().await;
         }
         Ok(())
     }
 
-    /// Follows the file at `path`: what changes in it is in force from the next call on. What is
-    /// wrong with it is said, and what was before stays. SIGHUP has it read again at once.
+    /// Puts `config` in force; gives the servers that are not in it any more.
+    fn put_in_force(&self, config: Config) -> Result<BTreeMap<String, Member>, FleetError> {
+        let mut state = lock(&self.state);
+        let client = if config.ca_file == state.config.ca_file {
+            state.client.clone()
+        } else {
+            Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?
+        };
+        if (config.listen, config.status) != (state.config.listen, state.config.status) {
+            let text = "configuration: `listen` and `status` change with the next start";
+            self.listener.on_event(Event::warning(text));
+        }
+        let members = self.members(&config, &state.members, &client)?;
+        state.client = client;
+        let backends = members.iter().map(|(name, member)| (name.clone(), member.backend.clone()));
+        self.router.set_routes(Routes::named(backends.collect(), hosts(&config)));
+        let servers = members.values().map(|member| Arc::clone(member.backend.server())).collect();
+        self.status_page.set(servers, hosts(&config));
+        state.config = config;
+        let mut before = std::mem::replace(&mut state.members, members);
+        before.retain(|name, member| {
+            let now = state.members.get(name).map(|member| &member.backend);
+            !matches!((&member.backend, now), (Backend::Processes(a), Some(Backend::Processes(b))) if Arc::ptr_eq(a, b))
+        });
+        Ok(before)
+    }
+
+    /// The servers of `config`. Those that are as before are taken over, with what is known of them.
+    fn members(
+        &self,
+        config: &Config,
+        before: &BTreeMap<String, Member>,
+        client: &Client,
+    ) -> Result<BTreeMap<String, Member>, FleetError> {
+        let mut members = BTreeMap::new();
+        // What can fail comes first: then nothing has changed yet.
+        for (name, server) in &config.servers {
+            let server = server.get_ref();
+            let old = before.get(name);
+            let guarded = old.map_or_else(
+                || {
+                    let listener = named(name, &self.listener);
+                    Arc::new(GuardedServer::new(name, config.settings(name), listener))
+                },
+                |old| Arc::clone(old.backend.server()),
+            );
+            let memory = Arc::clone(&self.memory);
+            let backend = match (&server.url, old.map(|old| (&old.backend, &old.config))) {
+                (Some(url), Some((Backend::Proxy(proxy), old)))
+                    if old.url.as_ref() == Some(url) && proxy.uses(client) =>
+                {
+                    Backend::Proxy(Arc::clone(proxy))
+                }
+                (Some(url), _) => {
+                    let proxy = Proxy::new(url, client.clone(), guarded, memory)?;
+                    Backend::Proxy(Arc::new(proxy))
+                }
+                (None, Some((Backend::Processes(processes), _))) => {
+                    Backend::Processes(Arc::clone(processes))
+                }
+                (None, _) => {
+                    let (launch, limits) = launch(server, self.watchdog);
+                    let processes = Processes::new(launch, limits, guarded, memory);
+                    Backend::Processes(Arc::new(processes))
+                }
+            };
+            let (config, defaults) = (server.clone(), config.contract.clone());
+            members.insert(name.clone(), Member { config, defaults, backend });
+        }
+        for (name, member) in &members {
+            let Some(old) = before.get(name) else { continue };
+            let terms = |member: &Member| {
+                let config = &member.config;
+                (member.defaults.clone(), config.contract.clone(), config.tools.clone())
+            };
+            if terms(member) != terms(old) {
+                member.backend.server().set_settings(config.settings(name));
+            }
+            let (new, old) = (launch(&member.config, self.watchdog), launch(&old.config, self.watchdog));
+            if let Backend::Processes(processes) = &member.backend
+                && new != old
+            {
+                processes.set(new.0, new.1);
+            }
+        }
+        Ok(members)
+    }
+
+    /// Follows the file at `path`: changes are in force from the next call on. A file with an error is
+    /// reported, and changes nothing. SIGHUP has it read at once.
     pub async fn follow(&self, path: PathBuf) {
         let mut seen = stamp(&path);
         let mut hang_up = HangUp::listen();
         loop {
-            let told = tokio::select! {
-                () = sleep(LOOK) => false,
+            let is_told = tokio::select! {
+                () = sleep(CHECK) => false,
                 () = hang_up.next() => true,
             };
             let mut now = stamp(&path);
-            if now == seen && !told {
+            if now == seen && !is_told {
                 continue;
             }
-            // Whoever writes it may not be done.
+            // The file may still be being written.
             while now != seen {
                 seen = now;
-                sleep(LOOK / 10).await;
+                sleep(CHECK / 10).await;
                 now = stamp(&path);
             }
             let event = match Config::read(&path) {
-                Ok(config) => match self.set(config).await {
+                Ok(config) => match self.set_config(config).await {
                     Ok(()) => Event::info(format!("configuration: {} is in force", path.display())),
                     Err(error) => kept(&error),
                 },
                 Err(error) => kept(&error),
             };
-            self.listener.hear(event);
+            self.listener.on_event(event);
         }
     }
 }
 
 fn kept(error: &dyn std::error::Error) -> Event {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
-    Event::error(format!("configuration: {error}{cause}; what was before stays in force"))
+    Event::error(format!("configuration: {error}{cause}; the old configuration stays in force"))
 }
 
-/// What tells whether a file changed.
+/// Modification time and length of a file.
 fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Servers that are as before are taken over, with what is known of them.
-fn members(
-    config: &Config,
-    before: &BTreeMap<String, Member>,
-    client: &Client,
-    listener: &Arc<dyn Listener>,
-    watchdog: fn(u32) -> Option<Watchdog>,
-) -> Result<BTreeMap<String, Member>, FleetError> {
-    let mut members = BTreeMap::new();
-    // What can fail comes first: then nothing was changed.
-    for (name, server) in &config.servers {
-        let server = server.get_ref();
-        let old = before.get(name);
-        let ward = old.map_or_else(
-            || Arc::new(Ward::new(name, config.settings(name), named(name, listener))),
-            |old| Arc::clone(old.backend.ward()),
-        );
-        let backend = match (&server.url, old.map(|old| (&old.backend, &old.config))) {
-            (Some(url), Some((Backend::Proxy(proxy), old)))
-                if old.url.as_ref() == Some(url) && proxy.asks_with(client) =>
-            {
-                Backend::Proxy(Arc::clone(proxy))
-            }
-            (Some(url), _) => Backend::Proxy(Arc::new(Proxy::new(url, client.clone(), ward)?)),
-            (None, Some((Backend::Bridge(bridge), _))) => Backend::Bridge(Arc::clone(bridge)),
-            (None, _) => {
-                let (launch, bounds) = launch(server, watchdog);
-                Backend::Bridge(Arc::new(Bridge::new(launch, bounds, ward)))
-            }
-        };
-        let (config, defaults) = (server.clone(), config.contract.clone());
-        members.insert(name.clone(), Member { config, defaults, backend });
-    }
-    for (name, member) in &members {
-        let Some(old) = before.get(name) else { continue };
-        let terms = |member: &Member| {
-            (member.defaults.clone(), member.config.contract.clone(), member.config.tools.clone())
-        };
-        if terms(member) != terms(old) {
-            member.backend.ward().set(config.settings(name));
-        }
-        let (new, old) = (launch(&member.config, watchdog), launch(&old.config, watchdog));
-        if let Backend::Bridge(bridge) = &member.backend
-            && new != old
-        {
-            bridge.set(new.0, new.1);
-        }
-    }
-    Ok(members)
-}
-
-/// Tells `listener` of which server it hears.
+/// A listener that tells `listener` which server an event is from.
 fn named(name: &str, listener: &Arc<dyn Listener>) -> Arc<dyn Listener> {
     let (server, listener) = (Arc::<str>::from(name), Arc::clone(listener));
     Arc::new(move |event| {
-        listener.hear(Event::Of { server: Arc::clone(&server), event: Box::new(event) });
+        listener.on_event(Event::From { server: Arc::clone(&server), event: Box::new(event) });
     })
 }
 
-fn launch(server: &ServerConfig, watchdog: fn(u32) -> Option<Watchdog>) -> (Launch, Bounds) {
+fn launch(server: &ServerConfig, watchdog: fn(u32) -> Option<Watchdog>) -> (Launch, ProcessLimits) {
     let launch = Launch { watchdog: Some(watchdog), ..server.launch().unwrap_or_default() };
-    let usual = Bounds::default();
-    let bounds = Bounds {
+    let usual = ProcessLimits::default();
+    let limits = ProcessLimits {
         sessions: server.max_sessions.unwrap_or(usual.sessions),
         idle: server.idle_seconds.map_or(usual.idle, Duration::from_secs),
     };
-    (launch, bounds)
-}
-
-fn routes(config: &Config, members: &BTreeMap<String, Member>) -> Routes {
-    let backends = members.iter().map(|(name, member)| (name.clone(), member.backend.clone()));
-    Routes::named(backends.collect(), hosts(config))
-}
-
-fn wards(members: &BTreeMap<String, Member>) -> Vec<Arc<Ward>> {
-    members.values().map(|member| Arc::clone(member.backend.ward())).collect()
+    (launch, limits)
 }
 
 fn hosts(config: &Config) -> Hosts {

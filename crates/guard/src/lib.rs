@@ -1,46 +1,49 @@
 //! The contract of MCP tools in front of any server: a transparent proxy.
 //!
-//! A guard stands between a client and a server and forwards the bytes it does not need to change. It
-//! looks at `initialize`, `tools/list`, `tools/call` and the notification that tools changed; everything
-//! else, known or not, passes untouched, unknown members included.
+//! A guard stands between clients and a server. It holds tools, arguments and results to the schemas
+//! of the server, and gives each client the shape that its protocol revision can carry. All other
+//! messages pass byte for byte.
 //!
-//! - [`Settings`] say what it does, and [`Inspector`] does it: lists, arguments and results are held to
-//!   the contracts of the server's tools, and shaped for the revision that the client speaks.
-//! - A [`Ward`] is a server under guard: its settings may change while it is, and what happens is
-//!   counted in its [`Status`](status::Status).
-//! - [`stdio`] relays a server that is a child process.
-//! - [`http`] stands before a server on Streamable HTTP.
-//! - [`config`] reads `toolpact.toml`, and a [`Fleet`] is the servers in it.
-//! - What it has to say goes to a [`Listener`].
+//! - A [`GuardedServer`] has the [`Settings`], the [`Status`](status::Status) and the [`Listener`] of
+//!   one server.
+//! - [`stdio`] is for a client and a server on standard input and output.
+//! - [`Proxy`] is for clients and a server on Streamable HTTP, [`Processes`] for clients on HTTP and a
+//!   server that is a process. A [`Router`] serves them at one address.
+//! - [`config`] reads `toolpact.toml`, and a [`Fleet`] serves the servers in it.
+//! - [`live`] asks a running server for its tools.
 
-mod asked;
-mod catalog;
+mod child;
 pub mod config;
+mod contract;
+mod core;
 mod event;
-mod fetch;
 mod fleet;
 pub mod http;
-mod id;
-mod inspector;
-mod judged;
-mod list;
-mod live;
+mod json;
+pub mod live;
+mod lock;
 mod message;
-mod outline;
-mod patch;
+mod pipe;
+mod process;
+mod proxy;
+mod router;
+mod runtime;
+mod server;
 mod settings;
-mod shape;
 pub mod status;
+mod status_page;
 pub mod stdio;
-mod tasks;
-mod unique;
-mod ward;
-mod workers;
+mod tool_cache;
 
+#[cfg(unix)]
+pub use child::watch;
+pub use child::{Child, Launch, StartError, Watchdog};
 pub use event::{Event, Listener};
 pub use fleet::{Fleet, FleetError};
-pub use id::Id;
-pub use inspector::Inspector;
-pub use live::ToolsError;
+pub use process::{ProcessLimits, Processes};
+pub use proxy::Proxy;
+pub use router::{Backend, Router, Routes};
+pub use runtime::memory::{MAX_MEMORY, MemoryLimit};
+pub use server::GuardedServer;
 pub use settings::{MAX_MESSAGE, Override, Settings};
-pub use ward::Ward;
+pub use status_page::StatusPage;

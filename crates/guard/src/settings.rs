@@ -1,11 +1,11 @@
-//! What a guard does, as its operator sets it.
+//! What a guard does with the messages of a server.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use toolpact_contract::{Mode, Policy};
 
-/// What a guard does.
+/// What a guard does with the messages of a server.
 ///
 /// ```
 /// use toolpact_contract::Mode;
@@ -14,52 +14,52 @@ use toolpact_contract::{Mode, Policy};
 /// let mut settings = Settings::default();
 /// assert_eq!(settings.arguments, Mode::Enforce);
 /// settings.results = Mode::Enforce;
-/// assert!(settings.looks());
-/// assert!(!Settings::off().looks());
+/// assert!(settings.is_inspecting());
+/// assert!(!Settings::off().is_inspecting());
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
-    /// What becomes of a list with a tool that cannot be used; `None` leaves lists as they are.
+    /// What to do with a tool that clients cannot use; `None` leaves tool lists as they are.
     pub tools: Option<Policy>,
-    /// What becomes of wrong arguments.
+    /// What to do with invalid arguments.
     pub arguments: Mode,
-    /// What becomes of wrong results.
+    /// What to do with invalid results.
     pub results: Mode,
-    /// Whether tools and results are shaped for the revision that the client speaks.
+    /// Whether to give tools and results the shape that the client's protocol revision can carry.
     pub project: bool,
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolpact_schema::Options,
-    /// Whether a wrong `x-mcp-header` annotation is a warning only, as it may be where the transport
-    /// is not HTTP.
+    /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
+    /// HTTP.
     pub ignore_headers: bool,
-    /// The most bytes of one message; a longer one is not read.
+    /// The most bytes of one message. Longer messages are not read; whoever waits for one gets an error.
     pub max_message: usize,
-    /// How long the guard waits for a tool list that it asks for itself.
+    /// How long the guard waits for a tool list that it requests itself.
     pub list_timeout: Duration,
-    /// What is done otherwise for single tools, by name.
+    /// Different settings for single tools, by name.
     pub overrides: HashMap<String, Override>,
 }
 
-/// What is done otherwise for one tool.
+/// Different settings for one tool.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Override {
-    /// What becomes of wrong arguments.
+    /// What to do with invalid arguments.
     pub arguments: Option<Mode>,
-    /// What becomes of wrong results.
+    /// What to do with invalid results.
     pub results: Option<Mode>,
-    /// Whether clients do not get the tool, nor may call it.
+    /// Whether to hide the tool: clients neither see it nor can call it.
     pub hide: bool,
 }
 
-/// The most bytes of one message, unless set: 16 MiB.
+/// The default of [`Settings::max_message`]: 16 MiB.
 pub const MAX_MESSAGE: usize = 16 << 20;
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            tools: Some(Policy::Filter),
+            tools: Some(Policy::Repair),
             arguments: Mode::Enforce,
             results: Mode::Warn,
             project: true,
@@ -73,7 +73,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Everything off: messages are forwarded as they are.
+    /// Everything off: the guard forwards all messages as they are.
     #[must_use]
     pub fn off() -> Self {
         Self {
@@ -85,9 +85,9 @@ impl Settings {
         }
     }
 
-    /// Whether any tool is looked at.
+    /// Whether the guard looks at any message.
     #[must_use]
-    pub fn looks(&self) -> bool {
+    pub fn is_inspecting(&self) -> bool {
         self.tools.is_some()
             || self.arguments != Mode::Off
             || self.results != Mode::Off
@@ -95,26 +95,26 @@ impl Settings {
             || !self.overrides.is_empty()
     }
 
-    /// What becomes of wrong arguments of `tool`.
+    /// What to do with invalid arguments of `tool`.
     #[must_use]
-    pub fn arguments_of(&self, tool: &str) -> Mode {
+    pub fn arguments_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.arguments).unwrap_or(self.arguments)
     }
 
-    /// What becomes of wrong results of `tool`.
+    /// What to do with invalid results of `tool`.
     #[must_use]
-    pub fn results_of(&self, tool: &str) -> Mode {
+    pub fn results_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.results).unwrap_or(self.results)
     }
 
-    /// Whether clients do not get `tool`.
+    /// Whether `tool` is hidden from clients.
     #[must_use]
-    pub fn hides(&self, tool: &str) -> bool {
+    pub fn is_hidden(&self, tool: &str) -> bool {
         self.overrides.get(tool).is_some_and(|tool| tool.hide)
     }
 
-    /// Whether results are looked at.
-    pub(crate) fn looks_at_results(&self) -> bool {
+    /// Whether the guard looks at results of calls.
+    pub(crate) fn inspects_results(&self) -> bool {
         self.project || self.results != Mode::Off || !self.overrides.is_empty()
     }
 }

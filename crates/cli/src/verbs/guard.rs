@@ -10,12 +10,11 @@ use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use toolpact_guard::config::{self, Config, Terms};
-use toolpact_guard::http::{
-    self, Backend, Bounds, Bridge, Client, Front, Hosts, Launch, Proxy, Routes,
+use toolpact_guard::http::{self, Client, Hosts};
+use toolpact_guard::{
+    Backend, Child, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
+    Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
-use toolpact_guard::status::Board;
-use toolpact_guard::stdio::Server;
-use toolpact_guard::{Fleet, Inspector, Settings, Ward};
 
 use crate::address::address;
 use crate::exit::Outcome;
@@ -78,6 +77,11 @@ pub(crate) struct Guard {
     #[command(flatten)]
     terms: Terms,
 
+    /// The most memory of all messages that are held, and of the values parsed from them (512 MiB
+    /// unless set)
+    #[arg(long, value_name = "BYTES", help_heading = "Contract")]
+    max_memory: Option<usize>,
+
     /// How findings are written
     #[arg(long, value_enum, default_value_t, help_heading = "What is seen")]
     log: Format,
@@ -109,7 +113,7 @@ impl Guard {
     pub(crate) fn run(self) -> anyhow::Result<Outcome> {
         #[cfg(unix)]
         if let Some(group) = self.watch {
-            toolpact_guard::stdio::watch(group)?;
+            toolpact_guard::watch(group)?;
             return Ok(Outcome::Clean);
         }
         if self.config_schema {
@@ -129,7 +133,7 @@ impl Guard {
         let log = Log::open(self.log);
         let served = match (&self.upstream, self.listen) {
             (Some(url), Some(listen)) => self.remote(url, listen, &log),
-            (_, Some(listen)) => self.bridge(listen, &log),
+            (_, Some(listen)) => self.processes(listen, &log),
             _ => self.child(&log),
         };
         log.close();
@@ -147,22 +151,26 @@ impl Guard {
         Hosts::new(self.allow_host.iter().cloned())
     }
 
-    fn ward(&self, name: &str, log: &Log) -> Arc<Ward> {
-        Arc::new(Ward::new(name, self.settings(), Arc::new(log.clone())))
+    fn server(&self, name: &str, log: &Log) -> Arc<GuardedServer> {
+        Arc::new(GuardedServer::new(name, self.settings(), Arc::new(log.clone())))
+    }
+
+    fn memory(&self) -> Arc<MemoryLimit> {
+        Arc::new(MemoryLimit::new(self.max_memory.unwrap_or(MAX_MEMORY)))
     }
 
     /// Guards a server on standard input and output.
     fn child(&self, log: &Log) -> anyhow::Result<Outcome> {
         let (program, arguments) = self.command.split_first().context("no command")?;
-        let ward = self.ward(&program.to_string_lossy(), log);
+        let server = self.server(&program.to_string_lossy(), log);
         let runtime = runtime()?;
         let served = runtime.block_on(async {
-            let board = Board::new(vec![Arc::clone(&ward)], self.hosts());
-            show(self.status, Arc::new(board), log)?;
-            let server = Server::start(program, arguments)?;
-            let _watchdog = server.id().and_then(watchdog);
-            let client = toolpact_guard::stdio::standard();
-            anyhow::Ok(server.serve(client, Arc::new(Inspector::of(ward))).await?)
+            let page = StatusPage::new(vec![Arc::clone(&server)], self.hosts());
+            show(self.status, Arc::new(page), log)?;
+            let child = Child::start(program, arguments)?;
+            let _watchdog = child.id().and_then(watchdog);
+            let client = stdio::standard();
+            anyhow::Ok(stdio::serve(child, client, server, self.memory()).await?)
         });
         // Standard input is read on a thread that only its end would end.
         runtime.shutdown_background();
@@ -172,13 +180,13 @@ impl Guard {
     /// Guards a server on HTTP until told to end.
     fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
         let client = Client::new(self.ca_file.as_deref())?;
-        let proxy = Arc::new(Proxy::new(url, client, self.ward(url, log))?);
+        let proxy = Proxy::new(url, client, self.server(url, log), self.memory())?;
         let what = format!("{} for {url}", proxy.path());
-        self.alone(Backend::Proxy(proxy), listen, &what, log)
+        self.alone(Backend::Proxy(Arc::new(proxy)), listen, &what, log)
     }
 
     /// Guards a command for clients on HTTP until told to end.
-    fn bridge(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+    fn processes(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let launch = Launch {
             program: program.clone(),
@@ -188,8 +196,10 @@ impl Guard {
         };
         launch.check()?;
         let name = program.to_string_lossy();
-        let bridge = Bridge::new(launch, Bounds::default(), self.ward(&name, log));
-        self.alone(Backend::Bridge(Arc::new(bridge)), listen, &format!("/mcp for {name}"), log)
+        let (limits, server) = (ProcessLimits::default(), self.server(&name, log));
+        let processes = Processes::new(launch, limits, server, self.memory());
+        let backend = Backend::Processes(Arc::new(processes));
+        self.alone(backend, listen, &format!("/mcp for {name}"), log)
     }
 
     fn alone(
@@ -200,18 +210,18 @@ impl Guard {
         log: &Log,
     ) -> anyhow::Result<Outcome> {
         runtime()?.block_on(async {
-            let board = Board::new(vec![Arc::clone(backend.ward())], self.hosts());
-            show(self.status, Arc::new(board), log)?;
+            let page = StatusPage::new(vec![Arc::clone(backend.server())], self.hosts());
+            show(self.status, Arc::new(page), log)?;
             let (listener, address) = bind(listen)?;
             log.tell(None, format!("listening on http://{address}{what}"));
-            let front = Front::new(Routes::one(backend, self.hosts()));
+            let router = Router::new(Routes::one(backend, self.hosts()));
             let end = async {
                 // Without signals there is nothing to wait for but the end of the process.
-                if http::told_to_end(false).await.is_err() {
+                if http::until_told_to_end(false).await.is_err() {
                     std::future::pending::<()>().await;
                 }
             };
-            Arc::new(front).serve(listener, end).await;
+            Arc::new(router).serve(listener, end).await;
             Ok(Outcome::Clean)
         })
     }
@@ -243,9 +253,9 @@ impl Guard {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
         let names = config.servers.keys().cloned().collect::<Vec<_>>();
-        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog)?);
+        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog, self.memory())?);
         runtime()?.block_on(async {
-            show(status, Arc::clone(fleet.board()), log)?;
+            show(status, Arc::clone(fleet.status_page()), log)?;
             let (listener, address) = bind(listen)?;
             for name in names {
                 let text = format!("listening on http://{address}/{name}/mcp");
@@ -254,10 +264,10 @@ impl Guard {
             let end = async {
                 tokio::select! {
                     () = fleet.follow(path.to_owned()) => {}
-                    _ = http::told_to_end(true) => {}
+                    _ = http::until_told_to_end(true) => {}
                 }
             };
-            Arc::clone(fleet.front()).serve(listener, end).await;
+            Arc::clone(fleet.router()).serve(listener, end).await;
             Ok(Outcome::Clean)
         })
     }
@@ -276,10 +286,10 @@ fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 }
 
 /// Serves the status, where it is asked for.
-fn show(address: Option<SocketAddr>, board: Arc<Board>, log: &Log) -> anyhow::Result<()> {
+fn show(address: Option<SocketAddr>, page: Arc<StatusPage>, log: &Log) -> anyhow::Result<()> {
     let Some(address) = address else { return Ok(()) };
     let (listener, address) = bind(address)?;
     log.tell(None, format!("status on http://{address}/"));
-    tokio::spawn(board.serve(listener));
+    tokio::spawn(page.serve(listener));
     Ok(())
 }

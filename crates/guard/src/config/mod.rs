@@ -16,8 +16,9 @@ use toml::Spanned;
 pub use error::ConfigError;
 pub use terms::{Limit, ModeName, PolicyName, Terms, ToolTerms};
 
-use crate::Settings;
-use crate::http::{Client, Launch};
+use crate::child::Launch;
+use crate::http::{Client, parse_upstream};
+use crate::settings::Settings;
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
@@ -217,7 +218,7 @@ impl ServerConfig {
                 if let Some((key, _)) = of_commands.into_iter().find(|(_, is_set)| *is_set) {
                     return Err(format!("`{key}` is for servers with a `command`"));
                 }
-                crate::http::upstream(url).map(drop).map_err(|error| error.to_string())
+                parse_upstream(url).map(drop).map_err(|error| error.to_string())
             }
         }
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use toolpact_contract::{Mode, Policy};
 use toolpact_schema::{Limits, Schema};
 
-use crate::{Override, Settings};
+use crate::settings::{Override, Settings};
 
 /// What is done for a server. What is not set is as in [`Settings::default`].
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ use crate::{Override, Settings};
 pub struct Terms {
     /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
     /// mended without changing its meaning, `reject` refuses the list, `off` leaves lists alone
-    /// (filter unless set)
+    /// (repair unless set)
     #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", hide_possible_values = true))]
     pub tools: Option<PolicyName>,
 
@@ -35,8 +35,8 @@ pub struct Terms {
     pub results: Option<ModeName>,
 
     /// Leave tools and results in the shape that the server sends, whatever the client can read
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub no_project: bool,
+    #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
+    pub no_project: Option<bool>,
 
     /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
     /// are those of `toolpact check`
@@ -176,7 +176,9 @@ impl Terms {
         if let Some(max) = self.max_message {
             settings.max_message = max;
         }
-        settings.project &= !self.no_project;
+        if let Some(no_project) = self.no_project {
+            settings.project = !no_project;
+        }
         let mut limits = Limits::default();
         for terms in [before, self] {
             let fuel = terms.fuel.map(|fuel| Limit("fuel".to_owned(), fuel));

@@ -1,4 +1,4 @@
-//! Asking servers, in the clear and over TLS.
+//! Requests to servers, in the clear and over TLS.
 
 use std::error::Error;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::{Request, Response};
+use hyper::{Request, Response, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -17,12 +17,12 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 
-use super::proxy::Body;
+use super::respond::Body;
 
 /// How long connecting to a server may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Asks servers; connections are kept and shared by all clones.
+/// Sends requests to servers. All clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Client {
     client: legacy::Client<HttpsConnector<HttpConnector>, Body>,
@@ -30,21 +30,51 @@ pub struct Client {
     mark: Arc<()>,
 }
 
-/// Why certificates could not be taken in.
+/// Why certificates cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     /// The file cannot be read, or holds no certificate.
-    #[error("{}: expected certificates in PEM", path.display())]
+    #[error("{}: expected certificates in PEM format", path.display())]
     File {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// This build knows no common version of TLS.
-    #[error("TLS cannot be set up")]
+    /// TLS could not be set up.
+    #[error("could not set up TLS")]
     Tls(#[from] rustls::Error),
+}
+
+/// Why a URL is not that of a server.
+#[derive(Debug, thiserror::Error)]
+#[error("{url}: expected a URL such as http://127.0.0.1:3000/mcp, found {found}")]
+pub struct UpstreamError {
+    /// The URL.
+    pub url: String,
+    /// What is wrong with it.
+    pub found: &'static str,
+}
+
+/// Parses the URL of a server.
+///
+/// Fails where it has no host, a user, a port beyond 65535, or a scheme other than `http` and `https`.
+pub(crate) fn parse_upstream(url: &str) -> Result<Uri, UpstreamError> {
+    let wrong = |found| UpstreamError { url: url.to_owned(), found };
+    let uri: Uri = url.parse().map_err(|_| wrong("something else"))?;
+    match (uri.scheme_str(), uri.authority()) {
+        (Some("http" | "https"), Some(authority)) if authority.as_str().contains('@') => {
+            Err(wrong("a user, whose password would be in every log"))
+        }
+        (Some("http" | "https"), Some(authority)) => {
+            let port = authority.as_str().rsplit_once(':').map_or("", |(_, port)| port);
+            let is_port = port.is_empty() || port.ends_with(']') || port.parse::<u16>().is_ok();
+            is_port.then_some(uri).ok_or_else(|| wrong("a port beyond 65535"))
+        }
+        (None, _) => Err(wrong("no scheme")),
+        _ => Err(wrong("another scheme")),
+    }
 }
 
 /// Adds the certificates in the PEM file at `path`.
@@ -91,7 +121,9 @@ impl Client {
             .https_or_http()
             .enable_http1()
             .wrap_connector(connector);
-        let client = legacy::Client::builder(TokioExecutor::new()).build(connector);
+        let client = legacy::Client::builder(TokioExecutor::new())
+            .http1_max_buf_size(super::listen::BUFFER)
+            .build(connector);
         Ok(Self { client, mark: Arc::default() })
     }
 

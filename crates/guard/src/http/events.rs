@@ -1,40 +1,40 @@
-//! Server-sent events, taken from a stream one by one.
+//! Server-sent events, split off a stream one by one.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 
 use crate::message::BYTE_ORDER_MARK;
+use crate::pipe::outbox::has_separators;
 
-/// What a byte order mark becomes where somebody takes it for Latin-1; `eventsource-parser` passes
-/// over it.
+/// A byte order mark that was read as Latin-1, which `eventsource-parser` skips.
 const MISREAD_MARK: &[u8] = "\u{ef}\u{bb}\u{bf}".as_bytes();
 
-/// Cuts a stream into events, each with the blank line that ends it; byte order marks at its start
-/// are left out.
+/// Splits a stream into events, each with the blank line that ends it, and removes byte order marks
+/// at its start.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct EventSplitter {
     buffer: BytesMut,
-    /// How far the buffer was searched.
+    /// How far the buffer has been searched.
     seen: usize,
-    /// Whether an event was taken.
+    /// Whether an event has been taken.
     has_begun: bool,
     /// Whether the buffer shares its memory with events that were taken.
     is_shared: bool,
-    /// Whether nothing more comes.
+    /// Whether the stream has ended.
     is_over: bool,
 }
 
-impl Events {
-    /// Adds what came.
+impl EventSplitter {
+    /// Adds bytes of the stream.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Nothing more comes.
+    /// The stream has ended.
     pub(crate) fn finish(&mut self) {
         self.is_over = true;
     }
 
-    /// The next whole event, if there is one.
+    /// The next complete event, if there is one.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         let Some(end) = self.end() else {
             if std::mem::take(&mut self.is_shared) {
@@ -49,16 +49,16 @@ impl Events {
         Some(self.unmarked(event))
     }
 
-    /// What came after the last whole event.
+    /// The bytes after the last complete event.
     pub(crate) fn rest(mut self) -> Bytes {
         let rest = std::mem::take(&mut self.buffer).freeze();
         self.unmarked(rest)
     }
 
-    /// The first event without what some clients pass over before it.
+    /// The first event without the marks that some clients skip before it.
     fn unmarked(&mut self, mut event: Bytes) -> Bytes {
         if !std::mem::replace(&mut self.has_begun, true) {
-            let marks = [BYTE_ORDER_MARK, MISREAD_MARK];
+            let marks = [BYTE_ORDER_MARK.as_bytes(), MISREAD_MARK];
             while let Some(mark) = marks.iter().find(|mark| event.starts_with(mark)) {
                 event.advance(mark.len());
             }
@@ -66,7 +66,7 @@ impl Events {
         event
     }
 
-    /// How much is kept.
+    /// The bytes that are buffered.
     pub(crate) fn len(&self) -> usize {
         self.buffer.len()
     }
@@ -145,6 +145,44 @@ pub(crate) fn with_data(event: &[u8], new: &[u8]) -> Vec<u8> {
     out
 }
 
+/// An event with `data`.
+pub(crate) fn event(data: &[u8]) -> Bytes {
+    with_data(b"data:\n\n", data.trim_ascii_end()).into()
+}
+
+/// The id of an event, if it has one.
+pub(crate) fn event_id(event: &[u8]) -> Option<&[u8]> {
+    let ids = lines(event).filter_map(|line| line.strip_prefix(b"id:"));
+    ids.last().map(|id| id.strip_prefix(b" ").unwrap_or(id)).filter(|id| !id.is_empty())
+}
+
+/// The event without the lines, other than `data`, in which some clients find further lines; `None`
+/// where nothing changes.
+///
+/// Python's `splitlines` ends a line at a vertical tab, a form feed, the separators U+001C to U+001E,
+/// U+0085, U+2028 and U+2029, too.
+pub(crate) fn without_hidden_lines(event: &[u8]) -> Option<Bytes> {
+    let hides = |line: &[u8]| {
+        !line.starts_with(b"data:") && has_hidden_breaks(line)
+    };
+    if !lines(event).any(hides) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(event.len());
+    for line in lines(event).filter(|line| !line.is_empty() && !hides(line)) {
+        out.extend_from_slice(line);
+        out.push(b'\n');
+    }
+    out.push(b'\n');
+    Some(out.into())
+}
+
+/// Whether some clients end a line inside of `line`.
+pub(crate) fn has_hidden_breaks(line: &[u8]) -> bool {
+    let is_control = |byte: &u8| matches!(byte, 0x0b | 0x0c | 0x1c..=0x1e);
+    line.iter().any(|byte| is_control(byte)) || has_separators(line)
+}
+
 fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
     event
         .split(|byte| *byte == b'\n')
@@ -153,10 +191,10 @@ fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Events, data, with_data};
+    use super::{EventSplitter, data, event_id, without_hidden_lines, with_data};
 
     fn cut(text: &str, size: usize) -> Vec<String> {
-        let mut events = Events::default();
+        let mut events = EventSplitter::default();
         let mut all = Vec::new();
         for piece in text.as_bytes().chunks(size) {
             events.feed(piece);
@@ -189,6 +227,16 @@ mod tests {
     }
 
     #[test]
+    fn lines_that_hide_others_are_left_out() {
+        assert_eq!(without_hidden_lines(b"id: 1\n: hello\ndata: \x0b\n\n"), None);
+        let event = "id: 1\n: a\u{2028}data: b\nevent: x\u{b}data: c\ndata: d\n\n";
+        let left = without_hidden_lines(event.as_bytes()).unwrap();
+        assert_eq!(left, "id: 1\ndata: d\n\n");
+        assert_eq!(event_id(&left), Some(&b"1"[..]));
+        assert_eq!(event_id(b"data: 1\n\n"), None);
+    }
+
+    #[test]
     fn marks_are_left_out_at_the_start_alone() {
         let text = "\u{feff}\u{feff}\u{ef}\u{bb}\u{bf}\u{feff}data: a\n\n\u{feff}data: b\n\n";
         for size in 1..text.len() {
@@ -200,7 +248,7 @@ mod tests {
 
     #[test]
     fn two_carriage_returns_end_the_last_event() {
-        let mut events = Events::default();
+        let mut events = EventSplitter::default();
         events.feed(b"data: a\r\r");
         assert_eq!(events.next(), None);
         events.finish();
@@ -210,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_is_left_does_not_keep_the_memory_of_what_was_taken() {
-        let mut events = Events::default();
+        let mut events = EventSplitter::default();
         events.feed(&[&b"data: "[..], &vec![b'a'; 1 << 20], b"\n\nd"].concat());
         assert!(events.next().is_some() && events.next().is_none());
         assert!(events.len() == 1 && events.buffer.capacity() < 1 << 10);

@@ -1,4 +1,4 @@
-//! Listening, and telling when to end.
+//! Listening for clients, within a limit of connections.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,20 +15,24 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::posted::posted;
-use super::proxy::{Body, refuse};
+use super::body::read_request;
+use super::respond::{Body, refuse};
 use crate::message::code;
-use crate::stdio::signals::{Caught, Signals};
+use crate::runtime::memory::MemoryLimit;
+use crate::runtime::signals::{Caught, Signals};
 
-/// How long requests may still take after the guard was told to end.
+/// How long open requests may take after the guard was told to end.
 const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 /// How long a client may take to send the head of a request.
 const HEAD: Duration = Duration::from_secs(30);
 
-/// The connections that wait to be accepted; where one finds no place, it is tried again after a
-/// second. The default of tokio is 128.
-const WAITING: u32 = 4096;
+/// The connections that may wait to be accepted. Where the queue is full, clients try again after a
+/// second; the default of tokio is 128.
+const BACKLOG: u32 = 4096;
+
+/// The most bytes of a request that are buffered for a connection.
+pub(super) const BUFFER: usize = 64 << 10;
 
 /// Listens on `address`.
 ///
@@ -39,80 +43,88 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(WAITING)
+    socket.listen(BACKLOG)
 }
 
-/// Waits until this process is told to end; where it `reloads`, SIGHUP does not tell so.
+/// Waits until a signal tells this process to end; where it `reloads`, SIGHUP does not. A second
+/// signal ends the process at once.
 ///
-/// Fails where the signals of the system cannot be listened to.
-pub async fn told_to_end(reloads: bool) -> io::Result<()> {
+/// Fails where the process cannot register for signals.
+pub async fn until_told_to_end(reloads: bool) -> io::Result<()> {
     let mut signals = Signals::listen()?;
     loop {
         match signals.next().await {
             #[cfg(unix)]
             Caught::HangUp if reloads => {}
-            _ => return Ok(()),
+            _ => {
+                tokio::spawn(async move {
+                    let code = signals.next().await.exit_code();
+                    #[expect(clippy::exit, reason = "the second signal asks for it")]
+                    std::process::exit(code.into());
+                });
+                return Ok(());
+            }
         }
     }
 }
 
-/// The connections that are served at a time, where the system does not allow fewer files.
-const CONNECTIONS: usize = 16_384;
+/// The most connections at a time, where the system does not allow fewer files.
+const MAX_CONNECTIONS: usize = 16_384;
 
-/// The files that are left for other things than connections.
+/// The files that are kept for other things than connections.
 const OTHER_FILES: usize = 64;
 
-/// The connections beyond that are told so at a time; further ones are closed.
-const TOLD: usize = 32;
+/// The connections beyond the limit that get an error at a time; further ones are closed.
+const REFUSALS: usize = 32;
 
-/// How long what was said is not repeated.
-const SAID: Duration = Duration::from_secs(60);
+/// How long the same warning is not repeated.
+const QUIET: Duration = Duration::from_secs(60);
 
-/// How long being told may take, and the most bytes that are read before.
-const TELLING: Duration = Duration::from_secs(5);
-const LAST_BODY: usize = 64 << 10;
+/// How long a refusal may take, and the most bytes that are read before it.
+const REFUSAL: Duration = Duration::from_secs(5);
+const REFUSED_BODY: usize = 64 << 10;
 
-/// The connections that are served at a time: each may need another one, to the server.
-fn connections() -> usize {
+/// The most connections at a time: each may need another one, to the server.
+fn connection_limit() -> usize {
     #[cfg(unix)]
     let files = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     #[cfg(not(unix))]
     let files = None;
     let files = files.map_or(usize::MAX, |files| usize::try_from(files).unwrap_or(usize::MAX));
-    (files.saturating_sub(OTHER_FILES) / 2).clamp(1, CONNECTIONS)
+    (files.saturating_sub(OTHER_FILES) / 2).clamp(1, MAX_CONNECTIONS)
 }
 
-/// What one is told whose connection is not served, because `most` are open.
-fn too_many(most: usize) -> String {
+/// Why a connection is refused while `limit` are open.
+fn too_many(limit: usize) -> String {
     format!(
-        "{most} connections are open, as many as the guard serves at a time: half the files that it may \
-         open (`ulimit -n`), at most {CONNECTIONS}"
+        "{limit} connections are open, which is the limit: half the files that the guard may open \
+         (`ulimit -n`), at most {MAX_CONNECTIONS}"
     )
 }
 
-/// Answers those who connect to `listener` until `end`; then lets open requests come to an end, for
-/// ten seconds. What there is to `say` about that is said at most once a minute.
+/// Answers the clients that connect to `listener` until `end`, then gives open requests ten seconds to
+/// finish. Calls `warn` at most once a minute.
 pub(crate) async fn listen<F, A>(
     listener: TcpListener,
     answer: F,
-    say: impl Fn(String),
+    warn: impl Fn(String),
     end: impl Future<Output = ()>,
 ) where
     F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
     A: Future<Output = Response<Body>> + Send + 'static,
 {
     let graceful = GracefulShutdown::new();
-    let most = connections();
-    let (served, told) = (Arc::new(Semaphore::new(most)), Arc::new(Semaphore::new(TOLD)));
+    let limit = connection_limit();
+    let (served, refused) = (Arc::new(Semaphore::new(limit)), Arc::new(Semaphore::new(REFUSALS)));
     tokio::pin!(end);
-    // With a nearer one, the timer of each head is set without waking the runtime: one system call
-    // less for each request.
-    let mut nearer = tokio::time::interval(HEAD / 2);
-    let mut said = None::<Instant>;
+    // While an earlier timer is set, setting that of each request head does not wake the runtime, which
+    // saves a system call for each request.
+    let mut earlier = tokio::time::interval(HEAD / 2);
+    let mut warned = None::<Instant>;
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = nearer.tick() => continue,
+            _ = earlier.tick() => continue,
             () = &mut end => break,
         };
         let Ok((stream, _)) = accepted else {
@@ -121,12 +133,12 @@ pub(crate) async fn listen<F, A>(
             continue;
         };
         let Ok(place) = Arc::clone(&served).try_acquire_owned() else {
-            if said.is_none_or(|said| said.elapsed() > SAID) {
-                said = Some(Instant::now());
-                say(format!("{}; others are refused", too_many(most)));
+            if warned.is_none_or(|warned| warned.elapsed() > QUIET) {
+                warned = Some(Instant::now());
+                warn(format!("{}; further ones are refused", too_many(limit)));
             }
-            if let Ok(place) = Arc::clone(&told).try_acquire_owned() {
-                tokio::spawn(tell(stream, most, place));
+            if let Ok(place) = Arc::clone(&refused).try_acquire_owned() {
+                tokio::spawn(refuse_connection(stream, limit, place));
             }
             continue;
         };
@@ -140,10 +152,11 @@ pub(crate) async fn listen<F, A>(
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(HEAD)
+            .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
-            // A client that breaks off is its own affair.
+            // Clients may disconnect at any time.
             let _ = connection.await;
             drop(place);
         });
@@ -152,16 +165,16 @@ pub(crate) async fn listen<F, A>(
     let _ = tokio::time::timeout(LAST_ANSWERS, graceful.shutdown()).await;
 }
 
-/// Answers the first request of a connection that is not served.
-async fn tell(stream: TcpStream, most: usize, _place: OwnedSemaphorePermit) {
+/// Answers the first request of a connection beyond the limit with an error.
+async fn refuse_connection(stream: TcpStream, limit: usize, _place: OwnedSemaphorePermit) {
     let service = service_fn(|request: Request<Incoming>| async move {
         // A connection that is closed while something comes may be reset before its answer is read.
-        let _ = posted(request.into_body(), LAST_BODY).await;
+        let _ = read_request(request.into_body(), REFUSED_BODY, &MemoryLimit::new(0)).await;
         let status = StatusCode::SERVICE_UNAVAILABLE;
-        Ok::<_, Infallible>(refuse(status, code::INTERNAL, &too_many(most)))
+        Ok::<_, Infallible>(refuse(status, code::INTERNAL, &too_many(limit)))
     });
     let connection =
         http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
-    // Who does not ask in time is not told.
-    let _ = tokio::time::timeout(TELLING, connection).await;
+    // Clients that do not ask in time get no answer.
+    let _ = tokio::time::timeout(REFUSAL, connection).await;
 }

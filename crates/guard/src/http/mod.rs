@@ -1,26 +1,24 @@
-//! Clients on Streamable HTTP: a reverse proxy to servers on HTTP, and a bridge to those that are
-//! processes.
+//! HTTP: listening, bodies, event streams, and requests to servers.
 
-mod answer;
-mod bridge;
+pub(crate) mod body;
 mod client;
-mod events;
-mod front;
+pub(crate) mod events;
+mod hosts;
 mod listen;
-mod origin;
-mod posted;
-mod proxy;
-mod question;
-mod room;
-mod tools;
-mod visit;
+pub(crate) mod media;
+pub(crate) mod respond;
 
-pub use bridge::{Bounds, Bridge, Launch};
-pub use client::{Client, TrustError};
-pub use front::{Backend, Front, Routes};
-pub(crate) use listen::listen;
-pub use listen::{bind, told_to_end};
-pub use origin::Hosts;
-pub(crate) use proxy::{Body, full, plain, upstream};
-pub use proxy::{Proxy, UpstreamError};
-pub use tools::Asker;
+use hyper::HeaderMap;
+use toolpact_contract::Revision;
+
+pub use self::client::{Client, TrustError, UpstreamError};
+pub(crate) use self::client::parse_upstream;
+pub use self::hosts::Hosts;
+pub(crate) use self::listen::listen;
+pub use self::listen::{bind, until_told_to_end};
+
+/// The protocol revision that the headers of a request name.
+pub(crate) fn named_revision(headers: &HeaderMap) -> Option<Revision> {
+    let named = headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
+    named.map(Revision::from)
+}

@@ -2,142 +2,301 @@
 
 use std::future::pending;
 use std::pin::pin;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
-use tokio::sync::mpsc;
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 use toolpact_contract::Revision;
 
-use super::line::read_line;
-use super::session::{QUEUE, Session, settled};
-use crate::Inspector;
-use crate::inspector::lock;
+use crate::child::{Child, StartError};
+use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
+use crate::event::Event;
+use crate::pipe::line::{Line, LineReader};
+use crate::pipe::outbox::{Outbox, one_line};
+use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::memory::MemoryLimit;
+use crate::runtime::pool::JobPool;
+use crate::runtime::read::Received;
+use crate::runtime::signals::{Caught, Signals};
+use crate::server::GuardedServer;
 
 /// How a conversation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// The client closed its side, and what it had asked was answered, or nobody reads answers.
+    /// The client closed its side and has its answers, or does not read them any more.
     Client,
-    /// The server closed its side; every request that was open got an error.
+    /// The server closed its side; every open request got an error.
     Server,
 }
 
-/// How long answers are waited for after the client closed its side.
-pub(crate) const LAST_ANSWERS: Duration = Duration::from_secs(30);
+/// How long a client that closed its side waits for its answers.
+const LAST_ANSWERS: Duration = Duration::from_secs(30);
 
-/// How long a server may take to end by itself after that.
+/// How long a server may take to end by itself after that, and a client to read its last answers.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-/// How long the output of a server that has ended may stay silent: what it started may keep it open.
+/// How long the output of a server that has ended may stay silent: a child of it may keep it open.
 const SILENCE: Duration = Duration::from_millis(300);
+
+/// How often the end of a conversation is checked for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The two pipes of a conversation.
+struct Relay {
+    server: Arc<GuardedServer>,
+    driven: Driven,
+    to_client: Outbox,
+    to_server: Outbox,
+}
+
+impl Transport for Relay {
+    fn driven(&self) -> &Driven {
+        &self.driven
+    }
+
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
+        let bytes = if self.server.rules().settings.is_inspecting() { one_line(bytes) } else { bytes };
+        // Messages of peers are counted since they were read.
+        let bytes =
+            if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
+        match to {
+            Destination::Server(_) => self.to_server.push(bytes),
+            _ => self.to_client.push(bytes),
+        }
+    }
+}
+
+impl Relay {
+    /// Takes a line of the client.
+    async fn client_line(self: &Arc<Self>, line: Line) {
+        let mut received = match line {
+            Line::TooLong(unreadable) => {
+                drive(self, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable));
+                return;
+            }
+            Line::Whole(line) if line.trim_ascii().is_empty() => {
+                return self.to_server.push(line.into());
+            }
+            Line::Whole(line) => Received::new(line.into(), self.driven.pool()).await,
+        };
+        let is_forwarded = match received.message() {
+            Ok(message) => {
+                drive(self, |it, now| it.on_client(StreamId::PIPE, &message, None, now));
+                false
+            }
+            Err(unreadable) => {
+                drive(self, |it, _| it.on_unreadable_client(StreamId::PIPE, &unreadable))
+            }
+        };
+        if is_forwarded {
+            self.to_server.push(received.into_bytes());
+        }
+    }
+
+    /// Takes a line of the server.
+    async fn server_line(self: &Arc<Self>, line: Line) {
+        let mut received = match line {
+            Line::TooLong(unreadable) => {
+                drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
+                return;
+            }
+            Line::Whole(line) if line.trim_ascii().is_empty() => {
+                return self.to_client.push(line.into());
+            }
+            Line::Whole(line) => Received::new(line.into(), self.driven.pool()).await,
+        };
+        let is_forwarded = match received.message() {
+            Ok(message) => {
+                drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
+                false
+            }
+            Err(unreadable) => {
+                drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable))
+            }
+        };
+        if is_forwarded {
+            self.to_client.push(received.into_bytes());
+        }
+    }
+
+    /// Waits until `is_over`, at most as long as a client waits for its last answers.
+    async fn wait_until(self: &Arc<Self>, is_over: impl Fn(&Conversation) -> bool) {
+        let over = async {
+            while !drive(self, |conversation, _| is_over(conversation)) {
+                sleep(POLL).await;
+            }
+        };
+        let _ = timeout(LAST_ANSWERS, over).await;
+    }
+}
 
 /// Carries lines between a client and a server until one of them is gone.
 ///
-/// Reads from a side only as fast as the other one takes what comes out; a line of more than
+/// Reads from one side only as fast as the other one takes what comes out. A line of more than
 /// `max_message` bytes is not kept, and whoever waits for it gets an error.
 pub async fn relay(
-    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
-    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
-    inspector: Arc<Inspector>,
+    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    guarded: Arc<GuardedServer>,
+    memory: Arc<MemoryLimit>,
 ) -> End {
-    relay_until(client, server, inspector, Revision::default(), pending()).await
+    relay_until(client, server, guarded, memory, pending()).await
 }
 
-/// [`relay`], for a server that is over when `ended` is: its last words are still read. Requests that
-/// name no revision, before one is negotiated, are of `revision`.
-pub(crate) async fn relay_until(
-    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
-    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin + 'static),
-    inspector: Arc<Inspector>,
-    revision: Revision,
-    ended: impl Future<Output = ()> + Send,
+/// [`relay`], for a server that is over when `ended` is; its last lines are still read.
+async fn relay_until(
+    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    guarded: Arc<GuardedServer>,
+    memory: Arc<MemoryLimit>,
+    ended: impl Future<Output = ()>,
 ) -> End {
-    let (to_client, client_queue) = mpsc::channel(QUEUE);
-    let (to_server, server_queue) = mpsc::channel(QUEUE);
-    let max = inspector.settings().max_message;
-    let session = Session::new(inspector, to_client, to_server);
-    *lock(&session.negotiated) = revision;
-    let session = Arc::new(session);
-    let client_writer = tokio::spawn(write(client.1, client_queue));
-    let server_writer = tokio::spawn(write(server.1, server_queue));
-    let (mut client_in, mut server_in) = (BufReader::new(client.0), BufReader::new(server.0));
+    let max = guarded.rules().settings.max_message;
+    let conversation =
+        Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
+    let driven = Driven::new(conversation, Arc::new(JobPool::new(memory)));
+    let relay = Arc::new(Relay {
+        server: guarded,
+        driven,
+        to_client: Outbox::default(),
+        to_server: Outbox::default(),
+    });
+    let (mut client_in, mut server_in) =
+        (LineReader::new(client.0, max), LineReader::new(server.0, max));
+    let (mut client_out, mut server_out) = (client.1, server.1);
 
-    let end = {
-        let from_server = async {
-            let mut ended = pin!(ended);
-            let mut over = false;
-            loop {
-                let mut line = pin!(read_line(&mut server_in, max));
-                let read = tokio::select! {
-                    biased;
-                    read = &mut line => read,
-                    () = &mut ended, if !over => {
-                        over = true;
-                        timeout(SILENCE, line).await.unwrap_or(Ok(None))
-                    }
-                    () = sleep(SILENCE), if over => Ok(None),
-                };
-                let Ok(Some(line)) = read else { return End::Server };
-                if session.from_server(line).await.is_err() {
-                    return End::Client;
-                }
-            }
-        };
-        let from_client = async {
-            while let Ok(Some(line)) = read_line(&mut client_in, max).await {
-                if session.from_client(line).await.is_err() {
-                    break;
-                }
-            }
-            settled(&session.calls).await;
-            session.close_server();
-            let _ = timeout(LAST_ANSWERS, idle(&session)).await;
-            sleep(LAST_WORDS).await;
-            End::Client
-        };
-        tokio::select! { end = from_server => end, end = from_client => end }
+    let from_client = async {
+        loop {
+            relay.to_server.wait_for_room().await;
+            relay.to_client.wait_for_room().await;
+            let Ok(Some(line)) = client_in.next().await else { break };
+            relay.client_line(line).await;
+        }
+        relay.wait_until(|it| it.holds_nothing()).await;
+        relay.to_server.close();
+        relay.wait_until(|it| it.is_idle()).await;
+        sleep(LAST_WORDS).await;
+        End::Client
     };
-    settled(&session.answers).await;
-    session.close_server();
-    if end == End::Server {
-        // Nobody may be left to hear it.
-        let _ = session.give_up("the server ended before it answered", true).await;
+    let from_server = async {
+        let mut ended = pin!(ended);
+        let mut is_over = false;
+        loop {
+            relay.to_client.wait_for_room().await;
+            let read = tokio::select! {
+                biased;
+                read = server_in.next() => read,
+                () = &mut ended, if !is_over => {
+                    is_over = true;
+                    continue;
+                }
+                () = sleep(SILENCE), if is_over => Ok(None),
+            };
+            let Ok(Some(line)) = read else { return End::Server };
+            relay.server_line(line).await;
+        }
+    };
+    let mut to_client = pin!(relay.to_client.write_to(&mut client_out));
+    let to_server = async {
+        let _ = relay.to_server.write_to(&mut server_out).await;
+        drop(server_out);
+        // A server that does not read any more is noticed by its end.
+        relay.to_server.close();
+        pending::<End>().await
+    };
+    let end = tokio::select! {
+        biased;
+        end = from_client => end,
+        end = from_server => end,
+        _ = &mut to_client => return End::Client,
+        end = to_server => end,
+    };
+    let settle = async {
+        relay.wait_until(|it| it.holds_nothing()).await;
+        if end == End::Server {
+            drive(&relay, |it, _| it.on_server_gone("the server ended before it answered"));
+        }
+        relay.to_client.close();
+        sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        _ = &mut to_client => {}
+        () = settle => {}
     }
-    // The writers end with their last message; tasks that still hold a sender hold nothing to say.
-    server_writer.abort();
-    drop(session);
-    let _ = timeout(LAST_WORDS, client_writer).await;
     end
 }
 
-/// Ends when no request of the client is open.
-async fn idle(session: &Session) {
-    while !lock(&session.open).is_idle() {
-        sleep(Duration::from_millis(20)).await;
-    }
-    settled(&session.answers).await;
+/// Relays between `client` and `child` until one of them is gone or this process is told to end, and
+/// gives the exit code of the child: its own, or 128 and the number of the signal that ended it.
+///
+/// When it returns, nothing of the process group of the child is left. A second signal ends the
+/// child at once.
+pub async fn serve(
+    mut child: Child,
+    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    guarded: Arc<GuardedServer>,
+    memory: Arc<MemoryLimit>,
+) -> Result<u8, StartError> {
+    let mut signals = Signals::listen().map_err(StartError::Signals)?;
+    let Some(streams) = child.streams() else { return Ok(0) };
+    let caught = {
+        let relayed = relay_until(
+            client,
+            streams,
+            Arc::clone(&guarded),
+            memory,
+            async {
+                // Why it cannot be waited for is reported when it is waited for again.
+                let _ = child.wait().await;
+            },
+        );
+        tokio::select! {
+            _ = relayed => None,
+            caught = signals.next() => Some(caught),
+        }
+    };
+    let status = end(&mut child, caught, &mut signals).await;
+    Ok(match status {
+        Ok(status) => {
+            if !status.success() && caught.is_none() {
+                guarded.report(Event::warning(format!("server: ended with {status}")));
+            }
+            exit_code(status)
+        }
+        Err(error) => {
+            guarded.report(Event::error(format!("server: could not wait for its end: {error}")));
+            1
+        }
+    })
 }
 
-/// Writes messages as they come, several at a time where there are several.
-async fn write(mut writer: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Vec<u8>>) {
-    let mut messages = Vec::new();
-    while queue.recv_many(&mut messages, QUEUE).await > 0 {
-        for message in messages.drain(..) {
-            let written = writer.write_all(&message).await;
-            let written = match written {
-                Ok(()) if !message.ends_with(b"\n") => writer.write_all(b"\n").await,
-                other => other,
-            };
-            if written.is_err() {
-                return;
-            }
+/// Ends the child, at once if a further signal comes.
+async fn end(
+    child: &mut Child,
+    caught: Option<Caught>,
+    signals: &mut Signals,
+) -> std::io::Result<ExitStatus> {
+    let ended = async {
+        match caught {
+            None => child.end().await,
+            Some(caught) => child.end_with(caught.number()).await,
         }
-        if writer.flush().await.is_err() {
-            return;
-        }
+    };
+    tokio::select! {
+        status = ended => return status,
+        _ = signals.next() => {}
     }
-    let _ = writer.shutdown().await;
+    child.kill().await
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return u8::try_from(128 + signal).unwrap_or(1);
+    }
+    status.code().map_or(1, |code| u8::try_from(code & 0xff).unwrap_or(1))
 }

@@ -62,8 +62,8 @@ fn what_a_server_says_goes_before_what_all_say() {
 
     let config = parse(&here().join("examples/tools.toml"));
     let files = config.settings("files");
-    assert_eq!(files.arguments_of("search"), Mode::Warn);
-    assert_eq!(files.results_of("search"), Mode::Off);
-    assert_eq!(files.arguments_of("another"), Mode::Enforce);
-    assert!(files.hides("delete_everything") && !files.hides("search"));
+    assert_eq!(files.arguments_mode("search"), Mode::Warn);
+    assert_eq!(files.results_mode("search"), Mode::Off);
+    assert_eq!(files.arguments_mode("another"), Mode::Enforce);
+    assert!(files.is_hidden("delete_everything") && !files.is_hidden("search"));
 }

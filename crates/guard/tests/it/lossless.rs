@@ -77,7 +77,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
 
 /// Plays a generated conversation of everything but tools.
 async fn converse(settings: Settings, script: &[(bool, usize)]) {
-    let looks = settings.looks();
+    let looks = settings.is_inspecting();
     let mut pair = Pair::new(settings);
     for (n, &(from_client, which)) in script.iter().enumerate() {
         if from_client {

@@ -8,8 +8,10 @@ use proptest::test_runner::{Config, TestRunner};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use toolpact_guard::http::{Backend, Client, Front, Hosts, Proxy, Routes};
-use toolpact_guard::{Event, Listener, Settings, Ward};
+use toolpact_guard::http::{Client, Hosts};
+use toolpact_guard::{
+    Backend, Event, GuardedServer, Listener, MemoryLimit, Proxy, Router, Routes, Settings,
+};
 
 use crate::lossless::{CALLS, FROM_CLIENT, FROM_SERVER, RESULTS, TOOLS, runtime, settings};
 
@@ -36,12 +38,13 @@ impl Http {
     ) -> Self {
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://127.0.0.1:{}/mcp", server.local_addr().unwrap().port());
-        let ward = Arc::new(Ward::new("server", settings, listener));
-        let proxy = Arc::new(Proxy::new(&url, Client::new(None).unwrap(), ward).unwrap());
-        let front = Front::new(Routes::one(Backend::Proxy(proxy), Hosts::new([])));
+        let guarded = Arc::new(GuardedServer::new("server", settings, listener));
+        let memory = Arc::new(MemoryLimit::default());
+        let proxy = Proxy::new(&url, Client::new(None).unwrap(), guarded, memory).unwrap();
+        let router = Router::new(Routes::one(Backend::Proxy(Arc::new(proxy)), Hosts::new([])));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let guard = listener.local_addr().unwrap().port();
-        tokio::spawn(Arc::new(front).serve(listener, std::future::pending()));
+        tokio::spawn(Arc::new(router).serve(listener, std::future::pending()));
         Self { guard, server, revision }
     }
 

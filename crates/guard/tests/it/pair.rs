@@ -11,7 +11,7 @@ use tokio::io::{
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use toolpact_guard::stdio::{End, relay};
-use toolpact_guard::{Event, Inspector, Settings};
+use toolpact_guard::{Event, GuardedServer, MemoryLimit, Settings};
 
 /// Longer than anything takes on a busy machine.
 const HANG: Duration = Duration::from_secs(120);
@@ -67,11 +67,13 @@ impl Pair {
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&said);
         let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
-        let inspector = Arc::new(Inspector::new(settings, Arc::new(listener)));
+        let guarded = Arc::new(GuardedServer::new("server", settings, Arc::new(listener)));
+        let memory = Arc::new(MemoryLimit::default());
         let (client, to_client) = duplex(1 << 16);
         let (server, to_server) = duplex(1 << 16);
-        let relay =
-            tokio::spawn(async move { relay(split(to_client), split(to_server), inspector).await });
+        let relay = tokio::spawn(async move {
+            relay(split(to_client), split(to_server), guarded, memory).await
+        });
         Self { client: Peer::new(client), server: Peer::new(server), relay, said }
     }
 

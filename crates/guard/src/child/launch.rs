@@ -1,0 +1,129 @@
+//! How to start a server that is a process.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+use tokio::process::Command;
+
+use super::{Child, StartError, Watchdog};
+
+/// How to start a server that is a process.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Environment variables beside those of this process.
+    pub env: Vec<(OsString, OsString)>,
+    /// The folder it runs in, where it is not that of this process.
+    pub cwd: Option<PathBuf>,
+    /// Starts a watchdog over a process group, for the case that this process is killed.
+    pub watchdog: Option<fn(u32) -> Option<Watchdog>>,
+}
+
+/// Two of them are equal if they start the same process.
+impl PartialEq for Launch {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.program, &self.arguments, &self.env, &self.cwd)
+            == (&other.program, &other.arguments, &other.env, &other.cwd)
+    }
+}
+
+impl Launch {
+    /// Checks that the program can be started, without starting it.
+    ///
+    /// Fails where it is not found or may not be run.
+    pub fn check(&self) -> Result<(), StartError> {
+        let wrong = |source| StartError::Start {
+            program: self.program.to_string_lossy().into_owned(),
+            source,
+        };
+        self.find().map_err(wrong)
+    }
+
+    #[cfg(unix)]
+    fn find(&self) -> io::Result<()> {
+        use std::os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _};
+
+        use rustix::io::Errno;
+
+        let program = PathBuf::from(&self.program);
+        let set = self.env.iter().rev().find(|(name, _)| name == "PATH");
+        let path = set.map(|(_, path)| path.clone()).or_else(|| std::env::var_os("PATH"));
+        let folders: Vec<PathBuf> = if self.program.as_bytes().contains(&b'/') {
+            vec![PathBuf::new()]
+        } else {
+            std::env::split_paths(&path.unwrap_or_else(|| "/bin:/usr/bin".into())).collect()
+        };
+        let here = self.cwd.clone().unwrap_or_default();
+        let mut found = Errno::NOENT;
+        for folder in folders {
+            match std::fs::metadata(here.join(folder).join(&program)) {
+                Ok(file) if file.is_file() && file.permissions().mode() & 0o111 != 0 => {
+                    return Ok(());
+                }
+                Ok(_) => found = Errno::ACCESS,
+                Err(_) => {}
+            }
+        }
+        Err(found.into())
+    }
+
+    /// Elsewhere only starting it tells.
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "it can fail on Unix")]
+    fn find(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Starts it.
+    pub(crate) fn start(self) -> Result<(Child, Option<Watchdog>), StartError> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).envs(self.env);
+        if let Some(cwd) = self.cwd {
+            command.current_dir(cwd);
+        }
+        let server = Child::launch(command)?;
+        let watchdog = server.id().zip(self.watchdog).and_then(|(id, watch)| watch(id));
+        Ok((server, watchdog))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::Launch;
+
+    #[tokio::test]
+    async fn is_found_where_it_would_be_started() {
+        let folder = std::env::temp_dir().join(format!("toolpact-launch-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("bin/sub")).unwrap();
+        std::os::unix::fs::symlink("/bin/sh", folder.join("bin/here")).unwrap();
+        std::fs::write(folder.join("bin/text"), "").unwrap();
+        let path = |path: &str| vec![("PATH".into(), path.into())];
+        let inside = folder.join("bin");
+        let cases = [
+            ("sh", vec![], None, true),
+            ("/bin/sh", vec![], None, true),
+            ("no-such-program-anywhere", vec![], None, false),
+            ("", vec![], None, false),
+            ("/", vec![], None, false),
+            ("here", vec![], None, false),
+            ("here", path(inside.to_str().unwrap()), None, true),
+            ("text", path(inside.to_str().unwrap()), None, false),
+            ("sub", path(inside.to_str().unwrap()), None, false),
+            ("sh", path("/nowhere"), None, false),
+            ("bin/here", vec![], Some(folder.clone()), true),
+            ("./here", vec![], Some(folder.clone()), false),
+            ("here", path("bin"), Some(folder.clone()), true),
+        ];
+        for (program, env, cwd, is_found) in cases {
+            let arguments = vec!["-c".into(), "exit".into()];
+            let launch = Launch { program: program.into(), arguments, env, cwd, watchdog: None };
+            assert_eq!(launch.check().is_ok(), is_found, "{launch:?}");
+            assert_eq!(launch.clone().start().is_ok(), is_found, "{launch:?}");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}

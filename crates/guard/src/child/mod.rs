@@ -1,0 +1,130 @@
+//! A server as a child process that never outlives its guard.
+
+mod launch;
+mod watchdog;
+
+use std::ffi::OsString;
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+pub use self::launch::Launch;
+pub use self::watchdog::Watchdog;
+#[cfg(unix)]
+pub use self::watchdog::watch;
+
+/// How long a server may take to end after it was asked to.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The number of SIGTERM.
+const TERMINATE: i32 = 15;
+
+/// Why a server could not be started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The command could not be started.
+    #[error("could not start `{program}`")]
+    Start {
+        /// The program.
+        program: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The guard could not register for signals.
+    #[error("could not register for signals")]
+    Signals(#[source] io::Error),
+}
+
+/// A running server, in a process group of its own.
+#[derive(Debug)]
+pub struct Child {
+    child: Box<dyn ChildWrapper>,
+}
+
+impl Child {
+    /// Starts `program`; its standard error is that of this process.
+    ///
+    /// Fails where the program is not found or may not be run.
+    pub fn start(program: &OsString, arguments: &[OsString]) -> Result<Self, StartError> {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Self::launch(command)
+    }
+
+    /// Starts `command` like [`Child::start`] does.
+    pub(crate) fn launch(mut command: Command) -> Result<Self, StartError> {
+        let program = command.as_std().get_program().to_string_lossy().into_owned();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut wrap = CommandWrap::from(command);
+        wrap.wrap(KillOnDrop);
+        #[cfg(unix)]
+        wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
+        #[cfg(windows)]
+        wrap.wrap(process_wrap::tokio::JobObject);
+        let child = wrap.spawn().map_err(|source| StartError::Start { program, source })?;
+        Ok(Self { child })
+    }
+
+    /// The id of its process group, which is that of the process.
+    #[must_use]
+    pub fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// What the server writes and what it reads; once.
+    pub(crate) fn streams(&mut self) -> Option<(ChildStdout, ChildStdin)> {
+        Some((self.child.stdout().take()?, self.child.stdin().take()?))
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.child.wait().await
+    }
+
+    /// Lets the server end by itself, then asks it to, then ends it.
+    pub(crate) async fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Ok(status) = timeout(PATIENCE, self.child.wait()).await {
+            self.sweep();
+            return status;
+        }
+        self.end_with(TERMINATE).await
+    }
+
+    /// Sends it a signal, waits, then kills it.
+    pub(crate) async fn end_with(&mut self, signal: i32) -> io::Result<ExitStatus> {
+        #[cfg(unix)]
+        let _ = self.child.signal(signal);
+        #[cfg(not(unix))]
+        let _ = signal;
+        let Ok(status) = timeout(PATIENCE, self.child.wait()).await else {
+            return self.kill().await;
+        };
+        self.sweep();
+        status
+    }
+
+    /// Kills it.
+    pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
+        self.child.start_kill()?;
+        let status = self.child.wait().await;
+        self.sweep();
+        status
+    }
+
+    /// Ends what the server itself started and left behind.
+    fn sweep(&mut self) {
+        // Most leave nothing, and then there is no such group.
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.sweep();
+    }
+}

@@ -1,0 +1,292 @@
+//! The tools that a server lists, by protocol revision.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use toolpact_contract::{Contract, Form, Revision};
+
+/// A listed tool.
+#[derive(Clone, Debug)]
+pub(crate) enum Tool {
+    /// Clients may call it.
+    Offered {
+        /// Its contract, in the shape that the server sent.
+        contract: Contract,
+        /// How its results reach the client.
+        form: Form,
+    },
+    /// Clients may not call it, for this reason.
+    Withheld(Arc<str>),
+}
+
+/// What the catalog says about a name.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// The server lists this tool.
+    Found(Tool),
+    /// The server lists no such tool.
+    Absent,
+    /// The guard has not seen the whole list since it last changed.
+    Unseen,
+}
+
+/// The tools of one server, for each revision it was asked in.
+#[derive(Debug, Default)]
+pub(crate) struct Catalog {
+    lists: HashMap<Revision, List>,
+    /// How often the list has changed.
+    changes: u64,
+    /// The newest settings that it was used under.
+    generation: u64,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    tools: HashMap<String, (Tool, Option<u64>)>,
+    complete: bool,
+    /// Whether the server may have changed it since its first page was requested.
+    stale: bool,
+    /// The bytes of its pages.
+    bytes: usize,
+    /// Why tools that are not in it cannot be called, where it was cut off.
+    rest: Option<&'static str>,
+}
+
+/// The most tools of one list, and the most bytes of its pages.
+const TOOLS: usize = 10_000;
+const BYTES: usize = 16 << 20;
+
+/// Why tools beyond that cannot be called.
+const FULL: &str = "the server lists more tools than the guard keeps";
+
+/// Why tools that are not on the first pages of an endless list cannot be called.
+const ENDLESS: &str =
+    "it is not on the first pages of the server's tool list, which has no end";
+
+/// The most revisions. Requests name theirs, so there can be any number.
+const REVISIONS: usize = 8;
+
+impl Catalog {
+    /// The catalog under the settings of `generation`. Newer settings make all lists unseen.
+    pub(crate) fn under(&mut self, generation: u64) -> &mut Self {
+        if generation > self.generation {
+            self.generation = generation;
+            self.invalidate();
+        }
+        self
+    }
+
+    /// Finds the tool `name`.
+    pub(crate) fn find(&self, revision: &Revision, name: &str) -> Lookup {
+        let Some(list) = self.lists.get(revision).filter(|list| !list.stale) else {
+            return Lookup::Unseen;
+        };
+        match (list.tools.get(name), list.rest) {
+            (Some((tool, _)), _) => Lookup::Found(tool.clone()),
+            (None, Some(rest)) => Lookup::Found(Tool::Withheld(rest.into())),
+            (None, None) if list.complete => Lookup::Absent,
+            (None, None) => Lookup::Unseen,
+        }
+    }
+
+    /// The names on the other pages of the list that `request` is for.
+    pub(crate) fn names_before(&self, revision: &Revision, request: PageRequest) -> HashSet<String> {
+        let list = self.lists.get(revision).filter(|_| !request.is_first());
+        let others = list.into_iter().flat_map(|list| &list.tools);
+        others.filter(|(_, (_, page))| *page != request.page).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// A page that is requested now.
+    pub(crate) fn request_page(&self, cursor: Option<&str>) -> PageRequest {
+        let page = cursor.map(|cursor| {
+            let mut hasher = DefaultHasher::new();
+            cursor.hash(&mut hasher);
+            hasher.finish()
+        });
+        PageRequest { page, since: self.changes }
+    }
+
+    /// Whether the list has not changed since `request`.
+    pub(crate) fn is_unchanged_since(&self, request: PageRequest) -> bool {
+        request.since == self.changes
+    }
+
+    /// Takes the list as it is, although it changed while it was fetched.
+    pub(crate) fn accept_stale(&mut self, revision: &Revision) {
+        if let Some(list) = self.lists.get_mut(revision) {
+            list.complete |= list.stale;
+            list.stale = false;
+        }
+    }
+
+    /// Stops at the pages seen so far: the list has no end.
+    pub(crate) fn cut_off(&mut self, revision: &Revision) {
+        if let Some(list) = self.lists.get_mut(revision) {
+            list.rest = list.rest.or(Some(ENDLESS));
+        }
+    }
+
+    /// Adds a page. The first page starts the list anew. A page that was judged under older settings
+    /// is ignored.
+    pub(crate) fn add_page(
+        &mut self,
+        revision: &Revision,
+        page: Page,
+        tools: impl IntoIterator<Item = (String, Tool)>,
+    ) {
+        if page.generation < self.generation {
+            return;
+        }
+        self.under(page.generation);
+        if !self.lists.contains_key(revision) && self.lists.len() >= REVISIONS {
+            self.lists.clear();
+        }
+        let list = self.lists.entry(revision.clone()).or_default();
+        if page.request.is_first() {
+            *list = List { stale: page.request.since < self.changes, ..List::default() };
+        }
+        list.bytes = list.bytes.saturating_add(page.bytes);
+        if list.bytes > BYTES {
+            list.rest = Some(FULL);
+        }
+        for (name, tool) in tools {
+            if list.tools.len() >= TOOLS {
+                list.rest = Some(FULL);
+            }
+            if list.rest.is_some() {
+                break;
+            }
+            // Of two pages with the same tool, the first counts.
+            let entry = list.tools.entry(name).or_insert_with(|| (tool.clone(), page.request.page));
+            if entry.1 == page.request.page {
+                entry.0 = tool;
+            }
+        }
+        list.complete = page.last && !list.stale;
+    }
+
+    /// Marks all lists as changed.
+    pub(crate) fn invalidate(&mut self) {
+        self.changes += 1;
+        for list in self.lists.values_mut() {
+            list.stale = true;
+            list.complete = false;
+        }
+    }
+}
+
+/// When and how a page was requested.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageRequest {
+    /// The hash of its cursor; the first page has none.
+    page: Option<u64>,
+    /// How often the list had changed by then.
+    since: u64,
+}
+
+impl PageRequest {
+    fn is_first(self) -> bool {
+        self.page.is_none()
+    }
+}
+
+/// A page that was received.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Page {
+    pub(crate) request: PageRequest,
+    /// Whether there is no next page.
+    pub(crate) last: bool,
+    /// The bytes of its tools.
+    pub(crate) bytes: usize,
+    /// The settings that it was judged under.
+    pub(crate) generation: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use toolpact_contract::Revision;
+
+    use super::{Catalog, Lookup, Page, PageRequest, Tool};
+
+    const R: Revision = Revision::V2025_11_25;
+
+    fn tool(name: &str) -> (String, Tool) {
+        (name.to_owned(), Tool::Withheld("".into()))
+    }
+
+    fn page(first: bool, last: bool) -> Page {
+        Page { request: PageRequest { page: (!first).then_some(7), since: 0 }, last, bytes: 100, generation: 0 }
+    }
+
+    #[test]
+    fn is_complete_after_the_last_page() {
+        let mut catalog = Catalog::default();
+        assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
+        catalog.add_page(&R, page(true, false), [tool("a")]);
+        assert!(matches!(catalog.find(&R, "a"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&R, "b"), Lookup::Unseen));
+        catalog.add_page(&R, page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&R, "c"), Lookup::Absent));
+        assert!(matches!(catalog.find(&Revision::V2026_07_28, "a"), Lookup::Unseen));
+    }
+
+    #[test]
+    fn a_change_makes_it_unseen_until_the_first_page_comes_again() {
+        let mut catalog = Catalog::default();
+        catalog.add_page(&R, page(true, true), [tool("a")]);
+        catalog.invalidate();
+        assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
+        catalog.add_page(&R, page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&R, "b"), Lookup::Unseen));
+        // What was asked for before the change may be what it was before.
+        catalog.add_page(&R, page(true, true), [tool("a")]);
+        assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
+        catalog.add_page(&R, Page { request: catalog.request_page(None), ..page(true, true) }, [tool("c")]);
+        assert!(matches!(catalog.find(&R, "c"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&R, "a"), Lookup::Absent));
+    }
+
+    #[test]
+    fn new_rules_make_it_unseen_and_old_pages_come_too_late() {
+        let mut catalog = Catalog::default();
+        catalog.add_page(&R, page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&R, "a"), Lookup::Unseen));
+        catalog.add_page(&R, page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&R, "a"), Lookup::Unseen));
+        let request = catalog.request_page(None);
+        catalog.add_page(&R, Page { generation: 1, request, ..page(true, true) }, [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&R, "a"), Lookup::Found(_)));
+    }
+
+    #[test]
+    fn keeps_a_bounded_number_of_tools() {
+        let mut catalog = Catalog::default();
+        catalog.add_page(&R, page(true, false), [tool("a")]);
+        for n in 0..2 * super::TOOLS {
+            catalog.add_page(&R, page(false, false), [tool(&n.to_string())]);
+        }
+        assert_eq!(catalog.lists[&R].tools.len(), super::TOOLS);
+        let beyond = (2 * super::TOOLS - 1).to_string();
+        let reason = match catalog.find(&R, &beyond) {
+            Lookup::Found(Tool::Withheld(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(&*reason, super::FULL);
+
+        catalog.add_page(&R, Page { bytes: super::BYTES, ..page(true, false) }, [tool("a")]);
+        assert!(matches!(catalog.find(&R, "b"), Lookup::Unseen));
+        catalog.add_page(&R, Page { bytes: 1, ..page(false, true) }, [tool("b")]);
+        assert_eq!(catalog.lists[&R].tools.len(), 1);
+    }
+
+    #[test]
+    fn keeps_a_bounded_number_of_revisions() {
+        let mut catalog = Catalog::default();
+        for n in 0..100 {
+            let revision = Revision::from(format!("r{n}").as_str());
+            catalog.add_page(&revision, page(true, true), [tool("a")]);
+        }
+        assert!(catalog.lists.len() <= super::REVISIONS);
+    }
+}

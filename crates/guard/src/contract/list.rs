@@ -1,0 +1,382 @@
+//! Checking a page of a tool list, and giving its tools the shape that the client can read.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolpact_contract::{
+    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Revision, Shaped,
+    judge_tools, lift_tool, project_tool, rule,
+};
+
+use super::catalog::{Page, PageRequest, Tool};
+use crate::event::Event;
+use crate::json::edit::{Misfit, Span, apply, patch};
+use crate::json::members::members;
+use crate::lock::lock;
+use crate::server::{GuardedServer, Rules};
+use crate::settings::Settings;
+use crate::status::Standing;
+use crate::tool_cache::{JudgedTool, have_duplicate_names, judge};
+
+/// Why a hidden tool is not offered.
+pub(crate) const HIDDEN: &str = "its operator hides it";
+
+/// A checked page.
+#[derive(Debug)]
+pub(crate) struct CheckedPage {
+    pub(crate) fate: PageFate,
+    /// What goes into the catalog; `None` where the page holds no list of tools.
+    pub(crate) tools: Option<(Page, Vec<(String, Tool)>)>,
+    /// The cursor to the next page, as JSON.
+    pub(crate) next: Option<String>,
+}
+
+/// What the client gets.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum PageFate {
+    /// The result as it is.
+    Same,
+    /// This result, as JSON.
+    Replaced(String),
+    /// An error with this message.
+    Refused(String),
+}
+
+/// Checks pages of one list.
+pub(crate) struct PageCheck<'a> {
+    pub(crate) server: &'a GuardedServer,
+    pub(crate) rules: &'a Rules,
+    pub(crate) request: PageRequest,
+    /// The tools on other pages of the list: of two tools with the same name, the first counts.
+    pub(crate) others: &'a HashSet<String>,
+    pub(crate) revision: &'a Revision,
+}
+
+/// One tool of a page.
+struct Entry<'a> {
+    text: &'a str,
+    value: Option<Value>,
+}
+
+impl Entry<'_> {
+    fn name(&self) -> Option<&str> {
+        self.value.as_ref()?.get("name")?.as_str()
+    }
+}
+
+/// The text of a tool, for the client.
+enum Text {
+    Same,
+    New(String),
+    LeftOut,
+}
+
+impl PageCheck<'_> {
+    /// Checks `result`, a page of the list.
+    ///
+    /// A result that is no list passes: the client knows what to make of it. One that two readers
+    /// may read in different ways does not.
+    pub(crate) fn check(&self, result: &str) -> CheckedPage {
+        let passed = |next| CheckedPage { fate: PageFate::Same, tools: None, next };
+        let [tools, next] = match members(result, ["tools", "nextCursor"]) {
+            Ok(found) => found,
+            Err(_) if !result.starts_with('{') => return passed(None),
+            Err(error) => {
+                let text = format!("could not read the tool list of the server: {error}");
+                self.server.report(Event::error(text.clone()));
+                return CheckedPage { fate: PageFate::Refused(text), tools: None, next: None };
+            }
+        };
+        let next = next.map(RawValue::get).filter(|next| *next != "null").map(str::to_owned);
+        let Some(tools) = tools else { return passed(next) };
+        let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
+            let value = serde_json::from_str::<Value>(tools.get()).unwrap_or_default();
+            for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
+                self.server.report_once(finding);
+            }
+            return passed(next);
+        };
+        let entry = |raw: &'_ RawValue| serde_json::from_str(raw.get()).ok();
+        let entries: Vec<_> =
+            raws.into_iter().map(|raw| Entry { text: raw.get(), value: entry(raw) }).collect();
+        let page = Page {
+            request: self.request,
+            last: next.is_none(),
+            bytes: tools.get().len(),
+            generation: self.rules.generation,
+        };
+        let (fate, known) = match self.check_tools(&entries) {
+            Err(message) => (PageFate::Refused(message), Vec::new()),
+            Ok((texts, known)) => match rewrite(result, tools.get(), &entries, texts) {
+                Ok(fate) => (fate, known),
+                Err(Misfit) => (PageFate::Refused("could not edit the tool list".into()), known),
+            },
+        };
+        CheckedPage { fate, tools: Some((page, known)), next }
+    }
+
+    /// The texts for the client and the tools for the catalog; fails where the list is refused.
+    #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
+    fn check_tools(
+        &self,
+        entries: &[Entry<'_>],
+    ) -> Result<(Vec<Text>, Vec<(String, Tool)>), String> {
+        let settings = &self.rules.settings;
+        let judged = judge_entries(self.rules, entries);
+        self.record(entries, &judged);
+        if settings.tools.is_some() {
+            self.report(&judged)?;
+        }
+        let mut tools = Vec::new();
+        let mut texts = Vec::with_capacity(entries.len());
+        let mut offered = HashSet::new();
+        for (index, (entry, judged)) in entries.iter().zip(&judged).enumerate() {
+            let name = entry.name();
+            if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
+                tools.push((name.to_owned(), Tool::Withheld(HIDDEN.into())));
+                texts.push(Text::LeftOut);
+                continue;
+            }
+            let Some(contract) = &judged.contract else {
+                // An offered tool of the same name answers for it.
+                if let (Some(name), Some(reason), true) =
+                    (name, drop_reason(judged, index), settings.tools.is_some())
+                    && !offered.contains(name)
+                {
+                    tools.push((name.to_owned(), Tool::Withheld(reason.into())));
+                }
+                texts.push(if settings.tools.is_some() { Text::LeftOut } else { Text::Same });
+                continue;
+            };
+            if self.others.contains(contract.name()) {
+                self.server.report(Event::warning(format!(
+                    "tool `{}` is on two pages of the tool list; the first one counts",
+                    contract.name()
+                )));
+                texts.push(Text::LeftOut);
+                continue;
+            }
+            offered.insert(contract.name().to_owned());
+            let (text, form) = self.shape_tool(settings, contract, entry);
+            texts.push(text);
+            tools.push((
+                contract.name().to_owned(),
+                Tool::Offered { contract: contract.clone(), form },
+            ));
+        }
+        Ok((texts, tools))
+    }
+
+    /// Reports the findings about a page; fails where the list is refused because of them.
+    fn report(&self, judged: &[Arc<JudgedTool>]) -> Result<(), String> {
+        let mut refusal = None;
+        for (index, tool) in judged.iter().enumerate() {
+            for finding in &tool.findings {
+                let finding = at(finding, index);
+                if finding.action == Action::ListRefused && refusal.is_none() {
+                    refusal = Some(finding.to_string());
+                }
+                self.server.report_once(finding);
+            }
+        }
+        if judged.iter().any(|tool| tool.refuses_list) {
+            return Err(format!("tool list refused: {}", refusal.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    /// Records the standing of each tool in the status.
+    fn record(&self, entries: &[Entry<'_>], judged: &[Arc<JudgedTool>]) {
+        let settings = &self.rules.settings;
+        for (entry, judged) in entries.iter().zip(judged) {
+            let Some(name) = entry.name() else { continue };
+            let standing = match settings.tools {
+                _ if settings.is_hidden(name) => Standing::Dropped,
+                Some(_) => Standing::from_findings(&judged.findings),
+                None => Standing::Kept,
+            };
+            self.server.status().record_tool(name, &judged.findings, standing);
+        }
+    }
+
+    /// The tool as the client gets it, and how its results reach the client.
+    fn shape_tool(
+        &self,
+        settings: &Settings,
+        contract: &Contract,
+        entry: &Entry<'_>,
+    ) -> (Text, Form) {
+        let tool = match (&entry.value, settings.tools) {
+            (Some(value), None) => value.clone(),
+            _ => Value::Object(contract.tool().clone()),
+        };
+        let shaped = if !settings.project {
+            Ok(Shaped { tool: Cow::Borrowed(&tool), form: Form::Natural })
+        } else if self.revision.is_natural() {
+            lift_tool(&tool, self.revision)
+        } else {
+            project_tool(&tool, self.revision)
+        };
+        let (tool, form) = match shaped {
+            Ok(Shaped { tool: Cow::Owned(shaped), form }) => (shaped, form),
+            Ok(Shaped { tool: Cow::Borrowed(_), form }) => (tool, form),
+            Err(error) => {
+                self.report_dropped_schema(contract.name(), &error);
+                let mut tool = tool;
+                if let Some(members) = tool.as_object_mut() {
+                    members.shift_remove("outputSchema");
+                }
+                (tool, Form::Undeclared)
+            }
+        };
+        let text = patch(entry.text, &tool);
+        (if text == entry.text { Text::Same } else { Text::New(text) }, form)
+    }
+
+    /// Reports that the client gets a tool without its output schema, which no form of it fits.
+    fn report_dropped_schema(&self, tool: &str, error: &ProjectError) {
+        let id = match error.kind {
+            ProjectErrorKind::UnsupportedDialect { .. } => "schema-dialect",
+            _ => "schema-limit",
+        };
+        if let Some(rule) = rule(id) {
+            let place = Pointer::root().concat(&error.pointer);
+            self.server.report_once(
+                rule.finding(error.kind.to_string())
+                    .tool(tool)
+                    .at(place)
+                    .action(Action::MemberDropped),
+            );
+        }
+    }
+}
+
+/// Judges each tool, or takes it from the cache.
+fn judge_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Arc<JudgedTool>> {
+    let value = |entry: &Entry<'_>| entry.value.clone().unwrap_or_default();
+    if have_duplicate_names(entries.iter().filter_map(|entry| entry.value.as_ref())) {
+        let together = judge(entries.iter().map(value).collect(), &rules.judging);
+        return together.into_iter().map(Arc::new).collect();
+    }
+    let one = |entry: &Entry<'_>| {
+        if let Some(known) = lock(&rules.tools).get(entry.text) {
+            return Some(known);
+        }
+        let judged = Arc::new(judge(vec![value(entry)], &rules.judging).pop()?);
+        lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
+        Some(judged)
+    };
+    entries.iter().filter_map(one).collect()
+}
+
+/// Why a tool is dropped.
+fn drop_reason(tool: &JudgedTool, index: usize) -> Option<String> {
+    let mut findings = tool.findings.iter();
+    let finding = findings.find(|finding| finding.action == Action::ToolDropped)?;
+    Some(at(finding, index).to_string())
+}
+
+/// The finding, about the tool at `index`.
+fn at(finding: &Finding, index: usize) -> Finding {
+    let mut finding = finding.clone();
+    finding.index = Some(index);
+    finding
+}
+
+/// The page `result` with the tools as `texts` has them.
+fn rewrite(
+    result: &str,
+    tools: &str,
+    entries: &[Entry<'_>],
+    texts: Vec<Text>,
+) -> Result<PageFate, Misfit> {
+    let span = |part: &str| Span::of(result, part).ok_or(Misfit);
+    let mut edits = Vec::new();
+    if texts.iter().any(|text| matches!(text, Text::LeftOut)) {
+        let kept: Vec<_> = entries
+            .iter()
+            .zip(&texts)
+            .filter_map(|(entry, text)| match text {
+                Text::Same => Some(entry.text),
+                Text::New(text) => Some(text),
+                Text::LeftOut => None,
+            })
+            .collect();
+        edits.push((span(tools)?, format!("[{}]", kept.join(","))));
+    } else {
+        for (entry, text) in entries.iter().zip(texts) {
+            if let Text::New(text) = text {
+                edits.push((span(entry.text)?, text));
+            }
+        }
+    }
+    if edits.is_empty() {
+        return Ok(PageFate::Same);
+    }
+    apply(result, Span::from(0, result), edits).map(PageFate::Replaced)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use toolpact_contract::Revision;
+
+    use super::{PageCheck, PageFate};
+    use crate::contract::catalog::Catalog;
+    use crate::event::Event;
+    use crate::lock::lock;
+    use crate::server::GuardedServer;
+    use crate::settings::Settings;
+
+    fn check(server: &GuardedServer, tools: &[&str], others: &[&str]) -> PageFate {
+        let result = format!("{{\"tools\":[{}]}}", tools.join(","));
+        let others: HashSet<_> = others.iter().map(|name| (*name).to_owned()).collect();
+        let check = PageCheck {
+            server,
+            rules: &server.rules(),
+            request: Catalog::default().request_page(None),
+            others: &others,
+            revision: &Revision::V2025_11_25,
+        };
+        check.check(&result).fate
+    }
+
+    fn server() -> GuardedServer {
+        GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| {}))
+    }
+
+    fn tool(name: &str) -> String {
+        format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)
+    }
+
+    #[test]
+    fn a_tool_that_did_not_change_is_not_judged_again() {
+        let server = server();
+        let (a, b, bad) = (tool("a"), tool("b"), r#"{"name":"bad","inputSchema":{"$ref":"x:y"}}"#);
+        let cached = |text: &str| lock(&server.rules().tools).get(text);
+        check(&server, &[&a, bad], &[]);
+        let before = (cached(&a).unwrap(), cached(bad).unwrap());
+        assert!(before.0.contract.is_some() && before.1.contract.is_none());
+        check(&server, &[&b, &a, bad], &[]);
+        assert!(Arc::ptr_eq(&before.0, &cached(&a).unwrap()));
+        assert!(Arc::ptr_eq(&before.1, &cached(bad).unwrap()));
+        // Two of one name are judged together, and that judgement is not cached.
+        let twin = a.replace("object\"", "object\",\"title\":\"\"");
+        check(&server, &[&twin, &a], &[]);
+        assert!(cached(&twin).is_none());
+    }
+
+    #[test]
+    fn a_tool_on_two_pages_is_listed_once() {
+        let server = server();
+        assert_eq!(check(&server, &[&tool("a")], &[]), PageFate::Same);
+        let expected = format!("{{\"tools\":[{}]}}", tool("b"));
+        let fate = check(&server, &[&tool("a"), &tool("b")], &["a"]);
+        assert_eq!(fate, PageFate::Replaced(expected));
+    }
+}

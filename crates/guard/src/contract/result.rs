@@ -1,0 +1,181 @@
+//! Checking the result of a call, and giving it the shape that the client can read.
+
+use std::time::Instant;
+
+use serde_json::Value;
+use toolpact_contract::{
+    Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, judge_result, judge_result_within,
+    rule,
+};
+
+use super::budget::{Budget, OutOfBudget, value_bytes};
+use super::catalog::Tool;
+use super::shape::shape;
+use super::{refusal_text, unchecked};
+use crate::event::Event;
+use crate::json::members::case_variant;
+use crate::json::strict;
+use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
+use crate::server::{GuardedServer, Rules};
+use crate::status::Check;
+
+/// A checked result.
+#[derive(Debug, Default)]
+pub(crate) struct CheckedResult {
+    /// The result, as JSON, that takes its place; `None` leaves it as it is.
+    pub(crate) replacement: Option<String>,
+    /// The tasks that will deliver the result later.
+    pub(crate) tasks: Vec<String>,
+}
+
+/// Checks the results of one tool, or of a tool that is not known.
+#[derive(Clone, Copy)]
+pub(crate) struct ResultCheck<'a> {
+    pub(crate) server: &'a GuardedServer,
+    pub(crate) rules: &'a Rules,
+    pub(crate) tool: Option<&'a Tool>,
+    pub(crate) revision: &'a Revision,
+}
+
+impl ResultCheck<'_> {
+    /// Checks `result`; `outline` is what was parsed of it with its message, if anything.
+    pub(crate) fn check(
+        self,
+        result: &str,
+        outline: Option<&Outline<'_>>,
+        budget: &mut Budget,
+    ) -> Result<CheckedResult, OutOfBudget> {
+        let settings = &self.rules.settings;
+        let mode = self.contract().map_or(Mode::Off, |it| settings.results_mode(it.name()));
+        if mode == Mode::Off && !settings.project {
+            return Ok(CheckedResult::default());
+        }
+        if budget.is_inline && result.len() > INLINE_BYTES {
+            return Err(OutOfBudget);
+        }
+        let own;
+        let outline = match outline {
+            Some(outline) => Some(outline),
+            None => {
+                own = serde_json::from_str::<Outline<'_>>(result).ok();
+                own.as_ref()
+            }
+        };
+        if let Some(outline) = outline
+            && self.accepts(mode, outline, budget)
+        {
+            return Ok(self.shaped(result, &outline.members));
+        }
+        let name = self.contract().map_or("", Contract::name);
+        let reason = if value_bytes(result) > budget.memory {
+            "it is not valid, or too large to be checked in the memory of the guard".to_owned()
+        } else {
+            match strict::parse_result(result) {
+                Ok(value) => match odd_name(&value) {
+                    None => return self.check_value(mode, result, &value, budget),
+                    Some(reason) => reason,
+                },
+                Err(error) => format!("cannot parse it: {error}"),
+            }
+        };
+        let judged = unchecked("result-unfinished", "result of", name, &reason, mode);
+        let replacement = self.conclude(judged);
+        Ok(CheckedResult { replacement, tasks: Vec::new() })
+    }
+
+    fn contract(&self) -> Option<&Contract> {
+        match self.tool {
+            Some(Tool::Offered { contract, .. }) => Some(contract),
+            _ => None,
+        }
+    }
+
+    /// Whether the outline of a result is enough to see that it is valid.
+    fn accepts(self, mode: Mode, outline: &Outline<'_>, budget: &mut Budget) -> bool {
+        if !outline.is_plain() {
+            return false;
+        }
+        let contract = self.contract().filter(|_| mode != Mode::Off);
+        let Some((contract, output)) = contract.and_then(|it| Some((it, it.output()?))) else {
+            return true;
+        };
+        let start = Instant::now();
+        let fuel = budget.fuel.unwrap_or(u64::MAX);
+        let structured = outline.structured.as_ref();
+        let Some(spent) = structured.and_then(|value| output.schema().accepts(value, fuel)) else {
+            return false;
+        };
+        budget.spend(spent);
+        self.record(contract.name(), Outcome::Valid, spent, start);
+        true
+    }
+
+    fn check_value(
+        self,
+        mode: Mode,
+        text: &str,
+        result: &Value,
+        budget: &mut Budget,
+    ) -> Result<CheckedResult, OutOfBudget> {
+        let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
+        let start = Instant::now();
+        let judged = match budget.fuel {
+            None => judge_result(contract, result, mode),
+            Some(fuel) => {
+                judge_result_within(contract, result, mode, fuel).ok_or(OutOfBudget)?
+            }
+        };
+        budget.spend(judged.fuel);
+        self.record(contract.name(), judged.outcome, judged.fuel, start);
+        let is_refused = judged.refusal.is_some();
+        let replacement = self.conclude(judged);
+        if is_refused {
+            return Ok(CheckedResult { replacement, tasks: Vec::new() });
+        }
+        let tasks = created_tasks(result).into_iter().map(str::to_owned).collect();
+        Ok(CheckedResult { tasks, ..self.shaped(text, result) })
+    }
+
+    /// Gives a result, or the outline of it, the shape that the client can read.
+    fn shaped(self, text: &str, result: &Value) -> CheckedResult {
+        if !self.rules.settings.project {
+            return CheckedResult::default();
+        }
+        let form = match self.tool {
+            Some(Tool::Offered { form, .. }) => *form,
+            _ => Form::Undeclared,
+        };
+        let replacement = shape(text, result, form, self.revision).unwrap_or_else(|error| {
+            if let Some(rule) = rule("result-shape") {
+                let tool = self.contract().map_or("", Contract::name);
+                let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(tool);
+                self.server.report(Event::Finding(finding));
+            }
+            None
+        });
+        CheckedResult { replacement, tasks: Vec::new() }
+    }
+
+    fn record(self, tool: &str, outcome: Outcome, fuel: u64, start: Instant) {
+        let check = Check { side: Side::Result, outcome, fuel, time: start.elapsed() };
+        self.server.status().record_check(tool, &check);
+    }
+
+    /// Reports the findings; the tool error that takes the place of the result, if any.
+    fn conclude(self, judged: JudgedCall) -> Option<String> {
+        for finding in judged.findings {
+            self.server.report(Event::Finding(finding));
+        }
+        judged.refusal.map(|refusal| refusal_text(refusal, self.revision))
+    }
+}
+
+/// What is odd about the names of a result: some readers ignore case, and would read another result.
+fn odd_name(result: &Value) -> Option<String> {
+    let names = result.as_object()?.keys();
+    let mut variants = names.filter_map(|name| Some((name, case_variant(name, &RESULT_NAMES)?)));
+    variants.next().map(|(name, known)| {
+        let name: String = name.chars().take(60).collect();
+        format!("key `{name}` differs from `{known}` only in case")
+    })
+}

@@ -1,0 +1,62 @@
+//! What a conversation asks its transport to do.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+
+use super::job::Job;
+
+/// A way to one client: standard output, or one HTTP request and what answers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct StreamId(u64);
+
+impl StreamId {
+    /// The one stream of a client on a pipe.
+    pub(crate) const PIPE: Self = Self(0);
+
+    /// A stream that no conversation knows yet.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// A message that a conversation was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Ticket(pub(super) u64);
+
+/// A request of the guard itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AskId(pub(super) u64);
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// The server; on HTTP, as the request of this stream.
+    Server(StreamId),
+    /// The client behind this stream: the answer to one of its requests.
+    Answer(StreamId),
+    /// The client behind this stream: anything else.
+    Client(StreamId),
+    /// The client, on whichever stream it listens for messages that belong to no request.
+    Listener,
+}
+
+/// What a conversation asks its transport to do.
+#[derive(Debug)]
+pub(crate) enum Action {
+    /// Send a message.
+    Send {
+        to: Destination,
+        /// The message that it is what is left of; `None` for messages of the guard itself.
+        ticket: Option<Ticket>,
+        bytes: Bytes,
+    },
+    /// Nothing more will be sent for this message.
+    Done(Ticket),
+    /// Ask the server on behalf of the guard, as the client behind `stream` would, and hand in the
+    /// answer. Only where each request has its own stream to the server.
+    Ask { ask: AskId, stream: StreamId, bytes: Bytes },
+    /// Run this job and hand in its outcome.
+    Judge(Box<Job>),
+}

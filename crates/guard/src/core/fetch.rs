@@ -1,0 +1,312 @@
+//! The tool list, requested by the guard itself because a call came before the list did.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use bytestring::ByteString;
+use serde_json::{Map, Value, json};
+use toolpact_contract::{Revision, tool_error};
+
+use super::held::{Held, PartFate};
+use super::job::Check;
+use super::pending::{Key, Pending, Purpose};
+use super::{
+    Action, AskId, Conversation, Destination, JobPurpose, Link, OWN_ID, PageRequest, StreamId,
+    Ticket,
+};
+use crate::contract::budget::Budget;
+use crate::contract::catalog::Catalog;
+use crate::contract::list::CheckedPage;
+use crate::contract::refusal_text;
+use crate::event::Event;
+use crate::message::Id;
+
+/// The most pages that are requested.
+pub(crate) const MAX_PAGES: usize = 1000;
+
+/// How often a list is requested that changes meanwhile.
+const TRIES: usize = 3;
+
+/// A call that waits: for the tool list, or for its arguments to be checked.
+#[derive(Debug)]
+pub(super) struct WaitingCall {
+    pub(super) ticket: Ticket,
+    pub(super) index: usize,
+    pub(super) stream: StreamId,
+    pub(super) key: Key,
+    /// The id that the client gave it.
+    pub(super) id: Id,
+    pub(super) name: String,
+    pub(super) arguments: Option<ByteString>,
+    pub(super) meta: Option<String>,
+    pub(super) revision: Revision,
+    /// What the server gets if the call passes.
+    pub(super) sent: PartFate,
+}
+
+impl WaitingCall {
+    /// What the server gets if the call passes.
+    pub(super) fn sent_fate(&self) -> PartFate {
+        match &self.sent {
+            PartFate::Edited(text) => PartFate::Edited(text.clone()),
+            _ => PartFate::Same,
+        }
+    }
+
+    /// The tool error for a call that could not be checked.
+    pub(super) fn failure(&self, reason: &str) -> String {
+        let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
+        refusal_text(tool_error(text), &self.revision)
+    }
+}
+
+/// From one page of a list to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Pages {
+    /// The cursor to the page to request, as JSON; the first page has none.
+    pub(crate) cursor: Option<String>,
+    seen: usize,
+}
+
+/// The list has no end.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Endless;
+
+impl Pages {
+    /// Moves on to the `next` page; `false` where there is none.
+    pub(crate) fn advance(&mut self, next: Option<String>) -> Result<bool, Endless> {
+        self.seen += 1;
+        match next {
+            None => Ok(false),
+            next if next == self.cursor || self.seen >= MAX_PAGES => Err(Endless),
+            next => {
+                self.cursor = next;
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// The tool list that the guard requests.
+#[derive(Debug, Default)]
+pub(super) struct Fetcher {
+    running: Option<Fetch>,
+    /// The last failure: until when the list is not requested again, unless it changes.
+    failed: Option<(Instant, PageRequest)>,
+    waiting: Vec<WaitingCall>,
+}
+
+#[derive(Debug)]
+struct Fetch {
+    ask: AskId,
+    stream: StreamId,
+    meta: Option<String>,
+    revision: Revision,
+    pages: Pages,
+    /// The request for the page that is on its way, and for the first page of this try.
+    page: PageRequest,
+    first: PageRequest,
+    tries: usize,
+    deadline: Instant,
+    timeout: Duration,
+}
+
+impl Fetcher {
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.running.as_ref().map(|fetch| fetch.deadline)
+    }
+
+    /// Whether the list failed a moment ago, so that it is not worth asking again.
+    pub(super) fn has_failed(&self, catalog: &Catalog, now: Instant) -> bool {
+        self.failed.is_some_and(|(until, page)| until > now && catalog.is_unchanged_since(page))
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.running = None;
+        self.waiting.clear();
+    }
+
+    /// Forgets the calls of a client that has left.
+    pub(super) fn forget_calls(&mut self, stream: StreamId, held: &mut HashMap<Ticket, Held>) {
+        self.waiting.retain(|call| {
+            if call.stream == stream {
+                held.remove(&call.ticket);
+            }
+            call.stream != stream
+        });
+    }
+}
+
+impl Conversation {
+    /// Lets `call` wait for the tool list, which is requested unless that was done already.
+    pub(super) fn fetch_tools(&mut self, call: WaitingCall, now: Instant) {
+        if self.fetcher.running.is_none() {
+            let timeout = self.server.rules().settings.list_timeout;
+            let page = self.catalog.request_page(None);
+            self.fetcher.running = Some(Fetch {
+                ask: AskId(0),
+                stream: call.stream,
+                meta: call.meta.clone(),
+                revision: call.revision.clone(),
+                pages: Pages::default(),
+                page,
+                first: page,
+                tries: 1,
+                deadline: now + timeout,
+                timeout,
+            });
+            self.request_page();
+        }
+        self.fetcher.waiting.push(call);
+    }
+
+    /// Requests the next page.
+    fn request_page(&mut self) {
+        let ask = AskId(self.next_number());
+        let Some(fetch) = &mut self.fetcher.running else { return };
+        fetch.ask = ask;
+        fetch.page = self.catalog.request_page(fetch.pages.cursor.as_deref());
+        let id = Id::String(format!("{OWN_ID}{}", ask.0));
+        let bytes = list_request(&id, fetch.pages.cursor.as_deref(), fetch.meta.as_deref());
+        let stream = fetch.stream;
+        if self.link == Link::Streams {
+            self.actions.push_back(Action::Ask { ask, stream, bytes: bytes.into() });
+            return;
+        }
+        let pending = Pending::new(StreamId::PIPE, Purpose::Own(ask));
+        // Ids of clients that start like the guard's own are refused where they are in use.
+        let _ = self.pending.insert((StreamId::PIPE, id), pending);
+        self.send(Destination::Server(stream), None, bytes);
+    }
+
+    /// Takes the answer to a request of the guard itself: its result, or `None` for an error.
+    pub(crate) fn on_own_answer(&mut self, ask: AskId, result: Option<ByteString>, now: Instant) {
+        let is_current = |fetch: &Fetch| fetch.ask == ask;
+        let Some(fetch) = self.fetcher.running.as_ref().filter(|fetch| is_current(fetch)) else {
+            return;
+        };
+        let Some(result) = result else {
+            return self.fail_fetch(ask, "the server answered with an error", now);
+        };
+        let (request, revision) = (fetch.page, fetch.revision.clone());
+        let others = self.catalog.names_before(&revision, request);
+        let check = Check::Page { request, others, result, revision };
+        self.start_job(None, check, JobPurpose::OwnPage(ask));
+    }
+
+    /// A request of the guard itself failed.
+    pub(crate) fn on_ask_failed(&mut self, ask: AskId, reason: &str, now: Instant) {
+        self.fail_fetch(ask, reason, now);
+    }
+
+    /// Takes a checked page, and requests the next one or resumes the calls that wait.
+    pub(super) fn take_own_page(&mut self, ask: AskId, page: CheckedPage, now: Instant) {
+        let Some(fetch) = self.fetcher.running.as_mut().filter(|fetch| fetch.ask == ask) else {
+            return;
+        };
+        if let Some((page, tools)) = page.tools {
+            self.catalog.add_page(&fetch.revision, page, tools);
+        }
+        match fetch.pages.advance(page.next) {
+            Ok(true) => return self.request_page(),
+            Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
+            Ok(false) if fetch.tries < TRIES => {
+                fetch.tries += 1;
+                fetch.pages = Pages::default();
+                fetch.first = self.catalog.request_page(None);
+                return self.request_page();
+            }
+            Ok(false) => {
+                self.catalog.accept_stale(&fetch.revision);
+                self.report(Event::warning(format!(
+                    "server: the tool list changed each of {TRIES} times it was fetched; the last one is in force"
+                )));
+            }
+            Err(Endless) => {
+                self.catalog.cut_off(&fetch.revision);
+                self.report(Event::error(
+                    "server: the tool list has no end; calls of tools beyond its first pages are refused",
+                ));
+            }
+        }
+        self.fetcher.running = None;
+        self.resume_calls(false, now);
+    }
+
+    /// Gives up the request `ask` and with it the list.
+    pub(super) fn fail_fetch(&mut self, ask: AskId, reason: &str, now: Instant) {
+        let is_current = self.fetcher.running.as_ref().is_some_and(|fetch| fetch.ask == ask);
+        if is_current {
+            self.end_fetch(reason, now, now);
+        }
+    }
+
+    /// Acts on time that has passed.
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        let Some(fetch) = self.fetcher.running.as_ref().filter(|fetch| fetch.deadline <= now)
+        else {
+            return;
+        };
+        // A list that does not come is not waited for at every call.
+        let (timeout, ask) = (fetch.timeout, fetch.ask);
+        let key = (StreamId::PIPE, Id::String(format!("{OWN_ID}{}", ask.0)));
+        self.pending.remove(&key);
+        let reason = format!("no answer within {} s", timeout.as_secs());
+        self.end_fetch(&reason, now + timeout, now);
+    }
+
+    fn end_fetch(&mut self, reason: &str, until: Instant, now: Instant) {
+        let Some(fetch) = self.fetcher.running.take() else { return };
+        self.fetcher.failed = Some((until, fetch.first));
+        self.report(Event::error(format!(
+            "server: could not fetch the tool list; calls are forwarded unchecked: {reason}"
+        )));
+        self.resume_calls(true, now);
+    }
+
+    /// Decides about the calls that waited for the list.
+    fn resume_calls(&mut self, has_failed: bool, now: Instant) {
+        let server = self.server.clone();
+        let rules = server.rules();
+        let mut budget = Budget::inline();
+        for call in std::mem::take(&mut self.fetcher.waiting) {
+            let (ticket, index) = (call.ticket, call.index);
+            let is_unseen = matches!(
+                self.find_tool(&rules, &call.revision, &call.name),
+                crate::contract::catalog::Lookup::Unseen
+            );
+            if has_failed && is_unseen {
+                self.conclude_call(&call, None, None);
+                continue;
+            }
+            match self.decide_call(call, &rules, &mut budget, now) {
+                PartFate::Waiting => {}
+                fate => self.settle(ticket, index, fate),
+            }
+        }
+    }
+}
+
+/// The request for a page: it says what the call says about its client, but for its progress.
+fn list_request(id: &Id, cursor: Option<&str>, meta: Option<&str>) -> String {
+    let mut params = Map::new();
+    if let Some(cursor) = cursor.and_then(|cursor| serde_json::from_str(cursor).ok()) {
+        params.insert("cursor".to_owned(), cursor);
+    }
+    let meta = meta.and_then(|meta| serde_json::from_str::<Map<String, Value>>(meta).ok());
+    if let Some(mut meta) = meta {
+        meta.retain(|key, _| {
+            key.starts_with("io.modelcontextprotocol/")
+                && key != "io.modelcontextprotocol/related-task"
+        });
+        if !meta.is_empty() {
+            params.insert("_meta".to_owned(), meta.into());
+        }
+    }
+    let params = if params.is_empty() {
+        String::new()
+    } else {
+        format!(",\"params\":{}", json!(params))
+    };
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"{params}}}")
+}

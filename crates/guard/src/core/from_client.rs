@@ -1,0 +1,374 @@
+//! What becomes of the messages of clients.
+
+use std::time::Instant;
+
+use bytestring::ByteString;
+use toolpact_contract::{Mode, Revision};
+
+use super::fetch::WaitingCall;
+use super::held::{Fates, PartFate};
+use super::job::Check;
+use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
+use super::{Conversation, Destination, JobPurpose, Link, OWN_ID, StreamId, Ticket};
+use crate::contract::arguments::check_arguments;
+use crate::contract::budget::{Budget, OutOfBudget};
+use crate::contract::catalog::{Lookup, Tool};
+use crate::event::Event;
+use crate::json::edit::{Span, apply};
+use crate::message::{
+    CallParams, Envelope, Id, Kind, ListParams, Message, Method, Task, Unreadable, cancelled_id,
+    code, progress, response,
+};
+use crate::server::Rules;
+use crate::status::OTHER;
+
+/// One part of a message of a client.
+struct Part<'a> {
+    ticket: Ticket,
+    index: usize,
+    stream: StreamId,
+    text: &'a ByteString,
+    envelope: &'a Envelope,
+    /// The revision that the transport says the client speaks.
+    revision: Option<&'a Revision>,
+}
+
+impl<'a> Part<'a> {
+    fn params(&self) -> Option<&'a str> {
+        self.envelope.params.map(|params| params.text(self.text))
+    }
+}
+
+/// A request as the server gets it.
+struct Readdressed {
+    key: Key,
+    pending: Pending,
+    /// What changes in its text.
+    edits: Vec<(Span, String)>,
+}
+
+impl Conversation {
+    /// Takes a message of the client behind `stream`; `revision` is the one that the transport says
+    /// it speaks.
+    pub(crate) fn on_client(
+        &mut self,
+        stream: StreamId,
+        message: &Message<'_>,
+        revision: Option<&Revision>,
+        now: Instant,
+    ) -> Ticket {
+        let ticket = Ticket(self.next_number());
+        let server = self.server.clone();
+        let rules = server.rules();
+        let mut budget = Budget::inline();
+        let parts = message.parts.as_slice().iter().enumerate();
+        let fates: Fates = parts
+            .map(|(index, envelope)| {
+                let text = message.text;
+                let part = Part { ticket, index, stream, text, envelope, revision };
+                let fate = self.decide_client(&part, &rules, &mut budget, now);
+                (Destination::Server(stream), fate)
+            })
+            .collect();
+        self.release(ticket, message, fates);
+        ticket
+    }
+
+    /// Takes a text of the client that is no message; `true` where it is to be forwarded as it is.
+    pub(crate) fn on_unreadable_client(&mut self, stream: StreamId, text: &Unreadable) -> bool {
+        if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
+            return true;
+        }
+        self.report(Event::error(format!("client: could not read a message: {}", text.reason)));
+        // An answer to a request of the server cannot be answered itself.
+        if text.id.is_some() && !text.has_method {
+            return false;
+        }
+        let scope = self.scope(stream);
+        let id = text.id.as_ref().filter(|id| {
+            let key = (scope, (*id).clone());
+            self.pending.get(&key).is_none()
+        });
+        let code = if text.is_json { code::REQUEST } else { code::PARSE };
+        self.refuse(stream, id, code, &text.reason);
+        false
+    }
+
+    /// The scope of the ids of requests on `stream`.
+    fn scope(&self, stream: StreamId) -> StreamId {
+        if self.link == Link::Streams { stream } else { StreamId::PIPE }
+    }
+
+    fn decide_client(
+        &mut self,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let is_inspecting = rules.settings.is_inspecting();
+        match &part.envelope.kind {
+            Kind::Request(id, method) => self.request(part, id, *method, rules, budget, now),
+            // Some servers run such a call all the same.
+            Kind::InvalidId(Method::CallTool) | Kind::Notification(Method::CallTool)
+                if is_inspecting =>
+            {
+                let text = "`tools/call` needs an `id` that is a string or a number";
+                self.refuse(part.stream, None, code::REQUEST, text);
+                PartFate::Dropped
+            }
+            Kind::Notification(Method::Cancelled) => self.cancel(part),
+            Kind::Notification(_) | Kind::InvalidId(_) | Kind::Response(_) | Kind::Other => {
+                PartFate::Same
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        part: &Part<'_>,
+        id: &Id,
+        method: Method,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let is_inspecting = rules.settings.is_inspecting();
+        let wrong_params = |this: &mut Self, error: &serde_json::Error| {
+            let text = format!("#/params: {error}");
+            this.refuse(part.stream, Some(id), code::PARAMS, &text);
+            PartFate::Dropped
+        };
+        let revision = |this: &Self, named: Option<Revision>| {
+            named.or_else(|| part.revision.cloned()).unwrap_or_else(|| this.negotiated.clone())
+        };
+        let mut call = None;
+        let purpose = match method {
+            Method::Initialize | Method::Discover => Purpose::Handshake,
+            Method::CallTool if is_inspecting => match CallParams::read(part.params()) {
+                Ok(params) => {
+                    let revision = revision(self, params.revision.clone());
+                    call = Some((params, revision.clone()));
+                    Purpose::Call { tool: None, revision }
+                }
+                Err(error) => return wrong_params(self, &error),
+            },
+            Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
+                Ok(params) => Purpose::List {
+                    request: self.catalog.request_page(params.cursor),
+                    revision: revision(self, params.revision),
+                },
+                Err(error) => return wrong_params(self, &error),
+            },
+            Method::TaskResult | Method::TaskGet if is_inspecting => {
+                match self.task_purpose(method, part.params()) {
+                    Ok(purpose) => purpose,
+                    Err(error) => return wrong_params(self, &error),
+                }
+            }
+            _ => Purpose::Other,
+        };
+        let Readdressed { key, mut pending, edits } = self.readdress(part, id, purpose);
+        pending.is_held = call.is_some();
+        if let Err(reason) = self.pending.insert(key.clone(), pending) {
+            let text = match reason {
+                NotAdded::InUse => format!("request id {id} is already in use"),
+                NotAdded::TooMany => format!("{MAX_PENDING} requests are pending already"),
+            };
+            self.refuse(part.stream, Some(id), code::REQUEST, &text);
+            return PartFate::Dropped;
+        }
+        let sent = if edits.is_empty() {
+            PartFate::Same
+        } else {
+            match apply(part.text, part.envelope.span, edits) {
+                Ok(text) => PartFate::Edited(text),
+                Err(_) => {
+                    self.pending.remove(&key);
+                    self.refuse(part.stream, Some(id), code::INTERNAL, "could not edit the request");
+                    return PartFate::Dropped;
+                }
+            }
+        };
+        match call {
+            None => sent,
+            Some((params, revision)) => {
+                let call = WaitingCall {
+                    ticket: part.ticket,
+                    index: part.index,
+                    stream: part.stream,
+                    key,
+                    id: id.clone(),
+                    name: params.name.into_owned(),
+                    arguments: params.arguments.map(|it| part.text.slice_ref(it)),
+                    meta: params.meta.map(str::to_owned),
+                    revision,
+                    sent,
+                };
+                self.decide_call(call, rules, budget, now)
+            }
+        }
+    }
+
+    /// Replaces the id and the progress token of a request where the link needs that.
+    fn readdress(&mut self, part: &Part<'_>, id: &Id, purpose: Purpose) -> Readdressed {
+        let mut pending = Pending::new(part.stream, purpose);
+        let mut edits = Vec::new();
+        let replacement = match self.link {
+            Link::Pipe | Link::Streams => None,
+            Link::Session if id.is_exact() => None,
+            Link::Session => Some(Id::String(format!("{OWN_ID}{}", self.next_number()))),
+            Link::Shared => {
+                Some(Id::Integer(i64::try_from(self.next_number()).unwrap_or(i64::MAX)))
+            }
+        };
+        if let Some((replacement, span)) = replacement.as_ref().zip(part.envelope.id) {
+            pending.client_id = Some(span.text(part.text).to_owned());
+            edits.push((span, replacement.to_string()));
+        }
+        if matches!(self.link, Link::Session | Link::Shared)
+            && let Some((token, span)) = progress(part.text, part.params()).token
+        {
+            pending.token = match &replacement {
+                Some(own) if self.link == Link::Shared => {
+                    edits.push((span, own.to_string()));
+                    Some((own.clone(), Some(span.text(part.text).to_owned())))
+                }
+                _ => Some((token, None)),
+            };
+        }
+        let key = (self.scope(part.stream), replacement.unwrap_or_else(|| id.clone()));
+        Readdressed { key, pending, edits }
+    }
+
+    /// What a request about a task is for.
+    fn task_purpose(
+        &self,
+        method: Method,
+        params: Option<&str>,
+    ) -> serde_json::Result<Purpose> {
+        let task = params.map(Task::read).transpose()?.flatten();
+        let call = task.and_then(|task| self.tasks.get(&task.id));
+        Ok(match call {
+            None => Purpose::Other,
+            Some((tool, revision)) if method == Method::TaskResult => {
+                Purpose::Call { tool, revision }
+            }
+            Some((tool, revision)) => Purpose::Task { tool, revision },
+        })
+    }
+
+    /// Holds a call to the contract of its tool.
+    pub(super) fn decide_call(
+        &mut self,
+        call: WaitingCall,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let tool = match self.find_tool(rules, &call.revision, &call.name) {
+            Lookup::Found(tool) => Some(tool),
+            Lookup::Absent => None,
+            Lookup::Unseen if self.fetcher.has_failed(&self.catalog, now) => None,
+            Lookup::Unseen => {
+                self.fetch_tools(call, now);
+                return PartFate::Waiting;
+            }
+        };
+        let refusal = match &tool {
+            Some(Tool::Offered { contract, .. })
+                if rules.settings.arguments_mode(contract.name()) != Mode::Off =>
+            {
+                let arguments = call.arguments.as_deref();
+                check_arguments(&self.server, rules, contract, arguments, &call.revision, budget)
+            }
+            _ => Ok(None),
+        };
+        match (refusal, &tool) {
+            (Ok(refusal), _) => self.conclude(&call, tool, refusal),
+            (Err(OutOfBudget), Some(Tool::Offered { contract, .. })) => {
+                let check = Check::Arguments {
+                    contract: contract.clone(),
+                    arguments: call.arguments.clone(),
+                    revision: call.revision.clone(),
+                };
+                let stream = Some(call.stream);
+                self.start_job(stream, check, JobPurpose::Call(call, tool));
+                PartFate::Waiting
+            }
+            (Err(OutOfBudget), _) => PartFate::Dropped,
+        }
+    }
+
+    /// Ends the wait for a call whose arguments a job has checked.
+    pub(super) fn conclude_call(
+        &mut self,
+        call: &WaitingCall,
+        tool: Option<Tool>,
+        refusal: Option<String>,
+    ) {
+        let fate = self.conclude(call, tool, refusal);
+        self.settle(call.ticket, call.index, fate);
+    }
+
+    /// Sends or refuses a call, unless it was cancelled meanwhile.
+    fn conclude(
+        &mut self,
+        call: &WaitingCall,
+        tool: Option<Tool>,
+        refusal: Option<String>,
+    ) -> PartFate {
+        // Names of unknown tools are anybody's, and are not counted one by one.
+        let name = if tool.is_some() { call.name.as_str() } else { OTHER };
+        self.server.status().record_call(name, &call.revision);
+        let Some(pending) = self.pending.get_mut(&call.key) else { return PartFate::Dropped };
+        if let Some(Tool::Withheld(reason)) = &tool {
+            let text = format!("tool `{}` is not offered: {reason}", call.name);
+            self.pending.remove(&call.key);
+            self.refuse(call.stream, Some(&call.id), code::PARAMS, &text);
+            return PartFate::Dropped;
+        }
+        if let Some(refusal) = refusal {
+            self.pending.remove(&call.key);
+            let answer = response(&call.id, &refusal);
+            self.send(Destination::Answer(call.stream), None, answer);
+            return PartFate::Dropped;
+        }
+        pending.is_held = false;
+        pending.purpose = Purpose::Call { tool, revision: call.revision.clone() };
+        call.sent_fate()
+    }
+
+    /// Handles `notifications/cancelled`.
+    fn cancel(&mut self, part: &Part<'_>) -> PartFate {
+        let cancelled = part.params().and_then(|params| cancelled_id(part.text, params));
+        let Some((id, span)) = cancelled else { return PartFate::Same };
+        let key = match self.link {
+            // Nobody can tell whose request it means. A client cancels its request by leaving.
+            Link::Shared => return PartFate::Dropped,
+            // The request has a stream of its own, and stays there.
+            Link::Streams => return PartFate::Same,
+            Link::Session | Link::Pipe => (StreamId::PIPE, id),
+        };
+        if let Some(pending) = self.pending.get(&key) {
+            if matches!(pending.purpose, Purpose::Own(_)) {
+                return PartFate::Dropped;
+            }
+            let was_held = pending.is_held;
+            self.pending.remove(&key);
+            // A request that the server never saw needs no cancellation.
+            return if was_held { PartFate::Dropped } else { PartFate::Same };
+        }
+        let text = span.text(part.text);
+        match self.pending.find_replaced(text) {
+            Some(key) => {
+                let own = key.1.to_string();
+                self.pending.remove(&key);
+                let edits = vec![(span, own)];
+                apply(part.text, part.envelope.span, edits)
+                    .map_or(PartFate::Dropped, PartFate::Edited)
+            }
+            None => PartFate::Same,
+        }
+    }
+}

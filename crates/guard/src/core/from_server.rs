@@ -1,0 +1,429 @@
+//! What becomes of the messages of the server.
+
+use std::time::Instant;
+
+use bytestring::ByteString;
+
+use super::held::{Fates, PartFate};
+use super::job::Check;
+use super::pending::{Pending, Purpose};
+use super::{
+    Conversation, Destination, HeldAnswer, JobPurpose, Link, OWN_ID, Origin, Outcome, StreamId, Then, Ticket,
+};
+use crate::contract::budget::Budget;
+use crate::contract::list::PageFate;
+use crate::contract::result::ResultCheck;
+use crate::event::Event;
+use crate::json::edit::{Span, apply};
+use crate::message::{
+    Envelope, Id, Kind, Message, Method, Outline, Task, Unreadable, code, error, progress,
+};
+use crate::server::Rules;
+
+/// What takes the place of an answer that could not be checked.
+const UNCHECKED: &str = "could not check the answer of the server";
+
+/// The characters of an id that the log shows.
+const SHOWN: usize = 60;
+
+/// One part of a message of the server.
+struct Part<'a> {
+    ticket: Ticket,
+    index: usize,
+    text: &'a ByteString,
+    envelope: &'a Envelope,
+    outline: Option<&'a Outline<'a>>,
+}
+
+/// A part that is checked: what of it, and how its text changes.
+struct Checked<'a> {
+    part: &'a Part<'a>,
+    /// The result of a call or a page of the list, in the text of the part.
+    result: Span,
+    /// The edits that are needed whatever comes of the check.
+    edits: Vec<(Span, String)>,
+    /// The request that it answers.
+    id: Option<Id>,
+    to: Destination,
+}
+
+impl Conversation {
+    /// Takes a message of the server.
+    pub(crate) fn on_server(&mut self, origin: Origin, message: &Message<'_>, now: Instant) -> Ticket {
+        let ticket = Ticket(self.next_number());
+        let server = self.server.clone();
+        let rules = server.rules();
+        let mut budget = Budget::inline();
+        let parts = message.parts.as_slice().iter().enumerate();
+        let fates: Fates = parts
+            .map(|(index, envelope)| {
+                let outline = message.outline.as_ref();
+                let part = Part { ticket, index, text: message.text, envelope, outline };
+                self.decide_server(origin, &part, &rules, &mut budget, now)
+            })
+            .collect();
+        self.release(ticket, message, fates);
+        ticket
+    }
+
+    /// Takes a text of the server that is no message; `true` where it is to be forwarded as it is.
+    ///
+    /// Servers print lines that do not belong there, and clients skip them. But a text that looks like
+    /// a broken message may be the answer to the request that it names, or to any open one where it
+    /// names none.
+    pub(crate) fn on_unreadable_server(&mut self, origin: Origin, text: &Unreadable) -> bool {
+        if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
+            return true;
+        }
+        let stream = match origin {
+            Origin::Pipe => None,
+            Origin::Stream(stream) | Origin::Resumed(stream) => Some(stream),
+            // Nobody waits for an answer there.
+            Origin::Listening(_) => return !text.may_be_message,
+        };
+        if stream.is_some() && !text.may_be_message {
+            return true;
+        }
+        let event = if text.excerpt.is_empty() {
+            Event::error(format!("server: {}", text.reason))
+        } else {
+            let (shown, reason) = (&text.excerpt, &text.reason);
+            Event::warning(format!("server: left out what is no message: `{shown}` ({reason})"))
+        };
+        self.report(event);
+        if !text.may_be_message {
+            return false;
+        }
+        let reason = if text.excerpt.is_empty() {
+            format!("the server sent a {}", text.reason)
+        } else {
+            "the server sent a broken message".to_owned()
+        };
+        match (stream, &text.id) {
+            (Some(stream), _) => self.give_up(Some(stream), &reason, false),
+            (None, Some(id)) if text.has_method => {
+                // The server waits for the answer to a request that nobody can read.
+                let refusal = error(Some(id), code::REQUEST, &text.reason);
+                self.send(Destination::Server(StreamId::PIPE), None, refusal);
+            }
+            (None, Some(id)) => {
+                if let Some(pending) = self.pending.answer(id) {
+                    self.fail_request(id, &pending, &reason);
+                }
+            }
+            (None, None) if !text.has_method => self.give_up(None, &reason, false),
+            (None, None) => {}
+        }
+        false
+    }
+
+    /// Answers a request, which the server answered with what cannot be used, with an error.
+    fn fail_request(&mut self, id: &Id, pending: &Pending, reason: &str) {
+        if pending.is_abandoned || matches!(pending.purpose, Purpose::Own(_)) {
+            return;
+        }
+        let own = pending.client_id.as_deref().and_then(Id::parse);
+        self.refuse(pending.stream, Some(own.as_ref().unwrap_or(id)), code::INTERNAL, reason);
+    }
+
+    fn decide_server(
+        &mut self,
+        origin: Origin,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> (Destination, PartFate) {
+        let to = match origin {
+            Origin::Pipe if self.link == Link::Pipe => Destination::Client(StreamId::PIPE),
+            Origin::Pipe => Destination::Listener,
+            Origin::Stream(stream) | Origin::Resumed(stream) | Origin::Listening(stream) => {
+                Destination::Client(stream)
+            }
+        };
+        match &part.envelope.kind {
+            Kind::Response(id) => self.answer(origin, to, id, part, rules, budget, now),
+            Kind::Notification(Method::ToolsChanged) => {
+                self.catalog.invalidate();
+                (to, PartFate::Same)
+            }
+            Kind::Notification(Method::TaskStatus) if rules.settings.inspects_results() => {
+                let (to, edits) = self.route(to, part);
+                self.task_status(to, edits, part, rules, budget)
+            }
+            // There is no client that it could be for.
+            Kind::Request(id, _) if self.link == Link::Shared => {
+                let refusal = error(Some(id), code::REQUEST, "not supported");
+                self.send(Destination::Server(StreamId::PIPE), None, refusal);
+                (to, PartFate::Dropped)
+            }
+            // An answer to nobody.
+            Kind::Other
+                if part.envelope.result.is_some() && rules.settings.is_inspecting() =>
+            {
+                (to, PartFate::Dropped)
+            }
+            _ => {
+                let (to, edits) = self.route(to, part);
+                (to, edited(part, edits))
+            }
+        }
+    }
+
+    /// Finds the client that a message of a process, which is no answer, is for.
+    fn route(&self, to: Destination, part: &Part<'_>) -> (Destination, Vec<(Span, String)>) {
+        if to != Destination::Listener {
+            return (to, Vec::new());
+        }
+        let params = part.envelope.params.map(|params| params.text(part.text));
+        let found = progress(part.text, params);
+        if let Some((token, span)) = &found.token
+            && let Some(pending) = self.pending.by_token(token)
+        {
+            let text = pending.token.as_ref().and_then(|(_, text)| text.clone());
+            let edits = text.map(|text| (*span, text)).into_iter().collect();
+            return (Destination::Client(pending.stream), edits);
+        }
+        if let Some((id, span)) = &found.subscription
+            && let Some(pending) = self.pending.get(&(StreamId::PIPE, id.clone()))
+        {
+            let edits = pending.client_id.clone().map(|text| (*span, text));
+            return (Destination::Client(pending.stream), edits.into_iter().collect());
+        }
+        (to, Vec::new())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one decision in one place")]
+    fn answer(
+        &mut self,
+        origin: Origin,
+        to: Destination,
+        id: &Id,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> (Destination, PartFate) {
+        let is_inspecting = rules.settings.is_inspecting();
+        let pending = match origin {
+            Origin::Pipe => self.pending.answer(id),
+            Origin::Stream(stream) => self.pending.answer_on(stream, Some(id), false),
+            Origin::Resumed(stream) => self.pending.answer_on(stream, Some(id), true),
+            Origin::Listening(_) => self.pending.answer_anywhere(id),
+        };
+        let Some(pending) = pending else {
+            let is_own = matches!(id, Id::String(id) if id.starts_with(OWN_ID));
+            let is_result = part.envelope.result.is_some();
+            if self.link.splits_batches() || is_own {
+                return (to, PartFate::Dropped);
+            }
+            if is_result && is_inspecting {
+                let id: String = id.to_string().chars().take(SHOWN).collect();
+                let text = format!("server: left out an answer to {id}, which is no open request");
+                self.report(Event::info(text));
+                return (to, PartFate::Dropped);
+            }
+            return (to, PartFate::Same);
+        };
+        if pending.is_abandoned {
+            return (to, PartFate::Dropped);
+        }
+        let to = match (origin, to) {
+            (Origin::Pipe, _) => Destination::Answer(pending.stream),
+            (_, Destination::Client(stream)) => Destination::Answer(stream),
+            (_, to) => to,
+        };
+        let mut edits = Vec::new();
+        if let Some((own, span)) = pending.client_id.clone().zip(part.envelope.id) {
+            edits.push((span, own));
+        }
+        let Some(result) = part.envelope.result else {
+            if let Purpose::Own(ask) = pending.purpose {
+                self.on_own_answer(ask, None, now);
+                return (to, PartFate::Dropped);
+            }
+            return (to, edited(part, edits));
+        };
+        let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
+        let text = result.text(part.text);
+        match pending.purpose {
+            Purpose::Own(ask) => {
+                self.on_own_answer(ask, Some(part.text.slice_ref(text)), now);
+                (to, PartFate::Dropped)
+            }
+            Purpose::Handshake => {
+                self.shake_hands(text);
+                (to, edited(part, edits))
+            }
+            Purpose::List { request, revision } => {
+                let others = self.catalog.names_before(&revision, request);
+                let check = Check::Page {
+                    request,
+                    others,
+                    result: part.text.slice_ref(text),
+                    revision: revision.clone(),
+                };
+                let checked = Checked { part, result, edits, id: Some(id), to };
+                self.check_later(&checked, check, Then::List { revision })
+            }
+            Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
+                let checked = Checked { part, result, edits, id: Some(id), to };
+                self.check_result(checked, Then::Call { tool, revision }, rules, budget)
+            }
+            Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
+                let inner = match Task::read(text) {
+                    Ok(task) => task.and_then(|task| Span::of(part.text, task.result?)),
+                    Err(error) => {
+                        let message = format!("could not read the task: {error}");
+                        self.report(Event::error(format!("server: {message}")));
+                        let refusal = crate::message::error(Some(&id), code::INTERNAL, &message);
+                        return (to, replaced(refusal));
+                    }
+                };
+                let Some(result) = inner else { return (to, edited(part, edits)) };
+                let checked = Checked { part, result, edits, id: Some(id), to };
+                self.check_result(checked, Then::Call { tool, revision }, rules, budget)
+            }
+            _ => (to, edited(part, edits)),
+        }
+    }
+
+    /// Checks the result that a notification about a task may hold.
+    fn task_status(
+        &mut self,
+        to: Destination,
+        edits: Vec<(Span, String)>,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> (Destination, PartFate) {
+        let params = part.envelope.params.map(|params| params.text(part.text));
+        let task = match params.map(Task::read).transpose() {
+            Ok(task) => task.flatten(),
+            Err(error) => {
+                self.report(Event::error(format!("server: could not read the task: {error}")));
+                return (to, PartFate::Dropped);
+            }
+        };
+        let call = task.as_ref().and_then(|task| self.tasks.get(&task.id));
+        let result = task.and_then(|task| Span::of(part.text, task.result?));
+        let (Some((tool, revision)), Some(result)) = (call, result) else {
+            return (to, edited(part, edits));
+        };
+        let checked = Checked { part, result, edits, id: None, to };
+        self.check_result(checked, Then::Call { tool, revision }, rules, budget)
+    }
+
+    /// Checks a result now if it is small, else in a job.
+    fn check_result(
+        &mut self,
+        mut checked: Checked<'_>,
+        then: Then,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> (Destination, PartFate) {
+        let Then::Call { tool, revision } = then else {
+            return (checked.to, PartFate::Dropped);
+        };
+        let Checked { part, result, to, .. } = checked;
+        let text = result.text(part.text);
+        let check =
+            ResultCheck { server: &self.server, rules, tool: tool.as_ref(), revision: &revision };
+        // The outline is of the whole result of the message.
+        let outline = part.outline.filter(|_| part.envelope.result == Some(result));
+        if let Ok(done) = check.check(text, outline, budget) {
+            for task in &done.tasks {
+                self.tasks.insert(task, tool.clone(), revision.clone());
+            }
+            checked.edits.extend(done.replacement.map(|text| (result, text)));
+            return (to, edited(part, checked.edits));
+        }
+        let check = Check::Result {
+            tool: tool.clone(),
+            result: part.text.slice_ref(text),
+            revision: revision.clone(),
+        };
+        self.check_later(&checked, check, Then::Call { tool, revision })
+    }
+
+    /// Starts a job for a part, which is held until then.
+    fn check_later(
+        &mut self,
+        checked: &Checked<'_>,
+        check: Check,
+        then: Then,
+    ) -> (Destination, PartFate) {
+        let Checked { part, result, edits, id, to } = checked;
+        let stream = match to {
+            Destination::Answer(stream) | Destination::Client(stream)
+                if *stream != StreamId::PIPE =>
+            {
+                Some(*stream)
+            }
+            _ => None,
+        };
+        let answer = HeldAnswer {
+            ticket: part.ticket,
+            index: part.index,
+            span: part.envelope.span,
+            result: *result,
+            edits: edits.clone(),
+            id: id.clone(),
+            then,
+        };
+        self.start_job(stream, check, JobPurpose::Answer(answer));
+        (*to, PartFate::Waiting)
+    }
+}
+
+impl Conversation {
+    /// Ends the wait for a part of the server that a job has checked.
+    pub(super) fn conclude_answer(&mut self, part: HeldAnswer, outcome: Outcome) {
+        let HeldAnswer { ticket, index, span, result, mut edits, id, then } = part;
+        let failed = |message: &str| replaced(error(id.as_ref(), code::INTERNAL, message));
+        let replacement = match (outcome, then) {
+            (Outcome::Result(done), Then::Call { tool, revision }) => {
+                for task in &done.tasks {
+                    self.tasks.insert(task, tool.clone(), revision.clone());
+                }
+                Ok(done.replacement)
+            }
+            (Outcome::Page(page), Then::List { revision }) => {
+                if let Some((page, tools)) = page.tools {
+                    self.catalog.add_page(&revision, page, tools);
+                }
+                match page.fate {
+                    PageFate::Same => Ok(None),
+                    PageFate::Replaced(text) => Ok(Some(text)),
+                    PageFate::Refused(message) => Err(message),
+                }
+            }
+            (Outcome::Failed(reason), _) => Err(format!("{UNCHECKED}: {reason}")),
+            _ => Err(UNCHECKED.to_owned()),
+        };
+        let fate = match replacement {
+            Err(message) => failed(&message),
+            Ok(replacement) => {
+                edits.extend(replacement.map(|text| (result, text)));
+                let Some(text) = self.held_text(ticket).filter(|_| !edits.is_empty()) else {
+                    return self.settle(ticket, index, PartFate::Same);
+                };
+                apply(text, span, edits).map_or_else(|_| failed(UNCHECKED), PartFate::Edited)
+            }
+        };
+        self.settle(ticket, index, fate);
+    }
+}
+
+/// A part with `edits`.
+fn edited(part: &Part<'_>, edits: Vec<(Span, String)>) -> PartFate {
+    if edits.is_empty() {
+        return PartFate::Same;
+    }
+    apply(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
+}
+
+/// A message of the guard in place of a part.
+fn replaced(message: Vec<u8>) -> PartFate {
+    String::from_utf8(message).map_or(PartFate::Dropped, PartFate::Edited)
+}

@@ -1,0 +1,147 @@
+//! Messages that are held until all of their parts are decided.
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use smallvec::SmallVec;
+
+use super::action::{Action, Destination, Ticket};
+use super::Conversation;
+use crate::json::edit::Span;
+use crate::message::{Message, Parts};
+
+/// What becomes of one part of a message.
+#[derive(Debug)]
+pub(super) enum PartFate {
+    /// Not decided yet.
+    Waiting,
+    /// It leaves as it came.
+    Same,
+    /// This text takes its place.
+    Edited(String),
+    /// It does not leave.
+    Dropped,
+}
+
+/// A message that is held.
+#[derive(Debug)]
+pub(super) struct Held {
+    text: ByteString,
+    /// Whether it is a batch; one that is not taken apart leaves as a whole.
+    is_batch: bool,
+    is_split: bool,
+    parts: Vec<HeldPart>,
+}
+
+#[derive(Debug)]
+struct HeldPart {
+    span: Span,
+    to: Destination,
+    fate: PartFate,
+}
+
+/// The decisions about the parts of a message.
+pub(super) type Fates = SmallVec<[(Destination, PartFate); 1]>;
+
+impl Conversation {
+    /// Sends what is decided about a message, and holds what is not.
+    pub(super) fn release(&mut self, ticket: Ticket, message: &Message<'_>, fates: Fates) {
+        let is_batch = matches!(message.parts, Parts::Batch(_));
+        let is_split = is_batch && self.link.splits_batches();
+        let is_decided = fates.iter().all(|(_, fate)| !matches!(fate, PartFate::Waiting));
+        if let (false, true, [_]) = (is_batch, is_decided, &fates[..]) {
+            // The usual case: one message, decided at once.
+            if let Some((to, fate)) = fates.into_iter().next() {
+                let bytes = match fate {
+                    PartFate::Same => Some(message.text.as_bytes().clone()),
+                    PartFate::Edited(text) => Some(text.into()),
+                    PartFate::Waiting | PartFate::Dropped => None,
+                };
+                if let Some(bytes) = bytes {
+                    self.send(to, Some(ticket), bytes);
+                }
+            }
+            self.actions.push_back(Action::Done(ticket));
+            return;
+        }
+        let spans = message.parts.as_slice().iter().map(|part| part.span);
+        let parts = spans.zip(fates).map(|(span, (to, fate))| HeldPart { span, to, fate });
+        let mut held =
+            Held { text: message.text.clone(), is_batch, is_split, parts: parts.collect() };
+        if is_split {
+            for part in &mut held.parts {
+                send_part(&held.text, part, ticket, &mut self.actions);
+            }
+        }
+        if is_decided {
+            self.release_held(ticket, held);
+        } else {
+            self.held.insert(ticket, held);
+        }
+    }
+
+    /// Decides about one part of a held message.
+    pub(super) fn settle(&mut self, ticket: Ticket, index: usize, fate: PartFate) {
+        let Some(held) = self.held.get_mut(&ticket) else { return };
+        let Some(part) = held.parts.get_mut(index) else { return };
+        part.fate = fate;
+        if held.is_split {
+            send_part(&held.text, part, ticket, &mut self.actions);
+        }
+        let waits = |part: &HeldPart| matches!(part.fate, PartFate::Waiting);
+        if !held.parts.iter().any(waits)
+            && let Some(held) = self.held.remove(&ticket)
+        {
+            self.release_held(ticket, held);
+        }
+    }
+
+    /// The text of a part of a held message.
+    pub(super) fn held_text(&self, ticket: Ticket) -> Option<&ByteString> {
+        self.held.get(&ticket).map(|held| &held.text)
+    }
+
+    /// Sends a message of which all parts are decided.
+    fn release_held(&mut self, ticket: Ticket, held: Held) {
+        if !held.is_split && let Some(to) = held.parts.first().map(|part| part.to) {
+            let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
+            let text = |part: &HeldPart| match &part.fate {
+                PartFate::Same => Some(part.span.text(&held.text).to_owned()),
+                PartFate::Edited(text) => Some(text.clone()),
+                PartFate::Waiting | PartFate::Dropped => None,
+            };
+            let kept: Vec<_> = held.parts.iter().filter_map(text).collect();
+            let bytes = if is_same {
+                Some(held.text.clone().into_bytes())
+            } else if kept.is_empty() {
+                None
+            } else if held.is_batch {
+                Some(Bytes::from(format!("[{}]", kept.join(","))))
+            } else {
+                Some(Bytes::from(kept.concat()))
+            };
+            if let Some(bytes) = bytes {
+                self.send(to, Some(ticket), bytes);
+            }
+        }
+        self.actions.push_back(Action::Done(ticket));
+    }
+}
+
+/// Sends a part on its own way, if it is decided.
+fn send_part(
+    text: &ByteString,
+    part: &mut HeldPart,
+    ticket: Ticket,
+    actions: &mut std::collections::VecDeque<Action>,
+) {
+    let bytes = match std::mem::replace(&mut part.fate, PartFate::Dropped) {
+        PartFate::Waiting => {
+            part.fate = PartFate::Waiting;
+            return;
+        }
+        PartFate::Same => text.slice_ref(part.span.text(text)).into_bytes(),
+        PartFate::Edited(text) => text.into(),
+        PartFate::Dropped => return,
+    };
+    actions.push_back(Action::Send { to: part.to, ticket: Some(ticket), bytes });
+}

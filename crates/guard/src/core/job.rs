@@ -1,0 +1,92 @@
+//! Checks that take too long for the I/O thread.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytestring::ByteString;
+use toolpact_contract::{Contract, Revision};
+
+use crate::contract::arguments::check_arguments;
+use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
+use crate::contract::catalog::{PageRequest, Tool};
+use crate::contract::list::{CheckedPage, PageCheck};
+use crate::contract::result::{CheckedResult, ResultCheck};
+use crate::message::INLINE_BYTES;
+use crate::server::{GuardedServer, Rules};
+
+/// A job of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct JobId(pub(super) u64);
+
+/// A check that takes too long for the I/O thread.
+pub(crate) struct Job {
+    pub(crate) id: JobId,
+    pub(super) server: Arc<GuardedServer>,
+    pub(super) rules: Arc<Rules>,
+    pub(super) check: Check,
+    pub(super) abandoned: Arc<AtomicBool>,
+}
+
+/// What to check.
+pub(super) enum Check {
+    Arguments { contract: Contract, arguments: Option<ByteString>, revision: Revision },
+    Result { tool: Option<Tool>, result: ByteString, revision: Revision },
+    Page { request: PageRequest, others: HashSet<String>, result: ByteString, revision: Revision },
+}
+
+/// What a job came to.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    /// The tool error to answer the call with, as JSON; `None` lets the call pass.
+    Arguments(Option<String>),
+    Result(CheckedResult),
+    Page(CheckedPage),
+    /// The check could not be run to its end.
+    Failed(&'static str),
+}
+
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Job").field(&self.id).finish()
+    }
+}
+
+impl Job {
+    /// The bytes that parsed values may take while it runs, at most `cap`.
+    pub(crate) fn memory(&self, cap: usize) -> usize {
+        let bytes = match &self.check {
+            Check::Arguments { arguments, .. } => arguments.as_ref().map_or(0, |it| value_bytes(it)),
+            Check::Result { result, .. } => value_bytes(result),
+            // The text and the value of each tool, and the shaped copy.
+            Check::Page { result, .. } => 3 * value_bytes(result),
+        };
+        if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
+    }
+
+    /// Whether nobody waits for its outcome any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// Runs it under `budget`.
+    pub(crate) fn run(&self, mut budget: Budget) -> Result<Outcome, OutOfBudget> {
+        let (server, rules) = (&*self.server, &*self.rules);
+        Ok(match &self.check {
+            Check::Arguments { contract, arguments, revision } => {
+                let text = arguments.as_deref();
+                let refusal =
+                    check_arguments(server, rules, contract, text, revision, &mut budget)?;
+                Outcome::Arguments(refusal)
+            }
+            Check::Result { tool, result, revision } => {
+                let check = ResultCheck { server, rules, tool: tool.as_ref(), revision };
+                Outcome::Result(check.check(result, None, &mut budget)?)
+            }
+            Check::Page { request, others, result, revision } => {
+                let check = PageCheck { server, rules, request: *request, others, revision };
+                Outcome::Page(check.check(result))
+            }
+        })
+    }
+}

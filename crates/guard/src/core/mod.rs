@@ -1,0 +1,320 @@
+//! A conversation between clients and one server, without I/O.
+//!
+//! Messages, finished jobs and time go in; [`Action`]s come out of [`Conversation::poll`]. Nothing in
+//! here opens a socket, starts a task or reads a clock, so that every transport makes the same
+//! decisions, and tests need none.
+
+mod action;
+mod fetch;
+mod from_client;
+mod from_server;
+mod held;
+mod job;
+mod pending;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use bytes::Bytes;
+use toolpact_contract::Revision;
+
+pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
+pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
+use self::fetch::{Fetcher, WaitingCall};
+use self::held::Held;
+pub(crate) use self::job::{Job, JobId, Outcome};
+use self::job::Check;
+use self::pending::{PendingRequests, Purpose};
+use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
+use crate::contract::list::HIDDEN;
+use crate::contract::tasks::Tasks;
+use crate::event::Event;
+use crate::json::edit::Span;
+use crate::message::{Handshake, Id, code, error};
+use crate::server::{GuardedServer, Rules};
+
+/// How clients and the server of a conversation are connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Link {
+    /// One client and one server on a pipe: ids pass as they are.
+    Pipe,
+    /// One client on HTTP and a process: ids that some peers do not read exactly are replaced.
+    Session,
+    /// Many clients on HTTP share a process: ids and progress tokens are replaced.
+    Shared,
+    /// Each request has a stream of its own to the server, as on HTTP.
+    Streams,
+}
+
+impl Link {
+    /// Whether a batch is taken apart, because its messages may go different ways.
+    fn splits_batches(self) -> bool {
+        matches!(self, Self::Session | Self::Shared)
+    }
+}
+
+/// Where a message of the server came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The pipe that all messages share.
+    Pipe,
+    /// The response to the request of this stream.
+    Stream(StreamId),
+    /// A stream with which the client resumes an earlier one.
+    Resumed(StreamId),
+    /// A stream on which the client, as this stream, listens for whatever comes.
+    Listening(StreamId),
+}
+
+/// What a finished job was for.
+#[derive(Debug)]
+enum JobPurpose {
+    /// The arguments of a call.
+    Call(WaitingCall, Option<Tool>),
+    /// An answer of the server.
+    Answer(HeldAnswer),
+    /// A page that the guard requested itself.
+    OwnPage(AskId),
+}
+
+/// A part of a held message of the server whose result is being checked.
+#[derive(Debug)]
+struct HeldAnswer {
+    ticket: Ticket,
+    index: usize,
+    /// The part in the text of the message, and the result in it.
+    span: Span,
+    result: Span,
+    /// The edits that are needed whatever comes of the check.
+    edits: Vec<(Span, String)>,
+    /// The request that it answers.
+    id: Option<Id>,
+    then: Then,
+}
+
+/// What to do with a checked answer, beside sending it.
+#[derive(Debug)]
+enum Then {
+    /// Remember the tasks that it created.
+    Call { tool: Option<Tool>, revision: Revision },
+    /// Add the page to the catalog.
+    List { revision: Revision },
+}
+
+#[derive(Debug)]
+struct RunningJob {
+    stream: Option<StreamId>,
+    purpose: JobPurpose,
+    abandoned: Arc<AtomicBool>,
+}
+
+/// A conversation between clients and one server.
+pub(crate) struct Conversation {
+    server: Arc<GuardedServer>,
+    link: Link,
+    catalog: Catalog,
+    tasks: Tasks,
+    pending: PendingRequests,
+    negotiated: Revision,
+    fetcher: Fetcher,
+    held: HashMap<Ticket, Held>,
+    jobs: HashMap<JobId, RunningJob>,
+    actions: VecDeque<Action>,
+    /// The last number that was given to a ticket, a job, or a request.
+    last: u64,
+}
+
+/// How the ids of the guard's own requests start.
+const OWN_ID: &str = "toolpact-guard/";
+
+impl Conversation {
+    /// A conversation with `server`. Requests that name no revision, before one is negotiated, are of
+    /// `revision`.
+    pub(crate) fn new(server: Arc<GuardedServer>, link: Link, revision: Revision) -> Self {
+        Self {
+            server,
+            link,
+            catalog: Catalog::default(),
+            tasks: Tasks::default(),
+            pending: PendingRequests::default(),
+            negotiated: revision,
+            fetcher: Fetcher::default(),
+            held: HashMap::new(),
+            jobs: HashMap::new(),
+            actions: VecDeque::new(),
+            last: 0,
+        }
+    }
+
+    /// The next action, if there is one.
+    pub(crate) fn poll(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When [`Conversation::on_timeout`] has to be called.
+    pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        self.fetcher.deadline()
+    }
+
+    /// Takes the outcome of a job.
+    pub(crate) fn on_judged(&mut self, job: JobId, outcome: Outcome, now: Instant) {
+        let Some(RunningJob { purpose, .. }) = self.jobs.remove(&job) else { return };
+        match purpose {
+            JobPurpose::Call(call, tool) => {
+                let refusal = match outcome {
+                    Outcome::Arguments(refusal) => refusal,
+                    Outcome::Failed(reason) => Some(call.failure(reason)),
+                    _ => Some(call.failure("the check failed")),
+                };
+                self.conclude_call(&call, tool, refusal);
+            }
+            JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
+            JobPurpose::OwnPage(ask) => match outcome {
+                Outcome::Page(page) => self.take_own_page(ask, page, now),
+                Outcome::Failed(reason) => self.fail_fetch(ask, reason, now),
+                _ => self.fail_fetch(ask, "the check failed", now),
+            },
+        }
+    }
+
+    /// The stream is closed: its client has left, or has its answers. With `may_resume` its requests
+    /// are remembered, because the client may come back for their answers.
+    pub(crate) fn close_stream(&mut self, stream: StreamId, may_resume: bool) {
+        self.abandon_jobs(stream);
+        if may_resume {
+            return self.pending.keep_resumable(stream);
+        }
+        for (key, pending) in self.pending.close(stream) {
+            if pending.is_answered || pending.is_held || self.link == Link::Streams {
+                continue;
+            }
+            if self.link == Link::Shared {
+                let bytes = cancellation(&key.1);
+                self.send(Destination::Server(stream), None, bytes);
+            }
+            // The answer of the process is still recognized, and goes nowhere.
+            let mut abandoned = pending;
+            (abandoned.is_abandoned, abandoned.stream) = (true, StreamId::PIPE);
+            let _ = self.pending.insert(key, abandoned);
+        }
+    }
+
+    /// The server is gone: all requests get an error that says `reason`.
+    pub(crate) fn on_server_gone(&mut self, reason: &str) {
+        self.give_up(None, reason, true);
+        self.fetcher.stop();
+    }
+
+    /// Whether no message is held.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Whether no client waits for an answer.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.pending.is_idle() && self.held.is_empty()
+    }
+
+    /// Whether `stream` waits for an answer that is checked.
+    pub(crate) fn expects_checked(&self, stream: StreamId) -> bool {
+        self.server.rules().settings.is_inspecting() && self.pending.expects_checked(stream)
+    }
+
+    /// Answers the requests of `stream` that are still open with an error.
+    pub(crate) fn fail_stream(&mut self, stream: StreamId, reason: &str) {
+        self.give_up(Some(stream), reason, false);
+    }
+
+    /// Moves `stream` and its requests to `other`: the answer on it opened a session.
+    pub(crate) fn move_stream(&mut self, stream: StreamId, other: &mut Self) {
+        for (key, pending) in self.pending.close(stream) {
+            // Streams are never shared, so their keys are not in use.
+            let _ = other.pending.insert(key, pending);
+        }
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    fn send(&mut self, to: Destination, ticket: Option<Ticket>, bytes: impl Into<Bytes>) {
+        self.actions.push_back(Action::Send { to, ticket, bytes: bytes.into() });
+    }
+
+    /// Answers a request of the client behind `stream` with an error.
+    fn refuse(&mut self, stream: StreamId, id: Option<&Id>, code: i32, message: &str) {
+        self.send(Destination::Answer(stream), None, error(id, code, message));
+    }
+
+    fn find_tool(&mut self, rules: &Rules, revision: &Revision, name: &str) -> Lookup {
+        if rules.settings.is_hidden(name) {
+            return Lookup::Found(Tool::Withheld(HIDDEN.into()));
+        }
+        self.catalog.under(rules.generation).find(revision, name)
+    }
+
+    /// Starts a job for `stream`.
+    fn start_job(&mut self, stream: Option<StreamId>, check: Check, purpose: JobPurpose) {
+        let id = JobId(self.next_number());
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let (server, rules) = (Arc::clone(&self.server), self.server.rules().clone());
+        let flag = Arc::clone(&abandoned);
+        self.jobs.insert(id, RunningJob { stream, purpose, abandoned });
+        let job = Job { id, server, rules, check, abandoned: flag };
+        self.actions.push_back(Action::Judge(Box::new(job)));
+    }
+
+    /// Stops the jobs whose outcome nobody waits for any more.
+    fn abandon_jobs(&mut self, stream: StreamId) {
+        let held = &mut self.held;
+        self.jobs.retain(|_, job| {
+            if job.stream != Some(stream) {
+                return true;
+            }
+            job.abandoned.store(true, Ordering::Relaxed);
+            match &job.purpose {
+                JobPurpose::Answer(HeldAnswer { ticket, .. })
+                | JobPurpose::Call(WaitingCall { ticket, .. }, _) => drop(held.remove(ticket)),
+                JobPurpose::OwnPage(_) => {}
+            }
+            false
+        });
+        self.fetcher.forget_calls(stream, held);
+    }
+
+    /// Answers open requests with an error: of `stream`, or of all streams.
+    fn give_up(&mut self, stream: Option<StreamId>, reason: &str, held: bool) {
+        for key in self.pending.open_keys(stream, held) {
+            let Some(pending) = self.pending.remove(&key) else { continue };
+            if matches!(pending.purpose, Purpose::Own(_)) || pending.is_abandoned {
+                continue;
+            }
+            let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or(key.1);
+            self.refuse(pending.stream, Some(&id), code::INTERNAL, reason);
+        }
+    }
+
+    /// Takes what the server says about itself.
+    fn shake_hands(&mut self, result: &str) {
+        if let Some(Handshake { revision, server }) = Handshake::read(result) {
+            self.server.status().record_handshake(server, revision.as_ref());
+            if let Some(revision) = revision {
+                self.negotiated = revision;
+            }
+        }
+    }
+
+    fn report(&self, event: Event) {
+        self.server.report(event);
+    }
+}
+
+/// The notification that cancels the request `id`.
+fn cancellation(id: &Id) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"the client has left"}}}}"#
+    )
+}

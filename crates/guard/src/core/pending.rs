@@ -1,0 +1,328 @@
+//! Requests that wait for their answer.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+
+use toolpact_contract::Revision;
+
+use super::action::{AskId, StreamId};
+use crate::contract::catalog::{PageRequest, Tool};
+use crate::message::Id;
+
+/// The most requests that wait at a time in one conversation.
+pub(crate) const MAX_PENDING: usize = 65_536;
+
+/// The most closed streams of one conversation whose requests are remembered, because a client may
+/// resume them.
+const MAX_RESUMABLE: usize = 1024;
+
+/// Why a request was sent, as far as its answer is checked.
+#[derive(Clone, Debug)]
+pub(super) enum Purpose {
+    /// The answer names the server and the revision.
+    Handshake,
+    /// A page of the tool list.
+    List { request: PageRequest, revision: Revision },
+    /// A call of a tool, or a request for its result.
+    Call { tool: Option<Tool>, revision: Revision },
+    /// A request about a task, whose answer may hold the result of a call.
+    Task { tool: Option<Tool>, revision: Revision },
+    /// A request of the guard itself.
+    Own(AskId),
+    /// Anything else.
+    Other,
+}
+
+/// A request that waits for its answer.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    /// The stream that its answer goes to.
+    pub(super) stream: StreamId,
+    pub(super) purpose: Purpose,
+    /// Whether the server has not seen it yet.
+    pub(super) is_held: bool,
+    /// Whether it was answered; kept because a client may resume its stream.
+    pub(super) is_answered: bool,
+    /// Whether its client has left.
+    pub(super) is_abandoned: bool,
+    /// The id that the client gave it, as JSON, where the server sees another one.
+    pub(super) client_id: Option<String>,
+    /// The progress token that the server sees, and the one that the client gave, as JSON.
+    pub(super) token: Option<(Id, Option<String>)>,
+    serial: u64,
+}
+
+impl Pending {
+    pub(super) fn new(stream: StreamId, purpose: Purpose) -> Self {
+        Self {
+            stream,
+            purpose,
+            is_held: false,
+            is_answered: false,
+            is_abandoned: false,
+            client_id: None,
+            token: None,
+            serial: 0,
+        }
+    }
+
+    /// Whether an answer is expected.
+    fn is_open(&self) -> bool {
+        !self.is_held && !self.is_answered
+    }
+}
+
+/// Where ids are told apart: one scope for a pipe, one for each stream otherwise.
+pub(super) type Key = (StreamId, Id);
+
+/// Why a request cannot be added.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NotAdded {
+    /// A pending request has the same id.
+    InUse,
+    /// There are [`MAX_PENDING`] requests already.
+    TooMany,
+}
+
+/// The requests that wait for their answer.
+#[derive(Debug, Default)]
+pub(super) struct PendingRequests {
+    requests: HashMap<Key, Pending>,
+    /// The requests of each stream, but for the one of a pipe.
+    streams: HashMap<StreamId, Vec<Key>>,
+    /// The requests with a progress token, by the token that the server sees.
+    tokens: HashMap<Id, Key>,
+    resumable: VecDeque<StreamId>,
+    serial: u64,
+}
+
+impl PendingRequests {
+    pub(super) fn insert(&mut self, key: Key, pending: Pending) -> Result<(), NotAdded> {
+        if self.requests.len() >= MAX_PENDING {
+            return Err(NotAdded::TooMany);
+        }
+        self.serial += 1;
+        let stream = pending.stream;
+        match self.requests.entry(key) {
+            Entry::Occupied(_) => return Err(NotAdded::InUse),
+            Entry::Vacant(vacant) => {
+                if stream != StreamId::PIPE {
+                    self.streams.entry(stream).or_default().push(vacant.key().clone());
+                }
+                if let Some((token, _)) = &pending.token {
+                    self.tokens.insert(token.clone(), vacant.key().clone());
+                }
+                vacant.insert(Pending { serial: self.serial, ..pending });
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&Pending> {
+        self.requests.get(key)
+    }
+
+    pub(super) fn get_mut(&mut self, key: &Key) -> Option<&mut Pending> {
+        self.requests.get_mut(key)
+    }
+
+    pub(super) fn remove(&mut self, key: &Key) -> Option<Pending> {
+        let pending = self.requests.remove(key)?;
+        if let Some((token, _)) = &pending.token
+            && self.tokens.get(token) == Some(key)
+        {
+            self.tokens.remove(token);
+        }
+        Some(pending)
+    }
+
+    /// Takes the request that an answer with `id` on a pipe belongs to.
+    pub(super) fn answer(&mut self, id: &Id) -> Option<Pending> {
+        let mut take = |id: Id| {
+            let key = (StreamId::PIPE, id);
+            let is_open = self.requests.get(&key).is_some_and(Pending::is_open);
+            if is_open { self.remove(&key) } else { None }
+        };
+        take(id.clone()).or_else(|| take(id.other_reading()?))
+    }
+
+    /// The request that an answer with `id` on `stream` belongs to, marked as answered.
+    ///
+    /// Some clients take whatever answer comes on the stream of a request for the answer to it. So an
+    /// answer with another id belongs to the only request that is open there.
+    pub(super) fn answer_on(
+        &mut self,
+        stream: StreamId,
+        id: Option<&Id>,
+        is_resumed: bool,
+    ) -> Option<Pending> {
+        let fits = |pending: &Pending| {
+            if is_resumed { !pending.is_held } else { pending.is_open() }
+        };
+        let exact = |id: Id| {
+            let key = (stream, id);
+            self.requests.get(&key).filter(|pending| fits(pending)).map(|_| key)
+        };
+        let key = id.and_then(|id| exact(id.clone()).or_else(|| exact(id.other_reading()?)));
+        let key = key.or_else(|| {
+            let keys = self.streams.get(&stream)?.iter();
+            let mut open =
+                keys.filter(|key| self.requests.get(key).is_some_and(|pending| fits(pending)));
+            let only = open.next()?;
+            open.next().is_none().then(|| only.clone())
+        })?;
+        let pending = self.requests.get_mut(&key)?;
+        pending.is_answered = true;
+        Some(pending.clone())
+    }
+
+    /// The request that an answer with `id` belongs to, whatever its stream, marked as answered.
+    pub(super) fn answer_anywhere(&mut self, id: &Id) -> Option<Pending> {
+        let other = id.other_reading();
+        let fits = |key: &Key, pending: &Pending| {
+            pending.is_open() && (key.1 == *id || Some(&key.1) == other.as_ref())
+        };
+        let mut found = self.requests.iter_mut().filter(|(key, pending)| fits(key, pending));
+        let (_, pending) = found.next()?;
+        // Two requests of the same id on two streams: nobody can tell which one it answers.
+        if found.next().is_some() {
+            return None;
+        }
+        pending.is_answered = true;
+        Some(pending.clone())
+    }
+
+    /// The request with the progress token `token`.
+    pub(super) fn by_token(&self, token: &Id) -> Option<&Pending> {
+        self.get(self.tokens.get(token)?)
+    }
+
+    /// The request whose client gave it the id `text`, where the server sees another one.
+    pub(super) fn find_replaced(&self, text: &str) -> Option<Key> {
+        let is_it = |pending: &Pending| pending.client_id.as_deref() == Some(text);
+        self.requests.iter().find(|(_, pending)| is_it(pending)).map(|(key, _)| key.clone())
+    }
+
+    /// Whether a client waits for an answer.
+    pub(super) fn is_idle(&self) -> bool {
+        let waits = |pending: &Pending| {
+            !pending.is_answered
+                && !pending.is_abandoned
+                && !matches!(pending.purpose, Purpose::Own(_))
+        };
+        !self.requests.values().any(waits)
+    }
+
+    /// Whether `stream` has a request whose answer is checked.
+    pub(super) fn expects_checked(&self, stream: StreamId) -> bool {
+        let keys = self.streams.get(&stream).into_iter().flatten();
+        let mut pending = keys.filter_map(|key| self.requests.get(key));
+        pending.any(|pending| {
+            pending.is_open()
+                && !matches!(pending.purpose, Purpose::Other | Purpose::Handshake)
+        })
+    }
+
+    /// The requests of `stream`, which are forgotten.
+    pub(super) fn close(&mut self, stream: StreamId) -> Vec<(Key, Pending)> {
+        let keys = self.streams.remove(&stream).unwrap_or_default();
+        let of_stream = |pending: &Pending| pending.stream == stream;
+        keys.into_iter()
+            .filter_map(|key| {
+                self.requests.get(&key).is_some_and(of_stream).then(|| {
+                    let pending = self.remove(&key);
+                    pending.map(|pending| (key, pending))
+                })?
+            })
+            .collect()
+    }
+
+    /// Keeps the requests of a closed stream, because its client may resume it; the oldest such
+    /// streams are forgotten.
+    pub(super) fn keep_resumable(&mut self, stream: StreamId) {
+        if !self.streams.contains_key(&stream) || self.resumable.contains(&stream) {
+            return;
+        }
+        self.resumable.push_back(stream);
+        if self.resumable.len() > MAX_RESUMABLE
+            && let Some(oldest) = self.resumable.pop_front()
+        {
+            self.close(oldest);
+        }
+    }
+
+    /// The keys of all requests that wait for an answer, oldest first: of `stream`, or of all
+    /// streams. Requests that the server has not seen count only with `held`.
+    pub(super) fn open_keys(&self, stream: Option<StreamId>, held: bool) -> Vec<Key> {
+        let is_meant = |pending: &Pending| {
+            !pending.is_answered
+                && (held || !pending.is_held)
+                && stream.is_none_or(|stream| pending.stream == stream)
+        };
+        let open = self.requests.iter().filter(|(_, pending)| is_meant(pending));
+        let mut open: Vec<_> = open.map(|(key, pending)| (pending.serial, key.clone())).collect();
+        open.sort_unstable_by_key(|(serial, _)| *serial);
+        open.into_iter().map(|(_, key)| key).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose, StreamId};
+    use crate::message::Id;
+
+    fn pending(stream: StreamId) -> Pending {
+        Pending::new(stream, Purpose::Other)
+    }
+
+    #[test]
+    fn an_id_waits_once_on_a_pipe() {
+        let mut requests = PendingRequests::default();
+        let key = (StreamId::PIPE, Id::Integer(1));
+        requests.insert(key.clone(), pending(StreamId::PIPE)).unwrap();
+        let again = requests.insert(key, pending(StreamId::PIPE));
+        assert_eq!(again, Err(NotAdded::InUse));
+        assert!(requests.answer(&Id::String("1".into())).is_some());
+        assert!(requests.answer(&Id::Integer(1)).is_none());
+        assert!(requests.is_idle());
+    }
+
+    #[test]
+    fn a_held_request_has_no_answer() {
+        let mut requests = PendingRequests::default();
+        let held = Pending { is_held: true, ..pending(StreamId::PIPE) };
+        requests.insert((StreamId::PIPE, Id::Integer(1)), held).unwrap();
+        assert!(requests.answer(&Id::Integer(1)).is_none());
+        assert_eq!(requests.open_keys(None, true).len(), 1);
+        assert!(requests.open_keys(None, false).is_empty());
+    }
+
+    #[test]
+    fn an_answer_on_a_stream_belongs_to_its_only_request() {
+        let mut requests = PendingRequests::default();
+        let (one, two) = (StreamId::new(), StreamId::new());
+        requests.insert((one, Id::Integer(1)), pending(one)).unwrap();
+        requests.insert((two, Id::Integer(1)), pending(two)).unwrap();
+        assert!(requests.answer_on(one, Some(&Id::Integer(7)), false).is_some());
+        assert!(requests.answer_on(one, Some(&Id::Integer(1)), false).is_none());
+        assert!(requests.answer_on(one, Some(&Id::Integer(1)), true).is_some());
+        assert!(requests.answer_anywhere(&Id::Integer(1)).is_some());
+        requests.insert((two, Id::Integer(2)), pending(two)).unwrap();
+        requests.insert((two, Id::Integer(3)), pending(two)).unwrap();
+        assert!(requests.answer_on(two, Some(&Id::Integer(9)), false).is_none());
+        assert_eq!(requests.close(two).len(), 3);
+    }
+
+    #[test]
+    fn remembers_a_bounded_number_of_closed_streams() {
+        let mut requests = PendingRequests::default();
+        for _ in 0..2 * MAX_RESUMABLE {
+            let stream = StreamId::new();
+            requests.insert((stream, Id::Integer(1)), pending(stream)).unwrap();
+            requests.keep_resumable(stream);
+            requests.keep_resumable(stream);
+        }
+        assert_eq!(requests.requests.len(), MAX_RESUMABLE);
+        assert_eq!(requests.streams.len(), MAX_RESUMABLE);
+    }
+}

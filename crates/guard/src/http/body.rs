@@ -1,0 +1,175 @@
+//! Bodies, read within bounds of size, time and memory.
+
+use std::error::Error;
+use std::time::Duration;
+
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::Bytes;
+use hyper::{Response, StatusCode};
+use tokio::time::{Instant, timeout_at};
+
+use super::respond::{Body, plain, refuse};
+use crate::message::code;
+use crate::runtime::memory::{MemoryLimit, NoMemory};
+
+/// How long a body may take, beside the time for its bytes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The bytes of a body that must arrive in a second.
+const RATE: usize = 4 << 10;
+
+/// Why a body is not read.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BodyError {
+    #[error("message exceeds the limit of {0} bytes (--max-message)")]
+    TooLong(usize),
+    #[error("{0}")]
+    NoMemory(NoMemory),
+    #[error("the body ended early")]
+    Incomplete,
+    #[error("timed out reading the request body")]
+    TimedOut,
+}
+
+impl BodyError {
+    /// The answer to a client whose body is not read.
+    pub(crate) fn response(&self) -> Response<Body> {
+        let text = self.to_string();
+        match self {
+            Self::TooLong(_) => refuse(StatusCode::PAYLOAD_TOO_LARGE, code::REQUEST, &text),
+            Self::NoMemory(_) => refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text),
+            Self::Incomplete => plain(StatusCode::BAD_REQUEST, "the body ended early\n"),
+            Self::TimedOut => {
+                plain(StatusCode::REQUEST_TIMEOUT, "timed out reading the request body\n")
+            }
+        }
+    }
+}
+
+/// Reads the body of a client, which has to arrive in time.
+pub(crate) async fn read_request<B>(
+    body: B,
+    max: usize,
+    memory: &MemoryLimit,
+) -> Result<Bytes, BodyError>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    read(body, max, memory, true).await
+}
+
+/// Reads the body of a server; its client decides how long that may take.
+pub(crate) async fn read_response<B>(
+    body: B,
+    max: usize,
+    memory: &MemoryLimit,
+) -> Result<Bytes, BodyError>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    read(body, max, memory, false).await
+}
+
+async fn read<B>(
+    body: B,
+    max: usize,
+    memory: &MemoryLimit,
+    is_timed: bool,
+) -> Result<Bytes, BodyError>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    if body.size_hint().lower() > max as u64 {
+        return Err(BodyError::TooLong(max));
+    }
+    let mut body = Limited::new(body, max);
+    // Most bodies come in one piece, which is not copied.
+    let (mut first, mut all) = (Bytes::new(), Vec::new());
+    let mut reservation = memory.message();
+    let mut deadline = is_timed.then(|| Instant::now() + PATIENCE);
+    loop {
+        let frame = match deadline {
+            Some(deadline) => timeout_at(deadline, body.frame()).await,
+            None => Ok(body.frame().await),
+        };
+        let frame = match frame {
+            Ok(None) if all.is_empty() => return Ok(reservation.attach(first)),
+            Ok(None) => return Ok(reservation.attach(all)),
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
+                return Err(BodyError::TooLong(max));
+            }
+            Ok(Some(Err(_))) => return Err(BodyError::Incomplete),
+            Err(_) => return Err(BodyError::TimedOut),
+        };
+        let Ok(piece) = frame.into_data() else { continue };
+        let bytes = first.len().max(all.len()) + piece.len();
+        reservation.grow(bytes).await.map_err(BodyError::NoMemory)?;
+        if let Some(deadline) = &mut deadline {
+            *deadline += Duration::from_secs_f64(piece.len() as f64 / RATE as f64);
+        }
+        if first.is_empty() {
+            first = piece;
+            continue;
+        }
+        if all.is_empty() {
+            all.extend_from_slice(&first);
+        }
+        if bytes > all.capacity() {
+            // Twice as much as before, but no more than allowed.
+            let capacity = bytes.saturating_mul(2).min(max);
+            reservation.grow(capacity).await.map_err(BodyError::NoMemory)?;
+            all.reserve_exact(capacity - all.len());
+        }
+        all.extend_from_slice(&piece);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::channel::Channel;
+    use hyper::StatusCode;
+    use hyper::body::Bytes;
+    use tokio::time::{Duration, sleep};
+
+    use super::{MemoryLimit, read_request};
+
+    /// What becomes of `pieces`, and the end of the body if it `ends`.
+    async fn read(pieces: &[&'static str], ends: bool) -> Result<Bytes, StatusCode> {
+        let (mut sender, body) = Channel::<Bytes>::new(8);
+        for piece in pieces {
+            sender.send_data(Bytes::from_static(piece.as_bytes())).await.unwrap();
+        }
+        let _open = (!ends).then_some(sender);
+        let read = read_request(body, 10, &MemoryLimit::default()).await;
+        read.map_err(|error| error.response().status())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_is_bounded_in_size_and_time() {
+        assert_eq!(read(&[], true).await.unwrap(), "");
+        assert_eq!(read(&["abc"], true).await.unwrap(), "abc");
+        assert_eq!(read(&["abc", "", "def", "ghij"], true).await.unwrap(), "abcdefghij");
+        assert_eq!(read(&["abc", "defghijk"], true).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
+        assert_eq!(read(&["abc"], false).await, Err(StatusCode::REQUEST_TIMEOUT));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_of_a_byte_a_second_times_out() {
+        let (mut sender, body) = Channel::<Bytes>::new(8);
+        let sent = tokio::spawn(async move {
+            let mut sent = 0;
+            while sender.send_data(Bytes::from_static(b"a")).await.is_ok() {
+                sent += 1;
+                sleep(Duration::from_secs(1)).await;
+            }
+            sent
+        });
+        let read = read_request(body, 1 << 20, &MemoryLimit::default()).await;
+        assert_eq!(read.unwrap_err().response().status(), StatusCode::REQUEST_TIMEOUT);
+        assert!(sent.await.unwrap() < 60);
+    }
+}

@@ -1,0 +1,91 @@
+//! Responses, and the headers that stay with one connection.
+
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{
+    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
+};
+use hyper::http::response::Parts;
+use hyper::{HeaderMap, Response, StatusCode};
+
+use crate::message::error;
+
+/// The body of a request or a response.
+pub(crate) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The headers about a connection, whatever `Connection` says.
+static HOP_BY_HOP: [HeaderName; 7] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+];
+
+/// Removes the headers that are about one connection.
+pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<HeaderName> = headers
+        .get_all(CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    for name in HOP_BY_HOP.iter().chain(&named) {
+        headers.remove(name);
+    }
+}
+
+/// A response as it came.
+pub(crate) fn forward(response: Response<Incoming>) -> Response<Body> {
+    let (mut parts, body) = response.into_parts();
+    remove_hop_by_hop(&mut parts.headers);
+    Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())
+}
+
+/// A response with another body.
+pub(crate) fn with_body(mut parts: Parts, body: Body) -> Response<Body> {
+    remove_hop_by_hop(&mut parts.headers);
+    parts.headers.remove(CONTENT_LENGTH);
+    Response::from_parts(parts, body)
+}
+
+/// A body that is all there.
+pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
+    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A response with JSON.
+pub(crate) fn json(status: StatusCode, bytes: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(full(bytes));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// A response with a JSON-RPC error about no request in particular.
+pub(crate) fn refuse(status: StatusCode, code: i32, message: &str) -> Response<Body> {
+    json(status, error(None, code, message))
+}
+
+/// A response with a line of text.
+pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(full(text));
+    *response.status_mut() = status;
+    response
+}
+
+/// The messages `texts` as one body: a batch, or a single message.
+pub(crate) fn join(texts: &[Bytes], is_batch: bool) -> Bytes {
+    match texts {
+        [one] if !is_batch => one.clone(),
+        _ => {
+            let texts: Vec<_> = texts.iter().map(|text| text.trim_ascii()).collect();
+            [b"[", &texts.join(&b","[..])[..], b"]"].concat().into()
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! JSON text: read strictly, and changed in as few places as possible.
+
+pub(crate) mod edit;
+pub(crate) mod members;
+pub(crate) mod strict;

@@ -1,0 +1,94 @@
+//! The tools of a server on HTTP.
+
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Method, Request, Uri};
+use serde_json::{Value, json};
+
+use super::{Peer, ToolsError, list};
+use crate::http::respond::full;
+use crate::http::{Client, UpstreamError, parse_upstream};
+use crate::message::Id;
+use crate::proxy::read_answer;
+use crate::settings::MAX_MESSAGE;
+
+const SESSION: &str = "mcp-session-id";
+
+/// Asks the server at `url` for all its tools, with `headers` in every request: a `tools/list` result
+/// with all pages in one. A session that was opened for it is ended.
+///
+/// Fails at once where `url` is no `http` or `https` URL. Use the future with a timeout: a server may
+/// never answer.
+pub fn tools(
+    client: Client,
+    url: &str,
+    mut headers: HeaderMap,
+) -> Result<impl Future<Output = Result<Value, ToolsError>>, UpstreamError> {
+    let accept = HeaderValue::from_static("application/json, text/event-stream");
+    headers.insert(ACCEPT, accept);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let mut remote = Remote { client, url: parse_upstream(url)?, headers };
+    Ok(async move {
+        let tools = list(&mut remote).await;
+        if remote.headers.contains_key(SESSION) {
+            // The server may refuse, and end the session when it likes.
+            let _ = remote.send(Method::DELETE, String::new()).await;
+        }
+        tools.map(|tools| json!({ "tools": tools }))
+    })
+}
+
+struct Remote {
+    client: Client,
+    url: Uri,
+    headers: HeaderMap,
+}
+
+impl Remote {
+    async fn send(
+        &self,
+        method: Method,
+        body: String,
+    ) -> Result<hyper::Response<hyper::body::Incoming>, ToolsError> {
+        let mut request = Request::new(full(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.url.clone();
+        *request.headers_mut() = self.headers.clone();
+        self.client.send(request).await.map_err(ToolsError::Unreached)
+    }
+}
+
+impl Peer for Remote {
+    async fn ask(
+        &mut self,
+        method: &'static str,
+        id: &Id,
+        request: &Value,
+    ) -> Result<Value, ToolsError> {
+        if self.headers.contains_key("mcp-method") {
+            self.headers.insert("mcp-method", HeaderValue::from_static(method));
+        }
+        let response = self.send(Method::POST, request.to_string()).await?;
+        if method == "initialize"
+            && let Some(session) = response.headers().get(SESSION)
+        {
+            self.headers.insert(SESSION, session.clone());
+        }
+        let status = response.status();
+        let answer = read_answer(response, MAX_MESSAGE, Some(id)).await;
+        let answer = answer.and_then(|(answer, _)| serde_json::from_slice(&answer).ok());
+        answer.ok_or(ToolsError::Status { method, status })
+    }
+
+    async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError> {
+        self.send(Method::POST, notification.to_string()).await.map(drop)
+    }
+
+    fn set_revision(&mut self, revision: &str) {
+        if let Ok(revision) = revision.parse() {
+            self.headers.insert("mcp-protocol-version", revision);
+        }
+        if !self.headers.contains_key(SESSION) {
+            self.headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Asking a live server for all its tools.
+
+mod http;
+mod stdio;
+
+use std::io;
+
+use serde_json::{Value, json};
+
+pub use self::http::tools as http_tools;
+pub use self::stdio::tools as stdio_tools;
+use crate::core::{Endless, MAX_PAGES, Pages};
+use crate::message::Id;
+
+/// Why a server gives no tools.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolsError {
+    /// The server cannot be written to or read from.
+    #[error("could not talk to the server")]
+    Io(#[from] io::Error),
+    /// The server cannot be reached.
+    #[error("could not reach the server: {0}")]
+    Unreached(String),
+    /// The server answered with something other than a message.
+    #[error("the server answered `{method}` with {status} and no message")]
+    Status {
+        /// What it was asked.
+        method: &'static str,
+        /// What it answered.
+        status: hyper::StatusCode,
+    },
+    /// The server ended.
+    #[error("the server ended before it answered `{0}`")]
+    Ended(&'static str),
+    /// The server answered with an error.
+    #[error("the server refused `{method}`: {error}")]
+    Refused {
+        /// What it was asked.
+        method: &'static str,
+        /// The error, as JSON.
+        error: String,
+    },
+    /// The list does not end.
+    #[error("expected at most {MAX_PAGES} pages of tools, each with another cursor")]
+    Endless,
+    /// This process was told to end by a signal.
+    #[error("told to end")]
+    ToldToEnd {
+        /// 128 and the number of the signal.
+        code: u8,
+    },
+}
+
+/// A server that can be asked.
+pub(crate) trait Peer {
+    /// Sends a request with this `id`: the message that answers it. Requests of the server are refused
+    /// meanwhile.
+    async fn ask(
+        &mut self,
+        method: &'static str,
+        id: &Id,
+        request: &Value,
+    ) -> Result<Value, ToolsError>;
+
+    /// Sends a notification.
+    async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError>;
+
+    /// Speaks this revision from now on.
+    fn set_revision(&mut self, _revision: &str) {}
+}
+
+/// The revision of `initialize`.
+const LEGACY: &str = "2025-11-25";
+
+/// The revision of servers that do not know `initialize`.
+const NATURAL: &str = "2026-07-28";
+
+/// All tools of a server.
+///
+/// Sends `initialize` first, as clients of 2025-11-25 do; a server that does not know it is asked as
+/// clients of 2026-07-28 do.
+pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError> {
+    let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
+    let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
+    let mut asked = 0;
+    let meta = match ask(peer, &mut asked, "initialize", hello).await {
+        Ok(result) => {
+            peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
+            peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+            None
+        }
+        Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
+            peer.set_revision(NATURAL);
+            Some(json!({
+                "io.modelcontextprotocol/protocolVersion": NATURAL,
+                "io.modelcontextprotocol/clientInfo": client,
+                "io.modelcontextprotocol/clientCapabilities": {},
+            }))
+        }
+        Err(error) => return Err(error),
+    };
+    let mut all = Vec::new();
+    let mut pages = Pages::default();
+    loop {
+        let mut params = json!({});
+        if let Some(cursor) = pages.cursor.as_deref().map(serde_json::from_str::<Value>) {
+            params["cursor"] = cursor.map_err(io::Error::from)?;
+        }
+        if let Some(meta) = &meta {
+            params["_meta"] = meta.clone();
+        }
+        let page = ask(peer, &mut asked, "tools/list", params).await?;
+        all.extend(page["tools"].as_array().cloned().unwrap_or_default());
+        let next = page.get("nextCursor").filter(|next| !next.is_null());
+        match pages.advance(next.map(Value::to_string)) {
+            Ok(true) => {}
+            Ok(false) => return Ok(all),
+            Err(Endless) => return Err(ToolsError::Endless),
+        }
+    }
+}
+
+/// The result of a request, the next after `asked` others.
+async fn ask(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    method: &'static str,
+    params: Value,
+) -> Result<Value, ToolsError> {
+    *asked += 1;
+    let id = Id::Integer(*asked);
+    let request = json!({ "jsonrpc": "2.0", "id": *asked, "method": method, "params": params });
+    let mut answer = peer.ask(method, &id, &request).await?;
+    match answer.get_mut("result") {
+        Some(result) => Ok(result.take()),
+        None => {
+            let error = answer["error"].to_string().chars().take(200).collect();
+            Err(ToolsError::Refused { method, error })
+        }
+    }
+}

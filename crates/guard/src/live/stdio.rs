@@ -1,0 +1,89 @@
+//! The tools of a server that is a process.
+
+use std::io;
+
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::{ChildStdin, ChildStdout};
+
+use super::{Peer, ToolsError, list};
+use crate::child::Child;
+use crate::message::{Id, code, error};
+use crate::pipe::line::{Line, LineReader};
+use crate::runtime::signals::Signals;
+use crate::settings::MAX_MESSAGE;
+
+/// Asks a server for all its tools, and ends it: a `tools/list` result with all pages in one.
+///
+/// Use it with a timeout: a server may never answer. If a signal tells this process to end meanwhile,
+/// the server ends, too.
+pub async fn tools(mut child: Child) -> Result<Value, ToolsError> {
+    let mut signals = Signals::listen()?;
+    let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
+    let mut asker = Pipes { reader: LineReader::new(stdout, MAX_MESSAGE), writer: stdin };
+    let caught = {
+        let listed = async {
+            let tools = list(&mut asker).await;
+            drop(asker);
+            // How it ends is of no interest once it has answered.
+            let _ = child.end().await;
+            tools
+        };
+        tokio::select! {
+            tools = listed => return tools.map(|tools| json!({ "tools": tools })),
+            caught = signals.next() => caught,
+        }
+    };
+    let _ = child.end_with(caught.number()).await;
+    Err(ToolsError::ToldToEnd { code: caught.exit_code() })
+}
+
+struct Pipes {
+    reader: LineReader<ChildStdout>,
+    writer: ChildStdin,
+}
+
+impl Peer for Pipes {
+    async fn ask(
+        &mut self,
+        method: &'static str,
+        id: &Id,
+        request: &Value,
+    ) -> Result<Value, ToolsError> {
+        self.send(&request.to_string()).await?;
+        loop {
+            let line = match self.reader.next().await? {
+                None => return Err(ToolsError::Ended(method)),
+                Some(Line::TooLong(text)) => {
+                    return Err(ToolsError::Refused { method, error: text.reason });
+                }
+                Some(Line::Whole(line)) => line,
+            };
+            // Lines that are no messages are skipped, as clients do.
+            let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
+            let found = message.get("id").and_then(|found| Id::parse(&found.to_string()));
+            match (message.get("method"), found) {
+                (None, Some(found)) if found == *id => return Ok(message),
+                (Some(_), Some(asked)) => {
+                    let refusal = error(Some(&asked), code::REQUEST, "not supported");
+                    self.send(&String::from_utf8_lossy(&refusal)).await?;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError> {
+        Ok(self.send(&notification.to_string()).await?)
+    }
+}
+
+impl Pipes {
+    async fn send(&mut self, message: &str) -> io::Result<()> {
+        match self.writer.write_all(format!("{message}\n").as_bytes()).await {
+            // It ended: there is nothing to read, either.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+}

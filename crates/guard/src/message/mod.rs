@@ -1,0 +1,338 @@
+//! JSON-RPC messages, read as far as the guard has to.
+
+mod id;
+mod outline;
+mod params;
+mod reply;
+mod skim;
+
+use std::fmt;
+
+use bytes::Bytes;
+use bytestring::ByteString;
+use serde::de::{Deserializer as _, Error, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+pub(crate) use self::id::Id;
+pub(crate) use self::outline::{Outline, RESULT_NAMES};
+pub(crate) use self::params::{
+    CallParams, Handshake, ListParams, Task, cancelled_id, created_tasks, progress,
+};
+pub(crate) use self::reply::{code, error, response};
+pub(crate) use self::skim::Skim;
+use crate::json::edit::Span;
+use crate::json::members::members;
+
+/// The byte order mark that some peers write before a text, and readers skip.
+pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// The most messages of one batch.
+pub(crate) const MAX_BATCH: usize = 1000;
+
+/// Messages up to this size are read and checked on the I/O thread.
+pub(crate) const INLINE_BYTES: usize = 64 << 10;
+
+/// One JSON-RPC message, or a batch of them, and the text that it was read from.
+#[derive(Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) text: &'a ByteString,
+    pub(crate) parts: Parts,
+    /// The result, parsed on the same pass, where this is a small response that may answer a call.
+    pub(crate) outline: Option<Outline<'a>>,
+}
+
+/// The messages in a text.
+#[derive(Debug)]
+pub(crate) enum Parts {
+    /// One message.
+    One(Envelope),
+    /// An array of messages.
+    Batch(Vec<Envelope>),
+}
+
+impl Parts {
+    pub(crate) fn as_slice(&self) -> &[Envelope] {
+        match self {
+            Self::One(envelope) => std::slice::from_ref(envelope),
+            Self::Batch(envelopes) => envelopes,
+        }
+    }
+}
+
+/// The outer members of a message.
+#[derive(Clone, Debug)]
+pub(crate) struct Envelope {
+    /// The message in its text.
+    pub(crate) span: Span,
+    pub(crate) kind: Kind,
+    /// The value of `id`, as it is written.
+    pub(crate) id: Option<Span>,
+    pub(crate) params: Option<Span>,
+    pub(crate) result: Option<Span>,
+}
+
+/// What a message is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Expects a response.
+    Request(Id, Method),
+    /// Expects none.
+    Notification(Method),
+    /// Answers a request.
+    Response(Id),
+    /// Has a method, and an id that is neither a string nor a number.
+    InvalidId(Method),
+    /// An error about no request in particular, or something newer than this guard.
+    Other,
+}
+
+/// The methods that the guard knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    Initialize,
+    Discover,
+    ListTools,
+    CallTool,
+    TaskResult,
+    TaskGet,
+    Cancelled,
+    ToolsChanged,
+    TaskStatus,
+    Other,
+}
+
+impl Method {
+    fn parse(name: &str) -> Self {
+        match name {
+            "initialize" => Self::Initialize,
+            "server/discover" => Self::Discover,
+            "tools/list" => Self::ListTools,
+            "tools/call" => Self::CallTool,
+            "tasks/result" => Self::TaskResult,
+            "tasks/get" => Self::TaskGet,
+            "notifications/cancelled" => Self::Cancelled,
+            "notifications/tools/list_changed" => Self::ToolsChanged,
+            "notifications/tasks" => Self::TaskStatus,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A text that is no message.
+#[derive(Debug)]
+pub(crate) struct Unreadable {
+    /// What is wrong, in one line.
+    pub(crate) reason: String,
+    /// Whether it is JSON, and not a message.
+    pub(crate) is_json: bool,
+    /// The id that it seems to have.
+    pub(crate) id: Option<Id>,
+    /// Whether it seems to have a method.
+    pub(crate) has_method: bool,
+    /// Whether a peer may take it for a message: it starts like JSON.
+    pub(crate) may_be_message: bool,
+    /// The start of the text, for the log.
+    pub(crate) excerpt: String,
+}
+
+/// The characters of an unreadable text that the log shows.
+const EXCERPT: usize = 60;
+
+impl Unreadable {
+    fn new(bytes: &[u8], error: &serde_json::Error) -> Self {
+        let mut skim = Skim::default();
+        skim.feed(bytes);
+        let (id, has_method) = skim.finish();
+        let start = bytes.strip_prefix(BYTE_ORDER_MARK.as_bytes()).unwrap_or(bytes);
+        let start = start.trim_ascii();
+        let names = |name: &[u8]| memchr::memmem::find(bytes, name).is_some();
+        let is_object = matches!(start.first(), Some(b'{' | b'['));
+        Self {
+            reason: error.to_string(),
+            is_json: error.is_data(),
+            id,
+            has_method,
+            // UTF-16 and UTF-32 have zero bytes where UTF-8 has none.
+            may_be_message: bytes.contains(&0)
+                || is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
+            excerpt: String::from_utf8_lossy(&start[..start.len().min(4 * EXCERPT)])
+                .chars()
+                .take(EXCERPT)
+                .collect(),
+        }
+    }
+
+    /// A message that was not read, for this reason.
+    pub(crate) fn not_read(reason: String) -> Self {
+        Self {
+            reason,
+            is_json: true,
+            id: None,
+            has_method: false,
+            may_be_message: true,
+            excerpt: String::new(),
+        }
+    }
+
+    /// A message of more bytes than are read.
+    pub(crate) fn too_long(bytes: usize, limit: usize, id: Option<Id>, has_method: bool) -> Self {
+        let reason =
+            format!("message of {bytes} bytes exceeds the limit of {limit} (--max-message)");
+        Self { id, has_method, ..Self::not_read(reason) }
+    }
+}
+
+/// `bytes` as text.
+pub(crate) fn text(bytes: Bytes) -> Result<ByteString, Unreadable> {
+    ByteString::try_from(bytes.clone()).map_err(|_| {
+        let error = serde_json::from_slice::<&RawValue>(&bytes).err();
+        let error = error.unwrap_or_else(|| Error::custom("expected UTF-8"));
+        Unreadable { may_be_message: true, ..Unreadable::new(&bytes, &error) }
+    })
+}
+
+impl<'a> Message<'a> {
+    /// Reads `text`.
+    ///
+    /// Fails where it is no message or batch, and where two readers may disagree on what it says.
+    pub(crate) fn read(text: &'a ByteString) -> Result<Self, Unreadable> {
+        let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+        let read = || {
+            let json = &text[start..];
+            if json.trim_ascii_start().starts_with('[') {
+                return Ok((Parts::Batch(batch(text, json)?), None));
+            }
+            if let Some((envelope, outline)) = Outline::read(text, json) {
+                return Ok((Parts::One(envelope), Some(outline)));
+            }
+            Ok((Parts::One(envelope(text, json)?), None))
+        };
+        let (parts, outline) =
+            read().map_err(|error: serde_json::Error| Unreadable::new(text.as_bytes(), &error))?;
+        Ok(Self { text, parts, outline })
+    }
+
+    /// A message that was read before.
+    pub(crate) fn new(text: &'a ByteString, parts: Parts) -> Self {
+        Self { text, parts, outline: None }
+    }
+}
+
+/// The messages of the batch `json`, a part of `text`.
+fn batch(text: &str, json: &str) -> serde_json::Result<Vec<Envelope>> {
+    struct Elements<'a>(&'a str);
+    impl<'de> Visitor<'de> for Elements<'_> {
+        type Value = Vec<Envelope>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a batch of messages")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+            let mut envelopes = Vec::new();
+            while let Some(element) = seq.next_element::<&'de RawValue>()? {
+                if envelopes.len() >= MAX_BATCH {
+                    return Err(A::Error::custom(format!(
+                        "a batch of more than {MAX_BATCH} messages"
+                    )));
+                }
+                envelopes.push(envelope(self.0, element.get()).map_err(A::Error::custom)?);
+            }
+            if envelopes.is_empty() {
+                return Err(A::Error::custom("an empty batch"));
+            }
+            Ok(envelopes)
+        }
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(json);
+    let envelopes = deserializer.deserialize_seq(Elements(text))?;
+    deserializer.end()?;
+    Ok(envelopes)
+}
+
+/// Reads the message `json`, a part of `text`.
+fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
+    let names = ["jsonrpc", "id", "method", "params", "result", "error"];
+    let [_, id, method, params, result, error] = members(json, names)?;
+    let method = match method {
+        Some(method) => {
+            let name = serde_json::from_str::<crate::json::members::Name<'_>>(method.get())?;
+            Some(Method::parse(&name.0))
+        }
+        None => None,
+    };
+    if method.is_some() && (result.is_some() || error.is_some()) {
+        return Err(Error::custom("a message with `method` and with `result` or `error`"));
+    }
+    if result.is_some() && error.is_some() {
+        return Err(Error::custom("a message with `result` and `error`"));
+    }
+    let span = |raw: Option<&RawValue>| {
+        raw.map(|raw| Span::of(text, raw.get()).ok_or_else(|| Error::custom("a part of no text")))
+            .transpose()
+    };
+    let kind = match (method, id.map(|id| (id, Id::parse(id.get())))) {
+        (Some(method), Some((_, Some(id)))) => Kind::Request(id, method),
+        (Some(method), Some((_, None))) => Kind::InvalidId(method),
+        (Some(method), None) => Kind::Notification(method),
+        (None, Some((_, Some(id)))) => Kind::Response(id),
+        (None, _) => Kind::Other,
+    };
+    let json = json.trim_ascii();
+    Ok(Envelope {
+        span: Span::of(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
+        kind,
+        id: span(id)?,
+        params: span(params)?,
+        result: span(result)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytestring::ByteString;
+
+    use super::{Kind, MAX_BATCH, Message};
+
+    fn read(text: &str) -> Result<Vec<Kind>, String> {
+        let text = ByteString::from(text);
+        let message = Message::read(&text).map_err(|unreadable| unreadable.reason)?;
+        Ok(message.parts.as_slice().iter().map(|part| part.kind.clone()).collect())
+    }
+
+    #[test]
+    fn tells_kinds_apart() {
+        let kind = |text: &str| format!("{:?}", read(text).unwrap());
+        assert_eq!(kind(r#"{"id":1,"method":"a"}"#), "[Request(Integer(1), Other)]");
+        assert_eq!(kind(r#"{"method":"tools\/call"}"#), "[Notification(CallTool)]");
+        assert_eq!(kind(r#"{"id":"x","result":null}"#), r#"[Response(String("x"))]"#);
+        assert_eq!(kind(r#"{"id":null,"error":{}}"#), "[Other]");
+        assert_eq!(kind(r#"{"id":[1],"method":"tools/call"}"#), "[InvalidId(CallTool)]");
+        assert_eq!(kind("\u{feff} [{},{}] "), "[Other, Other]");
+    }
+
+    #[test]
+    fn refuses_what_two_readers_may_read_in_two_ways() {
+        for text in [
+            r#"{"id":1,"method":"a","method":"b"}"#,
+            r#"{"id":1,"Method":"tools/call"}"#,
+            r#"{"id":1,"method":"a","result":{}}"#,
+            r#"{"id":1,"result":{},"error":{}}"#,
+            r#"{"id":1,"method":["a"]}"#,
+            "[1]",
+            "[]",
+            "hello",
+            "{} {}",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_batch_is_bounded() {
+        let batch = |count: usize| format!("[{}]", vec!["{}"; count].join(","));
+        assert_eq!(read(&batch(MAX_BATCH)).unwrap().len(), MAX_BATCH);
+        let error = read(&batch(MAX_BATCH + 1)).unwrap_err();
+        assert!(error.starts_with("a batch of more than 1000 messages"), "{error}");
+    }
+}

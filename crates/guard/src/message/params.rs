@@ -1,0 +1,188 @@
+//! Parameters and results that the guard reads.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolpact_contract::Revision;
+
+use super::Id;
+use crate::json::edit::Span;
+use crate::json::members::{Name, members};
+
+/// The member of `_meta` that names the protocol revision of a request, from 2026-07-28 on.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+fn string(raw: &RawValue) -> serde_json::Result<Cow<'_, str>> {
+    serde_json::from_str::<Name<'_>>(raw.get()).map(|name| name.0)
+}
+
+/// Reads `raw` unless it is absent or `null`.
+fn present(raw: Option<&RawValue>) -> Option<&RawValue> {
+    raw.filter(|raw| raw.get() != "null")
+}
+
+/// The revision that `_meta` names.
+fn revision(meta: Option<&RawValue>) -> serde_json::Result<Option<Revision>> {
+    let Some(meta) = present(meta) else { return Ok(None) };
+    let [version] = members(meta.get(), [VERSION])?;
+    present(version).map(|version| Ok(Revision::from(&*string(version)?))).transpose()
+}
+
+/// The parameters of `tools/call`.
+#[derive(Debug)]
+pub(crate) struct CallParams<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) arguments: Option<&'a str>,
+    pub(crate) meta: Option<&'a str>,
+    /// The revision that the call itself names.
+    pub(crate) revision: Option<Revision>,
+}
+
+impl<'a> CallParams<'a> {
+    pub(crate) fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
+        let [name, arguments, meta] =
+            members(params.unwrap_or("{}"), ["name", "arguments", "_meta"])?;
+        let name = name.ok_or_else(|| {
+            serde::de::Error::custom("missing required property `name`")
+        })?;
+        Ok(Self {
+            name: string(name)?,
+            arguments: arguments.map(RawValue::get),
+            meta: present(meta).map(RawValue::get),
+            revision: revision(meta)?,
+        })
+    }
+}
+
+/// The parameters of `tools/list`.
+#[derive(Debug)]
+pub(crate) struct ListParams<'a> {
+    /// The cursor to the page; the first page has none.
+    pub(crate) cursor: Option<&'a str>,
+    pub(crate) revision: Option<Revision>,
+}
+
+impl<'a> ListParams<'a> {
+    pub(crate) fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
+        let params = params.filter(|params| *params != "null").unwrap_or("{}");
+        let [cursor, meta] = members(params, ["cursor", "_meta"])?;
+        Ok(Self { cursor: present(cursor).map(RawValue::get), revision: revision(meta)? })
+    }
+}
+
+/// The result of `initialize` or `server/discover`.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    /// The negotiated revision.
+    pub(crate) revision: Option<Revision>,
+    /// Name and version of the server.
+    pub(crate) server: Option<String>,
+}
+
+impl Handshake {
+    /// Reads `result`; `None` where it cannot be read.
+    pub(crate) fn read(result: &str) -> Option<Self> {
+        let [version, info, meta] =
+            members(result, ["protocolVersion", "serverInfo", "_meta"]).ok()?;
+        let version = present(version).and_then(|version| string(version).ok());
+        // From 2026-07-28 on the server names itself in `_meta`.
+        let in_meta = present(meta)
+            .and_then(|meta| members(meta.get(), ["io.modelcontextprotocol/serverInfo"]).ok());
+        let info = present(info).or_else(|| in_meta?[0]);
+        let server = info.and_then(|info| {
+            let [name, version] = members(info.get(), ["name", "version"]).ok()?;
+            let part = |raw: Option<&RawValue>| {
+                raw.and_then(|raw| Some(string(raw).ok()?.into_owned())).unwrap_or_default()
+            };
+            Some(format!("{} {}", part(name), part(version)).trim().to_owned())
+        });
+        Some(Self { revision: version.map(|version| Revision::from(&*version)), server })
+    }
+}
+
+/// The request that `notifications/cancelled` is about, and where its id stands in `text`.
+pub(crate) fn cancelled_id(text: &str, params: &str) -> Option<(Id, Span)> {
+    let [id] = members(params, ["requestId"]).ok()?;
+    let id = id?.get();
+    Some((Id::parse(id)?, Span::of(text, id)?))
+}
+
+/// What a message says about the request it belongs to.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    /// The progress token, and where it stands in the text.
+    pub(crate) token: Option<(Id, Span)>,
+    /// The subscription, which is the id of the request that opened it.
+    pub(crate) subscription: Option<(Id, Span)>,
+}
+
+/// Reads the progress token and subscription in `params`, a part of `text`: for a request of a
+/// client in `_meta`, for a notification of a server outside of it.
+pub(crate) fn progress(text: &str, params: Option<&str>) -> Progress {
+    let found = |raw: Option<&RawValue>| {
+        let raw = raw?.get();
+        Some((Id::parse(raw)?, Span::of(text, raw)?))
+    };
+    let read = |params: &str| {
+        let [token, meta] = members(params, ["progressToken", "_meta"]).ok()?;
+        let names = ["progressToken", "io.modelcontextprotocol/subscriptionId"];
+        let inner = present(meta).and_then(|meta| members(meta.get(), names).ok());
+        let [meta_token, subscription] = inner.unwrap_or([None, None]);
+        Some(Progress { token: found(token.or(meta_token)), subscription: found(subscription) })
+    };
+    params.and_then(read).unwrap_or(Progress { token: None, subscription: None })
+}
+
+/// A task, or a request about one.
+#[derive(Debug)]
+pub(crate) struct Task<'a> {
+    pub(crate) id: Cow<'a, str>,
+    /// The result of the call, where the task is complete.
+    pub(crate) result: Option<&'a str>,
+}
+
+impl<'a> Task<'a> {
+    /// Reads `text`; `None` where it says nothing about a task.
+    pub(crate) fn read(text: &'a str) -> serde_json::Result<Option<Self>> {
+        let [id, result] = members(text, ["taskId", "result"])?;
+        let Some(id) = present(id) else { return Ok(None) };
+        Ok(Some(Self { id: string(id)?, result: present(result).map(RawValue::get) }))
+    }
+}
+
+/// The ids of the tasks that the result of a call may stand for, in all the places that a client may
+/// look for one.
+///
+/// In 2025-11-25 the task is in the member `task`; in the extension of 2026-07-28 the result itself
+/// is the task (`resultType: "task"`).
+pub(crate) fn created_tasks(result: &Value) -> Vec<&str> {
+    let is_task = result.get("resultType").and_then(Value::as_str) == Some("task");
+    let inner = result.get("task").and_then(|task| task.get("taskId"));
+    let outer = result.get("taskId").filter(|_| is_task);
+    inner.into_iter().chain(outer).filter_map(Value::as_str).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallParams, Handshake, ListParams};
+
+    #[test]
+    fn reads_the_revision_of_a_request() {
+        let text = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1}}"#;
+        let params = ListParams::read(Some(text)).unwrap();
+        assert!(params.cursor.is_none() && params.revision.unwrap().is_natural());
+        assert!(ListParams::read(None).unwrap().revision.is_none());
+        assert!(CallParams::read(Some(r#"{"name":"a","Name":"b"}"#)).is_err());
+        assert!(CallParams::read(Some(r#"{"arguments":{}}"#)).is_err());
+        assert!(CallParams::read(Some("[]")).is_err());
+    }
+
+    #[test]
+    fn reads_who_the_server_is() {
+        let natural = r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"}}}"#;
+        assert_eq!(Handshake::read(natural).unwrap().server.unwrap(), "a 1");
+        let legacy = r#"{"protocolVersion":"2025-11-25","serverInfo":{"name":"a"}}"#;
+        assert_eq!(Handshake::read(legacy).unwrap().server.unwrap(), "a");
+    }
+}

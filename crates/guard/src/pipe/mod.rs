@@ -1,0 +1,4 @@
+//! Pipes: one message a line.
+
+pub(crate) mod line;
+pub(crate) mod outbox;

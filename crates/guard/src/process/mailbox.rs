@@ -1,0 +1,149 @@
+//! Messages of a process on their way to a client.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+
+use crate::lock::lock;
+
+/// The bytes that may wait for a client; a message that is longer waits alone.
+pub(super) const ROOM: usize = 1 << 20;
+
+/// What a message takes beside its text, so that many short ones are bounded, too.
+const EACH: usize = 256;
+
+/// A message for a client.
+#[derive(Debug)]
+pub(super) struct Mail {
+    pub(super) bytes: Bytes,
+    /// Whether it answers a request of the client.
+    pub(super) is_answer: bool,
+}
+
+impl Mail {
+    /// What it takes of [`ROOM`].
+    pub(super) fn weight(&self) -> usize {
+        (self.bytes.len() + EACH).min(ROOM)
+    }
+}
+
+/// Messages for one stream of a client, oldest first. Answers are always taken; other messages only
+/// while there is room.
+#[derive(Debug, Default)]
+pub(super) struct Mailbox {
+    state: Mutex<State>,
+    added: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    mail: VecDeque<Mail>,
+    weight: usize,
+    is_closed: bool,
+    /// Whether the client takes answers only.
+    answers_only: bool,
+    /// Whether a message was left out since the client last read.
+    is_missing: bool,
+}
+
+/// What became of a message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// It is in the mailbox.
+    Delivered,
+    /// There is nobody to read it, or only for answers.
+    Refused,
+    /// The client does not read, and misses it; whether it is the first that it misses.
+    Missed(bool),
+}
+
+impl Mailbox {
+    pub(super) fn new(answers_only: bool) -> Arc<Self> {
+        let state = Mutex::new(State { answers_only, ..State::default() });
+        Arc::new(Self { state, added: Notify::new() })
+    }
+
+    /// Adds a message.
+    pub(super) fn deliver(&self, mail: Mail) -> (Delivery, Option<Mail>) {
+        let mut state = lock(&self.state);
+        if state.is_closed || (state.answers_only && !mail.is_answer) {
+            return (Delivery::Refused, Some(mail));
+        }
+        if !mail.is_answer && state.weight >= ROOM {
+            let is_first = !std::mem::replace(&mut state.is_missing, true);
+            return (Delivery::Missed(is_first), Some(mail));
+        }
+        state.weight += mail.weight();
+        state.mail.push_back(mail);
+        drop(state);
+        self.added.notify_one();
+        (Delivery::Delivered, None)
+    }
+
+    /// Whether more messages than answers fit in.
+    pub(super) fn has_room(&self) -> bool {
+        let state = lock(&self.state);
+        state.is_closed || state.weight < ROOM
+    }
+
+    /// Takes all messages, waiting for the first; none when there will be no more.
+    pub(super) async fn take(&self) -> Vec<Mail> {
+        loop {
+            let added = self.added.notified();
+            {
+                let mut state = lock(&self.state);
+                if !state.mail.is_empty() || state.is_closed {
+                    (state.weight, state.is_missing) = (0, false);
+                    return state.mail.drain(..).collect();
+                }
+            }
+            added.await;
+        }
+    }
+
+    /// Adds nothing more; what is there can still be taken.
+    pub(super) fn close(&self) {
+        lock(&self.state).is_closed = true;
+        self.added.notify_one();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        lock(&self.state).is_closed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::{Delivery, Mail, Mailbox, ROOM};
+
+    fn mail(bytes: usize, is_answer: bool) -> Mail {
+        Mail { bytes: Bytes::from(vec![b'a'; bytes]), is_answer }
+    }
+
+    #[tokio::test]
+    async fn is_bounded_but_for_answers() {
+        let mailbox = Mailbox::new(false);
+        assert_eq!(mailbox.deliver(mail(2 * ROOM, false)).0, Delivery::Delivered);
+        assert!(!mailbox.has_room());
+        assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Missed(true));
+        assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Missed(false));
+        assert_eq!(mailbox.deliver(mail(1, true)).0, Delivery::Delivered);
+        assert_eq!(mailbox.take().await.len(), 2);
+        assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Delivered);
+        mailbox.close();
+        assert_eq!(mailbox.deliver(mail(1, true)).0, Delivery::Refused);
+        assert_eq!(mailbox.take().await.len(), 1);
+        assert_eq!(mailbox.take().await.len(), 0);
+    }
+
+    #[test]
+    fn may_take_answers_only() {
+        let mailbox = Mailbox::new(true);
+        assert_eq!(mailbox.deliver(mail(1, false)).0, Delivery::Refused);
+        assert_eq!(mailbox.deliver(mail(1, true)).0, Delivery::Delivered);
+    }
+}

@@ -1,0 +1,210 @@
+//! Requests of a client to a process: answered as JSON where nothing comes before the answers, else as
+//! a stream of events.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Response, StatusCode};
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::mailbox::{Mail, Mailbox};
+use super::session::{ClientStream, ProcessSession};
+use crate::http::events::event;
+use crate::http::named_revision;
+use crate::http::respond::{Body, join, json, plain, refuse};
+use crate::message::{Kind, Message, Method, Parts, code};
+
+use crate::runtime::drive::drive;
+
+/// How long a client waits for the head of a response; a later answer comes as a stream of events,
+/// which can be kept alive.
+const HEAD: Duration = Duration::from_secs(5);
+
+/// How often a stream shows that it is alive.
+const ALIVE: Duration = Duration::from_secs(15);
+
+impl ProcessSession {
+    /// Sends the message of a client on, and answers with what is said to it.
+    pub(super) async fn post(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Response<Body> {
+        if !self.accepts(message.text.len()).await {
+            let text = "the server does not read its input";
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, text);
+        }
+        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+        let takes_events = accept.is_some_and(|accept| accept.contains("text/event-stream"));
+        let is_batch = matches!(message.parts, Parts::Batch(_));
+        let requests = |part: &&crate::message::Envelope| matches!(part.kind, Kind::Request(..));
+        let expected = message.parts.as_slice().iter().filter(requests).count();
+        let greets = |part: &crate::message::Envelope| {
+            matches!(part.kind, Kind::Request(_, Method::Initialize))
+        };
+        let is_greeting = message.parts.as_slice().iter().any(greets);
+        let client = self.open(!takes_events);
+        let revision = named_revision(headers);
+        drive(self, |it, now| it.on_client(client.stream, message, revision.as_ref(), now));
+        if expected == 0 {
+            return no_request(&client).await;
+        }
+        let mut answers = Answers { client, expected, seen: VecDeque::new(), is_greeting };
+        let wait = answers.fill(true);
+        let first = if takes_events { timeout(HEAD, wait).await.ok() } else { Some(wait.await) };
+        if first.is_some() && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
+            let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
+            return json(StatusCode::OK, join(&texts, is_batch));
+        }
+        events(unfold(answers, |mut answers| async move {
+            let bytes = answers.next().await?;
+            Some((Ok(Frame::data(bytes)), answers))
+        }))
+    }
+
+    /// Opens the stream on which a client listens for whatever the process says.
+    pub(super) fn stream(self: &Arc<Self>) -> Response<Body> {
+        let Some(mailbox) = self.listen() else {
+            return plain(StatusCode::CONFLICT, "there is a stream already\n");
+        };
+        let listening = Listening { mailbox, ready: VecDeque::new(), alive: Instant::now() + ALIVE };
+        events(unfold(listening, |mut listening| async move {
+            let bytes = listening.next().await?;
+            Some((Ok(Frame::data(bytes)), listening))
+        }))
+    }
+}
+
+/// The response to a message that is no request: what the guard has to say about it, if anything.
+async fn no_request(client: &ClientStream) -> Response<Body> {
+    client.mailbox.close();
+    let mail = client.mailbox.take().await;
+    let errors: Vec<_> =
+        mail.into_iter().filter(|mail| mail.is_answer).map(|mail| mail.bytes).collect();
+    if errors.is_empty() {
+        plain(StatusCode::ACCEPTED, "")
+    } else {
+        json(StatusCode::BAD_REQUEST, join(&errors, false))
+    }
+}
+
+/// What answers the requests of one POST.
+struct Answers {
+    client: ClientStream,
+    /// The answers that are still to come.
+    expected: usize,
+    seen: VecDeque<Mail>,
+    is_greeting: bool,
+}
+
+impl Answers {
+    fn is_complete(&self) -> bool {
+        self.expected == 0
+    }
+
+    /// Takes what came: all answers, or the first other message where the client does not wait for
+    /// `all` of them.
+    async fn fill(&mut self, all: bool) {
+        while !self.is_complete() {
+            let mail = self.client.mailbox.take().await;
+            let is_over = mail.is_empty();
+            for mail in mail {
+                if mail.is_answer {
+                    self.expected = self.expected.saturating_sub(1);
+                    self.check_greeting(&mail);
+                }
+                self.seen.push_back(mail);
+            }
+            if is_over {
+                self.expected = 0;
+            }
+            if !all || self.seen.iter().any(|mail| !mail.is_answer) {
+                break;
+            }
+        }
+    }
+
+    /// Without a greeting there is no session.
+    fn check_greeting(&self, mail: &Mail) {
+        let is_error = || serde_json::from_slice::<Failed>(&mail.bytes).is_ok_and(|it| it.error);
+        if self.is_greeting && is_error() {
+            self.client.session.end();
+        }
+    }
+
+    /// The next event; `None` after the last answer.
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.seen.is_empty() && !self.is_complete() {
+            let alive = Instant::now() + ALIVE;
+            tokio::select! {
+                biased;
+                () = self.fill(false) => {}
+                () = sleep_until(alive) => return Some(Bytes::from_static(b": alive\n\n")),
+            }
+        }
+        self.seen.pop_front().map(|mail| event(&mail.bytes))
+    }
+}
+
+/// Whether an answer is an error.
+struct Failed {
+    error: bool,
+}
+
+impl<'de> serde::Deserialize<'de> for Failed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = std::collections::HashMap::<String, serde::de::IgnoredAny>::deserialize(
+            deserializer,
+        )?;
+        Ok(Self { error: members.contains_key("error") })
+    }
+}
+
+/// A stream on which a client listens.
+struct Listening {
+    mailbox: Arc<Mailbox>,
+    ready: VecDeque<Mail>,
+    alive: Instant,
+}
+
+impl Listening {
+    /// The next event; `None` when there will be no more.
+    async fn next(&mut self) -> Option<Bytes> {
+        if self.ready.is_empty() {
+            tokio::select! {
+                biased;
+                mail = self.mailbox.take() => self.ready.extend(mail),
+                () = sleep_until(self.alive) => {
+                    self.alive = Instant::now() + ALIVE;
+                    return Some(Bytes::from_static(b": alive\n\n"));
+                }
+            }
+        }
+        self.ready.pop_front().map(|mail| event(&mail.bytes))
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.mailbox.close();
+    }
+}
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// A response with a stream of events.
+fn events(
+    frames: impl futures_util::Stream<Item = Result<Frame<Bytes>, Error>> + Send + 'static,
+) -> Response<Body> {
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert("cache-control", HeaderValue::from_static("no-cache"));
+    response
+}

@@ -1,0 +1,357 @@
+//! One process, and the clients that use it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
+use toolpact_contract::Revision;
+
+use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
+use crate::child::{Child, Watchdog};
+use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
+use crate::event::Event;
+use crate::lock::lock;
+use crate::pipe::line::{Line, LineReader};
+use crate::pipe::outbox::{Outbox, one_line};
+use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::pool::JobPool;
+use crate::runtime::read::Received;
+use crate::server::GuardedServer;
+
+/// How long a process waits for its only client to read.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Messages up to this size are taken even while the process does not read: cancellations are.
+const SMALL: usize = 4 << 10;
+
+/// The bytes that may wait for a process in any case.
+const MOST: usize = 16 << 20;
+
+/// How often the process is checked for being idle, at most.
+const IDLE_CHECK: Duration = Duration::from_secs(5);
+
+/// One process, and the clients that use it.
+pub(super) struct ProcessSession {
+    server: Arc<GuardedServer>,
+    driven: Driven,
+    is_shared: bool,
+    to_process: Outbox,
+    streams: Mutex<Streams>,
+    is_stopped: Notify,
+    ends_when_idle: AtomicBool,
+    phase: watch::Sender<Phase>,
+}
+
+/// The streams of clients.
+struct Streams {
+    /// Those of requests, by the stream of the conversation.
+    requests: HashMap<StreamId, Arc<Mailbox>>,
+    /// The stream on which the client listens for whatever comes.
+    listener: Option<Arc<Mailbox>>,
+    /// Messages that came while nobody listened, and their weight.
+    backlog: VecDeque<Mail>,
+    weight: usize,
+    is_missing: bool,
+    used: Instant,
+}
+
+/// Where a process stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Running,
+    Ending,
+    Gone,
+}
+
+impl Transport for ProcessSession {
+    fn driven(&self) -> &Driven {
+        &self.driven
+    }
+
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
+        let bytes =
+            if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
+        match to {
+            Destination::Server(_) => self.to_process.push(one_line(bytes)),
+            Destination::Answer(stream) => {
+                self.deliver(Some(stream), Mail { bytes, is_answer: true });
+            }
+            Destination::Client(stream) => {
+                self.deliver(Some(stream), Mail { bytes, is_answer: false });
+            }
+            Destination::Listener => self.deliver(None, Mail { bytes, is_answer: false }),
+        }
+    }
+}
+
+impl ProcessSession {
+    /// A session without a process.
+    fn new(is_shared: bool, server: &Arc<GuardedServer>, pool: &Arc<JobPool>) -> Arc<Self> {
+        // Requests without a session are of 2026-07-28 or later, whatever else they say.
+        let (link, revision) = if is_shared {
+            (Link::Shared, Revision::V2026_07_28)
+        } else {
+            (Link::Session, Revision::default())
+        };
+        let conversation = Conversation::new(Arc::clone(server), link, revision);
+        Arc::new(Self {
+            server: Arc::clone(server),
+            driven: Driven::new(conversation, Arc::clone(pool)),
+            is_shared,
+            to_process: Outbox::default(),
+            streams: Mutex::new(Streams {
+                requests: HashMap::new(),
+                listener: None,
+                backlog: VecDeque::new(),
+                weight: 0,
+                is_missing: false,
+                used: Instant::now(),
+            }),
+            is_stopped: Notify::new(),
+            ends_when_idle: AtomicBool::new(false),
+            phase: watch::Sender::new(Phase::Running),
+        })
+    }
+
+    /// Carries the messages of `child` until it is gone, told to end, or idle for longer than `idle`.
+    pub(super) fn start(
+        mut child: Child,
+        watchdog: Option<Watchdog>,
+        is_shared: bool,
+        idle: Duration,
+        server: &Arc<GuardedServer>,
+        pool: &Arc<JobPool>,
+    ) -> Arc<Self> {
+        let session = Self::new(is_shared, server, pool);
+        let carried = Arc::clone(&session);
+        let max = server.rules().settings.max_message;
+        tokio::spawn(async move {
+            if let Some((stdout, mut stdin)) = child.streams() {
+                let mut reader = LineReader::new(stdout, max);
+                let written = async {
+                    let _ = carried.to_process.write_to(&mut stdin).await;
+                    // A process that does not read any more is noticed by its end.
+                    carried.to_process.close();
+                    std::future::pending::<()>().await;
+                };
+                tokio::select! {
+                    () = carried.read(&mut reader) => {}
+                    () = written => {}
+                    () = carried.is_stopped.notified() => {}
+                    () = carried.until_idle(idle) => {}
+                }
+            }
+            carried.phase.send_replace(Phase::Ending);
+            carried.to_process.close();
+            drive(&carried, |it, _| it.on_server_gone("the server ended before it answered"));
+            carried.close_streams();
+            // How it ends is of no interest any more.
+            let _ = child.end().await;
+            drop(child);
+            let _ = tokio::task::spawn_blocking(move || drop(watchdog)).await;
+            carried.phase.send_replace(Phase::Gone);
+        });
+        session
+    }
+
+    /// Reads the messages of the process until it is gone.
+    async fn read<R: tokio::io::AsyncRead + Unpin>(self: &Arc<Self>, reader: &mut LineReader<R>) {
+        while let Ok(Some(line)) = reader.next().await {
+            let mut received = match line {
+                Line::TooLong(unreadable) => {
+                    drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
+                    continue;
+                }
+                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
+                Line::Whole(line) => Received::new(line.into(), self.driven.pool()).await,
+            };
+            match received.message() {
+                Ok(message) => {
+                    drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
+                }
+                Err(unreadable) => {
+                    drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
+                }
+            }
+            if !self.is_shared && !self.has_room() {
+                // The process has no other client that would have to wait, too.
+                let _ = timeout(PATIENCE, self.wait_for_room()).await;
+            }
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        let streams = lock(&self.streams);
+        let mut all = streams.requests.values().chain(&streams.listener);
+        all.all(|mailbox| mailbox.has_room())
+    }
+
+    async fn wait_for_room(&self) {
+        while !self.has_room() {
+            sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Delivers a message to a client: on `stream`, else on the stream that it listens on, else with
+    /// an open request, else when it listens again.
+    fn deliver(&self, stream: Option<StreamId>, mail: Mail) {
+        let mut streams = lock(&self.streams);
+        streams.used = Instant::now();
+        let own = stream.and_then(|stream| streams.requests.get(&stream).cloned());
+        let mut mail = mail;
+        let others: Vec<_> = if mail.is_answer || self.is_shared {
+            Vec::new()
+        } else {
+            streams.listener.iter().chain(streams.requests.values()).cloned().collect()
+        };
+        for mailbox in own.into_iter().chain(others) {
+            match mailbox.deliver(mail) {
+                (Delivery::Refused, Some(left)) => mail = left,
+                (Delivery::Missed(true), _) => {
+                    drop(streams);
+                    return self.warn("does not read; messages that are no answers are left out");
+                }
+                _ => return,
+            }
+        }
+        if mail.is_answer || self.is_shared {
+            return;
+        }
+        streams.weight += mail.weight();
+        streams.backlog.push_back(mail);
+        let mut is_first = false;
+        while streams.weight > ROOM {
+            let Some(oldest) = streams.backlog.pop_front() else { break };
+            streams.weight -= oldest.weight();
+            is_first |= !std::mem::replace(&mut streams.is_missing, true);
+        }
+        drop(streams);
+        if is_first {
+            self.warn("has no stream open; the oldest messages of the server are left out");
+        }
+    }
+
+    fn warn(&self, text: &str) {
+        self.server.report(Event::warning(format!("client: {text}")));
+    }
+
+    /// Opens the stream of a request.
+    pub(super) fn open(self: &Arc<Self>, answers_only: bool) -> ClientStream {
+        let (stream, mailbox) = (StreamId::new(), Mailbox::new(answers_only));
+        let mut streams = lock(&self.streams);
+        streams.used = Instant::now();
+        streams.requests.insert(stream, Arc::clone(&mailbox));
+        if *self.phase.borrow() != Phase::Running {
+            mailbox.close();
+        }
+        ClientStream { session: Arc::clone(self), stream, mailbox }
+    }
+
+    /// Opens the stream on which the client listens for whatever comes, with what came already;
+    /// `None` where there is one.
+    pub(super) fn listen(&self) -> Option<Arc<Mailbox>> {
+        let mut streams = lock(&self.streams);
+        if streams.listener.as_ref().is_some_and(|listener| !listener.is_closed()) {
+            return None;
+        }
+        let mailbox = Mailbox::new(false);
+        for mail in streams.backlog.drain(..) {
+            mailbox.deliver(mail);
+        }
+        (streams.weight, streams.is_missing) = (0, false);
+        streams.listener = Some(Arc::clone(&mailbox));
+        Some(mailbox)
+    }
+
+    /// Waits until the process takes a message of `bytes`; `false` where it does not read.
+    pub(super) async fn accepts(&self, bytes: usize) -> bool {
+        if self.to_process.len() > MOST {
+            return false;
+        }
+        bytes <= SMALL || timeout(PATIENCE, self.to_process.wait_for_room()).await.is_ok()
+    }
+
+    /// Closes the stream on which the client listens; requests go on.
+    pub(super) fn close_listener(&self) {
+        if let Some(listener) = lock(&self.streams).listener.take() {
+            listener.close();
+        }
+    }
+
+    fn close_streams(&self) {
+        self.close_listener();
+        for mailbox in lock(&self.streams).requests.values() {
+            mailbox.close();
+        }
+    }
+
+    /// Since when nobody has used the process; `None` while a request or stream is open.
+    pub(super) fn idle_since(&self) -> Option<Instant> {
+        let streams = lock(&self.streams);
+        let listens = streams.listener.as_ref().is_some_and(|listener| !listener.is_closed());
+        (streams.requests.is_empty() && !listens).then_some(streams.used)
+    }
+
+    /// Ends the process.
+    pub(super) fn end(&self) {
+        self.phase.send_if_modified(|phase| {
+            let runs = *phase == Phase::Running;
+            if runs {
+                *phase = Phase::Ending;
+            }
+            runs
+        });
+        self.is_stopped.notify_one();
+    }
+
+    /// Ends the process as soon as nobody uses it.
+    pub(super) fn end_when_idle(&self) {
+        self.ends_when_idle.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        *self.phase.borrow() != Phase::Running
+    }
+
+    /// Waits until the process is gone.
+    pub(super) async fn until_gone(&self) {
+        // Only a sender that is gone fails, and this is one.
+        let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Gone).await;
+    }
+
+    /// Waits until nobody has used the process for `idle`.
+    async fn until_idle(&self, idle: Duration) {
+        loop {
+            let limit =
+                if self.ends_when_idle.load(Ordering::Relaxed) { Duration::ZERO } else { idle };
+            if self.idle_since().is_some_and(|since| since.elapsed() >= limit) {
+                return;
+            }
+            sleep((idle / 4).clamp(Duration::from_millis(50), IDLE_CHECK)).await;
+        }
+    }
+}
+
+/// The stream of one request, which closes with it.
+pub(super) struct ClientStream {
+    pub(super) session: Arc<ProcessSession>,
+    pub(super) stream: StreamId,
+    pub(super) mailbox: Arc<Mailbox>,
+}
+
+impl Drop for ClientStream {
+    fn drop(&mut self) {
+        self.mailbox.close();
+        {
+            let mut streams = lock(&self.session.streams);
+            streams.used = Instant::now();
+            streams.requests.remove(&self.stream);
+        }
+        let stream = self.stream;
+        drive(&self.session, |it, _| it.close_stream(stream, false));
+    }
+}

@@ -1,0 +1,178 @@
+//! Clients on Streamable HTTP in front of a server on Streamable HTTP.
+
+mod event_stream;
+mod list;
+mod request;
+mod response;
+mod session;
+
+use std::sync::Arc;
+
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::header::{HOST, LOCATION};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use tokio::sync::watch;
+
+pub(crate) use self::list::read_answer;
+use self::session::Sessions;
+use crate::event::Event;
+use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
+use crate::http::{Client, UpstreamError, parse_upstream};
+use crate::message::code;
+use crate::runtime::memory::MemoryLimit;
+use crate::runtime::pool::JobPool;
+use crate::server::GuardedServer;
+
+/// A reverse proxy in front of one server.
+pub struct Proxy {
+    upstream: Uri,
+    client: Client,
+    server: Arc<GuardedServer>,
+    sessions: Sessions,
+    pool: Arc<JobPool>,
+    /// Whether the streams on which clients listen for whatever comes are closed.
+    is_closing: watch::Sender<bool>,
+}
+
+impl std::fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Proxy").field("upstream", &self.upstream).finish_non_exhaustive()
+    }
+}
+
+impl Proxy {
+    /// A proxy in front of the server at `url`.
+    ///
+    /// Fails where that is no `http` or `https` URL.
+    pub fn new(
+        url: &str,
+        client: Client,
+        server: Arc<GuardedServer>,
+        memory: Arc<MemoryLimit>,
+    ) -> Result<Self, UpstreamError> {
+        Ok(Self {
+            upstream: parse_upstream(url)?,
+            client,
+            server,
+            sessions: Sessions::default(),
+            pool: Arc::new(JobPool::new(memory)),
+            is_closing: watch::Sender::new(false),
+        })
+    }
+
+    /// Answers one request.
+    ///
+    /// Whatever could be read as JSON-RPC is checked, at whatever path it is sent to: servers do not
+    /// agree on which paths are the same.
+    pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        if self.server.rules().settings.is_inspecting() {
+            return self.answer_checked(request).await;
+        }
+        let (parts, body) = request.into_parts();
+        let body = body.map_err(Into::into).boxed_unsync();
+        match self.send(parts.method, &parts.uri, parts.headers, body).await {
+            Ok(response) => forward(response),
+            Err(response) => *response,
+        }
+    }
+
+    /// Sends a request on, to the path of `uri`.
+    async fn send(
+        &self,
+        method: Method,
+        uri: &Uri,
+        mut headers: HeaderMap,
+        body: Body,
+    ) -> Result<Response<Incoming>, Box<Response<Body>>> {
+        let mut target = self.upstream.clone().into_parts();
+        target.path_and_query = uri.path_and_query().cloned();
+        let target = Uri::from_parts(target)
+            .map_err(|_| Box::new(plain(StatusCode::BAD_REQUEST, "not a request\n")))?;
+        remove_hop_by_hop(&mut headers);
+        headers.remove(HOST);
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = target;
+        *request.headers_mut() = headers;
+        self.client.send(request).await.map_err(|error| {
+            let text = format!("could not reach the server: {error}");
+            self.server.report(Event::error(format!("server: {text}")));
+            Box::new(refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text))
+        })
+    }
+
+    /// Keeps the client of `response` with the guard: a redirect to the server itself leads to the
+    /// guard instead. Fails where one leads elsewhere with a JSON-RPC message (`is_rpc`).
+    fn keep_redirect(
+        &self,
+        response: &mut Response<Incoming>,
+        is_rpc: bool,
+    ) -> Result<(), Box<Response<Body>>> {
+        let Some(location) = response.headers().get(LOCATION) else { return Ok(()) };
+        let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
+        let is_path = location.starts_with('/')
+            && !location.starts_with("//")
+            && !location.contains('\\');
+        if is_path || !response.status().is_redirection() {
+            return Ok(());
+        }
+        let origin = |uri: &Uri| {
+            let port = match (uri.port_u16(), uri.scheme_str()) {
+                (None, Some("http")) => Some(80),
+                (None, Some("https")) => Some(443),
+                (port, _) => port,
+            };
+            (uri.scheme_str().map(str::to_owned), uri.host().map(str::to_ascii_lowercase), port)
+        };
+        // `//host/path` is of the same scheme.
+        let scheme = self.upstream.scheme_str().unwrap_or("http");
+        let absolute = location.strip_prefix("//").map(|rest| format!("{scheme}://{rest}"));
+        let target = absolute.as_deref().unwrap_or(&location).parse::<Uri>().ok();
+        let target = target.filter(|target| target.host().is_some());
+        match target {
+            Some(target) if origin(&target) == origin(&self.upstream) => {
+                let path = target.path_and_query().map_or("/", |path| path.as_str());
+                if let Ok(path) = path.parse() {
+                    response.headers_mut().insert(LOCATION, path);
+                }
+                Ok(())
+            }
+            _ if is_rpc => {
+                let location: String = location.chars().take(200).collect();
+                let text = format!(
+                    "the server redirects to {location}, around the guard; guard that URL instead"
+                );
+                self.server.report(Event::error(format!("server: {text}")));
+                Err(Box::new(refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it sends its requests with `client`.
+    pub(crate) fn uses(&self, client: &Client) -> bool {
+        self.client.is_same(client)
+    }
+
+    /// Closes the streams on which clients listen for whatever comes: they have no end of their own.
+    pub(crate) fn close_streams(&self) {
+        self.is_closing.send_replace(true);
+    }
+
+    /// The server behind it.
+    pub(crate) fn server(&self) -> &Arc<GuardedServer> {
+        &self.server
+    }
+
+    /// The path of the server's URL.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        self.upstream.path()
+    }
+
+    /// The server's URL.
+    pub(crate) fn upstream(&self) -> &Uri {
+        &self.upstream
+    }
+}

@@ -1,0 +1,167 @@
+//! Requests of clients, checked before they reach the server.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HeaderValue};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+
+use super::Proxy;
+use super::response::Answered;
+use super::session::Exchange;
+use crate::core::Origin;
+use crate::http::body::read_request;
+use crate::http::media::media;
+use crate::http::named_revision;
+use crate::http::respond::{Body, full, join, json, refuse};
+use crate::message::{self, Kind, code};
+use crate::runtime::drive::drive;
+use crate::runtime::read::Received;
+
+/// A request that goes on to the server.
+struct Forwarded {
+    body: Bytes,
+    exchange: Exchange,
+    /// What the guard itself answered.
+    replies: Vec<Bytes>,
+    is_batch: bool,
+    is_rpc: bool,
+}
+
+impl Proxy {
+    /// Answers one request, and checks whatever could be read as JSON-RPC in it and in its answer.
+    pub(super) async fn answer_checked(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Response<Body> {
+        let (mut parts, body) = request.into_parts();
+        // Answers have to be read; most clients ask for compressed ones unless told otherwise.
+        parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if body.is_end_stream() {
+            return self.answer_without_body(parts).await;
+        }
+        let max = self.server.rules().settings.max_message;
+        if let Err(reason) = media(&parts.headers) {
+            return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
+        }
+        let bytes = match read_request(body, max, self.pool.memory()).await {
+            Ok(bytes) => bytes,
+            Err(error) => return error.response(),
+        };
+        let forwarded = match self.check(&parts, bytes).await {
+            Ok(forwarded) => forwarded,
+            Err(response) => return *response,
+        };
+        let Forwarded { body, exchange, replies, is_batch, is_rpc } = forwarded;
+        parts.headers.remove(CONTENT_LENGTH);
+        let sent = self.send(parts.method, &parts.uri, parts.headers, full(body)).await;
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(response) => return *response,
+        };
+        if let Err(response) = self.keep_redirect(&mut response, is_rpc) {
+            return *response;
+        }
+        let origin = Origin::Stream(exchange.stream);
+        let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
+        self.check_response(answered, response).await
+    }
+
+    /// Holds the body of a request to the contracts of the server.
+    async fn check(
+        self: &Arc<Self>,
+        parts: &Parts,
+        bytes: Bytes,
+    ) -> Result<Forwarded, Box<Response<Body>>> {
+        let exchange = Exchange::new(self.sessions.get(self, &parts.headers), &parts.headers);
+        let mut received = Received::counted(bytes.clone(), &self.pool).await;
+        let message = match received.message() {
+            Ok(message) => message,
+            Err(unreadable) => {
+                // A form, a file: servers have other paths.
+                if !unreadable.may_be_message && !looks_like_json(&bytes) {
+                    let (replies, is_batch) = (Vec::new(), false);
+                    let is_rpc = false;
+                    return Ok(Forwarded { body: bytes, exchange, replies, is_batch, is_rpc });
+                }
+                let stream = exchange.stream;
+                drive(&exchange.session, |it, _| it.on_unreadable_client(stream, &unreadable));
+                let replies = exchange.session.take_replies(stream);
+                return Err(Box::new(json(StatusCode::BAD_REQUEST, join(&replies, false))));
+            }
+        };
+        let is_rpc =
+            message.parts.as_slice().iter().any(|part| !matches!(part.kind, Kind::Other));
+        if is_rpc && parts.method != Method::POST {
+            let text = format!("JSON-RPC messages are sent with POST, not {}", parts.method);
+            return Err(Box::new(refuse(
+                StatusCode::METHOD_NOT_ALLOWED,
+                code::REQUEST,
+                &text,
+            )));
+        }
+        let is_batch = matches!(message.parts, message::Parts::Batch(_));
+        let revision = named_revision(&parts.headers);
+        let (session, stream) = (&exchange.session, exchange.stream);
+        let ticket =
+            drive(session, |it, now| it.on_client(stream, &message, revision.as_ref(), now));
+        let body = session.decision(ticket).await;
+        let replies = session.take_replies(stream);
+        match body {
+            Some(body) => Ok(Forwarded { body, exchange, replies, is_batch, is_rpc }),
+            None => {
+                // A message that is no request has nobody who waits for its answer.
+                let status = if replies.is_empty() { StatusCode::ACCEPTED } else { StatusCode::OK };
+                let body = if replies.is_empty() { Bytes::new() } else { join(&replies, is_batch) };
+                Err(Box::new(json(status, body)))
+            }
+        }
+    }
+
+    /// Answers a request without a body: a client that listens, or the end of a session.
+    async fn answer_without_body(self: &Arc<Self>, parts: Parts) -> Response<Body> {
+        let session = self.sessions.get(self, &parts.headers);
+        let resumed = parts.headers.get("last-event-id");
+        let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));
+        let (exchange, origin) = match resumed {
+            Some(stream) => (Exchange::resumed(session, stream), Origin::Resumed(stream)),
+            None => {
+                let exchange = Exchange::new(session, &parts.headers);
+                let origin = Origin::Listening(exchange.stream);
+                (exchange, origin)
+            }
+        };
+        let listens = parts.headers.get(ACCEPT).is_some_and(|accept| {
+            String::from_utf8_lossy(accept.as_bytes()).contains("text/event-stream")
+        });
+        let is_rpc = listens || parts.method == Method::DELETE;
+        let is_delete = parts.method == Method::DELETE;
+        let headers = parts.headers.clone();
+        let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
+        let sent = self.send(parts.method, &parts.uri, parts.headers, body).await;
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(response) => return *response,
+        };
+        if is_delete {
+            self.sessions.forget(&headers);
+        }
+        if let Err(response) = self.keep_redirect(&mut response, is_rpc) {
+            return *response;
+        }
+        let answered =
+            Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: false };
+        self.check_response(answered, response).await
+    }
+}
+
+/// Whether some reader may find JSON in `bytes`, in whatever encoding of Unicode.
+fn looks_like_json(bytes: &[u8]) -> bool {
+    let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
+    let marked = bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe");
+    let has_zeros = bytes.iter().take(8).any(|byte| *byte == 0);
+    marked || has_zeros || matches!(start.first(), Some(b'{' | b'['))
+}

@@ -1,0 +1,143 @@
+//! Responses of the server, checked before they reach the client.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::body::{Body as _, Incoming};
+use hyper::{Response, StatusCode};
+
+use super::Proxy;
+use super::event_stream::EventStream;
+use super::session::Exchange;
+use crate::core::Origin;
+use crate::event::Event;
+use crate::http::body::read_response;
+use crate::http::media::{Media, media};
+use crate::http::respond::{Body, forward, full, join, json, refuse, with_body};
+use crate::message::code;
+use crate::runtime::drive::drive;
+use crate::runtime::read::Received;
+
+/// What a server was sent, and is expected to answer.
+pub(super) struct Answered {
+    pub(super) exchange: Exchange,
+    pub(super) origin: Origin,
+    /// What the guard itself answered, which is put beside the answers of the server.
+    pub(super) replies: Vec<Bytes>,
+    pub(super) is_batch: bool,
+    /// Whether the request had JSON-RPC messages.
+    pub(super) is_rpc: bool,
+}
+
+/// The error for requests that the server left unanswered.
+pub(super) const UNANSWERED: &str = "the server did not answer the request";
+
+impl Proxy {
+    /// Checks the messages in a response: one JSON body, or a stream of events, each as it comes.
+    pub(super) async fn check_response(
+        self: &Arc<Self>,
+        mut answered: Answered,
+        response: Response<Incoming>,
+    ) -> Response<Body> {
+        if response.headers().contains_key("mcp-session-id") {
+            let session = self.sessions.get(self, response.headers());
+            answered.exchange.enter(session);
+        }
+        let has_body = !response.body().is_end_stream();
+        match media(response.headers()) {
+            Err(reason) if has_body => self.unreadable(&reason),
+            Ok(Media::Events) => self.check_events(answered, response),
+            Ok(Media::Json) if answered.is_rpc => self.check_json(answered, response).await,
+            _ => self.check_other(&answered, response, has_body),
+        }
+    }
+
+    fn unreadable(&self, reason: &str) -> Response<Body> {
+        let text = format!("could not read the answer of the server: {reason}");
+        self.server.report(Event::error(format!("server: {text}")));
+        refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)
+    }
+
+    /// A response that is neither JSON nor events: an answer to a checked request must be readable.
+    fn check_other(
+        &self,
+        answered: &Answered,
+        response: Response<Incoming>,
+        has_body: bool,
+    ) -> Response<Body> {
+        let stream = answered.exchange.stream;
+        let is_success = response.status().is_success();
+        let is_expected = drive(&answered.exchange.session, |it, _| it.expects_checked(stream));
+        if has_body && is_success && is_expected {
+            return self.unreadable("it is neither JSON nor a stream of events");
+        }
+        // Where the rest of a batch needs no answer, there is none to put ours beside.
+        if !answered.replies.is_empty() && is_success {
+            return json(StatusCode::OK, join(&answered.replies, answered.is_batch));
+        }
+        forward(response)
+    }
+
+    async fn check_json(
+        self: &Arc<Self>,
+        answered: Answered,
+        response: Response<Incoming>,
+    ) -> Response<Body> {
+        let (parts, body) = response.into_parts();
+        let max = self.server.rules().settings.max_message;
+        let bytes = match read_response(body, max, self.pool.memory()).await {
+            Ok(bytes) => bytes,
+            Err(error) => return self.unreadable(&error.to_string()),
+        };
+        let Answered { exchange, origin, mut replies, is_batch, .. } = answered;
+        let (session, stream) = (&exchange.session, exchange.stream);
+        let mut received = Received::counted(bytes.clone(), &self.pool).await;
+        let left = match received.message() {
+            Ok(message) => {
+                let ticket = drive(session, |it, now| it.on_server(origin, &message, now));
+                session.decision(ticket).await
+            }
+            Err(unreadable) => {
+                let is_forwarded =
+                    drive(session, |it, _| it.on_unreadable_server(origin, &unreadable));
+                is_forwarded.then_some(bytes)
+            }
+        };
+        let mut own = session.take_replies(stream);
+        if left.is_none() && own.is_empty() {
+            drive(session, |it, _| it.fail_stream(stream, UNANSWERED));
+            own = session.take_replies(stream);
+        }
+        let body = match left {
+            Some(left) if replies.is_empty() && own.is_empty() => left,
+            None if replies.is_empty() && own.is_empty() => {
+                return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
+            }
+            left => {
+                let mut texts = left.map_or_else(Vec::new, |left| elements(&left));
+                texts.append(&mut replies);
+                texts.append(&mut own);
+                join(&texts, is_batch)
+            }
+        };
+        with_body(parts, full(body))
+    }
+
+    fn check_events(
+        self: &Arc<Self>,
+        answered: Answered,
+        response: Response<Incoming>,
+    ) -> Response<Body> {
+        let (parts, body) = response.into_parts();
+        let stream = EventStream::new(Arc::clone(self), answered, body);
+        with_body(parts, stream.into_body())
+    }
+}
+
+/// The messages of a batch, or the single one.
+fn elements(body: &Bytes) -> Vec<Bytes> {
+    match serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(body) {
+        Ok(batch) => batch.iter().map(|raw| body.slice_ref(raw.get().as_bytes())).collect(),
+        Err(_) => vec![body.clone()],
+    }
+}

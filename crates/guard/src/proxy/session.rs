@@ -1,0 +1,250 @@
+//! The sessions of a proxy, and the conversation of each.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+use tokio::sync::oneshot;
+use toolpact_contract::Revision;
+
+use super::Proxy;
+use crate::core::{AskId, Conversation, Destination, Link, StreamId, Ticket};
+use crate::lock::lock;
+use crate::runtime::drive::{Driven, Transport, drive};
+
+/// The most sessions that are remembered; the tools of a forgotten one are listed again.
+const MAX_SESSIONS: usize = 4096;
+
+/// The most event ids of one session that are remembered, so that resumed streams are recognized.
+const MAX_EVENT_IDS: usize = 4096;
+
+/// The sessions of a proxy by their key.
+#[derive(Default)]
+pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+
+/// One session, or all requests of one client that has none.
+pub(super) struct Session {
+    driven: Driven,
+    proxy: std::sync::Weak<Proxy>,
+    /// Messages that the conversation has not decided about yet, or that nobody has fetched.
+    decided: Mutex<HashMap<Ticket, Decided>>,
+    /// What the guard itself answers the clients, by stream.
+    replies: Mutex<HashMap<StreamId, Vec<Bytes>>>,
+    /// The headers of the requests on behalf of which the guard may ask.
+    headers: Mutex<HashMap<StreamId, HeaderMap>>,
+    events: Mutex<EventIds>,
+}
+
+/// What was decided about a message so far.
+#[derive(Default)]
+struct Decided {
+    bytes: Option<Bytes>,
+    is_done: bool,
+    waiter: Option<oneshot::Sender<()>>,
+}
+
+/// Which stream an event was on, by the hash of its id.
+#[derive(Default)]
+struct EventIds {
+    streams: HashMap<u64, StreamId>,
+    order: VecDeque<u64>,
+    hasher: RandomState,
+}
+
+impl Sessions {
+    /// The session of a request: by its id, else by who asks.
+    pub(super) fn get(&self, proxy: &Arc<Proxy>, headers: &HeaderMap) -> Arc<Session> {
+        let key = match session_id(headers) {
+            Some(id) => format!("id {id}"),
+            None => {
+                let user = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
+                format!("user {}", String::from_utf8_lossy(user.unwrap_or_default()))
+            }
+        };
+        let mut sessions = lock(&self.0);
+        if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(&key) {
+            // Those with open requests last.
+            sessions.retain(|_, session| Arc::strong_count(session) > 1);
+            if sessions.len() >= MAX_SESSIONS {
+                sessions.clear();
+            }
+        }
+        Arc::clone(sessions.entry(key).or_insert_with(|| Arc::new(Session::new(proxy))))
+    }
+
+    /// Forgets the session of a request, which ends it.
+    pub(super) fn forget(&self, headers: &HeaderMap) {
+        if let Some(id) = session_id(headers) {
+            lock(&self.0).remove(&format!("id {id}"));
+        }
+    }
+}
+
+fn session_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get("mcp-session-id").and_then(|value| value.to_str().ok())
+}
+
+impl Session {
+    fn new(proxy: &Arc<Proxy>) -> Self {
+        let server = Arc::clone(&proxy.server);
+        let conversation = Conversation::new(server, Link::Streams, Revision::default());
+        Self {
+            driven: Driven::new(conversation, Arc::clone(&proxy.pool)),
+            proxy: Arc::downgrade(proxy),
+            decided: Mutex::default(),
+            replies: Mutex::default(),
+            headers: Mutex::default(),
+            events: Mutex::default(),
+        }
+    }
+
+    /// Waits until the message `ticket` is decided: what is left of it.
+    pub(super) async fn decision(&self, ticket: Ticket) -> Option<Bytes> {
+        let waits = {
+            let mut decided = lock(&self.decided);
+            let entry = decided.entry(ticket).or_default();
+            if entry.is_done {
+                return decided.remove(&ticket).and_then(|entry| entry.bytes);
+            }
+            let (waiter, waits) = oneshot::channel();
+            entry.waiter = Some(waiter);
+            waits
+        };
+        let _entry = Undecided { session: self, ticket };
+        let _ = waits.await;
+        lock(&self.decided).remove(&ticket).and_then(|entry| entry.bytes)
+    }
+
+    /// Takes what the guard itself answers on `stream`.
+    pub(super) fn take_replies(&self, stream: StreamId) -> Vec<Bytes> {
+        lock(&self.replies).remove(&stream).unwrap_or_default()
+    }
+
+    /// Remembers that the event `id` was on `stream`.
+    pub(super) fn record_event(&self, id: &[u8], stream: StreamId) {
+        let mut events = lock(&self.events);
+        let hash = events.hasher.hash_one(id);
+        if events.streams.insert(hash, stream).is_none() {
+            events.order.push_back(hash);
+        }
+        if events.order.len() > MAX_EVENT_IDS
+            && let Some(oldest) = events.order.pop_front()
+        {
+            events.streams.remove(&oldest);
+        }
+    }
+
+    /// The stream that the event `id` was on.
+    pub(super) fn stream_of_event(&self, id: &[u8]) -> Option<StreamId> {
+        let events = lock(&self.events);
+        events.streams.get(&events.hasher.hash_one(id)).copied()
+    }
+
+    fn headers_of(&self, stream: StreamId) -> Option<HeaderMap> {
+        lock(&self.headers).get(&stream).cloned()
+    }
+}
+
+impl Transport for Session {
+    fn driven(&self) -> &Driven {
+        &self.driven
+    }
+
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
+        match (ticket, to) {
+            (Some(ticket), _) => lock(&self.decided).entry(ticket).or_default().bytes = Some(bytes),
+            (None, Destination::Answer(stream) | Destination::Client(stream)) => {
+                let bytes = self.driven.pool().memory().count(bytes);
+                lock(&self.replies).entry(stream).or_default().push(bytes);
+            }
+            // Messages of the guard itself go another way where each request has its own stream.
+            (None, Destination::Server(_) | Destination::Listener) => {}
+        }
+    }
+
+    fn done(&self, ticket: Ticket) {
+        let mut decided = lock(&self.decided);
+        let entry = decided.entry(ticket).or_default();
+        entry.is_done = true;
+        if let Some(waiter) = entry.waiter.take() {
+            let _ = waiter.send(());
+        }
+    }
+
+    fn ask(self: &Arc<Self>, ask: AskId, stream: StreamId, bytes: Bytes) {
+        let (Some(proxy), Some(headers)) = (self.proxy.upgrade(), self.headers_of(stream)) else {
+            return drive(self, |it, now| it.on_ask_failed(ask, "the client has left", now));
+        };
+        let session = Arc::downgrade(self);
+        tokio::spawn(async move {
+            let answer = proxy.list_tools(headers, bytes).await;
+            let Some(session) = session.upgrade() else { return };
+            drive(&session, |it, now| match answer {
+                Ok(result) => it.on_own_answer(ask, result, now),
+                Err(reason) => it.on_ask_failed(ask, &reason, now),
+            });
+        });
+    }
+}
+
+/// A message whose decision is waited for; forgotten if the wait ends.
+struct Undecided<'a> {
+    session: &'a Session,
+    ticket: Ticket,
+}
+
+impl Drop for Undecided<'_> {
+    fn drop(&mut self) {
+        let mut decided = lock(&self.session.decided);
+        if decided.get(&self.ticket).is_some_and(|entry| !entry.is_done) {
+            decided.remove(&self.ticket);
+        }
+    }
+}
+
+/// One HTTP request of a client: a stream of the conversation, which closes with it.
+pub(super) struct Exchange {
+    pub(super) session: Arc<Session>,
+    pub(super) stream: StreamId,
+    /// Whether its client may resume it.
+    pub(super) may_resume: bool,
+}
+
+impl Exchange {
+    /// A new stream of `session`; `headers` are those of its request.
+    pub(super) fn new(session: Arc<Session>, headers: &HeaderMap) -> Self {
+        let stream = StreamId::new();
+        lock(&session.headers).insert(stream, headers.clone());
+        Self { session, stream, may_resume: false }
+    }
+
+    /// The stream that a client resumes.
+    pub(super) fn resumed(session: Arc<Session>, stream: StreamId) -> Self {
+        Self { session, stream, may_resume: true }
+    }
+
+    /// Moves to the session that the answer opened.
+    pub(super) fn enter(&mut self, session: Arc<Session>) {
+        if Arc::ptr_eq(&self.session, &session) {
+            return;
+        }
+        drive(&self.session, |old, _| {
+            drive(&session, |new, _| old.move_stream(self.stream, new));
+        });
+        let headers = lock(&self.session.headers).remove(&self.stream);
+        lock(&session.headers).extend(headers.map(|headers| (self.stream, headers)));
+        self.session = session;
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        lock(&self.session.headers).remove(&self.stream);
+        let (stream, may_resume) = (self.stream, self.may_resume);
+        drive(&self.session, |it, _| it.close_stream(stream, may_resume));
+        lock(&self.session.replies).remove(&stream);
+    }
+}

@@ -1,0 +1,170 @@
+//! The servers that clients reach at one address.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use hyper::body::Incoming;
+use hyper::{Request, Response, StatusCode, Uri};
+use tokio::net::TcpListener;
+
+use crate::event::Event;
+use crate::http::respond::{Body, plain};
+use crate::http::{Hosts, listen};
+use crate::process::Processes;
+use crate::proxy::Proxy;
+use crate::server::GuardedServer;
+
+/// Answers clients at one address with the servers of its [`Routes`], which may change.
+#[derive(Debug)]
+pub struct Router(ArcSwap<Routes>);
+
+/// Which servers there are, and for which hosts.
+#[derive(Debug)]
+pub struct Routes {
+    hosts: Hosts,
+    backends: Backends,
+}
+
+#[derive(Debug)]
+enum Backends {
+    /// All requests are for this one.
+    One(Backend),
+    /// Each has the path `/NAME/mcp`.
+    Named(BTreeMap<String, Backend>),
+}
+
+/// What stands in front of one server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Backend {
+    /// For a server on HTTP.
+    Proxy(Arc<Proxy>),
+    /// For a server that is a process.
+    Processes(Arc<Processes>),
+}
+
+impl Backend {
+    /// The server behind it.
+    #[must_use]
+    pub fn server(&self) -> &Arc<GuardedServer> {
+        match self {
+            Self::Proxy(proxy) => proxy.server(),
+            Self::Processes(processes) => processes.server(),
+        }
+    }
+
+    /// Closes the streams on which clients listen for whatever comes: they have no end of their own.
+    fn close_streams(&self) {
+        match self {
+            Self::Proxy(proxy) => proxy.close_streams(),
+            Self::Processes(processes) => processes.close_streams(),
+        }
+    }
+
+    /// Ends the processes of the server.
+    pub async fn close(&self) {
+        if let Self::Processes(processes) = self {
+            processes.close().await;
+        }
+    }
+}
+
+impl Routes {
+    /// One server, for clients that call it by one of `hosts`: at `/mcp` if it is a process, else at
+    /// all paths that it has.
+    #[must_use]
+    pub fn one(backend: Backend, hosts: Hosts) -> Self {
+        Self { hosts, backends: Backends::One(backend) }
+    }
+
+    /// Several servers, each at the path `/NAME/mcp`.
+    #[must_use]
+    pub fn named(backends: BTreeMap<String, Backend>, hosts: Hosts) -> Self {
+        Self { hosts, backends: Backends::Named(backends) }
+    }
+
+    fn all(&self) -> Vec<Backend> {
+        match &self.backends {
+            Backends::One(backend) => vec![backend.clone()],
+            Backends::Named(backends) => backends.values().cloned().collect(),
+        }
+    }
+
+    fn find(&self, path: &str) -> Option<Backend> {
+        match &self.backends {
+            Backends::One(Backend::Processes(_)) if path != "/mcp" => None,
+            Backends::One(backend) => Some(backend.clone()),
+            Backends::Named(backends) => {
+                let name = path.strip_prefix('/')?.strip_suffix("/mcp")?;
+                backends.get(name).cloned()
+            }
+        }
+    }
+}
+
+impl Router {
+    /// Answers for `routes`.
+    #[must_use]
+    pub fn new(routes: Routes) -> Self {
+        Self(ArcSwap::from_pointee(routes))
+    }
+
+    /// Puts new routes in force; requests under way finish as they began.
+    pub fn set_routes(&self, routes: Routes) {
+        self.0.store(Arc::new(routes));
+    }
+
+    /// Answers the clients that connect to `listener` until `end`; then gives open requests ten
+    /// seconds to finish.
+    pub async fn serve(self: Arc<Self>, listener: TcpListener, end: impl Future<Output = ()>) {
+        let router = Arc::clone(&self);
+        let answer = move |request| {
+            let router = Arc::clone(&router);
+            async move { router.answer(request).await }
+        };
+        let end = async {
+            end.await;
+            self.0.load().all().iter().for_each(Backend::close_streams);
+        };
+        let warn = |text: String| {
+            if let Some(backend) = self.0.load().all().first() {
+                backend.server().report(Event::warning(text));
+            }
+        };
+        listen(listener, answer, warn, end).await;
+        for backend in self.0.load().all() {
+            backend.close().await;
+        }
+    }
+
+    /// Answers one request.
+    async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
+        let backend = {
+            let routes = self.0.load();
+            let uri = request.uri();
+            let authority = uri.authority().map(|authority| authority.as_str());
+            if !routes.hosts.allow(request.headers(), authority) {
+                return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
+            }
+            let Some(backend) = routes.find(uri.path()) else {
+                return plain(StatusCode::NOT_FOUND, "no such server\n");
+            };
+            if let (Backends::Named(_), Backend::Proxy(proxy)) = (&routes.backends, &backend) {
+                *request.uri_mut() = endpoint(proxy.upstream(), request.uri());
+            }
+            backend
+        };
+        match backend {
+            Backend::Proxy(proxy) => proxy.answer(request).await,
+            Backend::Processes(processes) => processes.answer(request).await,
+        }
+    }
+}
+
+/// The path of `upstream`, with the query of `uri` where it has one.
+fn endpoint(upstream: &Uri, uri: &Uri) -> Uri {
+    let query = uri.query().or(upstream.query());
+    let query = query.map_or_else(String::new, |query| format!("?{query}"));
+    format!("{}{query}", upstream.path()).parse().unwrap_or_else(|_| uri.clone())
+}

@@ -1,0 +1,112 @@
+//! Driving a conversation: what goes in, and carrying out what comes out.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::pool::JobPool;
+use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
+use crate::lock::lock;
+
+/// A conversation and the pool for its jobs.
+pub(crate) struct Driven {
+    conversation: Mutex<Conversation>,
+    pool: Arc<JobPool>,
+    /// The timeout that is waited for.
+    timer: Mutex<Option<Instant>>,
+}
+
+impl Driven {
+    pub(crate) fn new(conversation: Conversation, pool: Arc<JobPool>) -> Self {
+        Self { conversation: Mutex::new(conversation), pool, timer: Mutex::new(None) }
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<JobPool> {
+        &self.pool
+    }
+}
+
+/// What carries the messages of a conversation.
+pub(crate) trait Transport: Send + Sync + 'static {
+    fn driven(&self) -> &Driven;
+
+    /// Sends a message.
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes);
+
+    /// Nothing more will be sent for the message `ticket`.
+    fn done(&self, _ticket: Ticket) {}
+
+    /// Asks the server on behalf of the guard.
+    fn ask(self: &Arc<Self>, _ask: AskId, _stream: StreamId, _bytes: Bytes) {}
+}
+
+/// Now, as the runtime tells it.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+type Actions = SmallVec<[Action; 4]>;
+
+/// Hands `input` to the conversation of `transport`, and carries out what it asks for.
+pub(crate) fn drive<T: Transport, R>(
+    transport: &Arc<T>,
+    input: impl FnOnce(&mut Conversation, Instant) -> R,
+) -> R {
+    let (result, actions, timeout) = step(transport.driven(), input);
+    carry_out(transport, actions, timeout);
+    result
+}
+
+/// Hands `input` to a conversation: what it asks for, and when it wants to be told the time.
+fn step<R>(
+    driven: &Driven,
+    input: impl FnOnce(&mut Conversation, Instant) -> R,
+) -> (R, Actions, Option<Instant>) {
+    let mut actions = Actions::new();
+    let mut conversation = lock(&driven.conversation);
+    let result = input(&mut conversation, now());
+    while let Some(action) = conversation.poll() {
+        actions.push(action);
+    }
+    (result, actions, conversation.next_timeout())
+}
+
+fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option<Instant>) {
+    for action in actions {
+        match action {
+            Action::Send { to, ticket, bytes } => transport.send(to, ticket, bytes),
+            Action::Done(ticket) => transport.done(ticket),
+            Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),
+            Action::Judge(job) => {
+                let weak = Arc::downgrade(transport);
+                transport.driven().pool.spawn(job, move |id, outcome| {
+                    let Some(transport) = weak.upgrade() else { return };
+                    let ((), actions, timeout) =
+                        step(transport.driven(), |it, now| it.on_judged(id, outcome, now));
+                    carry_out(&transport, actions, timeout);
+                });
+            }
+        }
+    }
+    if let Some(timeout) = timeout {
+        set_timer(transport, timeout);
+    }
+}
+
+/// Tells the conversation when `timeout` has come.
+fn set_timer<T: Transport>(transport: &Arc<T>, timeout: Instant) {
+    let mut timer = lock(&transport.driven().timer);
+    if *timer == Some(timeout) {
+        return;
+    }
+    *timer = Some(timeout);
+    let weak = Arc::downgrade(transport);
+    tokio::spawn(async move {
+        tokio::time::sleep_until(timeout.into()).await;
+        let Some(transport) = weak.upgrade() else { return };
+        let ((), actions, timeout) = step(transport.driven(), |it, now| it.on_timeout(now));
+        carry_out(&transport, actions, timeout);
+    });
+}

@@ -1,0 +1,8 @@
+//! What transports share: memory, worker threads, signals, reading messages, and driving a
+//! conversation.
+
+pub(crate) mod drive;
+pub(crate) mod memory;
+pub(crate) mod pool;
+pub(crate) mod read;
+pub(crate) mod signals;

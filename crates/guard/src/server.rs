@@ -1,0 +1,115 @@
+//! A guarded server: what all conversations with it share.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex};
+
+use arc_swap::ArcSwap;
+use toolpact_contract::{Finding, JudgeOptions, Policy};
+
+use crate::event::{Event, Listener};
+use crate::lock::lock;
+use crate::settings::Settings;
+use crate::status::Status;
+use crate::tool_cache::ToolCache;
+
+/// A guarded server: its settings, which may change at any time, its status, and who listens to its
+/// events.
+pub struct GuardedServer {
+    name: String,
+    rules: ArcSwap<Rules>,
+    listener: Arc<dyn Listener>,
+    status: Status,
+    reported: Mutex<HashSet<u64>>,
+}
+
+/// The settings in force, and what was computed under them.
+pub(crate) struct Rules {
+    pub(crate) settings: Settings,
+    pub(crate) judging: JudgeOptions,
+    /// Tools that were judged under these settings, in any conversation.
+    pub(crate) tools: Mutex<ToolCache>,
+    /// Grows with each change of the settings.
+    pub(crate) generation: u64,
+}
+
+impl Rules {
+    fn new(settings: Settings, generation: u64) -> Self {
+        let judging = JudgeOptions::default()
+            .policy(settings.tools.unwrap_or(Policy::Filter))
+            .ignore_headers(settings.ignore_headers)
+            .schema(settings.schema.clone());
+        Self { settings, judging, tools: Mutex::default(), generation }
+    }
+}
+
+/// The findings about tool lists that are remembered, so that none is reported twice.
+const REPORTED: usize = 10_000;
+
+impl std::fmt::Debug for GuardedServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GuardedServer").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl GuardedServer {
+    /// A server that its operator calls `name`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, settings: Settings, listener: Arc<dyn Listener>) -> Self {
+        Self {
+            name: name.into(),
+            rules: ArcSwap::from_pointee(Rules::new(settings, 0)),
+            listener,
+            status: Status::default(),
+            reported: Mutex::default(),
+        }
+    }
+
+    /// What its operator calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the guard has seen of it so far.
+    #[must_use]
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        self.rules().settings.clone()
+    }
+
+    /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again
+    /// before the next call. Connections that are open keep the old `max_message`.
+    pub fn set_settings(&self, settings: Settings) {
+        let generation = self.rules().generation + 1;
+        self.rules.store(Arc::new(Rules::new(settings, generation)));
+    }
+
+    pub(crate) fn rules(&self) -> arc_swap::Guard<Arc<Rules>> {
+        self.rules.load()
+    }
+
+    pub(crate) fn report(&self, event: Event) {
+        self.status.record_event(&event);
+        self.listener.on_event(event);
+    }
+
+    /// Reports a finding about a tool list, unless the same one was reported before.
+    pub(crate) fn report_once(&self, finding: Finding) {
+        let mut hasher = DefaultHasher::new();
+        finding.to_string().hash(&mut hasher);
+        let mut reported = lock(&self.reported);
+        if reported.len() >= REPORTED {
+            reported.clear();
+        }
+        if reported.insert(hasher.finish()) {
+            drop(reported);
+            self.report(Event::Finding(finding));
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What a guard has seen of a server: counts, verdicts and costs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use serde::Serialize;
+use toolpact_contract::{Action, Finding, Outcome, Revision, Side};
+
+
+
+use crate::event::Event;
+use crate::lock::lock;
+
+/// The most tools that are counted one by one; the rest is counted together.
+pub const MAX_TOOLS: usize = 200;
+
+/// The name under which the rest is counted.
+pub const OTHER: &str = "other tools";
+
+/// The longest name of a tool that is counted on its own, in bytes.
+const MAX_NAME: usize = 128;
+
+/// The findings that are kept of one tool.
+const MAX_FINDINGS: usize = 8;
+
+/// The slowest validations that are kept.
+const SLOWEST: usize = 10;
+
+/// The revisions that are kept.
+const MAX_REVISIONS: usize = 8;
+
+/// What happened with one server since the guard started.
+#[derive(Debug, Default)]
+pub struct Status(Mutex<Snapshot>);
+
+/// A [`Status`] at one moment.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// Name and version of the server, as it says.
+    pub server: Option<String>,
+    /// The protocol revisions that clients used.
+    pub revisions: BTreeSet<String>,
+    /// Its tools by name; at most [`MAX_TOOLS`] and [`OTHER`].
+    pub tools: BTreeMap<String, Tool>,
+    /// The slowest validations, slowest first.
+    pub slowest: Vec<Slow>,
+    /// Notices about connections, messages and lists as a whole.
+    pub notices: u64,
+}
+
+/// One tool.
+#[derive(Clone, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Tool {
+    /// Its standing when it was last listed.
+    pub verdict: Standing,
+    /// The findings about it, as lines; at most eight.
+    pub findings: Vec<String>,
+    /// Calls, refused ones included.
+    pub calls: u64,
+    /// Validations of its arguments.
+    pub arguments: Checks,
+    /// Validations of its results.
+    pub results: Checks,
+}
+
+/// What clients get of a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Standing {
+    /// The server has not listed it yet.
+    #[default]
+    Unknown,
+    /// Clients get it.
+    Kept,
+    /// Clients get it without a member of it, or repaired.
+    Changed,
+    /// Clients do not get it.
+    Dropped,
+}
+
+/// Validations of one kind.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[non_exhaustive]
+pub struct Checks {
+    /// How many found the value valid.
+    pub valid: u64,
+    /// How many found it invalid.
+    pub invalid: u64,
+    /// How many a limit stopped.
+    pub unfinished: u64,
+    /// The fuel that they took in total.
+    pub fuel: u64,
+    /// The time that they took in total.
+    #[serde(rename = "microseconds", serialize_with = "microseconds")]
+    pub time: Duration,
+}
+
+/// A slow validation.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Slow {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments or its result.
+    pub side: Side,
+    /// How long it took.
+    #[serde(rename = "microseconds", serialize_with = "microseconds")]
+    pub time: Duration,
+    /// The fuel that it took.
+    pub fuel: u64,
+}
+
+fn microseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
+}
+
+/// One validation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    pub(crate) side: Side,
+    pub(crate) outcome: Outcome,
+    pub(crate) fuel: u64,
+    pub(crate) time: Duration,
+}
+
+impl Status {
+    /// A copy of the counts at this moment.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        lock(&self.0).clone()
+    }
+
+    /// Records what the server says about itself.
+    pub(crate) fn record_handshake(&self, server: Option<String>, revision: Option<&Revision>) {
+        let mut all = lock(&self.0);
+        if let Some(server) = server {
+            all.server = Some(server.chars().take(MAX_NAME).collect());
+        }
+        if let Some(revision) = revision {
+            all.add_revision(revision);
+        }
+    }
+
+    /// Records a listed tool.
+    pub(crate) fn record_tool(&self, tool: &str, findings: &[Finding], verdict: Standing) {
+        let mut all = lock(&self.0);
+        let entry = all.tool_mut(tool);
+        entry.verdict = verdict;
+        entry.findings = findings.iter().take(MAX_FINDINGS).map(ToString::to_string).collect();
+    }
+
+    /// Records a call.
+    pub(crate) fn record_call(&self, tool: &str, revision: &Revision) {
+        let mut all = lock(&self.0);
+        all.add_revision(revision);
+        all.tool_mut(tool).calls += 1;
+    }
+
+    /// Records a validation.
+    pub(crate) fn record_check(&self, tool: &str, check: &Check) {
+        let mut all = lock(&self.0);
+        let entry = all.tool_mut(tool);
+        let checks =
+            if check.side == Side::Arguments { &mut entry.arguments } else { &mut entry.results };
+        match check.outcome {
+            Outcome::Valid => checks.valid += 1,
+            Outcome::Invalid => checks.invalid += 1,
+            Outcome::Unfinished => checks.unfinished += 1,
+            _ => return,
+        }
+        checks.fuel = checks.fuel.saturating_add(check.fuel);
+        checks.time += check.time;
+        all.add_slow(tool, check);
+    }
+
+    pub(crate) fn record_event(&self, event: &Event) {
+        if matches!(event, Event::Notice { .. }) {
+            lock(&self.0).notices += 1;
+        }
+    }
+}
+
+impl Snapshot {
+    fn tool_mut(&mut self, name: &str) -> &mut Tool {
+        let room = self.tools.len() < MAX_TOOLS && name.len() <= MAX_NAME;
+        let name = if room || self.tools.contains_key(name) { name } else { OTHER };
+        self.tools.entry(name.to_owned()).or_default()
+    }
+
+    fn add_revision(&mut self, revision: &Revision) {
+        let name = revision.to_string();
+        if self.revisions.len() < MAX_REVISIONS && name.len() <= MAX_NAME {
+            self.revisions.insert(name);
+        }
+    }
+
+    fn add_slow(&mut self, tool: &str, check: &Check) {
+        let is_full = self.slowest.len() >= SLOWEST;
+        if is_full && self.slowest.last().is_some_and(|last| last.time >= check.time) {
+            return;
+        }
+        let tool = if tool.len() <= MAX_NAME { tool } else { OTHER };
+        let slow =
+            Slow { tool: tool.to_owned(), side: check.side, time: check.time, fuel: check.fuel };
+        let at = self.slowest.partition_point(|other| other.time >= check.time);
+        self.slowest.insert(at, slow);
+        self.slowest.truncate(SLOWEST);
+    }
+}
+
+impl Standing {
+    /// The standing that the findings about a tool amount to.
+    pub(crate) fn from_findings(findings: &[Finding]) -> Self {
+        let did = |action| findings.iter().any(|finding| finding.action == action);
+        if did(Action::ToolDropped) {
+            Self::Dropped
+        } else if did(Action::MemberDropped) || did(Action::Repaired) {
+            Self::Changed
+        } else {
+            Self::Kept
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use toolpact_contract::{Outcome, Revision, Side};
+
+    use super::{Check, MAX_TOOLS, OTHER, SLOWEST, Status};
+
+    #[test]
+    fn keeps_a_bounded_number_of_everything() {
+        let status = Status::default();
+        for n in 0..2 * MAX_TOOLS {
+            let tool = format!("tool{n}");
+            status.record_call(&tool, &Revision::from(format!("r{n}").as_str()));
+            let time = Duration::from_micros(n as u64);
+            let check = Check { side: Side::Result, outcome: Outcome::Valid, fuel: 1, time };
+            status.record_check(&tool, &check);
+        }
+        status.record_call(&"x".repeat(10_000), &Revision::V2025_11_25);
+        let snapshot = status.snapshot();
+        assert_eq!(snapshot.tools.len(), MAX_TOOLS + 1);
+        assert_eq!(snapshot.tools[OTHER].calls, MAX_TOOLS as u64 + 1);
+        assert!(snapshot.revisions.len() <= super::MAX_REVISIONS);
+        assert_eq!(snapshot.slowest.len(), SLOWEST);
+        assert_eq!(snapshot.slowest[0].tool, format!("tool{}", 2 * MAX_TOOLS - 1));
+        assert!(snapshot.slowest.is_sorted_by(|a, b| a.time >= b.time));
+    }
+}

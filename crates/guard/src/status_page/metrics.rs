@@ -1,0 +1,71 @@
+//! Metrics in the text format of Prometheus.
+
+use std::sync::Arc;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::server::GuardedServer;
+use crate::status::{Checks, OTHER};
+
+/// The type of the text.
+pub(super) const TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// There are as many label values as servers and tools that are counted each for itself, see
+/// [`MAX_TOOLS`](crate::status::MAX_TOOLS); `other` stands for the rest.
+type Labels = Vec<(&'static str, String)>;
+
+/// The metrics of `servers` at this moment.
+pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
+    let calls = Family::<Labels, Counter>::default();
+    let validations = Family::<Labels, Counter>::default();
+    let fuel = Family::<Labels, Counter>::default();
+    let seconds = Family::<Labels, Counter<f64, std::sync::atomic::AtomicU64>>::default();
+    let notices = Family::<Labels, Counter>::default();
+    let tools = Family::<Labels, Gauge>::default();
+    for guarded in servers {
+        let server = ("server", escape(guarded.name()));
+        let snapshot = guarded.status().snapshot();
+        notices.get_or_create(&vec![server.clone()]).inc_by(snapshot.notices);
+        for (name, tool) in &snapshot.tools {
+            let verdict = ("verdict", format!("{:?}", tool.verdict).to_lowercase());
+            tools.get_or_create(&vec![server.clone(), verdict]).inc();
+            let name = if name == OTHER { "other" } else { name };
+            let labels = vec![server.clone(), ("tool", escape(name))];
+            calls.get_or_create(&labels).inc_by(tool.calls);
+            for (side, checks) in [("arguments", &tool.arguments), ("result", &tool.results)] {
+                let labels = [labels.clone(), vec![("side", side.to_owned())]].concat();
+                fuel.get_or_create(&labels).inc_by(checks.fuel);
+                seconds.get_or_create(&labels).inc_by(checks.time.as_secs_f64());
+                for (outcome, count) in outcomes(checks) {
+                    let outcome = vec![("outcome", outcome.to_owned())];
+                    let labels = [labels.clone(), outcome].concat();
+                    validations.get_or_create(&labels).inc_by(count);
+                }
+            }
+        }
+    }
+    let mut registry = Registry::with_prefix("toolpact");
+    registry.register("tools", "Tools by what became of them", tools);
+    registry.register("calls", "Calls of tools", calls);
+    registry.register("validations", "Validations by what they came to", validations);
+    registry.register("fuel_steps", "Steps that validations took", fuel);
+    registry.register_with_unit("validation", "Time of validations", Unit::Seconds, seconds);
+    registry.register("notices", "Lines said about connections", notices);
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = encode(&mut text, &registry);
+    text
+}
+
+/// A label value: the encoder writes it between quotes as it is.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+fn outcomes(checks: &Checks) -> [(&'static str, u64); 3] {
+    [("valid", checks.valid), ("invalid", checks.invalid), ("unfinished", checks.unfinished)]
+}
