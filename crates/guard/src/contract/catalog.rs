@@ -90,6 +90,16 @@ impl Catalog {
         }
     }
 
+    /// Whether there is a list for `revision`, changed or not.
+    pub(crate) fn has_list(&self, revision: &Revision) -> bool {
+        self.lists.contains_key(revision)
+    }
+
+    /// Finds the tool `name` in the last list, although that may have changed.
+    pub(crate) fn find_stale(&self, revision: &Revision, name: &str) -> Option<Tool> {
+        self.lists.get(revision)?.tools.get(name).map(|(tool, _)| tool.clone())
+    }
+
     /// The names on the other pages of the list that `request` is for.
     pub(crate) fn names_before(&self, revision: &Revision, request: PageRequest) -> HashSet<String> {
         let list = self.lists.get(revision).filter(|_| !request.is_first());

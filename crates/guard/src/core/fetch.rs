@@ -230,7 +230,7 @@ impl Conversation {
             }
         }
         self.fetcher.running = None;
-        self.resume_calls(false, now);
+        self.resume_calls(now);
     }
 
     /// Gives up the request `ask` and with it the list.
@@ -257,28 +257,28 @@ impl Conversation {
 
     fn end_fetch(&mut self, reason: &str, until: Instant, now: Instant) {
         let Some(fetch) = self.fetcher.running.take() else { return };
-        self.fetcher.failed = Some((until, fetch.first));
+        let then = if self.catalog.has_list(&fetch.revision) {
+            "calls are checked against the last one"
+        } else {
+            "calls are forwarded unchecked"
+        };
         self.report(Event::error(format!(
-            "server: could not fetch the tool list; calls are forwarded unchecked: {reason}"
+            "server: could not fetch the tool list; {then}: {reason}"
         )));
-        self.resume_calls(true, now);
+        // Those who waited for it do not wait for the same again.
+        let page = self.catalog.request_page(None);
+        self.fetcher.failed = Some((now + Duration::from_nanos(1), page));
+        self.resume_calls(now);
+        self.fetcher.failed = Some((until, fetch.first));
     }
 
     /// Decides about the calls that waited for the list.
-    fn resume_calls(&mut self, has_failed: bool, now: Instant) {
+    fn resume_calls(&mut self, now: Instant) {
         let server = self.server.clone();
         let rules = server.rules();
         let mut budget = Budget::inline();
         for call in std::mem::take(&mut self.fetcher.waiting) {
             let (ticket, index) = (call.ticket, call.index);
-            let is_unseen = matches!(
-                self.find_tool(&rules, &call.revision, &call.name),
-                crate::contract::catalog::Lookup::Unseen
-            );
-            if has_failed && is_unseen {
-                self.conclude_call(&call, None, None);
-                continue;
-            }
             match self.decide_call(call, &rules, &mut budget, now) {
                 PartFate::Waiting => {}
                 fate => self.settle(ticket, index, fate),

@@ -269,7 +269,10 @@ impl Conversation {
         let tool = match self.find_tool(rules, &call.revision, &call.name) {
             Lookup::Found(tool) => Some(tool),
             Lookup::Absent => None,
-            Lookup::Unseen if self.fetcher.has_failed(&self.catalog, now) => None,
+            // The last list is better than none.
+            Lookup::Unseen if self.fetcher.has_failed(&self.catalog, now) => {
+                self.catalog.find_stale(&call.revision, &call.name)
+            }
             Lookup::Unseen => {
                 self.fetch_tools(call, now);
                 return PartFate::Waiting;

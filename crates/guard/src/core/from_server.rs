@@ -79,23 +79,23 @@ impl Conversation {
             Origin::Pipe => None,
             Origin::Stream(stream) | Origin::Resumed(stream) => Some(stream),
             // Nobody waits for an answer there.
-            Origin::Listening(_) => return !text.may_be_message,
+            Origin::Listening(_) => return text.is_text && !text.may_be_message,
         };
-        if stream.is_some() && !text.may_be_message {
+        if stream.is_some() && text.is_text && !text.may_be_message {
             return true;
         }
         let event = if text.excerpt.is_empty() {
             Event::error(format!("server: {}", text.reason))
         } else {
-            let (shown, reason) = (&text.excerpt, &text.reason);
-            Event::warning(format!("server: left out what is no message: `{shown}` ({reason})"))
+            let shown = &text.excerpt;
+            Event::warning(format!("server: skipped output that is not a message: `{shown}`"))
         };
         self.report(event);
-        if !text.may_be_message {
+        if stream.is_none() && !text.may_be_message {
             return false;
         }
         let reason = if text.excerpt.is_empty() {
-            format!("the server sent a {}", text.reason)
+            text.reason.clone()
         } else {
             "the server sent a broken message".to_owned()
         };
@@ -207,6 +207,12 @@ impl Conversation {
         let is_inspecting = rules.settings.is_inspecting();
         let pending = match origin {
             Origin::Pipe => self.pending.answer(id),
+            // A client that goes by ids would take it for the answer to another request.
+            Origin::Stream(stream) | Origin::Resumed(stream)
+                if self.pending.is_elsewhere(stream, id) =>
+            {
+                None
+            }
             Origin::Stream(stream) => self.pending.answer_on(stream, Some(id), false),
             Origin::Resumed(stream) => self.pending.answer_on(stream, Some(id), true),
             Origin::Listening(_) => self.pending.answer_anywhere(id),
@@ -219,7 +225,7 @@ impl Conversation {
             }
             if is_result && is_inspecting {
                 let id: String = id.to_string().chars().take(SHOWN).collect();
-                let text = format!("server: left out an answer to {id}, which is no open request");
+                let text = format!("server: dropped an answer to request {id}, which is not pending");
                 self.report(Event::info(text));
                 return (to, PartFate::Dropped);
             }

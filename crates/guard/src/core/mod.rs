@@ -11,6 +11,8 @@ mod from_server;
 mod held;
 mod job;
 mod pending;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

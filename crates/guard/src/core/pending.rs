@@ -176,6 +176,17 @@ impl PendingRequests {
         Some(pending.clone())
     }
 
+    /// Whether a request with `id` is pending on another stream, and none on `stream`.
+    pub(super) fn is_elsewhere(&self, stream: StreamId, id: &Id) -> bool {
+        let has = |id: &Id| self.requests.contains_key(&(stream, id.clone()));
+        let other = id.other_reading();
+        if has(id) || other.as_ref().is_some_and(has) {
+            return false;
+        }
+        let mut keys = self.requests.keys();
+        keys.any(|(_, found)| found == id || Some(found) == other.as_ref())
+    }
+
     /// The request that an answer with `id` belongs to, whatever its stream, marked as answered.
     pub(super) fn answer_anywhere(&mut self, id: &Id) -> Option<Pending> {
         let other = id.other_reading();

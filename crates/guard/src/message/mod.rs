@@ -129,8 +129,10 @@ pub(crate) struct Unreadable {
     pub(crate) id: Option<Id>,
     /// Whether it seems to have a method.
     pub(crate) has_method: bool,
-    /// Whether a peer may take it for a message: it starts like JSON.
+    /// Whether it looks like a broken message.
     pub(crate) may_be_message: bool,
+    /// Whether it is UTF-8.
+    pub(crate) is_text: bool,
     /// The start of the text, for the log.
     pub(crate) excerpt: String,
 }
@@ -152,9 +154,8 @@ impl Unreadable {
             is_json: error.is_data(),
             id,
             has_method,
-            // UTF-16 and UTF-32 have zero bytes where UTF-8 has none.
-            may_be_message: bytes.contains(&0)
-                || is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
+            may_be_message: is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
+            is_text: true,
             excerpt: String::from_utf8_lossy(&start[..start.len().min(4 * EXCERPT)])
                 .chars()
                 .take(EXCERPT)
@@ -170,6 +171,7 @@ impl Unreadable {
             id: None,
             has_method: false,
             may_be_message: true,
+            is_text: true,
             excerpt: String::new(),
         }
     }
@@ -187,7 +189,7 @@ pub(crate) fn text(bytes: Bytes) -> Result<ByteString, Unreadable> {
     ByteString::try_from(bytes.clone()).map_err(|_| {
         let error = serde_json::from_slice::<&RawValue>(&bytes).err();
         let error = error.unwrap_or_else(|| Error::custom("expected UTF-8"));
-        Unreadable { may_be_message: true, ..Unreadable::new(&bytes, &error) }
+        Unreadable { is_text: false, ..Unreadable::new(&bytes, &error) }
     })
 }
 
@@ -282,7 +284,7 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
     Ok(Envelope {
         span: Span::of(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
         kind,
-        id: span(id)?,
+        id: span(id.filter(|id| Id::parse(id.get()).is_some()))?,
         params: span(params)?,
         result: span(result)?,
     })

@@ -36,6 +36,8 @@ pub(super) struct EventStream {
     max: usize,
     /// Events that are ready for the client.
     ready: VecDeque<Bytes>,
+    /// Whether an event was left out, which may have been an answer.
+    has_dropped: bool,
     is_over: bool,
 }
 
@@ -45,7 +47,7 @@ impl EventStream {
         let memory = proxy.pool.memory().message();
         let max = proxy.server.rules().settings.max_message;
         let events = EventSplitter::default();
-        Self { proxy, answered, body, events, memory, max, ready, is_over: false }
+        Self { proxy, answered, body, events, memory, max, ready, has_dropped: false, is_over: false }
     }
 
     /// The stream as the body of a response.
@@ -123,7 +125,7 @@ impl EventStream {
     }
 
     /// Ends the stream: with its last event, which some clients read even if it is cut off, and with
-    /// errors for what it left unanswered.
+    /// errors for what is left unanswered because of the guard.
     async fn finish(&mut self) {
         self.is_over = true;
         self.events.finish();
@@ -139,7 +141,7 @@ impl EventStream {
             self.ready.push_back(event);
         }
         let exchange = &self.answered.exchange;
-        if matches!(self.answered.origin, Origin::Stream(_)) && !exchange.may_resume {
+        if self.has_dropped && !exchange.may_resume {
             let stream = exchange.stream;
             drive(&exchange.session, |it, _| it.fail_stream(stream, UNANSWERED));
             self.add_replies();
@@ -174,6 +176,7 @@ impl EventStream {
             }
         };
         self.add_replies();
+        self.has_dropped |= left.is_none();
         let left = left?;
         let left = match std::str::from_utf8(&left).map(escape_separators) {
             Ok(std::borrow::Cow::Owned(escaped)) => Bytes::from(escaped),

@@ -111,10 +111,7 @@ impl Proxy {
     ) -> Result<(), Box<Response<Body>>> {
         let Some(location) = response.headers().get(LOCATION) else { return Ok(()) };
         let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
-        let is_path = location.starts_with('/')
-            && !location.starts_with("//")
-            && !location.contains('\\');
-        if is_path || !response.status().is_redirection() {
+        if is_relative(&location) || !response.status().is_redirection() {
             return Ok(());
         }
         let origin = |uri: &Uri| {
@@ -175,4 +172,11 @@ impl Proxy {
     pub(crate) fn upstream(&self) -> &Uri {
         &self.upstream
     }
+}
+
+/// Whether a redirect stays on the same host, however browsers and libraries read it.
+fn is_relative(location: &str) -> bool {
+    let location = location.replace('\\', "/");
+    let first = location.split(['/', '?', '#']).next().unwrap_or_default();
+    !location.starts_with("//") && !first.contains(':')
 }

@@ -103,12 +103,16 @@ impl Reservation {
         loop {
             let mut freed = std::pin::pin!(self.share.freed.notified());
             freed.as_mut().enable();
-            let before = self.share.used.fetch_add(more, Ordering::AcqRel);
-            if before + more <= self.share.limit || before == self.bytes {
+            let (limit, own) = (self.share.limit, self.bytes);
+            let fits = |used: usize| {
+                let sum = used.saturating_add(more);
+                (sum <= limit || used == own).then_some(sum)
+            };
+            let taken = self.share.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, fits);
+            if taken.is_ok() {
                 self.bytes = bytes;
                 return Ok(());
             }
-            self.share.release(more);
             timeout_at(deadline, freed).await.map_err(|_| NoMemory)?;
         }
     }

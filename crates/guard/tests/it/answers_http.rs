@@ -112,7 +112,8 @@ async fn a_wrong_result_arrives_in_no_disguise() {
         let (head, got) = http.exchange(CALL, &out).await;
         assert!(head.to_ascii_lowercase().contains("accept-encoding: identity"), "{head}");
         let got = String::from_utf8_lossy(&got);
-        let answers = got.contains("isError") || got.contains("error");
+        // A second answer is left out.
+        let answers = got.contains("isError") || got.contains("error") || got.contains(GOOD);
         assert!(answers && !got.contains(r#"{"n":"wrong"}"#), "{name}: {got}");
     }
 }
@@ -128,30 +129,44 @@ async fn what_is_no_message_passes() {
 }
 
 #[tokio::test]
-async fn an_answer_is_judged_on_whatever_stream_of_the_session_it_comes() {
+async fn an_answer_on_another_stream_is_checked_or_left_out() {
     let (http, said) = strict().await;
-    let (_, waits, mut own) = http.ask("POST /mcp", CALL).await;
-    own.write_all(&events(b": wait\n\n")).await.unwrap();
     let wrong = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
     let twice = wrong.replace("\"result\"", "\"result\":{},\"result\"");
     let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
     let answer = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#;
     for (target, question) in [("GET /mcp", ""), ("POST /mcp", ping)] {
+        let (_, waits, mut own) = http.ask("POST /mcp", CALL).await;
+        own.write_all(&events(b": wait\n\n")).await.unwrap();
         let (_, client, mut server) = http.ask(target, question).await;
         let body = format!("data: {wrong}\n\ndata: {answer}\n\ndata: {twice}\n\ndata: {GOOD}\n\n");
         server.write_all(&events(body.as_bytes())).await.unwrap();
         drop(server);
         let got = String::from_utf8(rest(client).await).unwrap();
-        assert!(got.contains("isError") && !got.contains(r#"{"n":"wrong"}"#), "{got}");
-        assert!(got.contains(GOOD), "{got}");
-        // On the first round nobody has asked for it yet.
+        assert!(!got.contains(r#"{"n":"wrong"}"#) && !got.contains(GOOD), "{got}");
+        // On a stream for whatever comes it is the answer; on that of another request it is not.
+        assert_eq!(got.contains("isError"), target == "GET /mcp", "{got}");
         assert_eq!(got.contains(answer), target == "POST /mcp", "{got}");
+        drop(own);
+        rest(waits).await;
     }
-    drop(own);
-    rest(waits).await;
     let said = said.lock().unwrap();
-    let left_out = said.iter().filter(|text| text.contains("\"p\" is the id of no request"));
-    assert_eq!(left_out.count(), 1, "{said:?}");
+    let dropped = said.iter().filter(|text| text.contains("request \"p\", which is not pending"));
+    assert_eq!(dropped.count(), 1, "{said:?}");
+}
+
+#[tokio::test]
+async fn an_answer_under_another_id_is_held_to_the_request_of_its_stream() {
+    let (http, _) = strict().await;
+    for id in ["7", "\"x\"", "0"] {
+        let wrong = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{WRONG}}}"#);
+        let event = format!("data: {wrong}\n\n");
+        for out in [json(wrong.as_bytes(), ""), events(event.as_bytes())] {
+            let (_, got) = http.exchange(CALL, &out).await;
+            let got = String::from_utf8(got).unwrap();
+            assert!(got.contains("isError") && !got.contains(r#"{"n":"wrong"}"#), "{id}: {got}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -159,37 +174,46 @@ async fn a_stream_is_resumed_with_answers_that_came_before() {
     let (http, said) = strict().await;
     let event = format!("id: 7\ndata: {GOOD}\n\n");
     http.exchange(CALL, &events(event.as_bytes())).await;
-    let (_, client, mut server) = http.ask("GET /mcp", "").await;
+    let resume = "GET /mcp HTTP/1.1\r\nlast-event-id: 7\r\nx:";
+    let (_, client, mut server) = http.ask(resume, "").await;
     let failed = r#"{"jsonrpc":"2.0","id":"unknown","error":{"code":1,"message":""}}"#;
-    let body = format!("{event}data: {failed}\n\n");
+    let wrong = format!(r#"{{"jsonrpc":"2.0","id":0,"result":{WRONG}}}"#);
+    let body = format!("{event}data: {failed}\n\ndata: {wrong}\n\n");
     server.write_all(&events(body.as_bytes())).await.unwrap();
     drop(server);
     let got = String::from_utf8(rest(client).await).unwrap();
     assert!(got.contains(&event) && got.contains(failed), "{got}");
-    assert_eq!(said.lock().unwrap().len(), 0);
+    assert!(!got.contains(r#"{"n":"wrong"}"#), "{got}");
+    assert_eq!(said.lock().unwrap().iter().filter(|said| said.contains("error")).count(), 1);
 }
 
 #[tokio::test]
-async fn other_ways_to_write_the_path_lead_to_the_same_server() {
+async fn calls_are_checked_at_whatever_path() {
     let (http, _) = strict().await;
     let wrong = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
-    for path in ["/mcp/", "/MCP", "//mcp", "/%6dcp//?x=1", "/other"] {
+    for path in ["/mcp/", "/MCP", "//mcp", "/%6dcp//?x=1", "/x/../mcp", "/other"] {
         let (head, client, mut server) = http.ask(&format!("POST {path}"), CALL).await;
         assert!(head.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{head}");
         server.write_all(&json(wrong.as_bytes(), "")).await.unwrap();
         drop(server);
         let got = String::from_utf8(rest(client).await).unwrap();
-        assert_eq!(got.contains("isError"), path != "/other", "{path}: {got}");
+        assert!(got.contains("isError"), "{path}: {got}");
     }
 }
 
 #[tokio::test]
 async fn a_redirect_does_not_lead_around_the_guard() {
     let (http, _) = strict().await;
-    let own = format!("HTTP://{}/mcp/?a=b", http.server.local_addr().unwrap());
-    let others = ["https://127.0.0.1/mcp", "http://other.example/mcp", "elsewhere"];
-    let locations = others.map(|other| (other, other)).into_iter().chain([(&*own, "/mcp/?a=b")]);
-    for (location, expected) in locations {
+    let server = http.server.local_addr().unwrap();
+    let kept = [
+        (format!("HTTP://{server}/mcp/?a=b"), "/mcp/?a=b"),
+        (format!("//{server}/mcp"), "/mcp"),
+        ("elsewhere".to_owned(), "elsewhere"),
+        ("/else?where=http://x/".to_owned(), "/else?where=http://x/"),
+    ];
+    let refused = ["https://127.0.0.1/mcp", "http://other.example/mcp", "//other.example", "/\\other"];
+    let kept = kept.into_iter().map(|(location, expected)| (location, Some(expected)));
+    for (location, expected) in kept.chain(refused.map(|it| (it.to_owned(), None))) {
         let (_, client, mut server) = http.ask("POST /mcp", CALL).await;
         let out = format!(
             "HTTP/1.1 307 Temporary Redirect\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -197,7 +221,12 @@ async fn a_redirect_does_not_lead_around_the_guard() {
         server.write_all(out.as_bytes()).await.unwrap();
         drop(server);
         let got = String::from_utf8(rest(client).await).unwrap();
-        assert!(got.contains(&format!("location: {expected}\r\n")), "{got}");
+        match expected {
+            Some(expected) => {
+                assert!(got.contains(&format!("location: {expected}\r\n")), "{got}");
+            }
+            None => assert!(got.starts_with("HTTP/1.1 502") && !got.contains("location:"), "{got}"),
+        }
     }
 }
 

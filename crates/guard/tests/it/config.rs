@@ -55,7 +55,7 @@ fn the_schema_is_the_committed_one() {
 fn what_a_server_says_goes_before_what_all_say() {
     let config = parse(&here().join("examples/several.toml"));
     let (memory, search) = (config.settings("memory"), config.settings("search"));
-    assert_eq!((memory.tools, memory.results), (Some(Policy::Filter), Mode::Enforce));
+    assert_eq!((memory.tools, memory.results), (Some(Policy::Repair), Mode::Enforce));
     assert_eq!((search.tools, search.results), (Some(Policy::Repair), Mode::Warn));
     let memory = config.servers["memory"].get_ref();
     assert_eq!(memory.cwd.as_deref(), Some(&*here().join("examples/data")));

@@ -122,7 +122,9 @@ async fn wrong_results_pass_under_warn_and_are_withheld_under_enforce() {
 async fn one_bad_tool_goes_and_the_others_stay_as_they_are() {
     let good = r#"{"name":"good" ,"inputSchema":{"type":"object"},"v":1.0}"#;
     let bad = r#"{"name":"bad","inputSchema":null}"#;
-    let mut pair = Pair::new(Settings::default());
+    let mut settings = Settings::default();
+    settings.tools = Some(Policy::Filter);
+    let mut pair = Pair::new(settings);
     pair.initialize("2025-11-25").await;
     pair.passes(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
     pair.server

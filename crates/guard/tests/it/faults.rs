@@ -58,7 +58,7 @@ async fn chatter_is_left_out_and_the_session_goes_on() {
     pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#).await;
     assert_eq!(
         pair.said()[0],
-        "warning: server: expected a message, found `Server running on stdio`; left out"
+        "warning: server: skipped output that is not a message: `Server running on stdio`"
     );
 }
 
@@ -124,7 +124,7 @@ async fn an_answer_to_no_open_request_is_left_out() {
     }
     pair.server.send(&format!("[{result}]")).await;
     pair.comes(r#"{"jsonrpc":"2.0","method":"notifications/message"}"#).await;
-    let said = "info: server: 1 is the id of no open request; left out";
+    let said = "info: server: dropped an answer to request 1, which is not pending";
     assert_eq!(pair.said().iter().filter(|line| *line == said).count(), 3, "{:?}", pair.said());
 }
 

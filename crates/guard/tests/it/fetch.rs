@@ -75,7 +75,7 @@ async fn a_fetch_says_who_the_client_is_and_not_how_far_it_got() {
         .send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -32601, "message": "" } }).to_string())
         .await;
     assert_eq!(pair.server.json().await["method"], "tools/call");
-    assert!(pair.said()[0].contains("could not be had"));
+    assert!(pair.said()[0].contains("could not fetch the tool list"));
 }
 
 #[tokio::test]

@@ -11,5 +11,7 @@ mod hostile;
 mod lossless;
 mod lossless_http;
 mod pair;
+#[cfg(unix)]
+mod scripts;
 mod tasks;
 mod text;

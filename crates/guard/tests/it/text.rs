@@ -51,14 +51,14 @@ async fn arguments_that_name_a_member_twice_never_arrive() {
     pair.client.send(twice).await;
     let answer = pair.client.json().await;
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains("member `n` is there twice"), "{text}");
+    assert!(text.contains("duplicate key `n`"), "{text}");
 
     settings.arguments = Mode::Warn;
     let mut pair = Pair::new(settings);
     pair.initialize("2025-11-25").await;
     pair.list(TOOL).await;
     pair.passes(twice).await;
-    assert!(pair.said()[0].contains("member `n` is there twice"), "{:?}", pair.said());
+    assert!(pair.said()[0].contains("duplicate key `n`"), "{:?}", pair.said());
 }
 
 #[tokio::test]
