@@ -180,7 +180,8 @@ impl Inspector {
         pace.read(arguments.map_or(0, str::len))?;
         let start = Instant::now();
         if pace == Pace::Quick
-            && let Some(Ok(instance @ Instance::Object(_))) = arguments.map(serde_json::from_str)
+            && let Some(Ok(instance)) = arguments.map(Instance::parse)
+            && instance.is_object()
             && let Some(fuel) = contract.input().schema().accepts(&instance, QUICK)
         {
             self.count(contract.name(), Side::Arguments, Outcome::Valid, fuel, start);

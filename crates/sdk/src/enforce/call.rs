@@ -172,7 +172,7 @@ impl Shared {
             check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
         if judged.outcome == Outcome::Invalid
             && self.options.absent_nulls
-            && drop_nulls(schema, schema, &mut arguments)
+            && drop_nulls(schema, &mut arguments)
         {
             (arguments, judged) =
                 check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
