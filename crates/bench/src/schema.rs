@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, ensure};
 use jsonschema::Validator;
 use serde_json::Value;
-use toolpact_schema::Schema;
+use toolpact_schema::{Options, Schema};
 
 use crate::timing::{compare, geometric_mean};
 
@@ -58,7 +58,7 @@ pub(crate) fn run(folder: Option<PathBuf>) -> anyhow::Result<()> {
 }
 
 fn measure(case: &Case) -> anyhow::Result<[Option<f64>; 4]> {
-    let options = Schema::options();
+    let options = Options::default();
     let plain =
         || jsonschema::options().offline().should_validate_formats(false).build(&case.schema);
     let ours = options.compile(&case.schema)?;

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use toolpact_schema::{Options, Pointer, Schema};
+use toolpact_schema::{Options, Pointer};
 
 use crate::{
     ContractError, ContractErrorKind, InputSchema, OutputSchema, Side,
@@ -55,7 +55,7 @@ impl Contract {
     /// an `x-mcp-header` annotation breaks a rule, and where a schema is refused: an authored tool is
     /// one that [`judge_tools`](crate::judge_tools) keeps as it is.
     pub fn authored(tool: Value) -> Result<Self, ContractError> {
-        Self::authored_with(tool, &Schema::options())
+        Self::authored_with(tool, &Options::default())
     }
 
     /// [`Contract::authored`] with other options.
@@ -87,7 +87,7 @@ impl Contract {
     /// schema is refused. To keep a tool whose output schema alone is unusable, and for lists, see
     /// [`judge_tools`](crate::judge_tools).
     pub fn received(tool: Value) -> Result<Self, ContractError> {
-        Self::received_with(tool, &Schema::options())
+        Self::received_with(tool, &Options::default())
     }
 
     /// [`Contract::received`] with other options.

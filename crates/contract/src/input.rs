@@ -41,7 +41,7 @@ impl InputSchema {
     /// Fails where `schema` is not a JSON object, where its root `type` is anything but `"object"`,
     /// and where it is not admitted ([`Schema::compile`]).
     pub fn authored(schema: Value) -> Result<Self, ContractError> {
-        Self::authored_with(schema, &Schema::options())
+        Self::authored_with(schema, &Options::default())
     }
 
     /// [`InputSchema::authored`] with other options.
@@ -56,7 +56,7 @@ impl InputSchema {
     ///
     /// Fails as [`InputSchema::authored`] does, and where the root has no `type`.
     pub fn received(schema: Value) -> Result<Self, ContractError> {
-        Self::received_with(schema, &Schema::options())
+        Self::received_with(schema, &Options::default())
     }
 
     /// [`InputSchema::received`] with other options.

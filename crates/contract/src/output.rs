@@ -44,7 +44,7 @@ impl OutputSchema {
     /// Fails where `schema` is neither a JSON object nor a boolean, and where it is not admitted
     /// ([`Schema::compile`]).
     pub fn authored(schema: Value) -> Result<Self, ContractError> {
-        Self::authored_with(schema, &Schema::options())
+        Self::authored_with(schema, &Options::default())
     }
 
     /// [`OutputSchema::authored`] with other options.
@@ -60,7 +60,7 @@ impl OutputSchema {
     ///
     /// Fails as [`OutputSchema::authored`] does.
     pub fn received(schema: Value) -> Result<Self, ContractError> {
-        Self::received_with(schema, &Schema::options())
+        Self::received_with(schema, &Options::default())
     }
 
     /// [`OutputSchema::received`] with other options.

@@ -9,7 +9,9 @@ use serde_json::Value;
 use crate::{
     Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
     admission::Admitted,
-    engine::{HardPattern, MeteredJson, Validator, burn, hard_pattern_keyword},
+    engine::{
+        HardPattern, MeteredJson, Representation, Validator, burn, hard_pattern_keyword, run_freely,
+    },
     explain::{Explainer, shorten},
 };
 
@@ -17,14 +19,14 @@ use crate::{
 pub(crate) const NESTED_REFERENCES: usize = 10;
 
 /// Compiles `schema`; fails where the metaschema does not allow it.
-pub(crate) fn compile(
+pub(crate) fn compile<R: Representation>(
     options: &Options,
     schema: &Value,
     dialect: Option<Dialect>,
     admitted: &Admitted,
     registry: Option<&Registry<'_>>,
-) -> Result<Validator, SchemaError> {
-    let mut engine: ValidationOptions<'_, _, MeteredJson> = jsonschema::options_for()
+) -> Result<Validator<R>, SchemaError> {
+    let mut engine: ValidationOptions<'_, _, MeteredJson<R>> = jsonschema::options_for()
         .offline()
         .should_validate_formats(options.assert_formats)
         .with_content_media_type("application/json", is_json)
@@ -65,9 +67,12 @@ fn refusal(error: &ValidationError<'_>, schema: &Value, dialect: Option<Dialect>
             SchemaErrorKind::Pattern { pattern: shorten(at.as_str().unwrap_or_default()) }
         }
         _ => {
-            let mut explainer = Explainer::new(schema, &Value::Null, 1);
-            explainer.add(error);
-            let violations = explainer.finish(false);
+            // One violation of a schema whose size was checked.
+            let violations = run_freely(|| {
+                let mut explainer = Explainer::new(schema, &Value::Null, 1);
+                explainer.add(error);
+                explainer.finish(false)
+            });
             let violation = &violations.as_slice()[0];
             return SchemaError {
                 pointer: violation.instance.clone(),

@@ -126,17 +126,29 @@ impl SchemaErrorKind {
     /// Whether one of the [`Limits`](crate::Limits) is exceeded.
     #[must_use]
     pub const fn is_limit(&self) -> bool {
-        matches!(
-            self,
-            Self::Depth { .. }
-                | Self::Subschemas { .. }
-                | Self::Bytes { .. }
-                | Self::CopiedBytes { .. }
-                | Self::PatternBytes { .. }
-                | Self::PatternStates { .. }
-                | Self::Scopes { .. }
-                | Self::Expansion { .. }
-        )
+        self.limit().is_some()
+    }
+
+    /// The name of the limit (one of [`Limits::NAMES`](crate::Limits::NAMES)) that is exceeded, if one
+    /// is.
+    #[must_use]
+    pub const fn limit(&self) -> Option<&'static str> {
+        match self {
+            Self::Depth { .. } => Some("depth"),
+            Self::Subschemas { .. } => Some("subschemas"),
+            Self::Bytes { .. } => Some("bytes"),
+            Self::CopiedBytes { .. } => Some("copied-bytes"),
+            Self::PatternBytes { .. } => Some("pattern-bytes"),
+            Self::PatternStates { .. } => Some("pattern-states"),
+            Self::Scopes { .. } => Some("scopes"),
+            Self::Expansion { .. } => Some("expansion"),
+            Self::NotASchema { .. }
+            | Self::UnsupportedDialect { .. }
+            | Self::Metaschema { .. }
+            | Self::ExternalReference { .. }
+            | Self::DanglingReference { .. }
+            | Self::Pattern { .. } => None,
+        }
     }
 
     /// What to do about it, where that is known.

@@ -1,5 +1,7 @@
 //! What a schema may be, and what a validation may cost.
 
+use crate::explain::shorten;
+
 /// The bounds of admission and validation.
 ///
 /// ```
@@ -57,34 +59,68 @@ impl Limits {
         "fuel",
     ];
 
-    /// Sets the limit called `name` (one of [`Limits::NAMES`]); `false` where there is none.
-    #[must_use]
-    pub fn set(&mut self, name: &str, limit: u64) -> bool {
-        let size = usize::try_from(limit).unwrap_or(usize::MAX);
-        match name {
-            "depth" => self.depth = size,
-            "subschemas" => self.subschemas = size,
-            "bytes" => self.bytes = size,
-            "copied-bytes" => self.copied_bytes = size,
-            "pattern-bytes" => self.pattern_bytes = size,
-            "pattern-states" => self.pattern_states = size,
-            "expansion" => self.expansion = size,
-            "scopes" => self.scopes = size,
-            "instance-depth" => self.instance_depth = size,
-            "nesting" => self.nesting = size,
-            "violations" => self.violations = size,
-            "fuel" => self.fuel = limit,
-            _ => return false,
+    /// Sets the limit called `name`. A number that is too large for it sets the largest one.
+    ///
+    /// ```
+    /// use toolpact_schema::Limits;
+    ///
+    /// let mut limits = Limits::default();
+    /// limits.set("depth", 16)?;
+    /// assert_eq!(limits.get("depth"), Some(16));
+    /// let error = limits.set("deepth", 16).unwrap_err();
+    /// assert!(error.to_string().starts_with("no limit is called `deepth`"));
+    /// # Ok::<(), toolpact_schema::UnknownLimit>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where `name` is none of [`Limits::NAMES`].
+    pub fn set(&mut self, name: &str, limit: u64) -> Result<(), UnknownLimit> {
+        if name == "fuel" {
+            self.fuel = limit;
+            return Ok(());
         }
-        true
+        let Some(field) = self.size_mut(name) else {
+            return Err(UnknownLimit { name: name.to_owned() });
+        };
+        *field = usize::try_from(limit).unwrap_or(usize::MAX);
+        Ok(())
     }
 
-    /// Whether what is valid under `other` is valid under these.
-    pub(crate) fn is_at_least(&self, other: &Self) -> bool {
-        self.instance_depth >= other.instance_depth
-            && self.nesting >= other.nesting
-            && self.fuel >= other.fuel
+    /// The limit called `name`, where it is one of [`Limits::NAMES`].
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<u64> {
+        match name {
+            "fuel" => Some(self.fuel),
+            name => self.clone().size_mut(name).map(|size| *size as u64),
+        }
     }
+
+    fn size_mut(&mut self, name: &str) -> Option<&mut usize> {
+        Some(match name {
+            "depth" => &mut self.depth,
+            "subschemas" => &mut self.subschemas,
+            "bytes" => &mut self.bytes,
+            "copied-bytes" => &mut self.copied_bytes,
+            "pattern-bytes" => &mut self.pattern_bytes,
+            "pattern-states" => &mut self.pattern_states,
+            "expansion" => &mut self.expansion,
+            "scopes" => &mut self.scopes,
+            "instance-depth" => &mut self.instance_depth,
+            "nesting" => &mut self.nesting,
+            "violations" => &mut self.violations,
+            _ => return None,
+        })
+    }
+}
+
+/// A name that no limit has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no limit is called `{}`; the limits are {}", shorten(name), Limits::NAMES.join(", "))]
+#[non_exhaustive]
+pub struct UnknownLimit {
+    /// The name.
+    pub name: String,
 }
 
 impl Default for Limits {

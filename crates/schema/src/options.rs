@@ -1,16 +1,29 @@
 //! How a schema is compiled.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::{Dialect, Limits, Schema, SchemaError};
 
-/// Settings for compiling schemas; see [`Schema::options`].
+/// Settings for compiling schemas.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_schema::{Dialect, Options};
+///
+/// let options = Options::default().dialect(Dialect::Draft7).assert_formats(true);
+/// let schema = options.compile(&json!({ "format": "date" }))?;
+/// assert!(!schema.is_valid(&json!("tomorrow")));
+/// # Ok::<(), toolpact_schema::SchemaError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     pub(crate) dialect: Dialect,
     pub(crate) limits: Limits,
     pub(crate) assert_formats: bool,
-    pub(crate) documents: Vec<(String, Value)>,
+    /// Shared with every schema that was compiled with them.
+    pub(crate) documents: Arc<Vec<(String, Value)>>,
 }
 
 impl Options {
@@ -39,7 +52,7 @@ impl Options {
     /// are no exception: a schema may refer to one only where it was handed in.
     #[must_use]
     pub fn document(mut self, uri: impl Into<String>, document: Value) -> Self {
-        self.documents.push((uri.into(), document));
+        Arc::make_mut(&mut self.documents).push((uri.into(), document));
         self
     }
 

@@ -1,6 +1,11 @@
 //! A compiled schema.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
+
+use jsonschema::JsonType;
 
 use serde_json::Value;
 
@@ -9,11 +14,10 @@ use crate::{
     admission::{self, Admitted, Documents},
     compile,
     engine::{
-        Allowance, HardPattern, Metered, Stop, Validator, nesting, next_id, run, run_to_end,
-        with_stack,
+        Allowance, FEW_LEVELS, HardPattern, Instances, Metered, Raw, Representation, Stop,
+        Validator, Values, holds, nesting, next_id, run, run_to_end, with_stack,
     },
     explain::Explainer,
-    glance::Glance,
 };
 
 /// A schema that was admitted and compiled. Cheap to clone.
@@ -21,19 +25,23 @@ use crate::{
 pub struct Schema(Arc<Compiled>);
 
 struct Compiled {
-    validator: Validator,
+    validator: Validator<Values>,
+    /// For instances that were parsed to be validated; compiled when the first one comes.
+    instances: OnceLock<Option<Validator<Instances>>>,
     source: Value,
-    limits: Limits,
+    options: Options,
     admitted: Admitted,
+    /// The dialect that the schema or the options name.
+    declared: Option<Dialect>,
     dialect: Dialect,
     allowance: Allowance,
     /// Whether the fuel lasts for any scalar but a string: each visit of a subschema takes at most
     /// 32 steps for every byte of it, a division included.
     plain_scalars: bool,
+    /// Whether no instance makes the engine recurse so deep that a limit or the stack matters.
+    is_shallow: bool,
     /// Bytes of the longest text in the schema, which an error may copy.
     longest_text: usize,
-    /// For schemas of common keywords, where no limit is so low that the engine would end before.
-    glance: Option<Glance>,
 }
 
 /// A verdict and what it cost.
@@ -52,10 +60,11 @@ impl Schema {
     /// Fails where `schema` is not a schema, breaks its dialect's metaschema, refers to anything
     /// outside of itself or exceeds one of the [`Limits`].
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        Self::options().compile(schema)
+        Options::default().compile(schema)
     }
 
-    /// Settings other than the defaults.
+    /// The same as [`Options::default`].
+    #[doc(hidden)]
     #[must_use]
     pub fn options() -> Options {
         Options::default()
@@ -79,16 +88,18 @@ impl Schema {
         let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
         let most_steps = admitted.expansion.saturating_mul(32 * admitted.bytes) as u64;
         let allowance = prices(&options.limits, &admitted);
-        let has_glance = !options.assert_formats
-            && allowance.place < 64
-            && options.limits.is_at_least(&Limits::default());
         Ok(Self(Arc::new(Compiled {
-            glance: has_glance.then(|| Glance::of(schema)).flatten(),
+            declared: dialect,
             dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
             validator,
+            instances: OnceLock::new(),
             source: schema.clone(),
-            limits: options.limits.clone(),
+            options: options.clone(),
             allowance,
+            is_shallow: admitted
+                .need
+                .nested
+                .is_some_and(|levels| levels <= FEW_LEVELS.min(options.limits.nesting)),
             plain_scalars: options.documents.is_empty()
                 && admitted.need.nested.is_some_and(|levels| levels < 16)
                 && most_steps < options.limits.fuel,
@@ -112,27 +123,15 @@ impl Schema {
     /// Whether `instance` is valid; `false` when that was not decided.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
-        self.decide(Metered::Value(instance), self.0.limits.fuel).0 == Ok(true)
-    }
-
-    /// Whether `instance` is seen to be valid at first look, which takes a fraction of what validation does.
-    ///
-    /// `false` says nothing: the look is for small instances of schemas that are written in common keywords, and
-    /// takes some thousand steps at most.
-    ///
-    /// ```
-    /// use serde_json::json;
-    /// use toolpact_schema::Schema;
-    ///
-    /// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
-    /// assert!(schema.is_valid_at_a_glance(&json!([1, 2])));
-    /// assert!(!schema.is_valid_at_a_glance(&json!(["1"])));
-    /// # Ok::<(), toolpact_schema::SchemaError>(())
-    /// ```
-    #[must_use]
-    #[inline]
-    pub fn is_valid_at_a_glance(&self, instance: &Value) -> bool {
-        self.0.glance.as_ref().is_some_and(|glance| glance.accepts(instance))
+        let Compiled { validator, options, allowance, .. } = &*self.0;
+        if !self.0.is_shallow {
+            return self.decide_value(instance, options.limits.fuel).0 == Ok(true);
+        }
+        let is_valid = || validator.is_valid(Metered(instance));
+        if self.0.plain_scalars && is_plain(instance) {
+            return run_to_end(allowance, is_valid).0;
+        }
+        holds(allowance, options.limits.fuel, is_valid)
     }
 
     /// Validates `instance`; violations are collected only where it is invalid.
@@ -145,7 +144,7 @@ impl Schema {
     /// Deciding takes at most [`Limits::fuel`] steps; explaining an instance that turned out
     /// invalid takes at most twice as many again.
     pub fn measure(&self, instance: &Value) -> Measured {
-        let (decision, fuel) = self.decide(Metered::Value(instance), self.0.limits.fuel);
+        let (decision, fuel) = self.decide_value(instance, self.0.options.limits.fuel);
         match decision {
             Ok(true) => Measured { verdict: Verdict::Valid, fuel },
             Ok(false) => {
@@ -182,10 +181,10 @@ impl Schema {
 
     /// Does what [`Schema::validate_within`] does, and says what it cost.
     pub fn measure_within(&self, instance: &Value, fuel: u64) -> Measured {
-        if fuel >= self.0.limits.fuel {
+        if fuel >= self.0.options.limits.fuel {
             return self.measure(instance);
         }
-        let (decision, spent) = self.decide(Metered::Value(instance), fuel);
+        let (decision, spent) = self.decide_value(instance, fuel);
         let (verdict, more) = match decision {
             Ok(true) => (Verdict::Valid, 0),
             Ok(false) => {
@@ -200,51 +199,95 @@ impl Schema {
 
     /// The steps that it took to find `instance` valid; nothing where it is not, or not within `fuel`
     /// steps, or not decided at all: then a [`Value`] of it can be asked about.
+    ///
+    /// The first call compiles the schema a second time, see [`Schema::prepare_instances`].
     #[must_use]
     pub fn accepts(&self, instance: &Instance<'_>, fuel: u64) -> Option<u64> {
-        let fuel = fuel.min(self.0.limits.fuel);
-        let (decision, taken) = self.decide(Metered::Instance(instance), fuel);
+        let fuel = fuel.min(self.0.options.limits.fuel);
+        let validator = self.instances()?;
+        let (decision, taken) =
+            self.decide(validator, instance.root(), || instance.nesting(), fuel);
         (decision == Ok(true)).then_some(taken)
     }
 
+    /// Compiles what [`Schema::accepts`] needs, which otherwise its first call does.
+    pub fn prepare_instances(&self) {
+        _ = self.instances();
+    }
+
+    fn instances(&self) -> Option<&Validator<Instances>> {
+        let Compiled { source, options, admitted, declared, .. } = &*self.0;
+        let compile = || {
+            let documents = Documents::of(options, source).ok()?;
+            let registry = documents.as_ref().map(Documents::registry);
+            compile::compile(options, source, *declared, admitted, registry).ok()
+        };
+        let levels = || nesting(source, options.limits.depth) * compile::NESTED_REFERENCES;
+        self.0.instances.get_or_init(|| with_stack(levels(), compile)).as_ref()
+    }
+
     #[inline]
-    fn decide(&self, instance: Metered<'_>, fuel: u64) -> (Result<bool, Unfinished>, u64) {
-        let Compiled { validator, limits, admitted, allowance, .. } = &*self.0;
-        if self.0.plain_scalars && fuel == limits.fuel && instance.is_plain() {
-            let (valid, fuel) = run_to_end(allowance, || validator.is_valid(instance));
+    fn decide_value(&self, instance: &Value, fuel: u64) -> (Result<bool, Unfinished>, u64) {
+        let limit = self.0.options.limits.instance_depth;
+        self.decide(&self.0.validator, instance, || nesting(instance, limit), fuel)
+    }
+
+    #[inline]
+    fn decide<R: Representation>(
+        &self,
+        validator: &Validator<R>,
+        instance: R::Raw<'_>,
+        nesting: impl FnOnce() -> usize,
+        fuel: u64,
+    ) -> (Result<bool, Unfinished>, u64) {
+        let Compiled { options, allowance, .. } = &*self.0;
+        let is_valid = || validator.is_valid(Metered(instance));
+        if self.0.plain_scalars && fuel == options.limits.fuel && is_plain(instance) {
+            let (valid, fuel) = run_to_end(allowance, is_valid);
             return (Ok(valid), fuel);
         }
+        let (decision, taken) = if self.0.is_shallow {
+            run(allowance, fuel, is_valid)
+        } else {
+            let levels = match self.levels(nesting) {
+                Ok(levels) => levels,
+                Err(unfinished) => return (Err(unfinished), 0),
+            };
+            with_stack(levels, || run(allowance, fuel, is_valid))
+        };
+        (decision.map_err(|stop| self.unfinished(stop, fuel)), taken)
+    }
+
+    /// How deep the engine recurses for an instance that nests as `nesting` says.
+    fn levels(&self, nesting: impl FnOnce() -> usize) -> Result<usize, Unfinished> {
+        let Compiled { options: Options { limits, .. }, admitted, .. } = &*self.0;
         let levels = if let Some(levels) = admitted.need.nested {
             levels
         } else {
             // A recursive schema follows the instance wherever it goes.
-            let depth = instance.nesting(limits.instance_depth);
-            if depth > limits.instance_depth {
-                let limit = limits.instance_depth;
-                return (Err(Unfinished::InstanceDepth { found: depth, limit }), 0);
+            let found = nesting().min(limits.instance_depth + 1);
+            if found > limits.instance_depth {
+                return Err(Unfinished::InstanceDepth { found, limit: limits.instance_depth });
             }
-            admitted.need.levels(depth)
+            admitted.need.levels(found)
         };
         if levels > limits.nesting {
-            let limit = limits.nesting;
-            return (Err(Unfinished::Nesting { found: levels, limit }), 0);
+            return Err(Unfinished::Nesting { found: levels, limit: limits.nesting });
         }
-        let (decision, taken) =
-            with_stack(levels, || run(allowance, fuel, || validator.is_valid(instance)));
-        (decision.map_err(|stop| self.unfinished(stop, fuel)), taken)
+        Ok(levels)
     }
 
     /// For an instance that is known to be invalid: first all errors, then, where they cost too
     /// much, the first.
     fn explain(&self, instance: &Value) -> (Verdict, u64) {
-        let (all, fuel) = self.explain_all(instance, self.0.limits.fuel);
+        let (all, fuel) = self.explain_all(instance, self.0.options.limits.fuel);
         if let Some(violations) = all {
             return (Verdict::Invalid(violations), fuel);
         }
-        let Compiled { validator, limits, source, .. } = &*self.0;
+        let Compiled { validator, options: Options { limits, .. }, source, .. } = &*self.0;
         let (first, more) = self.run_explaining(instance, limits.fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
-            if let Err(error) = validator.validate(Metered::Value(instance)) {
+            if let Err(error) = validator.validate(Metered(instance)) {
                 explainer.add(&error);
             }
             explainer.finish(true)
@@ -256,10 +299,10 @@ impl Schema {
     /// All errors of an instance that is known to be invalid, up to the limit; nothing where they
     /// cost more than `fuel`.
     fn explain_all(&self, instance: &Value, fuel: u64) -> (Option<Violations>, u64) {
-        let Compiled { validator, limits, source, .. } = &*self.0;
+        let Compiled { validator, options: Options { limits, .. }, source, .. } = &*self.0;
         let (all, taken) = self.run_explaining(instance, fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
-            for error in validator.iter_errors(Metered::Value(instance)) {
+            for error in validator.iter_errors(Metered(instance)) {
                 explainer.add(&error);
             }
             explainer.finish(false)
@@ -274,7 +317,7 @@ impl Schema {
         fuel: u64,
         work: impl FnOnce() -> T,
     ) -> (Result<T, Stop>, u64) {
-        let Compiled { limits, admitted, allowance, .. } = &*self.0;
+        let Compiled { options: Options { limits, .. }, admitted, allowance, .. } = &*self.0;
         let depth = nesting(instance, limits.instance_depth);
         let copied = self.0.longest_text + admitted.largest_not.saturating_mul(16);
         let error = error_price(instance, admitted, depth, copied);
@@ -283,7 +326,7 @@ impl Schema {
     }
 
     fn unfinished(&self, stop: Stop, fuel: u64) -> Unfinished {
-        let limits = &self.0.limits;
+        let limits = &self.0.options.limits;
         match stop {
             Stop::Fuel => Unfinished::Fuel { limit: fuel },
             Stop::Depth(found) => Unfinished::InstanceDepth { found, limit: limits.instance_depth },
@@ -291,6 +334,12 @@ impl Schema {
             Stop::Engine => Unfinished::Engine,
         }
     }
+}
+
+/// Whether it is `null`, a boolean or a number.
+#[inline]
+fn is_plain<'a>(instance: impl Raw<'a>) -> bool {
+    matches!(instance.kind(), JsonType::Null | JsonType::Boolean | JsonType::Number)
 }
 
 fn nothing_to_say(instance: &Value, source: &Value) -> Violations {

@@ -20,6 +20,46 @@ impl Verdict {
     pub const fn is_valid(&self) -> bool {
         matches!(self, Self::Valid)
     }
+
+    /// This verdict as a result, for `?`.
+    ///
+    /// ```
+    /// use serde_json::{Value, json};
+    /// use toolpact_schema::{NotValid, Schema};
+    ///
+    /// fn check(schema: &Schema, instance: &Value) -> Result<(), NotValid> {
+    ///     schema.validate(instance).into_result()?;
+    ///     Ok(())
+    /// }
+    ///
+    /// let schema = Schema::compile(&json!({ "type": "integer" }))?;
+    /// assert!(check(&schema, &json!(1)).is_ok());
+    /// let error = check(&schema, &json!("1")).unwrap_err();
+    /// assert_eq!(error.to_string(), "#: expected integer, found string \"1\"");
+    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Where the verdict is not [`Verdict::Valid`].
+    pub fn into_result(self) -> Result<(), NotValid> {
+        match self {
+            Self::Valid => Ok(()),
+            Self::Invalid(violations) => Err(NotValid::Invalid(violations)),
+            Self::Unfinished(unfinished) => Err(NotValid::Unfinished(unfinished)),
+        }
+    }
+}
+
+/// A [`Verdict`] other than [`Verdict::Valid`], as an error.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotValid {
+    /// The instance breaks at least one rule of the schema.
+    #[error("{0}")]
+    Invalid(Violations),
+    /// A limit ended the validation before it was decided.
+    #[error(transparent)]
+    Unfinished(#[from] Unfinished),
 }
 
 /// The limit that ended a validation.
@@ -59,4 +99,18 @@ pub enum Unfinished {
     /// The engine failed on this instance.
     #[error("validation stopped: the engine failed on this instance")]
     Engine,
+}
+
+impl Unfinished {
+    /// The name of the limit (one of [`Limits::NAMES`](crate::Limits::NAMES)) that ended the
+    /// validation, where it can be set.
+    #[must_use]
+    pub const fn limit(&self) -> Option<&'static str> {
+        match self {
+            Self::Fuel { .. } => Some("fuel"),
+            Self::InstanceDepth { .. } => Some("instance-depth"),
+            Self::Nesting { .. } => Some("nesting"),
+            Self::Backtracking { .. } | Self::Engine => None,
+        }
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) async fn check(
 
 /// Whether `value` is seen to be valid at first look: the common case, which needs no judgement.
 pub(crate) fn is_seen_valid(schema: &Schema, value: &Value) -> bool {
-    schema.is_valid_at_a_glance(value) || schema.validate_within(value, GLANCE).is_valid()
+    schema.validate_within(value, GLANCE).is_valid()
 }
 
 /// What a refusal says.

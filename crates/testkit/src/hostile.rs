@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Limits, Schema, SchemaError, Verdict};
+use toolpact_schema::{Limits, Options, SchemaError, SchemaErrorKind, Unfinished, Verdict};
 
 /// One case.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,6 +22,10 @@ pub struct Case {
     pub assert_formats: bool,
     /// How it ends.
     pub ends: End,
+    /// What ends it, where the schema is not admitted or the validation is stopped: the name of a limit,
+    /// or of another rule.
+    #[serde(default)]
+    pub by: Option<String>,
 }
 
 /// How a case ends.
@@ -72,6 +76,32 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// What ended it; see [`Case::by`].
+    #[must_use]
+    pub fn by(&self) -> Option<&'static str> {
+        match self {
+            Self::Refused(error) => Some(error.kind.limit().unwrap_or(match error.kind {
+                SchemaErrorKind::NotASchema { .. } => "not-a-schema",
+                SchemaErrorKind::UnsupportedDialect { .. } => "dialect",
+                SchemaErrorKind::Metaschema { .. } => "metaschema",
+                SchemaErrorKind::ExternalReference { .. } => "external-reference",
+                SchemaErrorKind::DanglingReference { .. } => "dangling-reference",
+                SchemaErrorKind::Pattern { .. } => "pattern",
+                _ => "unknown",
+            })),
+            Self::Judged(Verdict::Unfinished(unfinished), _) => {
+                Some(unfinished.limit().unwrap_or(match unfinished {
+                    Unfinished::Backtracking { .. } => "backtracking",
+                    Unfinished::Engine => "engine",
+                    _ => "unknown",
+                }))
+            }
+            Self::Judged(..) => None,
+        }
+    }
+}
+
 impl Case {
     /// The schema.
     #[must_use]
@@ -94,9 +124,10 @@ impl Case {
     pub fn run(&self, schema: &Value, instance: &Value) -> Outcome {
         let mut limits = Limits::default();
         for (name, limit) in &self.limits {
-            assert!(limits.set(name, limit.as_u64().unwrap_or_default()), "no limit `{name}`");
+            let set = limits.set(name, limit.as_u64().unwrap_or_default());
+            set.unwrap_or_else(|error| panic!("{error}"));
         }
-        let options = Schema::options().limits(limits).assert_formats(self.assert_formats);
+        let options = Options::default().limits(limits).assert_formats(self.assert_formats);
         match options.compile(schema) {
             Err(error) => Outcome::Refused(error),
             Ok(schema) => {
@@ -189,6 +220,14 @@ fn build(kind: &str, recipe: &Recipe<'_>) -> Value {
             let prefix = prefix.as_str().unwrap_or_default();
             (0..recipe.number("count")).map(|i| (format!("{prefix}{i}"), value.clone())).collect()
         }
+        // The strings `prefix0`, `prefix1`, …
+        "strings" => {
+            let prefix = recipe.value("prefix");
+            let prefix = prefix.as_str().unwrap_or_default();
+            (0..recipe.number("count")).map(|i| Value::from(format!("{prefix}{i}"))).collect()
+        }
+        // Schemas that each allow one integer.
+        "constants" => (0..recipe.number("count")).map(|i| json!({ "const": i })).collect(),
         // Members whose values have the pattern `of`, made different by a number.
         "patterns" => (0..recipe.number("count"))
             .map(|i| (format!("p{i}"), json!({ "pattern": format!("{}{i}", recipe.text("of")) })))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolpact_schema::{Dialect, Options, Schema, metaschemas};
+use toolpact_schema::{Dialect, Options, metaschemas};
 
 /// One file of the suite.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ impl File {
     #[must_use]
     pub fn options(&self, documents: &[(String, Value)]) -> Options {
         let options =
-            Schema::options().dialect(self.dialect).assert_formats(self.kind == Kind::Format);
+            Options::default().dialect(self.dialect).assert_formats(self.kind == Kind::Format);
         documents
             .iter()
             .fold(options, |options, (uri, document)| options.document(uri, document.clone()))

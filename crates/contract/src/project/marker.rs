@@ -67,3 +67,12 @@ pub(crate) fn take(holder: &mut Map<String, Value>) {
         holder.shift_remove(META);
     }
 }
+
+/// Removes a marker that `holder` should not carry; what the marker says it replaced is not restored.
+pub(crate) fn remove(holder: &mut Map<String, Value>) {
+    let Some(Value::Object(meta)) = holder.get_mut(META) else { return };
+    meta.shift_remove(MARKER);
+    if meta.is_empty() {
+        holder.shift_remove(META);
+    }
+}

@@ -204,9 +204,23 @@ fn envelope(value: Value) -> Value {
 
 /// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.
 ///
-/// Undoes [`project_result`] exactly, by the marker. A result that `FastMCP` marked as wrapped is
-/// taken out of the envelope too, unless its tool is not in one, and so is an unmarked `{"result": …}` whose tool came in one. A
-/// text mirror stays: it is right in every revision.
+/// Undoes [`project_result`] exactly. A peer can write a [marker](super::MARKER) on any result, so the
+/// form decides what the marker may do:
+///
+/// | form | lifted |
+/// | --- | --- |
+/// | [`Form::Envelope`] | any value |
+/// | [`Form::Undeclared`] | a value that is not an object |
+/// | [`Form::NullableObject`] | `null` |
+/// | [`Form::Natural`], [`Form::Object`] | nothing |
+///
+/// The structured content of an error comes back out of its text whatever the form, and only where
+/// `isError` is `true`. A marker that may not do what it says is removed, so that neither
+/// [`project_result`] nor the next reader acts on it.
+///
+/// A result that `FastMCP` marked as wrapped is taken out of the envelope if the form is
+/// [`Form::Envelope`] or [`Form::Undeclared`], and an unmarked `{"result": …}` if it is
+/// [`Form::Envelope`]. A text mirror stays: it is right in every revision.
 ///
 /// # Errors
 ///
@@ -224,31 +238,34 @@ fn envelope(value: Value) -> Value {
 pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(result)?;
     bounds::check(result, "", bounds::MAX_READ_DEPTH)?;
-    match mark(members) {
-        Some(Mark::Envelope) => {
-            let mut members = members.clone();
-            unwrap(&mut members);
-            marker::take(&mut members);
-            return Ok(Cow::Owned(Value::Object(members)));
-        }
-        Some(Mark::Error) => {
-            let mut members = members.clone();
-            error_text::show(&mut members);
-            marker::take(&mut members);
-            return Ok(Cow::Owned(Value::Object(members)));
-        }
-        None => {}
-    }
+    let by_marker = mark(members).is_some();
     // FastMCP marks results of tools whose schema is not in an envelope, too; those stay together.
     let by_fastmcp = matches!(form, Form::Envelope | Form::Undeclared) && fastmcp::marks(members);
     let unmarked = form == Form::Envelope && !is_error(members);
-    if !is_wrapped(members) || !(by_fastmcp || unmarked) {
+    if !by_marker && (wrapped(members).is_none() || !(by_fastmcp || unmarked)) {
         return Ok(Cow::Borrowed(result));
     }
     let mut members = members.clone();
-    unwrap(&mut members);
-    if by_fastmcp {
-        fastmcp::unmark(&mut members);
+    match mark(&members) {
+        Some(Mark::Envelope) => {
+            if wrapped(&members).is_some_and(|value| is_wrapped_as(form, value)) {
+                unwrap(&mut members);
+                marker::take(&mut members);
+            }
+        }
+        Some(Mark::Error) => {
+            error_text::show(&mut members);
+            marker::take(&mut members);
+        }
+        None => {
+            unwrap(&mut members);
+            if by_fastmcp {
+                fastmcp::unmark(&mut members);
+            }
+        }
+    }
+    if mark(&members).is_some() {
+        marker::remove(&mut members);
     }
     Ok(Cow::Owned(Value::Object(members)))
 }
@@ -262,16 +279,18 @@ enum Mark {
 
 fn mark(result: &Map<String, Value>) -> Option<Mark> {
     match marker::read(result)?.get(FORM)?.as_str()? {
-        "envelope" => is_wrapped(result).then_some(Mark::Envelope),
-        "error" => error_text::hidden(result).is_some().then_some(Mark::Error),
+        "envelope" => (!is_error(result) && wrapped(result).is_some()).then_some(Mark::Envelope),
+        "error" => {
+            (is_error(result) && error_text::hidden(result).is_some()).then_some(Mark::Error)
+        }
         _ => None,
     }
 }
 
-/// Whether the structured content is `{"result": …}` and nothing else.
-fn is_wrapped(result: &Map<String, Value>) -> bool {
-    let value = result.get(Structured::KEY).and_then(Value::as_object);
-    value.is_some_and(|map| map.len() == 1 && map.contains_key("result"))
+/// The value in the envelope, where the structured content is `{"result": …}` and nothing else.
+fn wrapped(result: &Map<String, Value>) -> Option<&Value> {
+    let envelope = result.get(Structured::KEY)?.as_object()?;
+    envelope.get("result").filter(|_| envelope.len() == 1)
 }
 
 fn unwrap(result: &mut Map<String, Value>) {

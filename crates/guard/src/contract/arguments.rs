@@ -42,7 +42,9 @@ pub(crate) fn check_arguments(
         );
     };
     let fuel = budget.fuel.unwrap_or(u64::MAX);
-    if let Ok(instance @ Instance::Object(_)) = serde_json::from_str(text)
+    if Instance::memory(text) <= budget.memory
+        && let Ok(instance) = Instance::parse(text)
+        && instance.is_object()
         && let Some(spent) = contract.input().schema().accepts(&instance, fuel)
     {
         budget.spend(spent);

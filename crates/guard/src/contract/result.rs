@@ -7,6 +7,7 @@ use toolpact_contract::{
     Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, judge_result, judge_result_within,
     rule,
 };
+use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::catalog::Tool;
@@ -56,6 +57,7 @@ impl ResultCheck<'_> {
         let own;
         let outline = match outline {
             Some(outline) => Some(outline),
+            None if Instance::memory(result) > budget.memory => None,
             None => {
                 own = serde_json::from_str::<Outline<'_>>(result).ok();
                 own.as_ref()

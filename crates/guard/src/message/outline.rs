@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use toolpact_contract::{MARKER, MAX_PROJECTED_DEPTH, Structured};
-use toolpact_schema::Instance;
+use toolpact_schema::{Instance, View};
 
 use super::params::created_tasks;
 use super::{Envelope, INLINE_BYTES, Id, Kind};
@@ -145,7 +145,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Outline<'a> {
                         return Err(A::Error::custom("not a plain result"));
                     }
                     let value = match name.as_str() {
-                        Structured::KEY => stand_in(structured.insert(map.next_value()?)),
+                        Structured::KEY => {
+                            let instance: &Instance<'de> = structured.insert(map.next_value()?);
+                            stand_in(instance.view())
+                        }
                         "content" => map.next_value_seed(Part::Content)?,
                         _ => map.next_value_seed(Part::Whole)?,
                     };
@@ -160,20 +163,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Outline<'a> {
     }
 }
 
-/// What has the shape of `instance`: in an envelope, an object, or something else.
-fn stand_in(instance: &Instance<'_>) -> Value {
-    match instance {
-        Instance::Null => Value::Null,
-        Instance::Bool(boolean) => Value::Bool(*boolean),
-        Instance::Number(number) => Value::Number(number.clone()),
-        Instance::String(_) => Value::String(String::new()),
-        Instance::Array(_) => Value::Array(Vec::new()),
-        Instance::Object(members) => match members.as_slice() {
-            [(name, inside)] if name == "result" => {
+/// What has the shape of `value`: in an envelope, an object, or something else.
+fn stand_in(value: View<'_>) -> Value {
+    match value {
+        View::Bool(boolean) => Value::Bool(boolean),
+        View::Number(number) => Value::Number(number),
+        View::String(_) => Value::String(String::new()),
+        View::Array(_) => Value::Array(Vec::new()),
+        View::Object(mut members) => match (members.next(), members.next()) {
+            (Some(("result", inside)), None) => {
                 Value::Object(Map::from_iter([("result".to_owned(), stand_in(inside))]))
             }
             _ => Value::Object(Map::new()),
         },
+        _ => Value::Null,
     }
 }
 

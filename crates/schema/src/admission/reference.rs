@@ -76,25 +76,43 @@ pub(crate) struct Target<'a> {
     pub(crate) is_known: bool,
 }
 
-/// Follows a reference within a schema that names its parts by nothing but anchors.
-pub(crate) fn local<'a>(
+/// The subschemas of a schema that names its parts by nothing but anchors.
+pub(crate) struct Anchors<'a> {
     schema: &'a Value,
-    reference: &str,
-    values: &[&'a Value],
-) -> Result<Target<'a>, SchemaErrorKind> {
-    let fragment = reference.trim_start_matches('#');
-    let value = if fragment.is_empty() || fragment.starts_with('/') {
-        schema.pointer(fragment)
-    } else {
-        values.iter().copied().find(|value| {
-            ["$anchor", "$dynamicAnchor"]
-                .iter()
-                .any(|keyword| value.get(keyword).and_then(Value::as_str) == Some(fragment))
-        })
-    };
-    match value {
-        Some(value) => Ok(Target { value, scope: None, is_known: true }),
-        None => Err(SchemaErrorKind::DanglingReference { reference: reference.to_owned() }),
+    named: HashMap<&'a str, &'a Value>,
+}
+
+impl<'a> Anchors<'a> {
+    /// The anchors of `schema`, whose subschemas are `values`. Where two have the same name, the first
+    /// counts.
+    pub(crate) fn of(schema: &'a Value, values: &[&'a Value]) -> Self {
+        let mut anchors = Self { schema, named: HashMap::new() };
+        anchors.add(values);
+        anchors
+    }
+
+    /// Adds the anchors of further subschemas.
+    pub(crate) fn add(&mut self, values: &[&'a Value]) {
+        for value in values {
+            let names = ["$anchor", "$dynamicAnchor"].into_iter();
+            for name in names.filter_map(|keyword| value.get(keyword)?.as_str()) {
+                self.named.entry(name).or_insert(*value);
+            }
+        }
+    }
+
+    /// Follows `reference`, which starts with `#`.
+    pub(crate) fn look_up(&self, reference: &str) -> Result<Target<'a>, SchemaErrorKind> {
+        let fragment = reference.trim_start_matches('#');
+        let value = if fragment.is_empty() || fragment.starts_with('/') {
+            self.schema.pointer(fragment)
+        } else {
+            self.named.get(fragment).copied()
+        };
+        match value {
+            Some(value) => Ok(Target { value, scope: None, is_known: true }),
+            None => Err(SchemaErrorKind::DanglingReference { reference: reference.to_owned() }),
+        }
     }
 }
 
@@ -106,7 +124,7 @@ pub(crate) struct Documents<'a> {
 }
 
 impl<'a> Documents<'a> {
-    /// The documents, where `schema` needs more than [`local`] knows.
+    /// The documents, where `schema` needs more than its [`Anchors`].
     pub(crate) fn of(options: &'a Options, schema: &'a Value) -> Result<Option<Self>, SchemaError> {
         let draft = dialect(options, schema)?.unwrap_or_default().draft();
         let known_dialect = dialect(options, schema)?.is_some();

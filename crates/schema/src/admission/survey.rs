@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{
     keyword::{Applied, Holds, holds},
     known_dialect,
-    reference::{self, Documents, Scope, Target},
+    reference::{Anchors, Documents, Scope, Target},
     written_bytes,
 };
 use crate::{Limits, Options, Pointer, SchemaError, SchemaErrorKind};
@@ -291,10 +291,11 @@ impl<'a> Survey<'a> {
         }
         let mut known: HashMap<*const Value, Place> =
             self.values.iter().enumerate().map(|(place, value)| (ptr(value), place)).collect();
+        let mut anchors = Anchors::of(schema, &self.values);
         while let Some(Pending { from, keyword, reference, scope }) = self.pending.pop() {
             let target = match &scope {
                 Some(scope) => scope.look_up(self.options, reference),
-                None => reference::local(schema, reference, &self.values),
+                None => anchors.look_up(reference),
             };
             let Target { value, scope, is_known } =
                 target.map_err(|kind| self.error(from, keyword, kind))?;
@@ -309,6 +310,7 @@ impl<'a> Survey<'a> {
                 let first = self.values.len();
                 let place = self.subschema(value, None, scope.as_ref())?;
                 known.extend((first..self.len()).map(|place| (ptr(self.values[place]), place)));
+                anchors.add(&self.values[first..]);
                 place
             };
             self.edges.push((from, to, true));

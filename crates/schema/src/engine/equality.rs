@@ -7,15 +7,16 @@ use std::hash::{DefaultHasher, Hasher};
 
 use serde_json::Number;
 
+use super::instance::hash_of;
 use super::meter::{Stop, burn, depth, stop};
-use super::node::{Metered, MeteredArray, MeteredObject};
+use super::raw::{Raw, RawArray, RawObject};
 
 /// Whether two values are equal; numbers compare by value.
-pub(crate) fn equal(left: Metered<'_>, right: Metered<'_>) -> bool {
+pub(crate) fn equal<'a, 'b>(left: impl Raw<'a>, right: impl Raw<'b>) -> bool {
     equal_at(left, right, 0)
 }
 
-fn equal_at(left: Metered<'_>, right: Metered<'_>, level: usize) -> bool {
+fn equal_at<'a, 'b>(left: impl Raw<'a>, right: impl Raw<'b>, level: usize) -> bool {
     burn(1);
     if left.kind() != right.kind() {
         return false;
@@ -27,12 +28,15 @@ fn equal_at(left: Metered<'_>, right: Metered<'_>, level: usize) -> bool {
         };
     }
     if let (Some(left), Some(right)) = (left.number(), right.number()) {
-        return equal_numbers(left, right);
+        return equal_numbers(&left, &right);
     }
     if let (Some(left), Some(right)) = (left.array(), right.array()) {
         check_depth(level);
         return left.count() == right.count()
-            && left.all().zip(right.all()).all(|(left, right)| equal_at(left, right, level + 1));
+            && left
+                .elements()
+                .zip(right.elements())
+                .all(|(left, right)| equal_at(left, right, level + 1));
     }
     if let (Some(left), Some(right)) = (left.object(), right.object()) {
         check_depth(level);
@@ -41,10 +45,18 @@ fn equal_at(left: Metered<'_>, right: Metered<'_>, level: usize) -> bool {
     left.boolean() == right.boolean()
 }
 
-fn equal_members(left: MeteredObject<'_>, right: MeteredObject<'_>, level: usize) -> bool {
-    left.all().all(|(name, value)| {
+fn equal_members<'a, 'b, L: RawObject<'a>, R: RawObject<'b>>(
+    left: L,
+    right: R,
+    level: usize,
+) -> bool
+where
+    L::Raw: Raw<'a>,
+    R::Raw: Raw<'b>,
+{
+    left.members().all(|(name, value)| {
         burn(6 + (name.len() as u64 >> 5));
-        right.find(name).is_some_and(|other| equal_at(value, other, level + 1))
+        right.find(name, || hash_of(name)).is_some_and(|other| equal_at(value, other, level + 1))
     })
 }
 
@@ -60,7 +72,7 @@ fn check_depth(level: usize) {
 }
 
 /// Pays for everything `value` holds; what is too deep to be written out ends the run.
-pub(crate) fn burn_size(value: Metered<'_>) {
+pub(crate) fn burn_size<'a>(value: impl Raw<'a>) {
     let mut pending = vec![(value, 0)];
     while let Some((value, level)) = pending.pop() {
         if let Some(string) = value.text() {
@@ -68,11 +80,11 @@ pub(crate) fn burn_size(value: Metered<'_>) {
         } else if let Some(items) = value.array() {
             check_depth(level);
             burn(1 + items.count() as u64);
-            pending.extend(items.all().map(|item| (item, level + 1)));
+            pending.extend(items.elements().map(|item| (item, level + 1)));
         } else if let Some(members) = value.object() {
             check_depth(level);
             burn(1);
-            for (name, value) in members.all() {
+            for (name, value) in members.members() {
                 burn(1 + (name.len() as u64 >> 3));
                 pending.push((value, level + 1));
             }
@@ -83,8 +95,8 @@ pub(crate) fn burn_size(value: Metered<'_>) {
 }
 
 /// Whether no two of `items` are equal.
-pub(crate) fn distinct(items: MeteredArray<'_>) -> bool {
-    let items: Vec<_> = items.all().collect();
+pub(crate) fn distinct<'a, A: RawArray<Raw: Raw<'a>>>(items: A) -> bool {
+    let items: Vec<_> = items.elements().collect();
     if items.len() <= 8 {
         return items
             .iter()
@@ -110,10 +122,10 @@ pub(crate) fn distinct(items: MeteredArray<'_>) -> bool {
 }
 
 /// Equal values hash alike; containers are closed by a mark and their length.
-fn hash(value: Metered<'_>, state: &mut DefaultHasher, level: usize) {
+fn hash<'a>(value: impl Raw<'a>, state: &mut DefaultHasher, level: usize) {
     burn(2);
     if let Some(number) = value.number() {
-        hash_number(number, state);
+        hash_number(&number, state);
     } else if let Some(string) = value.text() {
         burn(string.len() as u64 >> 4);
         state.write_u8(4);
@@ -121,14 +133,14 @@ fn hash(value: Metered<'_>, state: &mut DefaultHasher, level: usize) {
     } else if let Some(items) = value.array() {
         check_depth(level);
         state.write_u8(5);
-        for item in items.all() {
+        for item in items.elements() {
             hash(item, state, level + 1);
         }
         state.write_usize(items.count());
     } else if let Some(members) = value.object() {
         check_depth(level);
         let mut sum = 0_u64;
-        for (name, value) in members.all() {
+        for (name, value) in members.members() {
             burn(2 + (name.len() as u64 >> 4));
             let mut member = DefaultHasher::new();
             member.write(name.as_bytes());

@@ -111,12 +111,25 @@ pub(crate) fn run<T>(
     (result, fuel - left)
 }
 
+/// Runs `work` like [`run`]; whether it was finished and returned `true`.
+#[inline]
+pub(crate) fn holds(allowance: &Allowance, fuel: u64, work: impl FnOnce() -> bool) -> bool {
+    METER.with(|meter| meter.start(allowance, fuel));
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or(false)
+}
+
 /// Runs `work` like [`run`], where it is known that the fuel lasts: nothing ends it early.
 #[inline]
 pub(crate) fn run_to_end<T>(allowance: &Allowance, work: impl FnOnce() -> T) -> (T, u64) {
     METER.with(|meter| meter.start(allowance, allowance.fuel));
     let result = work();
     (result, allowance.fuel - METER.with(|meter| meter.fuel.get()))
+}
+
+/// Runs `work` with more fuel than it can burn, for what is bounded otherwise.
+pub(crate) fn run_freely<T>(work: impl FnOnce() -> T) -> T {
+    METER.with(|meter| meter.fuel.set(u64::MAX));
+    work()
 }
 
 impl Meter {

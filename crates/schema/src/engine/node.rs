@@ -1,88 +1,86 @@
 //! The instance as the engine reads it: every accessor pays before it answers.
 
-use std::{borrow::Cow, slice};
+use std::{borrow::Cow, marker::PhantomData};
 
 use jsonschema::{
     JsonType,
     json::{Array, Json, Node, NodeIdentity, Object},
 };
 use jsonschema_value::LazyInstance;
-use serde_json::{Map, Number, Value, map};
+use serde_json::{Number, Value};
 
 use super::{
     equality,
-    instance::Instance,
+    instance::hash_of,
     meter::{burn, burn_cycle, burn_error, burn_member, burn_number, burn_place, burn_scan},
-    stack::nesting,
+    raw::{FEW_MEMBERS, Raw, RawArray, RawObject, Representation},
 };
 
 /// The representation that the engine is instantiated for.
-pub(crate) struct MeteredJson;
+pub(crate) struct MeteredJson<R>(PhantomData<R>);
 
 /// A property name that the schema looks for.
 pub(crate) struct Key {
     name: String,
     /// Steps for hashing it.
     price: u64,
+    /// For objects that have a table of their members.
+    hash: u64,
 }
 
 /// A JSON value behind the meter.
-#[derive(Clone, Copy)]
-pub(crate) enum Metered<'a> {
-    /// One to be kept.
-    Value(&'a Value),
-    /// One that was read for this.
-    Instance(&'a Instance<'a>),
+pub(crate) struct Metered<'a, R: Representation>(pub(crate) R::Raw<'a>);
+
+impl<R: Representation> Clone for Metered<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-impl Json for MeteredJson {
-    type Node<'a> = Metered<'a>;
+impl<R: Representation> Copy for Metered<'_, R> {}
+
+impl<R: Representation> Json for MeteredJson<R> {
+    type Node<'a> = Metered<'a, R>;
     type PreparedKey = Key;
-    type StringBuffer = Value;
+    type StringBuffer = R::Buffer;
 
     // A lookup hashes the key, which costs as much as passing a few members by.
     const KEYS_PER_LOOKUP: usize = 2;
 
     fn prepare_key(key: &str) -> Key {
-        Key { name: key.to_owned(), price: key.len() as u64 >> 4 }
+        Key { name: key.to_owned(), price: key.len() as u64 >> 4, hash: hash_of(key) }
     }
 
     fn with_string_node<T>(
-        buffer: &mut Value,
+        buffer: &mut R::Buffer,
         string: &str,
-        f: impl FnOnce(Metered<'_>) -> T,
+        f: impl FnOnce(Metered<'_, R>) -> T,
     ) -> T {
         burn_place();
-        if let Value::String(existing) = buffer {
-            existing.clear();
-            existing.push_str(string);
-        } else {
-            *buffer = Value::String(string.to_owned());
-        }
-        f(Metered::Value(buffer))
+        R::with_string(buffer, string, |raw| f(Metered(raw)))
     }
 }
 
-impl<'a> Node<'a, MeteredJson> for Metered<'a> {
-    type Object = MeteredObject<'a>;
-    type Array = MeteredArray<'a>;
-    type Number = &'a Number;
+impl<'a, R: Representation> Node<'a, MeteredJson<R>> for Metered<'a, R> {
+    type Object = MeteredObject<'a, R>;
+    type Array = MeteredArray<'a, R>;
+    type Number = Number;
 
     #[inline]
-    fn as_object(&self) -> Option<MeteredObject<'a>> {
+    fn as_object(&self) -> Option<MeteredObject<'a, R>> {
         burn(1);
-        self.object()
+        self.0.object().map(MeteredObject)
     }
 
     #[inline]
-    fn as_array(&self) -> Option<MeteredArray<'a>> {
+    fn as_array(&self) -> Option<MeteredArray<'a, R>> {
         burn(1);
-        self.array()
+        self.0.array().map(MeteredArray)
     }
 
     #[inline]
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        if let Some(string) = self.text() {
+        if let Some(string) = self.0.text() {
             burn_scan(string.len());
             Some(Cow::Borrowed(string))
         } else {
@@ -92,16 +90,16 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
     }
 
     #[inline]
-    fn as_number(&self) -> Option<&'a Number> {
-        let number = self.number();
-        burn_number(number.is_some_and(Number::is_f64));
+    fn as_number(&self) -> Option<Number> {
+        let number = self.0.number();
+        burn_number(number.as_ref().is_some_and(Number::is_f64));
         number
     }
 
     #[inline]
     fn as_boolean(&self) -> Option<bool> {
         burn(1);
-        self.boolean()
+        self.0.boolean()
     }
 
     #[inline]
@@ -122,34 +120,34 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
     #[inline]
     fn json_type(&self) -> JsonType {
         burn(1);
-        self.kind()
+        self.0.kind()
     }
 
     #[inline]
     fn string_length(&self) -> Option<u64> {
-        let text = self.text();
+        let text = self.0.text();
         burn(1 + text.map_or(0, |text| text.len() as u64 >> 6));
-        text.map(|text| text.chars().count() as u64)
+        text.map(|text| bytecount::num_chars(text.as_bytes()) as u64)
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        equality::equal(*self, Metered::Value(expected))
+        equality::equal(self.0, expected)
     }
 
     // Callers write the value out, so it pays for all it holds.
     fn to_value(&self) -> Cow<'a, Value> {
-        equality::burn_size(*self);
-        self.value()
+        equality::burn_size(self.0);
+        self.0.value()
     }
 
     // A container stays behind: errors say where it is, and a copy may be large.
     fn lazy_value(&self) -> LazyInstance<'a> {
         burn_error();
-        LazyInstance::Ready(match self.kind() {
+        LazyInstance::Ready(match self.0.kind() {
             JsonType::Array | JsonType::Object => Cow::Owned(Value::Null),
             _ => {
-                equality::burn_size(*self);
-                self.value()
+                equality::burn_size(self.0);
+                self.0.value()
             }
         })
     }
@@ -157,283 +155,101 @@ impl<'a> Node<'a, MeteredJson> for Metered<'a> {
     #[inline]
     fn identity(&self) -> Option<NodeIdentity> {
         burn_cycle();
-        Some(NodeIdentity::new(match self {
-            Self::Value(value) => std::ptr::from_ref(*value) as usize,
-            Self::Instance(instance) => std::ptr::from_ref(*instance) as usize,
-        }))
+        Some(NodeIdentity::new(self.0.address()))
     }
 
     #[inline]
     fn container_identity(&self) -> Option<NodeIdentity> {
-        match self.kind() {
+        match self.0.kind() {
             JsonType::Array | JsonType::Object => self.identity(),
             _ => None,
         }
     }
 }
 
-impl<'a> Metered<'a> {
-    #[inline]
-    pub(super) const fn kind(self) -> JsonType {
-        match self {
-            Self::Value(Value::Null) | Self::Instance(Instance::Null) => JsonType::Null,
-            Self::Value(Value::Bool(_)) | Self::Instance(Instance::Bool(_)) => JsonType::Boolean,
-            Self::Value(Value::Number(_)) | Self::Instance(Instance::Number(_)) => JsonType::Number,
-            Self::Value(Value::String(_)) | Self::Instance(Instance::String(_)) => JsonType::String,
-            Self::Value(Value::Array(_)) | Self::Instance(Instance::Array(_)) => JsonType::Array,
-            Self::Value(Value::Object(_)) | Self::Instance(Instance::Object(_)) => JsonType::Object,
-        }
-    }
-
-    /// Whether it is `null`, a boolean or a number.
-    #[inline]
-    pub(crate) const fn is_plain(self) -> bool {
-        matches!(self.kind(), JsonType::Null | JsonType::Boolean | JsonType::Number)
-    }
-
-    /// The nested containers, counted up to one past `limit`.
-    pub(crate) fn nesting(self, limit: usize) -> usize {
-        match self {
-            Self::Value(value) => nesting(value, limit),
-            Self::Instance(instance) => instance.nesting().min(limit + 1),
-        }
-    }
-
-    #[inline]
-    pub(super) fn object(self) -> Option<MeteredObject<'a>> {
-        match self {
-            Self::Value(Value::Object(members)) => Some(MeteredObject::Value(members)),
-            Self::Instance(Instance::Object(members)) => Some(MeteredObject::Instance(members)),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(super) fn array(self) -> Option<MeteredArray<'a>> {
-        match self {
-            Self::Value(Value::Array(items)) => Some(MeteredArray::Value(items)),
-            Self::Instance(Instance::Array(items)) => Some(MeteredArray::Instance(items)),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(super) const fn number(self) -> Option<&'a Number> {
-        match self {
-            Self::Value(Value::Number(number)) | Self::Instance(Instance::Number(number)) => {
-                Some(number)
-            }
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(super) const fn boolean(self) -> Option<bool> {
-        match self {
-            Self::Value(Value::Bool(boolean)) | Self::Instance(Instance::Bool(boolean)) => {
-                Some(*boolean)
-            }
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(super) fn text(self) -> Option<&'a str> {
-        match self {
-            Self::Value(Value::String(string)) => Some(string),
-            Self::Instance(Instance::String(string)) => Some(string),
-            _ => None,
-        }
-    }
-
-    fn value(self) -> Cow<'a, Value> {
-        match self {
-            Self::Value(value) => Cow::Borrowed(value),
-            Self::Instance(instance) => Cow::Owned(instance.to_value()),
-        }
-    }
-}
-
-/// Members that are looked through one by one.
-const FEW_MEMBERS: usize = 8;
-
 /// An object behind the meter.
-#[derive(Clone, Copy)]
-pub(crate) enum MeteredObject<'a> {
-    Value(&'a Map<String, Value>),
-    Instance(&'a [(Cow<'a, str>, Instance<'a>)]),
-}
-
-impl<'a> MeteredObject<'a> {
-    #[inline]
-    pub(super) fn count(self) -> usize {
-        match self {
-            Self::Value(members) => members.len(),
-            Self::Instance(members) => members.len(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn all(self) -> Members<'a> {
-        match self {
-            Self::Value(members) => Members::Value(members.iter()),
-            Self::Instance(members) => Members::Instance(members.iter()),
-        }
-    }
-
-    /// The member called `name`.
-    #[inline]
-    pub(super) fn find(self, name: &str) -> Option<Metered<'a>> {
-        match self {
-            // Passing a few members by is faster than hashing the name.
-            Self::Value(members) if members.len() > FEW_MEMBERS => {
-                Map::get(members, name).map(Metered::Value)
-            }
-            _ => self.all().find(|(other, _)| *other == name).map(|(_, value)| value),
-        }
-    }
-}
-
-/// Its members, in order, unpaid.
-pub(crate) enum Members<'a> {
-    Value(map::Iter<'a>),
-    Instance(slice::Iter<'a, (Cow<'a, str>, Instance<'a>)>),
-}
-
-impl<'a> Iterator for Members<'a> {
-    type Item = (&'a str, Metered<'a>);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        Some(match self {
-            Self::Value(members) => {
-                let (name, value) = members.next()?;
-                (name.as_str(), Metered::Value(value))
-            }
-            Self::Instance(members) => {
-                let (name, value) = members.next()?;
-                (&**name, Metered::Instance(value))
-            }
-        })
-    }
-}
+pub(crate) struct MeteredObject<'a, R: Representation>(<R::Raw<'a> as Raw<'a>>::Object);
 
 /// Its members, in order.
-pub(crate) struct MeteredMembers<'a>(Members<'a>);
+pub(crate) struct MeteredMembers<'a, R: Representation>(
+    <<R::Raw<'a> as Raw<'a>>::Object as RawObject<'a>>::Members,
+);
 
-impl<'a> Iterator for MeteredMembers<'a> {
-    type Item = (&'a str, Metered<'a>);
+impl<'a, R: Representation> Iterator for MeteredMembers<'a, R> {
+    type Item = (&'a str, Metered<'a, R>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         let (name, value) = self.0.next()?;
         burn_member(name);
-        Some((name, value))
+        Some((name, Metered(value)))
     }
 }
 
-impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
-    type Node = Metered<'a>;
+impl<'a, R: Representation> Object<'a, MeteredJson<R>> for MeteredObject<'a, R> {
+    type Node = Metered<'a, R>;
     type MemberName = &'a str;
-    type MembersIter = MeteredMembers<'a>;
+    type MembersIter = MeteredMembers<'a, R>;
 
     // What is as long as the object may be set up before the first member is asked for.
     #[inline]
     fn len(&self) -> usize {
-        let count = self.count();
+        let count = self.0.count();
         burn(count as u64 >> 4);
         count
     }
 
     #[inline]
-    fn get(&self, key: &Key) -> Option<Metered<'a>> {
+    fn get(&self, key: &Key) -> Option<Metered<'a, R>> {
         burn_place();
-        if self.count() > FEW_MEMBERS {
+        if self.0.count() > FEW_MEMBERS {
             burn(key.price);
         }
-        self.find(&key.name)
+        self.0.find(&key.name, || key.hash).map(Metered)
     }
 
     #[inline]
-    fn members(&self) -> MeteredMembers<'a> {
-        MeteredMembers(self.all())
+    fn members(&self) -> MeteredMembers<'a, R> {
+        MeteredMembers(self.0.members())
     }
 }
 
 /// An array behind the meter.
-#[derive(Clone, Copy)]
-pub(crate) enum MeteredArray<'a> {
-    Value(&'a [Value]),
-    Instance(&'a [Instance<'a>]),
-}
-
-impl<'a> MeteredArray<'a> {
-    #[inline]
-    pub(super) fn count(self) -> usize {
-        match self {
-            Self::Value(items) => items.len(),
-            Self::Instance(items) => items.len(),
-        }
-    }
-
-    #[inline]
-    pub(super) fn all(self) -> Elements<'a> {
-        match self {
-            Self::Value(items) => Elements::Value(items.iter()),
-            Self::Instance(items) => Elements::Instance(items.iter()),
-        }
-    }
-}
-
-/// Its elements, in order, unpaid.
-pub(crate) enum Elements<'a> {
-    Value(slice::Iter<'a, Value>),
-    Instance(slice::Iter<'a, Instance<'a>>),
-}
-
-impl<'a> Iterator for Elements<'a> {
-    type Item = Metered<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Metered<'a>> {
-        match self {
-            Self::Value(items) => items.next().map(Metered::Value),
-            Self::Instance(items) => items.next().map(Metered::Instance),
-        }
-    }
-}
+pub(crate) struct MeteredArray<'a, R: Representation>(<R::Raw<'a> as Raw<'a>>::Array);
 
 /// Its elements, in order.
-pub(crate) struct MeteredElements<'a>(Elements<'a>);
+pub(crate) struct MeteredElements<'a, R: Representation>(
+    <<R::Raw<'a> as Raw<'a>>::Array as RawArray>::Elements,
+);
 
-impl<'a> Iterator for MeteredElements<'a> {
-    type Item = Metered<'a>;
+impl<'a, R: Representation> Iterator for MeteredElements<'a, R> {
+    type Item = Metered<'a, R>;
 
     #[inline]
-    fn next(&mut self) -> Option<Metered<'a>> {
+    fn next(&mut self) -> Option<Metered<'a, R>> {
         let value = self.0.next()?;
         burn_place();
-        Some(value)
+        Some(Metered(value))
     }
 }
 
-impl<'a> Array<'a, MeteredJson> for MeteredArray<'a> {
-    type Node = Metered<'a>;
-    type ElementsIter = MeteredElements<'a>;
+impl<'a, R: Representation> Array<'a, MeteredJson<R>> for MeteredArray<'a, R> {
+    type Node = Metered<'a, R>;
+    type ElementsIter = MeteredElements<'a, R>;
 
     #[inline]
     fn len(&self) -> usize {
-        let count = self.count();
+        let count = self.0.count();
         burn(count as u64 >> 6);
         count
     }
 
     #[inline]
-    fn elements(&self) -> MeteredElements<'a> {
-        MeteredElements(self.all())
+    fn elements(&self) -> MeteredElements<'a, R> {
+        MeteredElements(self.0.elements())
     }
 
     fn is_unique(&self) -> bool {
-        equality::distinct(*self)
+        equality::distinct(self.0)
     }
 }

@@ -13,7 +13,7 @@ use jsonschema::{Keyword, ValidationError, json::Node, paths::Location};
 use serde_json::{Map, Value};
 
 use super::{
-    Metered, MeteredJson,
+    Metered, MeteredJson, Representation,
     meter::{Stop, burn, stop},
     width::states,
 };
@@ -164,25 +164,29 @@ impl PatternKeyword {
     }
 }
 
-impl<'i> Keyword<'i, MeteredJson> for PatternKeyword {
-    fn validate(&self, instance: Metered<'i>) -> Result<(), ValidationError<'i>> {
-        if self.is_valid(instance) { Ok(()) } else { Err(ValidationError::custom("")) }
+impl<'i, R: Representation> Keyword<'i, MeteredJson<R>> for PatternKeyword {
+    fn validate(&self, instance: Metered<'i, R>) -> Result<(), ValidationError<'i>> {
+        if Keyword::<MeteredJson<R>>::is_valid(self, instance) {
+            Ok(())
+        } else {
+            Err(ValidationError::custom(""))
+        }
     }
 
-    fn is_valid(&self, instance: Metered<'i>) -> bool {
+    fn is_valid(&self, instance: Metered<'i, R>) -> bool {
         instance.as_string().is_none_or(|text| self.is_match(&text))
     }
 }
 
 /// The keyword for the engine's options.
 #[expect(clippy::type_complexity, reason = "the engine's signature of a keyword factory")]
-pub(crate) fn keyword(
+pub(crate) fn keyword<R: Representation>(
     patterns: &Arc<HardPatterns>,
 ) -> impl for<'a> Fn(
     &'a Map<String, Value>,
     &'a Value,
     Location,
-) -> Result<Box<dyn for<'i> Keyword<'i, MeteredJson>>, ValidationError<'a>>
+) -> Result<Box<dyn for<'i> Keyword<'i, MeteredJson<R>>>, ValidationError<'a>>
 + Send
 + Sync
 + 'static {

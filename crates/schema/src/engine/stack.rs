@@ -26,12 +26,12 @@ impl StackNeed {
 }
 
 /// Levels that need no look at the stack.
-const FEW: usize = 12;
+pub(crate) const FEW_LEVELS: usize = 12;
 
 /// Runs `work` with room for `levels` of recursion, on a new stack where this one is too short.
 #[inline]
 pub(crate) fn with_stack<T>(levels: usize, work: impl FnOnce() -> T) -> T {
-    if levels <= FEW {
+    if levels <= FEW_LEVELS {
         return work();
     }
     let bytes = BASE + levels.saturating_mul(BYTES_PER_KEYWORD);

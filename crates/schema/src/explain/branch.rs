@@ -1,6 +1,10 @@
 //! `anyOf` and `oneOf` without a match: the branch that came nearest speaks for all.
 
+use std::collections::HashSet;
+
 use jsonschema::{ValidationError, error::ValidationErrorKind as Kind};
+
+use crate::engine::burn;
 
 use super::{
     Explainer, Words,
@@ -14,6 +18,9 @@ impl Explainer<'_> {
         error: &ValidationError<'_>,
         branches: &[Vec<ValidationError<'static>>],
     ) {
+        let errors: usize = branches.iter().map(Vec::len).sum();
+        let path = error.instance_path().as_str().len();
+        burn((branches.len() + errors * (1 + path / 32)) as u64);
         if let Some(expected) = either_value(error, branches) {
             let words = Words::new(expected, echo_typed(self.found(error)));
             return self.push(error, words);
@@ -42,12 +49,16 @@ impl Explainer<'_> {
     }
 }
 
+/// Steps for writing one value.
+const ECHO: u64 = 32;
+
 /// What the branches ask for, where each asks for one type or value of the whole.
 fn either_value(
     error: &ValidationError<'_>,
     branches: &[Vec<ValidationError<'static>>],
 ) -> Option<String> {
     let mut options: Vec<String> = Vec::new();
+    let mut known = HashSet::new();
     for branch in branches {
         let [inner] = branch.as_slice() else { return None };
         if inner.instance_path() != error.instance_path() {
@@ -59,8 +70,9 @@ fn either_value(
             Kind::Enum { options } => options.as_array()?.iter().take(MOST + 1).map(echo).collect(),
             _ => return None,
         };
+        burn(asked.len() as u64 * ECHO);
         for option in asked {
-            if !options.contains(&option) {
+            if known.insert(option.clone()) {
                 options.push(option);
             }
         }

@@ -1,6 +1,6 @@
 //! Expected, found and hint for each kind of error.
 
-use std::{collections::HashSet, fmt::Display};
+use std::fmt::Display;
 
 use jsonschema::{
     JsonType, ValidationError,
@@ -8,11 +8,19 @@ use jsonschema::{
 };
 use serde_json::Value;
 
+use crate::engine::burn;
+
 use super::{
     Explainer,
-    hint::{nearest, properties},
+    hint::properties,
     value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten},
 };
+
+/// Names that a message lists.
+const NAMED: usize = 5;
+
+/// Steps for looking up one name.
+const LOOKUP: u64 = 4;
 
 /// The words of one violation.
 #[derive(Debug)]
@@ -49,7 +57,7 @@ impl Words {
 
 impl Explainer<'_> {
     /// The words for an error that has no branches.
-    pub(super) fn words(&self, error: &ValidationError<'_>) -> Words {
+    pub(super) fn words(&mut self, error: &ValidationError<'_>) -> Words {
         let found = self.found(error);
         let bound =
             |sign: &str, limit: &Value| Words::new(format!("a number {sign} {limit}"), echo(found));
@@ -80,13 +88,17 @@ impl Explainer<'_> {
             }
             Kind::Format { format } => Words::new(format!("a valid {format}"), echo(found)),
             Kind::Constant { expected_value } => Words::new(echo(expected_value), echo(found)),
-            Kind::Enum { options } => enumeration(options, found),
+            Kind::Enum { options } => self.enumeration(options, found),
             Kind::Required { property } => self.required(error, property, found),
             Kind::AdditionalProperties { unexpected }
-            | Kind::UnevaluatedProperties { unexpected } => self.extra(error, unexpected),
+            | Kind::UnevaluatedProperties { unexpected } => {
+                let first = unexpected.iter().take(NAMED).map(String::as_str).collect();
+                self.extra(error, first, unexpected.len())
+            }
             Kind::UnevaluatedItems { unexpected } => {
                 let noun = if unexpected.len() == 1 { "item" } else { "items" };
-                let items: Vec<_> = unexpected.iter().take(5).map(|item| shorten(item)).collect();
+                let items: Vec<_> =
+                    unexpected.iter().take(NAMED).map(|item| shorten(item)).collect();
                 Words::new("no further items", items.join(", "))
                     .phrase(format!("unexpected {noun} {}", items.join(", ")))
             }
@@ -98,11 +110,15 @@ impl Explainer<'_> {
             Kind::FalseSchema
                 if error.schema_path().as_str().ends_with("/additionalProperties") =>
             {
-                let known: HashSet<&str> = properties(self.subschema(error)).collect();
-                let members = found.as_object().into_iter().flat_map(|members| members.keys());
-                let extra: Vec<String> =
-                    members.filter(|name| !known.contains(name.as_str())).cloned().collect();
-                self.extra(error, &extra)
+                let known = properties(self.subschema(error));
+                let members = found.as_object().map_or(0, serde_json::Map::len);
+                burn(members as u64 * LOOKUP);
+                let extra = found.as_object().into_iter().flat_map(|members| members.keys());
+                let extra = extra
+                    .map(String::as_str)
+                    .filter(|name| known.is_none_or(|known| !known.contains_key(*name)));
+                let count = extra.clone().count();
+                self.extra(error, extra.take(NAMED).collect(), count)
             }
             Kind::FalseSchema => {
                 Words::new("nothing here", echo(found)).phrase("no value is allowed here")
@@ -111,7 +127,9 @@ impl Explainer<'_> {
             Kind::PropertyNames { error: inner } => {
                 let name = echo(inner.instance());
                 let mut explainer = Explainer::new(inner.instance(), self.schema, 1);
+                std::mem::swap(&mut explainer.speller, &mut self.speller);
                 explainer.add(inner);
+                std::mem::swap(&mut explainer.speller, &mut self.speller);
                 let inner = explainer.finish(false).list.swap_remove(0);
                 Words::new(format!("a property name that is {}", inner.expected), name.clone())
                     .phrase(format!("property name {name}: expected {}", inner.expected))
@@ -145,33 +163,36 @@ impl Explainer<'_> {
         Words::new(expected, echo(found))
     }
 
-    fn required(&self, error: &ValidationError<'_>, property: &Value, found: &Value) -> Words {
+    fn required(&mut self, error: &ValidationError<'_>, property: &Value, found: &Value) -> Words {
         let name = property.as_str().unwrap_or_default();
-        let known: HashSet<&str> = properties(self.subschema(error)).collect();
+        let known = properties(self.subschema(error));
         let others = found.as_object().into_iter().flat_map(|members| members.keys());
-        let misspelt = others.map(String::as_str).filter(|other| !known.contains(other));
-        let hint = nearest(name, misspelt).map(|other| format!("`{other}` looks like it"));
+        let misspelt = self.speller.nearest(name, others.map(String::as_str), |other| {
+            known.is_none_or(|known| !known.contains_key(other))
+        });
+        let hint = misspelt.map(|other| format!("`{other}` looks like it"));
         let name = shorten(name);
         Words::new(format!("property `{name}`"), echo(found))
             .phrase(format!("missing required property `{name}`"))
             .hint(hint)
     }
 
-    fn extra(&self, error: &ValidationError<'_>, unexpected: &[String]) -> Words {
-        let mut names: Vec<_> =
-            unexpected.iter().take(5).map(|name| format!("`{}`", shorten(name))).collect();
-        if unexpected.len() > names.len() {
-            names.push(format!("{} more", unexpected.len() - names.len()));
+    /// The words for properties that are not allowed: `first` are the first of `count`.
+    fn extra(&mut self, error: &ValidationError<'_>, first: Vec<&str>, count: usize) -> Words {
+        let mut names: Vec<_> = first.iter().map(|name| format!("`{}`", shorten(name))).collect();
+        if count > names.len() {
+            names.push(format!("{} more", count - names.len()));
         }
-        let noun = if unexpected.len() == 1 { "property" } else { "properties" };
+        let noun = if count == 1 { "property" } else { "properties" };
         let present = self.found(error).as_object();
-        let hints: Vec<_> = unexpected
-            .iter()
-            .take(5)
+        let known = properties(self.subschema(error));
+        let hints: Vec<_> = first
+            .into_iter()
             .filter_map(|name| {
-                let missing = properties(self.subschema(error))
-                    .filter(|known| present.is_none_or(|members| !members.contains_key(*known)));
-                nearest(name, missing)
+                let known = known.into_iter().flat_map(|known| known.keys());
+                self.speller.nearest(name, known.map(String::as_str), |known| {
+                    present.is_none_or(|members| !members.contains_key(known))
+                })
             })
             .map(|known| format!("`{known}`"))
             .collect();
@@ -180,24 +201,28 @@ impl Explainer<'_> {
             .phrase(format!("unexpected {noun} {}", names.join(", ")))
             .hint(hint)
     }
-}
 
-fn enumeration(options: &Value, found: &Value) -> Words {
-    let options = options.as_array().map_or(&[][..], Vec::as_slice);
-    let hint = found.as_str().and_then(|found| {
-        nearest(found, options.iter().filter_map(Value::as_str))
-            .map(|option| format!("did you mean {}?", Value::from(option)))
-    });
-    if options.is_empty() {
-        return Words::new("nothing", echo(found)).phrase("no value is allowed here");
+    fn enumeration(&mut self, options: &Value, found: &Value) -> Words {
+        let options = options.as_array().map_or(&[][..], Vec::as_slice);
+        if options.is_empty() {
+            return Words::new("nothing", echo(found)).phrase("no value is allowed here");
+        }
+        let hint = found.as_str().and_then(|found| {
+            self.speller
+                .nearest(found, options.iter().filter_map(Value::as_str), |_| true)
+                .map(|option| format!("did you mean {}?", Value::from(option)))
+        });
+        Words::new(either(options), echo(found)).hint(hint)
     }
-    Words::new(either(options), echo(found)).hint(hint)
 }
 
 fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
     let counted = |count: u64| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
     let length = match found {
-        Value::String(text) => text.chars().count(),
+        Value::String(text) => {
+            burn(text.len() as u64 >> 6);
+            bytecount::num_chars(text.as_bytes())
+        }
         Value::Array(items) => items.len(),
         Value::Object(members) => members.len(),
         _ => 0,
@@ -206,6 +231,7 @@ fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
 }
 
 fn several(context: &[Vec<ValidationError<'_>>], found: &Value) -> Words {
+    burn(context.len() as u64 >> 3);
     let matching: Vec<_> = context
         .iter()
         .enumerate()
@@ -225,6 +251,7 @@ fn several(context: &[Vec<ValidationError<'_>>], found: &Value) -> Words {
 fn repeated(found: &Value) -> String {
     const LONGEST: usize = 64;
     let items = found.as_array().map_or(&[][..], Vec::as_slice);
+    burn((items.len().min(LONGEST).pow(2) >> 1) as u64);
     let small = items.iter().take(LONGEST).map(|item| is_small(item).then_some(item));
     let small: Vec<Option<&Value>> = small.collect();
     let pair = small.iter().enumerate().find_map(|(index, item)| {

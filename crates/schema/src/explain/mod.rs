@@ -11,7 +11,11 @@ use serde_json::Value;
 pub(crate) use message::Words;
 pub(crate) use value::shorten;
 
-use crate::{Pointer, Violation, Violations};
+use self::hint::Speller;
+use crate::{Pointer, Violation, Violations, engine::burn};
+
+/// Steps for writing one violation, beside what its places take.
+const VIOLATION: usize = 96;
 
 /// Turns errors of the engine into violations.
 pub(crate) struct Explainer<'a> {
@@ -20,15 +24,23 @@ pub(crate) struct Explainer<'a> {
     most: usize,
     list: Vec<Violation>,
     omitted: bool,
+    speller: Speller,
 }
 
 impl<'a> Explainer<'a> {
     /// For errors about `instance` under `schema`, at most `most` of them.
     pub(crate) fn new(instance: &'a Value, schema: &'a Value, most: usize) -> Self {
-        Self { instance, schema, most: most.max(1), list: Vec::new(), omitted: false }
+        Self {
+            instance,
+            schema,
+            most: most.max(1),
+            list: Vec::new(),
+            omitted: false,
+            speller: Speller::default(),
+        }
     }
 
-    /// Explains one error.
+    /// Explains one error. What that takes burns fuel.
     pub(crate) fn add(&mut self, error: &ValidationError<'_>) {
         if self.list.len() >= self.most {
             self.omitted = true;
@@ -37,13 +49,18 @@ impl<'a> Explainer<'a> {
         match error.kind() {
             ValidationErrorKind::AnyOf { context }
             | ValidationErrorKind::OneOfNotValid { context } => self.add_branches(error, context),
-            _ => self.push(error, self.words(error)),
+            _ => {
+                let words = self.words(error);
+                self.push(error, words);
+            }
         }
     }
 
     /// An error that no branch is to be told about, or whose branches say nothing.
     fn push(&mut self, error: &ValidationError<'_>, words: Words) {
         let keyword = error.kind().keyword();
+        let places = error.instance_path().as_str().len() + error.schema_path().as_str().len();
+        burn((VIOLATION + places / 4) as u64);
         self.list.push(Violation {
             instance: Pointer::from(error.instance_path().as_str()),
             schema: Pointer::from(error.schema_path().as_str()),

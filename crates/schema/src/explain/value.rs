@@ -1,5 +1,7 @@
 //! JSON values in messages.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 /// The most characters of a value that a message echoes.
@@ -29,6 +31,7 @@ pub(crate) fn echo(value: &Value) -> String {
             if json.chars().nth(ECHO).is_none() { shorten(&json) } else { describe(value) }
         }
         Value::Array(_) | Value::Object(_) => describe(value),
+        Value::String(text) if is_plain(text) => ["\"", text, "\""].concat(),
         // No more of the string than is shown is escaped.
         Value::String(text) => {
             let head: String = text.chars().take(ECHO).collect();
@@ -38,6 +41,12 @@ pub(crate) fn echo(value: &Value) -> String {
         }
         scalar => shorten(&scalar.to_string()),
     }
+}
+
+/// Whether a string is short and stands for itself in JSON and in a message.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    text.len() <= ECHO - 2 && text.bytes().all(is_plain)
 }
 
 fn describe(value: &Value) -> String {
@@ -56,6 +65,7 @@ pub(crate) fn is_small(value: &Value) -> bool {
         let size = match value {
             Value::String(text) => text.len(),
             Value::Array(items) => items.len(),
+            Value::Object(members) if members.len() > ECHO => return false,
             Value::Object(members) => members.keys().map(String::len).sum(),
             _ => 1,
         };
@@ -91,8 +101,25 @@ pub(crate) const MOST: usize = 12;
 
 /// One of `options`, in words.
 pub(crate) fn either(options: &[Value]) -> String {
-    let named: Vec<_> = options.iter().take(MOST).map(echo).collect();
-    alternatives(&named, options.len())
+    let mut text = String::with_capacity(options.len().min(MOST) * 16);
+    for (index, option) in options.iter().take(MOST).enumerate() {
+        if index > 0 {
+            text.push_str(if index + 1 == options.len() { " or " } else { ", " });
+        }
+        match option {
+            Value::String(string) if is_plain(string) => {
+                text.push('"');
+                text.push_str(string);
+                text.push('"');
+            }
+            option => text.push_str(&echo(option)),
+        }
+    }
+    if options.len() > MOST {
+        // Writing to a `String` does not fail.
+        _ = write!(text, " or {} others", options.len() - MOST);
+    }
+    text
 }
 
 /// `a`, `a or b`, `a, b or c`, cut after a dozen of `count`.

@@ -6,6 +6,7 @@ use toolpact_testkit::corpus::{self, Server, ToolSchema};
 use toolpact_testkit::plain;
 
 use crate::generate::{self, Rng};
+use crate::random::accepts;
 
 const VALUES: usize = 12;
 
@@ -58,6 +59,9 @@ fn fault(rng: &mut Rng, schema: &ToolSchema<'_>) -> Option<String> {
         let measured = ours.measure(&value);
         let unfinished = matches!(measured.verdict, Verdict::Unfinished(_));
         let agree = measured.verdict.is_valid() == theirs.is_valid(&value);
+        if let Err(fault) = accepts(&ours, &value) {
+            return Some(format!("{fault:?}"));
+        }
         (unfinished || !agree).then(|| format!("{value}: ours {:?}", measured.verdict))
     })
 }

@@ -34,6 +34,9 @@ fn check(case: &Case) -> Result<(), Failed> {
     if outcome.end() != case.ends {
         return Err(format!("ended {:?}, not {:?}: {outcome:?}", outcome.end(), case.ends).into());
     }
+    if outcome.by() != case.by.as_deref() {
+        return Err(format!("ended by {:?}, not {:?}", outcome.by(), case.by).into());
+    }
     // Other cases in the same process would count too; nextest gives each a process of its own.
     if std::env::var_os("NEXTEST").is_some() && taken > MEMORY {
         return Err(format!("took {taken} KiB, more than {MEMORY}").into());

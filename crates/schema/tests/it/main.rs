@@ -1,10 +1,11 @@
 //! What the schema crate is held to. Each module lists its cases; a case is data with a name.
 
+mod bounds;
 mod corpus;
 mod equivalence;
 mod generate;
-mod glance;
 mod hostile;
+mod instances;
 mod messages;
 mod random;
 mod running;
@@ -22,7 +23,8 @@ fn main() {
         hostile::trials(),
         messages::trials(),
         running::trials(),
-        glance::trials(),
+        bounds::trials(),
+        instances::trials(),
     ]
     .into_iter()
     .flatten()

@@ -3,7 +3,7 @@
 use libtest_mimic::{Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
-use toolpact_schema::{Schema, Verdict};
+use toolpact_schema::{Options, Schema, Verdict};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,7 +36,7 @@ fn says(expected: &str, found: &str) -> Result<(), Failed> {
 }
 
 fn violation(case: &Case) -> String {
-    let schema = Schema::options().assert_formats(case.assert_formats).compile(&case.schema);
+    let schema = Options::default().assert_formats(case.assert_formats).compile(&case.schema);
     match schema.expect("it compiles").validate(&case.instance) {
         Verdict::Invalid(violations) => violations.to_string(),
         other => format!("{other:?}"),

@@ -8,7 +8,7 @@ use std::{
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_schema::{Dialect, Limits, Schema, Unfinished, Verdict};
+use toolpact_schema::{Dialect, Limits, Options, Schema, Unfinished, Verdict};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -19,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("running/two_schemas_in_turns_keep_their_prices", keeps_prices_apart),
         Trial::test("running/reads_every_dialect", reads_every_dialect),
         Trial::test("running/gives_basic_output", gives_basic_output),
+        Trial::test("running/explaining_pays_for_what_it_compares", explaining_pays),
     ]
 }
 
@@ -30,7 +31,7 @@ fn check(holds: bool, what: &str) -> Result<(), Failed> {
 fn short_of_fuel() -> Schema {
     let mut limits = Limits::default();
     limits.fuel = 1000;
-    Schema::options()
+    Options::default()
         .limits(limits)
         .compile(&json!({ "items": { "type": "integer" } }))
         .expect("it compiles")
@@ -95,6 +96,27 @@ fn reports_its_fuel() -> Result<(), Failed> {
     check(fuel(2000) - fuel(1000) == fuel(3000) - fuel(2000), "fuel is not linear")
 }
 
+fn explaining_pays() -> Result<(), Failed> {
+    let fuel = |schema: Value, instance: &Value| {
+        Schema::compile(&schema).map(|schema| schema.measure(instance).fuel)
+    };
+    let names = |count: usize| (0..count).map(|n| format!("name-{n:04}"));
+    let options = |count| json!({ "enum": names(count).collect::<Vec<_>>() });
+    let wrong = json!("name-x");
+    let (few, many) = (fuel(options(20), &wrong)?, fuel(options(900), &wrong)?);
+    check(many >= few + 800, &format!("an enum: {few}, {many}"))?;
+    let properties = |count| {
+        let members: serde_json::Map<_, _> = names(count).map(|name| (name, json!(true))).collect();
+        json!({ "properties": members, "additionalProperties": false })
+    };
+    let wrong = json!({ "name-x": 1 });
+    let (few, many) = (fuel(properties(20), &wrong)?, fuel(properties(900), &wrong)?);
+    check(many >= few + 800, &format!("properties: {few}, {many}"))?;
+    let branches = |count: usize| json!({ "anyOf": (0..count).map(|n| json!({ "const": n })).collect::<Vec<_>>() });
+    let (few, many) = (fuel(branches(20), &wrong)?, fuel(branches(200), &wrong)?);
+    check(many >= few + 180 * 32, &format!("branches: {few}, {many}"))
+}
+
 fn keeps_prices_apart() -> Result<(), Failed> {
     let cheap = Schema::compile(&json!({ "items": { "type": "integer" } })).expect("it compiles");
     let dear =
@@ -115,7 +137,7 @@ fn reads_every_dialect() -> Result<(), Failed> {
             Schema::compile(&schema).expect("it compiles").dialect() == dialect,
             "wrong dialect",
         )?;
-        let default = Schema::options().dialect(dialect).compile(&json!({ "type": "integer" }));
+        let default = Options::default().dialect(dialect).compile(&json!({ "type": "integer" }));
         check(default.expect("it compiles").dialect() == dialect, "wrong default dialect")?;
     }
     Ok(())

@@ -9,7 +9,9 @@ use rmcp::{
     service::{MaybeSendFuture, RequestContext},
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{Form, JudgedCall, Mode, Outcome, Revision, Structured, lift_result};
+use toolpact_contract::{
+    Form, JudgedCall, MARKER, Mode, Outcome, Revision, Structured, lift_result,
+};
 
 use super::{
     Enforced, Shared,
@@ -170,7 +172,7 @@ impl Shared {
             check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
         if judged.outcome == Outcome::Invalid
             && self.options.absent_nulls
-            && drop_nulls(schema, schema, &mut arguments)
+            && drop_nulls(schema, &mut arguments)
         {
             (arguments, judged) =
                 check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
@@ -190,10 +192,11 @@ impl Shared {
         let Some(output) = kept.and_then(|kept| kept.contract.output()) else { return true };
         result.is_error == Some(true)
             || self.options.results == Mode::Off
-            || result
-                .structured_content
-                .as_ref()
-                .is_some_and(|value| is_seen_valid(output.schema(), value))
+            || (!is_marked(result)
+                && result
+                    .structured_content
+                    .as_ref()
+                    .is_some_and(|value| is_seen_valid(output.schema(), value)))
     }
 
     /// Judges `result`, and gives what to send: it, or a refusal.
@@ -207,7 +210,7 @@ impl Shared {
         if let Some(MetaObject(meta)) = result.meta.take() {
             // A handler that is behind a contract already may have put its result into the envelope.
             judged["_meta"] = Value::Object(meta);
-            if let Ok(Cow::Owned(lifted)) = lift_result(&judged, Form::Natural) {
+            if let Ok(Cow::Owned(lifted)) = lift_result(&judged, kept.form) {
                 judged = lifted;
             }
         }
@@ -232,6 +235,11 @@ impl Shared {
         report(&judged.findings, self.options.listener.as_ref());
         judged.refusal.as_ref().map(|refusal| error(text_of(refusal)))
     }
+}
+
+/// Whether `result` says that it was projected before: then it is lifted before it is judged.
+fn is_marked(result: &CallToolResult) -> bool {
+    result.meta.as_ref().is_some_and(|meta| meta.0.contains_key(MARKER))
 }
 
 /// Gives `result` the shape that the revision of its request can carry.

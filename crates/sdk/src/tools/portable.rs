@@ -117,9 +117,8 @@ fn join_constants(map: &mut Map<String, Value>) {
             }
             _ => return,
         };
-        if let (Some(text), Some(name)) =
-            (arm.get("description").and_then(Value::as_str), of_arm[0].as_str())
-        {
+        let name = of_arm.first().and_then(Value::as_str);
+        if let (Some(text), Some(name)) = (arm.get("description").and_then(Value::as_str), name) {
             lines.push(format!("{name}: {text}"));
         }
         values.extend(of_arm);
@@ -134,5 +133,27 @@ fn join_constants(map: &mut Map<String, Value>) {
         let own = map.get("description").and_then(Value::as_str).map(str::to_owned);
         let text = own.into_iter().chain(lines).collect::<Vec<_>>().join("\n");
         map.insert("description".to_owned(), text.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::join_constants;
+
+    #[test]
+    fn joins_no_constants_of_an_empty_enum() {
+        let arms = json!([{ "enum": [], "description": "nothing" }, { "const": "a" }]);
+        let mut schema = serde_json::Map::from_iter([("oneOf".to_owned(), arms)]);
+        join_constants(&mut schema);
+        assert_eq!(json!(schema), json!({ "type": "string", "enum": ["a"] }));
+        let mut schema = serde_json::Map::from_iter([(
+            "oneOf".to_owned(),
+            json!([{ "enum": [], "description": "nothing" }]),
+        )]);
+        let before = schema.clone();
+        join_constants(&mut schema);
+        assert_eq!(schema, before);
     }
 }

@@ -26,7 +26,7 @@ const BYTES: usize = 2 * 1024 * 1024;
 fn options(case: &Case) -> Options {
     let mut limits = Limits::default();
     for (name, limit) in &case.limits {
-        assert!(limits.set(name, limit.as_u64().unwrap()));
+        limits.set(name, limit.as_u64().unwrap()).unwrap();
     }
     let schema = Schema::options().assert_formats(case.assert_formats);
     Options::default().limits(limits).schema(schema)

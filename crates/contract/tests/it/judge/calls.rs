@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use toolpact_contract::{
     Contract, Outcome, judge_arguments, judge_arguments_within, judge_result, judge_result_within,
 };
-use toolpact_schema::{Limits, Schema};
+use toolpact_schema::{Limits, Options};
 
 use super::cases::{self, expect};
 
@@ -27,7 +27,7 @@ fn call(case: &Value) -> Result<(), Failed> {
             tool[to] = schema.clone();
         }
     }
-    let contract = Contract::received_with(tool, &Schema::options().limits(limits))
+    let contract = Contract::received_with(tool, &Options::default().limits(limits))
         .map_err(|error| error.to_string())?;
     let mode = case["mode"].as_str().unwrap_or("enforce").parse().expect("a mode");
     let judged = match case.get("result") {

@@ -19,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         list("schemas", include_str!("../../cases/project/schemas.json"), schema),
         list("results", include_str!("../../cases/project/results.json"), result),
         list("foreign", include_str!("../../cases/project/foreign.json"), foreign),
+        list("markers", include_str!("../../cases/project/markers.json"), marker),
         list("refused", include_str!("../../cases/project/refused.json"), refused),
         list("readers", include_str!("../../cases/project/readers.json"), reader),
     ]
@@ -109,6 +110,19 @@ fn foreign(case: &Value) -> Result<(), Failed> {
     }
     for result in case["results"].as_array().into_iter().flatten() {
         same("result", &*lift_result(&result["wire"], lifted.form)?, &result["lifted"])?;
+    }
+    Ok(())
+}
+
+/// A result with a marker that a peer may have made up. What is lifted is what every client reads,
+/// whatever the form of its tool.
+fn marker(case: &Value) -> Result<(), Failed> {
+    let lifted = lift_result(&case["wire"], form(&case["form"])?)?;
+    same("lifted", &lifted, &case["lifted"])?;
+    for client in ["undeclared", "natural", "object", "nullable", "envelope"] {
+        let client = form(&client.into())?;
+        let sent = project_result(&lifted, client, &LEGACY)?;
+        same("read by a client", &*lift_result(&sent, client)?, &lifted)?;
     }
     Ok(())
 }

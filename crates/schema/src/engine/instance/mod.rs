@@ -1,0 +1,140 @@
+//! Instances that are parsed only to be validated.
+//!
+//! A JSON text becomes a *tape*: one flat list of small nodes in the order of the text. Strings stay
+//! where they are in the text, so that a large instance takes a fraction of what a [`Value`] takes.
+
+mod error;
+mod index;
+mod parse;
+mod scan;
+mod tape;
+mod view;
+
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::{Value, value::RawValue};
+
+pub use error::{InstanceError, InstanceErrorKind};
+pub(crate) use index::hash_of;
+pub(super) use tape::{Cursor, Elements, Members};
+pub use view::{View, ViewElements, ViewMembers};
+
+use self::{index::Index, parse::Parser, scan::Size, tape::Node};
+
+/// A JSON text, parsed only to be validated.
+///
+/// Parsing is strict: it accepts what `serde_json` accepts, at most 127 nested arrays and objects
+/// included, and rejects an object that has the same member twice, however the names are spelled. It
+/// takes 12 bytes for each value and each member name, 5 bytes more for each member of an object with
+/// more than 16, and a copy of each string that is written with escapes; see [`Instance::memory`].
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_schema::{Instance, Schema};
+///
+/// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
+/// let instance = Instance::parse("[1, 2]")?;
+/// assert!(schema.accepts(&instance, 1000).is_some());
+/// assert!(Instance::parse(r#"{ "a": 1, "\u0061": 2 }"#).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Instance<'a> {
+    text: &'a str,
+    /// The strings that are written with escapes, one after the other.
+    decoded: String,
+    /// The root and everything in it, in the order of the text.
+    nodes: Vec<Node>,
+    index: Index,
+    nesting: usize,
+}
+
+impl<'a> Instance<'a> {
+    /// Parses `text`.
+    ///
+    /// # Errors
+    ///
+    /// Where `text` is not JSON, nests more than 127 arrays and objects, has a number that is out of
+    /// range, has an object with the same member twice, or is longer than 4 GiB.
+    pub fn parse(text: &'a str) -> Result<Self, InstanceError> {
+        Parser::new(text)?.parse()
+    }
+
+    /// An upper bound of the bytes that [`Instance::parse`] holds at a time, beside `text` itself.
+    ///
+    /// One scan that allocates nothing; `text` need not be JSON.
+    ///
+    /// ```
+    /// use toolpact_schema::Instance;
+    ///
+    /// let text = format!("[{}0]", "0,".repeat(1_000_000));
+    /// assert!(Instance::memory(&text) < 13_000_000);
+    /// ```
+    #[must_use]
+    pub fn memory(text: &str) -> usize {
+        let size = Size::of(text);
+        if text.len() > scan::SMALL {
+            return size.bytes();
+        }
+        // What is small grows by doubling, and is copied from the old place to the new one.
+        size.bytes().saturating_mul(3) + parse::LEAST_NODES * size_of::<Node>()
+    }
+
+    /// The arrays and objects that are in each other, at most 127.
+    #[must_use]
+    pub const fn nesting(&self) -> usize {
+        self.nesting
+    }
+
+    /// Whether the value is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.root().members().is_some()
+    }
+
+    /// The value, to be looked at.
+    #[must_use]
+    pub fn view(&self) -> View<'_> {
+        View::of(self.root())
+    }
+
+    /// The value as a [`Value`].
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        self.root().to_value()
+    }
+
+    /// The value that is `string`, which is not JSON text.
+    pub(super) fn of_string(string: &'a str) -> Self {
+        let length = u32::try_from(string.len()).unwrap_or(u32::MAX);
+        Self {
+            text: string,
+            decoded: String::new(),
+            nodes: vec![Node::new(Node::STRING, 0, length)],
+            index: Index::default(),
+            nesting: 0,
+        }
+    }
+
+    pub(crate) fn root(&self) -> Cursor<'_> {
+        Cursor::new(self, 0)
+    }
+}
+
+impl fmt::Debug for Instance<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instance").field(&self.text).finish()
+    }
+}
+
+/// Parses the text of a value, of which the deserializer has to keep the text: `serde_json` does.
+impl<'de: 'a, 'a> Deserialize<'de> for Instance<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <&'de RawValue>::deserialize(deserializer)?;
+        Self::parse(text.get()).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! The table of bounds in ARCHITECTURE.md says what the default limits are.
+
+use libtest_mimic::{Failed, Trial};
+use toolpact_schema::Limits;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let names = Limits::NAMES.into_iter();
+    names
+        .map(|name| Trial::test(format!("bounds/{name}"), move || is_documented(name)))
+        .chain([Trial::test("bounds/every_limit_can_be_set", can_be_set)])
+        .collect()
+}
+
+fn is_documented(name: &str) -> Result<(), Failed> {
+    let text = include_str!("../../../../ARCHITECTURE.md");
+    let mark = format!("`{name}` (");
+    let limit = Limits::default().get(name);
+    let mut rows = text.lines().filter(|line| line.starts_with('|'));
+    let Some(row) = rows.find(|line| line.contains(&mark)) else {
+        return Err(format!("no row of a table says {mark}…)").into());
+    };
+    let rest = row.split(&mark).nth(1).unwrap_or_default();
+    let said = rest.split([')', ' ']).next().unwrap_or_default().replace(',', "");
+    let unit = if rest[said.len()..].starts_with(" MiB") { 1 << 20 } else { 1 };
+    let said = said.parse::<u64>().ok().map(|number| number * unit);
+    if said != limit {
+        return Err(format!("the table says {said:?}, the limit is {limit:?}").into());
+    }
+    Ok(())
+}
+
+fn can_be_set() -> Result<(), Failed> {
+    for name in Limits::NAMES {
+        let mut limits = Limits::default();
+        limits.set(name, 7)?;
+        if limits.get(name) != Some(7) || limits == Limits::default() {
+            return Err(format!("`{name}` is not set").into());
+        }
+    }
+    if Limits::default().set("", 7).is_ok() || Limits::default().get("").is_some() {
+        return Err("a limit without a name".into());
+    }
+    Ok(())
+}
