@@ -3,6 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
 mod bowtie;
+#[cfg(unix)]
+mod bypass_arguments;
+#[cfg(unix)]
+mod bypass_results;
+#[cfg(unix)]
+mod bypass_targets;
 mod check;
 mod clients;
 mod command;
@@ -23,6 +29,10 @@ mod judge;
 mod pairs;
 mod project;
 mod published;
+#[cfg(unix)]
+mod reader;
 mod readme;
+#[cfg(unix)]
+mod recorder;
 #[cfg(target_os = "linux")]
 mod upstream;

@@ -1,0 +1,165 @@
+//! Clients that send what a guard and a server may read in two ways: no call with arguments that are not valid runs, and
+//! ordinary ones do.
+
+use serde_json::json;
+
+use crate::recorder::{GUARDED, Recorder, Way, call, post};
+
+const INVALID: i64 = 500;
+
+/// Without a guard the tool runs with arguments that are not valid, with one it does not.
+fn runs_only_without_a_guard(
+    program: &str,
+    options: &[&str],
+    direct: Way,
+    guarded: &[Way],
+    attack: impl Fn(&mut Recorder),
+) {
+    for &way in [direct].iter().chain(guarded) {
+        let mut recorder = Recorder::open(program, options, way);
+        recorder.call();
+        attack(&mut recorder);
+        let invalid = recorder.close().invalid();
+        let is_direct = way == direct;
+        assert_eq!(!invalid.is_empty(), is_direct, "{program} {options:?} {way:?}: {invalid:?}");
+    }
+}
+
+/// A call between two carriage returns, inside a notification.
+fn between_carriage_returns(recorder: &mut Recorder) {
+    let call = call("7", INVALID);
+    let line = format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\r{call}\r}}"
+    );
+    recorder.send(line.as_bytes());
+}
+
+#[test]
+fn a_carriage_return_starts_no_line_at_python_v1() {
+    let guarded = [Way::GuardedStdio, Way::GuardedProcess];
+    runs_only_without_a_guard("recorder_v1.py", &[], Way::Stdio, &guarded, between_carriage_returns);
+}
+
+#[test]
+fn a_carriage_return_starts_no_line_at_python_v2() {
+    let guarded = [Way::GuardedStdio, Way::GuardedProcess];
+    runs_only_without_a_guard("recorder_v2.py", &[], Way::Stdio, &guarded, between_carriage_returns);
+}
+
+/// Posts a body with this content type.
+fn post_as(recorder: &mut Recorder, kind: &str, body: &[u8]) {
+    let (port, head) = recorder.http();
+    post(port, &format!("{head}\r\ncontent-type: {kind}"), body);
+}
+
+/// The text in UTF-16, or with four bytes a character in UTF-32.
+fn wide(text: &str, bytes: usize, is_big: bool) -> Vec<u8> {
+    let wide = |byte: u8| {
+        let mut character = vec![0; bytes];
+        character[if is_big { bytes - 1 } else { 0 }] = byte;
+        character
+    };
+    text.bytes().flat_map(wide).collect()
+}
+
+#[test]
+fn express_gets_no_body_in_another_charset() {
+    let attack = |recorder: &mut Recorder| {
+        let call = call("7", INVALID);
+        let utf7 = call.replace("tools/call", "+AHQ-ools/call");
+        post_as(recorder, "application/json; charset=utf-7", utf7.as_bytes());
+        let quoted = call.replace("tools/call", "+AHQ-ools/call");
+        post_as(recorder, "application/json; CHARSET=\"UTF-7\"", quoted.as_bytes());
+        for (kind, bytes, is_big) in
+            [("utf-16le", 2, false), ("utf-16be", 2, true), ("utf-32le", 4, false), ("utf-32be", 4, true)]
+        {
+            let body = wide(&call, bytes, is_big);
+            post_as(recorder, &format!("application/json; charset={kind}"), &body);
+        }
+    };
+    let options = ["--express"];
+    runs_only_without_a_guard("recorder-v1.mjs", &options, Way::Http, &[Way::GuardedHttp], attack);
+}
+
+#[test]
+fn python_gets_no_body_in_another_charset() {
+    let attack = |recorder: &mut Recorder| {
+        let call = call("7", INVALID);
+        for (bytes, is_big) in [(2, false), (2, true), (4, false), (4, true)] {
+            post_as(recorder, "application/json", &wide(&call, bytes, is_big));
+        }
+    };
+    for program in ["recorder_v1.py", "recorder_v2.py"] {
+        let mut recorder = Recorder::open(program, &[], Way::GuardedHttp);
+        attack(&mut recorder);
+        assert_eq!(recorder.close().invalid(), Vec::<serde_json::Value>::new(), "{program}");
+    }
+}
+
+/// Sends a batch to a server that asks its client for its roots before it lists its tools, and answers that.
+fn answers_between(recorder: &mut Recorder) {
+    recorder.send(format!("[{}]", call("7", INVALID)).as_bytes());
+    let asked = recorder.answer("\"roots/list\"");
+    let asked: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    let roots = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": [] } });
+    recorder.send(roots.to_string().as_bytes());
+    // The call is answered, by the tool or by the guard.
+    recorder.answer("\"id\":7");
+}
+
+#[test]
+fn a_batch_waits_for_a_server_that_asks_its_client_before_it_lists_its_tools() {
+    // Without a guard nobody lists the tools.
+    let mut recorder = Recorder::open("recorder-v1.mjs", &["--asks"], Way::Stdio);
+    recorder.send(format!("[{}]", call("7", INVALID)).as_bytes());
+    assert_eq!(recorder.close().invalid(), [json!({ "n": INVALID })]);
+
+    let mut recorder = Recorder::open("recorder-v1.mjs", &["--asks"], Way::GuardedStdio);
+    answers_between(&mut recorder);
+    assert_eq!(recorder.close().invalid(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn a_call_whose_id_is_none_is_judged_or_refused() {
+    let attack = |recorder: &mut Recorder| {
+        for id in ["null", "true", "false", "[1]", "{}", "[]"] {
+            recorder.send(call(id, INVALID).as_bytes());
+        }
+        recorder.send(call("7", INVALID).replace("\"id\":7,", "").as_bytes());
+    };
+    runs_only_without_a_guard("lenient.py", &[], Way::Stdio, &GUARDED, attack);
+}
+
+#[test]
+fn a_call_in_a_batch_whose_id_is_none_is_judged_or_refused() {
+    let attack = |recorder: &mut Recorder| {
+        for id in ["null", "true", "[1]"] {
+            recorder.send(format!("[{}]", call(id, INVALID)).as_bytes());
+        }
+        let missing = call("7", INVALID).replace("\"id\":7,", "");
+        recorder.send(format!("[{missing}]").as_bytes());
+    };
+    runs_only_without_a_guard("lenient.py", &[], Way::Stdio, &GUARDED, attack);
+}
+
+#[test]
+fn members_are_judged_whatever_the_case_of_their_names() {
+    let attack = |recorder: &mut Recorder| {
+        let plain = call("7", INVALID);
+        for (name, other) in [
+            ("\"method\"", "\"Method\""),
+            ("\"params\"", "\"PARAMS\""),
+            ("\"name\"", "\"Name\""),
+            ("\"arguments\"", "\"Arguments\""),
+            ("\"id\"", "\"ID\""),
+            // U+017F folds to `s`, U+212A to `k`, for decoders that compare without case.
+            ("\"arguments\"", "\"argument\u{17f}\""),
+            ("\"method\":\"tools/call\"", "\"method\":\"ping\",\"METHOD\":\"tools/call\""),
+            ("\"arguments\":", "\"arguments\":{\"n\":1},\"Arguments\":"),
+            ("\"params\":", "\"params\":{\"name\":\"ranged\",\"arguments\":{\"n\":1}},\"Params\":"),
+        ] {
+            recorder.send(plain.replacen(name, other, 1).as_bytes());
+        }
+    };
+    runs_only_without_a_guard("lenient.py", &[], Way::Stdio, &GUARDED, attack);
+}
