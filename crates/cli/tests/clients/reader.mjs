@@ -1,6 +1,6 @@
 // The TypeScript SDK as a client that reads results without checking them: `reader.mjs MODE CALLS TARGET…`.
-// MODE is `v1`, or `legacy` or `modern` for v2. CALLS is JSON, the names of tools; TARGET is the URL of a server or the command
-// that starts it. Prints what came of each call: its structured content, or why there is none.
+// MODE is `v1`, or `legacy` or `modern` for v2. CALLS is JSON, names of tools or whole requests; TARGET is the URL of a server
+// or the command that starts it. Prints what came of each call: its structured content, or why there is none.
 const [mode, calls, command, ...args] = process.argv.slice(2);
 const sdk = "@modelcontextprotocol/sdk/client";
 const [{ Client }, { StdioClientTransport }, { StreamableHTTPClientTransport }] = await Promise.all(
@@ -16,9 +16,9 @@ await client.connect(
   command.startsWith("http:") ? new StreamableHTTPClientTransport(new URL(command)) : new StdioClientTransport({ command, args, stderr: "inherit" }),
 );
 const read = [];
-for (const name of JSON.parse(calls)) {
+for (const call of JSON.parse(calls)) {
   try {
-    const request = { method: "tools/call", params: { name, arguments: {} } };
+    const request = typeof call === "string" ? { method: "tools/call", params: { name: call, arguments: {} } } : call;
     const result = mode === "v1" ? await client.request(request, anything, { timeout: 8000 }) : await client.request(request, { timeout: 8000 });
     read.push({ value: result.structuredContent, error: result.isError });
   } catch (error) {

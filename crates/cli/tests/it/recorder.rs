@@ -84,6 +84,12 @@ pub(crate) fn listening(mut command: Command, is_guard: bool) -> (Process, u16) 
     }
     let mut process = Process(command.stdin(Stdio::null()).spawn().unwrap());
     let port = port_of(&mut process);
+    // Some say their port before they listen on it.
+    let start = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(start.elapsed() < HANG, "nobody listens on port {port}");
+        thread::sleep(Duration::from_millis(10));
+    }
     (process, port)
 }
 

@@ -58,8 +58,9 @@ if (options.includes("--express")) {
   tell(
     createServer((request, response) => {
       const { pathname } = new URL(request.url, "http://localhost");
-      if (pathname === "/mcp") return handle(request, response);
-      response.writeHead(404).end();
+      if (pathname !== "/mcp") return response.writeHead(404).end();
+      request.url = pathname;
+      handle(request, response);
     }),
   );
 } else {

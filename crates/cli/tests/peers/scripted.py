@@ -81,7 +81,8 @@ class Handler(BaseHTTPRequestHandler):
             raw = b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
         elif not raw:
             text = ordinary(message)
-            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n"
+            head = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n"
+            head += b"mcp-session-id: one\r\n\r\n" if message["method"] == "initialize" else b"\r\n"
             raw = head % len(text) + text
         self.wfile.write(raw)
 
