@@ -17,6 +17,8 @@ mod guard;
 #[cfg(unix)]
 mod guard_bridge;
 mod guard_config;
+#[cfg(unix)]
+mod guard_details;
 #[cfg(target_os = "linux")]
 mod guard_faults;
 mod guard_http;
