@@ -220,3 +220,14 @@ fn names_of_tools_are_escaped_in_metrics() {
     assert!(text.contains(r#"tool="back\\slash""#), "{text}");
     assert!(text.contains(r#"tool="two\nlines""#), "{text}");
 }
+
+#[test]
+fn a_server_of_the_library_takes_arguments_that_are_no_unicode() {
+    let server = crate::pairs::bare().with_file_name("weather");
+    if !server.exists() {
+        let build = ["build", "--quiet", "--package", "toolpact", "--example", "weather"];
+        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    }
+    let output = Command::new(server).arg(OsString::from_vec(b"\xff".to_vec())).output().unwrap();
+    assert_ne!(output.status.code(), Some(101), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -26,6 +26,8 @@ mod guard_many;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
+#[cfg(unix)]
+mod guard_stalls;
 mod guard_tls;
 mod judge;
 mod pairs;
