@@ -1,7 +1,7 @@
 """A server without an SDK for clients that share it: `slow.py RECORD GATE`, on standard input and output.
 
 RECORD gets a line for each message: its method and its id, or the id that it cancels. `wait` is answered when the file GATE is
-there, and nothing is read meanwhile; `never` is not answered; `flood` has four mebibytes of progress before its answer; `large` is
+there, and nothing is read meanwhile; `never` is not answered; `flood` has six mebibytes of progress before its answer; `large` is
 answered with a batch of fourteen mebibytes.
 """
 
@@ -23,7 +23,7 @@ def write(*messages):
 
 def progress(params):
     token = params["_meta"]["progressToken"]
-    for step in range(64):
+    for step in range(96):
         said = {"progressToken": token, "progress": step, "message": "x" * 65536}
         write({"method": "notifications/progress", "params": said})
 
