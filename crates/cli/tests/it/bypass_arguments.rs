@@ -163,3 +163,17 @@ fn members_are_judged_whatever_the_case_of_their_names() {
     };
     runs_only_without_a_guard("lenient.py", &[], Way::Stdio, &GUARDED, attack);
 }
+
+#[test]
+fn a_call_whose_id_is_half_a_character_is_judged_or_refused() {
+    let attack = |recorder: &mut Recorder| {
+        for id in [r#""\ud800""#, r#""\udc00a""#, r#""\ud800\ud800""#] {
+            recorder.send(call(id, INVALID).as_bytes());
+        }
+    };
+    let stdio = [Way::GuardedStdio, Way::GuardedProcess];
+    for program in ["recorder-v1.mjs", "recorder-v2.mjs"] {
+        runs_only_without_a_guard(program, &[], Way::Stdio, &stdio, attack);
+    }
+    runs_only_without_a_guard("recorder-v1.mjs", &[], Way::Http, &[Way::GuardedHttp], attack);
+}

@@ -13,6 +13,8 @@ mod check;
 mod clients;
 mod command;
 mod demo;
+#[cfg(unix)]
+mod differential;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;

@@ -295,7 +295,8 @@ pub(crate) fn post(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
 pub(crate) fn send(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(HANG)).unwrap();
-    let host = if head.contains("\r\nhost:") { "" } else { "\r\nhost: 127.0.0.1" };
+    let own = format!("\r\nhost: 127.0.0.1:{port}");
+    let host = if head.contains("\r\nhost:") { "" } else { &own };
     let rest = format!("{host}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     stream.write_all(&[head.as_bytes(), rest.as_bytes(), body].concat()).unwrap();
     let mut answer = Vec::new();

@@ -33,7 +33,10 @@ def result(message):
 
 def answers(text):
     """The text of the answer; nothing where there is none."""
-    message = json.loads(text)
+    try:
+        message = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
     batch = message if isinstance(message, list) else [message]
     said = [
         {"jsonrpc": "2.0", "id": member(one, "id"), "result": result(one)} for one in batch if member(one, "method")

@@ -21,6 +21,7 @@ function recorder() {
     return { tools: [{ name: "ranged", inputSchema, outputSchema }] };
   });
   server.setRequestHandler(CallToolRequestSchema, async (request) => {
+    if (request.params.name !== "ranged") throw new Error("no such tool");
     appendFileSync(record, `${JSON.stringify(request.params.arguments ?? null)}\n`);
     return { content: [{ type: "text", text: "done" }], structuredContent: { n: 1 } };
   });

@@ -14,6 +14,7 @@ function recorder() {
   const server = new Server({ name: "recorder", version: "1" }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/list", async () => ({ tools: [{ name: "ranged", inputSchema, outputSchema }] }));
   server.setRequestHandler("tools/call", async (request) => {
+    if (request.params.name !== "ranged") throw new Error("no such tool");
     appendFileSync(record, `${JSON.stringify(request.params.arguments ?? null)}\n`);
     return { content: [{ type: "text", text: "done" }], structuredContent: { n: 1 } };
   });

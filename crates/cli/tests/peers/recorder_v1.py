@@ -24,6 +24,8 @@ async def list_tools():
 
 @server.call_tool(validate_input=False)
 async def call_tool(name, arguments):
+    if name != "ranged":
+        raise ValueError("no such tool")
     with open(sys.argv[1], "a") as record:
         record.write(json.dumps(arguments) + "\n")
     return {"n": 1}

@@ -21,6 +21,8 @@ async def list_tools(context, params):
 
 
 async def call_tool(context, params):
+    if params.name != "ranged":
+        raise ValueError("no such tool")
     with open(sys.argv[1], "a") as record:
         record.write(json.dumps(params.arguments) + "\n")
     text = types.TextContent(type="text", text="done")
