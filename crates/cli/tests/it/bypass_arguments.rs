@@ -1,7 +1,7 @@
 //! Clients that send what a guard and a server may read in two ways: no call with arguments that are not valid runs, and
 //! ordinary ones do.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::recorder::{GUARDED, Recorder, Way, call, post};
 
@@ -15,35 +15,51 @@ fn runs_only_without_a_guard(
     guarded: &[Way],
     attack: impl Fn(&mut Recorder),
 ) {
-    for &way in [direct].iter().chain(guarded) {
+    let ran = |way: Way| {
         let mut recorder = Recorder::open(program, options, way);
         recorder.call();
         attack(&mut recorder);
-        let invalid = recorder.close().invalid();
-        let is_direct = way == direct;
-        assert_eq!(!invalid.is_empty(), is_direct, "{program} {options:?} {way:?}: {invalid:?}");
-    }
+        recorder.close().invalid()
+    };
+    assert_ne!(
+        ran(direct),
+        Vec::<Value>::new(),
+        "{program} {options:?}: the attack works without a guard"
+    );
+    let guarded = guarded.iter().map(|&way| (way, ran(way))).filter(|(_, ran)| !ran.is_empty());
+    assert_eq!(guarded.collect::<Vec<_>>(), [], "{program} {options:?}");
 }
 
 /// A call between two carriage returns, inside a notification.
 fn between_carriage_returns(recorder: &mut Recorder) {
     let call = call("7", INVALID);
-    let line = format!(
-        "{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\r{call}\r}}"
-    );
+    let line =
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\r{call}\r}}");
     recorder.send(line.as_bytes());
 }
 
 #[test]
 fn a_carriage_return_starts_no_line_at_python_v1() {
     let guarded = [Way::GuardedStdio, Way::GuardedProcess];
-    runs_only_without_a_guard("recorder_v1.py", &[], Way::Stdio, &guarded, between_carriage_returns);
+    runs_only_without_a_guard(
+        "recorder_v1.py",
+        &[],
+        Way::Stdio,
+        &guarded,
+        between_carriage_returns,
+    );
 }
 
 #[test]
 fn a_carriage_return_starts_no_line_at_python_v2() {
     let guarded = [Way::GuardedStdio, Way::GuardedProcess];
-    runs_only_without_a_guard("recorder_v2.py", &[], Way::Stdio, &guarded, between_carriage_returns);
+    runs_only_without_a_guard(
+        "recorder_v2.py",
+        &[],
+        Way::Stdio,
+        &guarded,
+        between_carriage_returns,
+    );
 }
 
 /// Posts a body with this content type.
@@ -70,9 +86,12 @@ fn express_gets_no_body_in_another_charset() {
         post_as(recorder, "application/json; charset=utf-7", utf7.as_bytes());
         let quoted = call.replace("tools/call", "+AHQ-ools/call");
         post_as(recorder, "application/json; CHARSET=\"UTF-7\"", quoted.as_bytes());
-        for (kind, bytes, is_big) in
-            [("utf-16le", 2, false), ("utf-16be", 2, true), ("utf-32le", 4, false), ("utf-32be", 4, true)]
-        {
+        for (kind, bytes, is_big) in [
+            ("utf-16le", 2, false),
+            ("utf-16be", 2, true),
+            ("utf-32le", 4, false),
+            ("utf-32be", 4, true),
+        ] {
             let body = wide(&call, bytes, is_big);
             post_as(recorder, &format!("application/json; charset={kind}"), &body);
         }
@@ -92,7 +111,7 @@ fn python_gets_no_body_in_another_charset() {
     for program in ["recorder_v1.py", "recorder_v2.py"] {
         let mut recorder = Recorder::open(program, &[], Way::GuardedHttp);
         attack(&mut recorder);
-        assert_eq!(recorder.close().invalid(), Vec::<serde_json::Value>::new(), "{program}");
+        assert_eq!(recorder.close().invalid(), Vec::<Value>::new(), "{program}");
     }
 }
 
@@ -100,7 +119,7 @@ fn python_gets_no_body_in_another_charset() {
 fn answers_between(recorder: &mut Recorder) {
     recorder.send(format!("[{}]", call("7", INVALID)).as_bytes());
     let asked = recorder.answer("\"roots/list\"");
-    let asked: serde_json::Value = serde_json::from_str(&asked).unwrap();
+    let asked: Value = serde_json::from_str(&asked).unwrap();
     let roots = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": [] } });
     recorder.send(roots.to_string().as_bytes());
     // The call is answered, by the tool or by the guard.
@@ -116,7 +135,7 @@ fn a_batch_waits_for_a_server_that_asks_its_client_before_it_lists_its_tools() {
 
     let mut recorder = Recorder::open("recorder-v1.mjs", &["--asks"], Way::GuardedStdio);
     answers_between(&mut recorder);
-    assert_eq!(recorder.close().invalid(), Vec::<serde_json::Value>::new());
+    assert_eq!(recorder.close().invalid(), Vec::<Value>::new());
 }
 
 #[test]

@@ -76,7 +76,10 @@ fn an_answer_of_another_kind_is_read_by_no_client() {
     let script = script(&[
         ("text/plain", encoded("text/plain", &text, "latin-1")),
         ("text/json", encoded("text/json", &text, "latin-1")),
-        ("none", json!(format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type:\r\n\r\n{text}"))),
+        (
+            "none",
+            json!(format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type:\r\n\r\n{text}")),
+        ),
     ]);
     Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
 }
@@ -85,13 +88,29 @@ fn an_answer_of_another_kind_is_read_by_no_client() {
 fn no_separator_of_unicode_starts_a_line_of_a_stream() {
     let evil = answer("$ID", EVIL);
     let honest = answer("$ID", r#"{"n":1}"#);
-    let breaks = [("vt", "\u{b}"), ("ff", "\u{c}"), ("fs", "\u{1c}"), ("nel", "\u{85}"), ("ls", "\u{2028}"), ("ps", "\u{2029}")];
+    let breaks = [
+        ("vt", "\u{b}"),
+        ("ff", "\u{c}"),
+        ("fs", "\u{1c}"),
+        ("nel", "\u{85}"),
+        ("ls", "\u{2028}"),
+        ("ps", "\u{2029}"),
+    ];
     let streams = breaks.iter().flat_map(|(name, line)| {
         let stream = |text: String| encoded(EVENTS, &text, "utf-8");
         [
-            (format!("{name} in a comment"), stream(format!(": x{line}data: {evil}{line}{line}\n\ndata: {honest}\n\n"))),
-            (format!("{name} in a field"), stream(format!("event: x{line}data: {evil}{line}{line}\ndata: {honest}\n\n"))),
-            (format!("{name} in an id"), stream(format!("id: 1{line}data: {evil}{line}{line}\ndata: {honest}\n\n"))),
+            (
+                format!("{name} in a comment"),
+                stream(format!(": x{line}data: {evil}{line}{line}\n\ndata: {honest}\n\n")),
+            ),
+            (
+                format!("{name} in a field"),
+                stream(format!("event: x{line}data: {evil}{line}{line}\ndata: {honest}\n\n")),
+            ),
+            (
+                format!("{name} in an id"),
+                stream(format!("id: 1{line}data: {evil}{line}{line}\ndata: {honest}\n\n")),
+            ),
         ]
     });
     let script = json!({ "answers": streams.collect::<serde_json::Map<_, _>>() });
@@ -117,7 +136,8 @@ fn a_redirect_leads_no_client_around_the_guard() {
 #[test]
 fn a_carriage_return_starts_no_line_at_a_client() {
     let (evil, honest) = (answer("$ID", EVIL), answer("$ID", r#"{"n":1}"#));
-    let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\r{evil}\r}}\n");
+    let line =
+        format!("{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":\r{evil}\r}}\n");
     let script = script(&[("notification", json!(format!("{line}{honest}\n")))]);
     Reader::Text.reads_evil_only_without_a_guard(Way::Stdio, &[Way::GuardedStdio], &script);
 }
@@ -140,16 +160,31 @@ fn a_server_of_natural_results_marks_none_of_them_as_projected() {
     let evil = r#"{"n":"evil"}"#;
     let text = json!([{ "type": "text", "text": evil }]);
     let cases = [
-        ("envelope", json!({ "resultType": "complete", "content": text, "structuredContent": { "result": { "n": "evil" } },
-            "_meta": marker(json!({ "form": "envelope" })) })),
-        ("fastmcp", json!({ "resultType": "complete", "content": text, "structuredContent": { "result": { "n": "evil" } },
-            "_meta": { "fastmcp": { "wrap_result": true } } })),
-        ("error", json!({ "resultType": "complete", "content": text, "isError": true,
-            "_meta": marker(json!({ "form": "error", "block": 0 })) })),
-        ("added", json!({ "resultType": "complete", "content": text, "isError": true,
-            "_meta": marker(json!({ "form": "error", "block": 0, "added": "block", "at": 0 })) })),
-        ("undeclared", json!({ "resultType": "complete", "content": text,
-            "_meta": marker(json!({ "form": "error", "block": 0 })) })),
+        (
+            "envelope",
+            json!({ "resultType": "complete", "content": text, "structuredContent": { "result": { "n": "evil" } },
+            "_meta": marker(json!({ "form": "envelope" })) }),
+        ),
+        (
+            "fastmcp",
+            json!({ "resultType": "complete", "content": text, "structuredContent": { "result": { "n": "evil" } },
+            "_meta": { "fastmcp": { "wrap_result": true } } }),
+        ),
+        (
+            "error",
+            json!({ "resultType": "complete", "content": text, "isError": true,
+            "_meta": marker(json!({ "form": "error", "block": 0 })) }),
+        ),
+        (
+            "added",
+            json!({ "resultType": "complete", "content": text, "isError": true,
+            "_meta": marker(json!({ "form": "error", "block": 0, "added": "block", "at": 0 })) }),
+        ),
+        (
+            "undeclared",
+            json!({ "resultType": "complete", "content": text,
+            "_meta": marker(json!({ "form": "error", "block": 0 })) }),
+        ),
     ];
     let mut tools: Vec<_> = cases.iter().map(|(name, _)| loose(name)).collect();
     tools[4].as_object_mut().unwrap().remove("outputSchema");
@@ -161,7 +196,9 @@ fn a_server_of_natural_results_marks_none_of_them_as_projected() {
         (Reader::Typescript("modern"), Way::GuardedHttp),
     ] {
         let over_http = usize::from(way == Way::GuardedHttp);
-        let mut script = script(&cases.clone().map(|(name, result)| (name, answers(&result)[over_http].clone())));
+        let mut script = script(
+            &cases.clone().map(|(name, result)| (name, answers(&result)[over_http].clone())),
+        );
         script["pages"] = json!([tools]);
         assert_eq!(reader.reads_evil(way, &script), Vec::<String>::new(), "{reader:?} {way:?}");
     }
@@ -171,7 +208,10 @@ fn a_server_of_natural_results_marks_none_of_them_as_projected() {
 fn the_result_of_a_task_is_judged_by_whichever_id_the_client_reads() {
     let task = json!({ "taskId": "a", "status": "working", "ttl": null, "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z" });
     let cases = [
-        ("two ids", json!({ "resultType": "task", "taskId": "b", "status": "working", "task": task })),
+        (
+            "two ids",
+            json!({ "resultType": "task", "taskId": "b", "status": "working", "task": task }),
+        ),
         ("another type", json!({ "resultType": "complete", "task": task })),
         ("one id", json!({ "task": task })),
     ];
@@ -184,7 +224,8 @@ fn the_result_of_a_task_is_judged_by_whichever_id_the_client_reads() {
                 ("tasks/result", answers(&evil)[over_http].clone()),
             ]);
             let result = json!({ "method": "tasks/result", "params": { "taskId": "a" } });
-            let read = Reader::Typescript("v1").read(way, &script, &json!(["starts", result, "honest"]));
+            let read =
+                Reader::Typescript("v1").read(way, &script, &json!(["starts", result, "honest"]));
             let is_evil = read[1]["value"]["n"] == "evil";
             assert_eq!(is_evil, way == Way::Stdio, "{name} {way:?}: {read:?}");
             assert_eq!(read[2]["value"], json!({ "n": 1 }), "{name} {way:?}: {read:?}");
@@ -197,12 +238,26 @@ fn a_message_that_is_a_request_and_an_answer_reaches_no_client_as_an_answer() {
     let result = crate::reader::result(EVIL);
     let texts = [
         ("method", format!(r#"{{"jsonrpc":"2.0","id":$ID,"method":"x","result":{result}}}"#)),
-        ("notification", format!(r#"{{"jsonrpc":"2.0","id":$ID,"method":"notifications/x","params":{{}},"result":{result}}}"#)),
-        ("error", format!(r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":1,"message":"a"}},"result":{result}}}"#)),
-        ("null", format!(r#"{{"jsonrpc":"2.0","id":$ID,"method":null,"error":null,"result":{result}}}"#)),
+        (
+            "notification",
+            format!(
+                r#"{{"jsonrpc":"2.0","id":$ID,"method":"notifications/x","params":{{}},"result":{result}}}"#
+            ),
+        ),
+        (
+            "error",
+            format!(
+                r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":1,"message":"a"}},"result":{result}}}"#
+            ),
+        ),
+        (
+            "null",
+            format!(r#"{{"jsonrpc":"2.0","id":$ID,"method":null,"error":null,"result":{result}}}"#),
+        ),
     ];
     let over_stdio = script(&texts.clone().map(|(name, text)| (name, json!(format!("{text}\n")))));
-    let over_http = texts.map(|(name, text)| (name, json!(format!("{}{text}", head("application/json")))));
+    let over_http =
+        texts.map(|(name, text)| (name, json!(format!("{}{text}", head("application/json")))));
     let (text, httpx) = (Reader::Text, Reader::Httpx("exact"));
     text.reads_evil_only_without_a_guard(Way::Stdio, &[Way::GuardedStdio], &over_stdio);
     httpx.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script(&over_http));
@@ -216,10 +271,24 @@ fn members_of_an_answer_are_judged_whatever_the_case_of_their_names() {
         ("result", text.replace("\"result\"", "\"Result\"")),
         ("id", text.replace("\"id\"", "\"ID\"")),
         ("structured", text.replace("\"structuredContent\"", "\"StructuredContent\"")),
-        ("twice", text.replace("\"structuredContent\"", "\"structuredContent\":{\"n\":1},\"STRUCTUREDCONTENT\"")),
-        ("both", text.replace("\"result\"", "\"result\":{\"content\":[],\"structuredContent\":{\"n\":1}},\"RESULT\"")),
+        (
+            "twice",
+            text.replace(
+                "\"structuredContent\"",
+                "\"structuredContent\":{\"n\":1},\"STRUCTUREDCONTENT\"",
+            ),
+        ),
+        (
+            "both",
+            text.replace(
+                "\"result\"",
+                "\"result\":{\"content\":[],\"structuredContent\":{\"n\":1}},\"RESULT\"",
+            ),
+        ),
     ];
-    let over_http = cases.clone().map(|(name, text)| (name, json!(format!("{}{text}", head("application/json")))));
+    let over_http = cases
+        .clone()
+        .map(|(name, text)| (name, json!(format!("{}{text}", head("application/json")))));
     let over_stdio = cases.map(|(name, text)| (name, json!(format!("{text}\n"))));
     let reader = Reader::Httpx("folding");
     reader.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script(&over_http));
@@ -232,7 +301,8 @@ fn a_tool_on_two_pages_has_one_contract() {
     let lax = json!({ "name": "twice", "inputSchema": { "type": "object" } });
     for way in [Way::Http, Way::GuardedStdio, Way::GuardedHttp, Way::GuardedProcess] {
         let record = Record::new();
-        let script = json!({ "record": record.path(), "pages": [[strict, loose("honest")], [lax]] });
+        let script =
+            json!({ "record": record.path(), "pages": [[strict, loose("honest")], [lax]] });
         let read = Reader::Typescript("v1").read(way, &script, &json!(["twice", "honest"]));
         assert_eq!(read[1]["value"], json!({ "n": 1 }), "{way:?}: {read:?}");
         let expected = if way == Way::Http { 2 } else { 1 };

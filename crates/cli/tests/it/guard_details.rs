@@ -36,7 +36,9 @@ fn a_server_that_wants_projection_has_it_though_the_others_do_not() {
 
 #[test]
 fn the_status_page_takes_hosts_that_were_allowed_later() {
-    let text = |hosts: &str| format!("allow-hosts = [{hosts}]\nstatus = '127.0.0.1:0'\n{}", bare_command(""));
+    let text = |hosts: &str| {
+        format!("allow-hosts = [{hosts}]\nstatus = '127.0.0.1:0'\n{}", bare_command(""))
+    };
     let file = File::new("hosts", &text(""));
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
     let (port, status) = (guard.port("/bare/mcp"), guard.port("status on"));
@@ -78,7 +80,11 @@ fn a_second_interrupt_ends_a_guard_that_waits_for_a_call() {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"hang"}"#;
         let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let length = body.len();
-        write!(client, "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}").unwrap();
+        write!(
+            client,
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
         // Another one is answered after this one was sent on.
         let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         assert!(ask(port, "POST /mcp HTTP/1.1", ping).starts_with("HTTP/1.1 200"));
@@ -92,7 +98,8 @@ fn a_second_interrupt_ends_a_guard_that_waits_for_a_call() {
 fn a_second_interrupt_ends_a_guard_whose_server_does_not_end() {
     let waiting = || {
         let record = Record::new();
-        let script = format!("trap '' INT TERM; echo on > {}; while :; do sleep 1; done", record.path());
+        let script =
+            format!("trap '' INT TERM; echo on > {}; while :; do sleep 1; done", record.path());
         let mut command = toolpact(&["guard", "--", "sh", "-c", &script]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = Process(command.spawn().unwrap());
@@ -107,7 +114,10 @@ fn a_second_interrupt_ends_a_guard_whose_server_does_not_end() {
 fn arguments_of_a_process_may_be_no_unicode() {
     let record = Record::new();
     let odd = OsString::from_vec(b"a\xff\xfe".to_vec());
-    let script = format!(r#"printf '%s' "$0" > {}; read -r line; echo '{{"jsonrpc":"2.0","id":1,"result":{{}}}}'"#, record.path());
+    let script = format!(
+        r#"printf '%s' "$0" > {}; read -r line; echo '{{"jsonrpc":"2.0","id":1,"result":{{}}}}'"#,
+        record.path()
+    );
     let run = |verb: &[&str]| {
         let _ = fs::remove_file(&record.0);
         let mut command = toolpact(verb);
@@ -168,7 +178,9 @@ fn values_of_arguments_are_not_logged() {
 /// Whether a line of metrics is a name, labels whose values are escaped, and a number.
 fn is_metric(line: &str) -> bool {
     let Some((name, rest)) = line.split_once('{') else { return line.split(' ').count() == 2 };
-    let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    };
     let mut rest = rest;
     loop {
         let Some((label, value)) = rest.split_once("=\"") else { return false };

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -21,7 +21,9 @@ const NATURAL: &str = "\r\nmcp-protocol-version: 2026-07-28";
 const MEANWHILE: usize = 200;
 
 fn count(id: usize) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"count","arguments":{{}}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"count","arguments":{{}}}}}}"#
+    )
 }
 
 /// Fifteen mebibytes of small calls.
@@ -83,7 +85,13 @@ enum Large {
 impl Large {
     /// Sends a request, and waits until it is answered, enough calls of the other client are, or `over` tells how many
     /// were when it was too late.
-    fn send(port: u16, head: &str, body: &str, other: &Other, over: impl Fn() -> Option<usize>) -> Self {
+    fn send(
+        port: u16,
+        head: &str,
+        body: &str,
+        other: &Other,
+        over: impl Fn() -> Option<usize>,
+    ) -> Self {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(2 * HANG)).unwrap();
         let length = body.len();
@@ -124,7 +132,9 @@ impl Large {
 }
 
 fn is_refused(answer: &str) -> bool {
-    answer.starts_with("HTTP/1.1 4") || answer.starts_with("HTTP/1.1 5") || answer.contains("\"error\":")
+    answer.starts_with("HTTP/1.1 4")
+        || answer.starts_with("HTTP/1.1 5")
+        || answer.contains("\"error\":")
 }
 
 /// A server on HTTP, and how many calls of the other client were answered when a batch arrived.
@@ -201,7 +211,11 @@ fn serve(mut stream: TcpStream, (arrived, answered): &Stamps) -> std::io::Result
                 },
             }
         };
-        write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", text.len())?;
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",
+            text.len()
+        )?;
         stream.write_all(text.as_bytes())?;
     }
 }
@@ -289,7 +303,8 @@ fn a_request_that_is_given_up_is_cancelled_though_the_process_did_not_read() {
     settles("the process does not read", || !slow.read("wait").is_empty());
     // More than fits into its standard input.
     let pad = "x".repeat(8000);
-    let request = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"never","params":{{"pad":"{pad}"}}}}"#);
+    let request =
+        format!(r#"{{"jsonrpc":"2.0","id":2,"method":"never","params":{{"pad":"{pad}"}}}}"#);
     let clients: Vec<_> = (0..200).map(|_| posts(slow.port, &head, &request)).collect();
     // Until the guard has taken some of them.
     thread::sleep(Duration::from_millis(500));

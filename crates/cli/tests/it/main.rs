@@ -32,6 +32,8 @@ mod guard_process;
 mod guard_stalls;
 mod guard_tls;
 mod judge;
+#[cfg(unix)]
+mod messages;
 mod pairs;
 mod project;
 mod published;

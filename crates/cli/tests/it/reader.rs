@@ -124,11 +124,19 @@ impl Reader {
     }
 
     /// Without a guard the client reads what is not valid from all of the tools of a script, with one from none.
-    pub(crate) fn reads_evil_only_without_a_guard(self, direct: Way, guarded: &[Way], script: &Value) {
+    pub(crate) fn reads_evil_only_without_a_guard(
+        self,
+        direct: Way,
+        guarded: &[Way],
+        script: &Value,
+    ) {
         let tools: Vec<_> = script["answers"].as_object().unwrap().keys().cloned().collect();
-        assert_eq!(self.reads_evil(direct, script), tools, "{self:?}: the attack works without a guard");
-        for &way in guarded {
-            assert_eq!(self.reads_evil(way, script), Vec::<String>::new(), "{self:?} {way:?}");
-        }
+        assert_eq!(
+            self.reads_evil(direct, script),
+            tools,
+            "{self:?}: the attack works without a guard"
+        );
+        let evil = guarded.iter().map(|&way| (way, self.reads_evil(way, script)));
+        assert_eq!(evil.filter(|(_, evil)| !evil.is_empty()).collect::<Vec<_>>(), [], "{self:?}");
     }
 }

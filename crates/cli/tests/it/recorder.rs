@@ -43,7 +43,7 @@ pub(crate) const GUARDED: [Way; 3] = [Way::GuardedStdio, Way::GuardedHttp, Way::
 /// The words of the command that runs a program of `tests/peers` or `tests/clients`.
 pub(crate) fn words(folder: &str, program: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder).join(program);
-    if !program.ends_with(".mjs") {
+    if path.extension().is_none_or(|name| name != "mjs") {
         return vec!["python3".to_owned(), path.to_str().unwrap().to_owned()];
     }
     // Node finds packages beside the program that wants them. Tests run at the same time: each
@@ -156,7 +156,8 @@ impl Recorder {
             port
         };
         let http = [&server[..], &["--http".to_owned()]].concat();
-        let guarded = |options: &[&str]| [&guard_words(options)[..], &["--".into()], &server].concat();
+        let guarded =
+            |options: &[&str]| [&guard_words(options)[..], &["--".into()], &server].concat();
         let address = ["--listen", "127.0.0.1:0"];
         let wire = match way {
             Way::Stdio => Self::pipe(&server, program, &mut processes),
@@ -198,7 +199,7 @@ impl Recorder {
             "protocolVersion": "2025-06-18", "capabilities": { "roots": {} },
             "clientInfo": { "name": "raw", "version": "1" } } });
         if let Wire::Http(port, head) = &mut self.wire {
-            *head = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream".to_owned();
+            head.push_str("POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream");
             let answer = post(*port, head, hello.to_string().as_bytes());
             let answer = String::from_utf8_lossy(&answer).into_owned();
             assert!(answer.contains("serverInfo"), "{answer}");
@@ -258,14 +259,18 @@ impl Recorder {
             answer = self.answer(&id);
         }
         let answer: String = answer.split_whitespace().collect();
-        assert!(answer.contains(&id) && answer.contains(r#""structuredContent":{"n":1}"#), "{answer}");
+        assert!(
+            answer.contains(&id) && answer.contains(r#""structuredContent":{"n":1}"#),
+            "{answer}"
+        );
     }
 
     /// Makes an ordinary call, ends the server, and gives the record.
     pub(crate) fn close(mut self) -> Record {
         self.call();
         self.call();
-        let ordinary = self.record.arguments().iter().filter(|value| **value == json!({ "n": 1 })).count();
+        let ordinary =
+            self.record.arguments().iter().filter(|value| **value == json!({ "n": 1 })).count();
         assert!(ordinary >= self.calls, "{ordinary} of {} ordinary calls ran", self.calls);
         if let Wire::Stdio(input, _) = &mut self.wire {
             drop(input.take());
@@ -287,7 +292,8 @@ pub(crate) fn call(id: &str, n: i64) -> String {
 
 /// Sends a request with a body of JSON, and gives all of the answer.
 pub(crate) fn post(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
-    let kind = if head.contains("\r\ncontent-type:") { "" } else { "\r\ncontent-type: application/json" };
+    let kind =
+        if head.contains("\r\ncontent-type:") { "" } else { "\r\ncontent-type: application/json" };
     send(port, &format!("{head}{kind}"), body)
 }
 
@@ -299,8 +305,15 @@ pub(crate) fn send(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
     let host = if head.contains("\r\nhost:") { "" } else { &own };
     let rest = format!("{host}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
     stream.write_all(&[head.as_bytes(), rest.as_bytes(), body].concat()).unwrap();
-    let mut answer = Vec::new();
-    // An answer that breaks off is given as far as it came.
-    let _ = stream.read_to_end(&mut answer);
+    let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+    // An answer that breaks off is given as far as it came. Some keep a connection open that was to be closed.
+    while let Ok(count) = stream.read(&mut piece)
+        && count > 0
+    {
+        answer.extend_from_slice(&piece[..count]);
+        if answer.ends_with(b"\r\n0\r\n\r\n") {
+            break;
+        }
+    }
     answer
 }
