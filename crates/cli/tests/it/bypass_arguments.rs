@@ -1,9 +1,14 @@
 //! Clients that send what a guard and a server may read in two ways: no call with arguments that are not valid runs, and
 //! ordinary ones do.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
 use serde_json::{Value, json};
 
-use crate::recorder::{GUARDED, Recorder, Way, call, post};
+use crate::recorder::{GUARDED, HANG, Recorder, Way, call, post};
 
 const INVALID: i64 = 500;
 
@@ -135,6 +140,48 @@ fn a_batch_waits_for_a_server_that_asks_its_client_before_it_lists_its_tools() {
 
     let mut recorder = Recorder::open("recorder-v1.mjs", &["--asks"], Way::GuardedStdio);
     answers_between(&mut recorder);
+    assert_eq!(recorder.close().invalid(), Vec::<Value>::new());
+}
+
+/// Sends a request, and gives what is read of the answer, piece by piece.
+fn stream(port: u16, head: &str, body: &str, pieces: &Sender<String>) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let length = body.len();
+    let rest = format!(
+        "\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    );
+    stream.write_all(&[head.as_bytes(), rest.as_bytes()].concat()).unwrap();
+    let pieces = pieces.clone();
+    thread::spawn(move || {
+        let mut piece = [0; 4096];
+        while let Ok(count) = stream.read(&mut piece)
+            && count > 0
+            && pieces.send(String::from_utf8_lossy(&piece[..count]).into_owned()).is_ok()
+        {}
+    });
+}
+
+#[test]
+fn a_batch_over_http_waits_for_a_process_that_asks_its_client_before_it_lists_its_tools() {
+    let mut recorder = Recorder::open("recorder-v1.mjs", &["--asks"], Way::GuardedProcess);
+    let (sender, pieces) = channel();
+    let (port, head) = recorder.http();
+    let head = head.to_owned();
+    stream(port, &head.replacen("POST", "GET", 1), "", &sender);
+    stream(port, &head, &format!("[{}]", call("7", INVALID)), &sender);
+    let mut seen = String::new();
+    let mut wait_for = |text: &str| {
+        while !seen.contains(text) {
+            seen.push_str(&pieces.recv_timeout(HANG).unwrap_or_else(|_| panic!("{text}: {seen}")));
+        }
+        seen.clone()
+    };
+    let asked = wait_for("\"roots/list\"");
+    let asked = asked.lines().find(|line| line.contains("\"roots/list\"")).unwrap();
+    let asked: Value = serde_json::from_str(&asked[asked.find('{').unwrap()..]).unwrap();
+    let roots = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "roots": [] } });
+    recorder.send(roots.to_string().as_bytes());
+    wait_for("\"id\":7");
     assert_eq!(recorder.close().invalid(), Vec::<Value>::new());
 }
 

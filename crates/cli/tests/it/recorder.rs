@@ -85,12 +85,17 @@ pub(crate) fn listening(mut command: Command, is_guard: bool) -> (Process, u16) 
     let mut process = Process(command.stdin(Stdio::null()).spawn().unwrap());
     let port = port_of(&mut process);
     // Some say their port before they listen on it.
+    wait_for(port);
+    (process, port)
+}
+
+/// Waits until somebody listens on a port.
+pub(crate) fn wait_for(port: u16) {
     let start = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         assert!(start.elapsed() < HANG, "nobody listens on port {port}");
         thread::sleep(Duration::from_millis(10));
     }
-    (process, port)
 }
 
 /// The arguments of each call that ran.
@@ -143,6 +148,14 @@ enum Wire {
 }
 
 impl Recorder {
+    /// Initializes a session at a port that leads to a server which was started with `record`.
+    pub(crate) fn at(port: u16, record: Record, processes: Vec<Process>) -> Self {
+        let wire = Wire::Http(port, String::new());
+        let mut recorder = Self { wire, record, calls: 0, processes };
+        recorder.initialize();
+        recorder
+    }
+
     /// Starts `program` of `tests/peers` and initializes a session, which `way` leads to.
     pub(crate) fn open(program: &str, options: &[&str], way: Way) -> Self {
         let record = Record::new();
