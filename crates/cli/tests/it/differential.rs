@@ -1,11 +1,14 @@
-//! The same bytes, sent to servers of the official SDKs directly and through a guard: whatever a server reads as a call with
-//! arguments that are not valid does not run behind the guard.
+//! The same bytes, sent to servers and clients of the official SDKs directly and through a guard: whatever a server reads as
+//! a call with arguments that are not valid does not run behind the guard, and whatever a client reads as a result that is
+//! not valid does not reach it through one.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::answers::{lines, script, streams};
 use crate::messages::{Cases, FIRST, cases};
+use crate::reader::Reader;
 use crate::recorder::{Recorder, Way};
 
 /// The cases whose call a server ran with arguments that are not valid.
@@ -59,4 +62,38 @@ servers! {
     typescript_v1_on_http: "recorder-v1.mjs", Way::Http, [Way::GuardedHttp];
     typescript_v2_on_http: "recorder-v2.mjs", Way::Http, [Way::GuardedHttp];
     lenient_on_http: "lenient.py", Way::Http, [Way::GuardedHttp];
+}
+
+/// What a client reads directly is enough to tell something, and nothing of it is read through the guard.
+fn agree_on_answers(reader: Reader) {
+    let (over_stdio, over_http) = (script(lines()), script(streams()));
+    let mut evil = Vec::new();
+    for (direct, guarded, script) in
+        [(Way::Stdio, Way::GuardedStdio, &over_stdio), (Way::Http, Way::GuardedHttp, &over_http)]
+    {
+        let read = reader.reads_evil(direct, script);
+        assert!(read.len() > 10, "{reader:?} {direct:?}: {read:?}");
+        evil.push((guarded, reader.reads_evil(guarded, script)));
+    }
+    evil.push((Way::GuardedProcess, reader.reads_evil(Way::GuardedProcess, &over_stdio)));
+    evil.retain(|(_, evil)| !evil.is_empty());
+    assert_eq!(evil, [], "{reader:?}");
+}
+
+macro_rules! clients {
+    ($($name:ident: $reader:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            agree_on_answers($reader);
+        }
+    )*};
+}
+
+clients! {
+    python_v1_as_a_client: Reader::PythonV1;
+    python_v2_as_a_client: Reader::PythonV2("legacy");
+    python_v2_as_a_modern_client: Reader::PythonV2("2026-07-28");
+    typescript_v1_as_a_client: Reader::Typescript("v1");
+    typescript_v2_as_a_client: Reader::Typescript("legacy");
+    typescript_v2_as_a_modern_client: Reader::Typescript("modern");
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+#[cfg(unix)]
+mod answers;
 mod bowtie;
 #[cfg(unix)]
 mod bypass_arguments;
