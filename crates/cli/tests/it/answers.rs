@@ -15,7 +15,7 @@ fn bytes(text: &str) -> String {
     text.bytes().map(char::from).collect()
 }
 
-/// What some readers take for the end of a line, for white space, or for no text.
+/// What some readers take for the end of a line, for white space, or for no text. What is no UTF-8 ends clients.
 fn breaks() -> Vec<(&'static str, String)> {
     let breaks = [
         ("CR", "\r"),
@@ -28,9 +28,7 @@ fn breaks() -> Vec<(&'static str, String)> {
         ("NUL", "\0"),
         ("tab", "\t"),
     ];
-    let mut breaks: Vec<_> = breaks.iter().map(|(name, text)| (*name, bytes(text))).collect();
-    breaks.push(("a bare FF", "\u{ff}".to_owned()));
-    breaks
+    breaks.map(|(name, text)| (name, bytes(text))).into()
 }
 
 /// Texts of one message, without line feeds.
@@ -55,6 +53,7 @@ fn messages() -> Answers {
         add(format!("{name} after another answer"), format!("{honest}{text}{evil}"));
     }
     for id in [
+        "$FIRST",
         "\"$ID\"",
         "$ID.0",
         "$IDe0",

@@ -92,8 +92,5 @@ macro_rules! clients {
 clients! {
     python_v1_as_a_client: Reader::PythonV1;
     python_v2_as_a_client: Reader::PythonV2("legacy");
-    python_v2_as_a_modern_client: Reader::PythonV2("2026-07-28");
     typescript_v1_as_a_client: Reader::Typescript("v1");
-    typescript_v2_as_a_client: Reader::Typescript("legacy");
-    typescript_v2_as_a_modern_client: Reader::Typescript("modern");
 }

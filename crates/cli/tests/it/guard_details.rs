@@ -208,10 +208,12 @@ fn is_metric(line: &str) -> bool {
 fn names_of_tools_are_escaped_in_metrics() {
     let names = ["quote\"d", "back\\slash", "two\nlines", "a\"} 1\ntoolpact_calls_total{tool=\"b"];
     let tool = |name: &&str| json!({ "name": name, "inputSchema": { "type": "object" } });
-    let script = json!({ "pages": [names.iter().map(tool).collect::<Vec<_>>()] }).to_string();
+    let script = json!({ "pages": [names.iter().map(tool).collect::<Vec<_>>()] });
+    let file = Record::new();
+    fs::write(&file.0, script.to_string()).unwrap();
     let server = words("peers", "scripted.py");
     let mut command = vec!["guard", "--tools", "off", "--status", "127.0.0.1:0", "--"];
-    command.extend([&server[0][..], &server[1], &script]);
+    command.extend([&server[0][..], &server[1], file.path()]);
     let mut guard = Guard::start(&command);
     let status = guard.port("status on");
     let mut input = guard.process.0.stdin.take().unwrap();

@@ -1,7 +1,7 @@
 """A server without an SDK that answers calls with the bytes it is told to: `scripted.py SCRIPT`, on standard input and
 output, or with `--http` on a free port, which it prints.
 
-SCRIPT is JSON. `answers` has, for the name of a tool or a method, what is written for a request, where `$ID` is the id of the
+SCRIPT is a file of JSON. `answers` has, for the name of a tool or a method, what is written for a request, where `$ID` is the id of the
 request, `$FIRST` that of the first one and `$PORT` the port; over HTTP that is all of the response, and `direct` is the response
 to requests with the query `direct`. Bytes are characters up to U+00FF, or a list of
 a head, a text and its encoding. The tools are `honest` and those with an answer, or `pages` are the pages of the list. `resumed`
@@ -12,7 +12,8 @@ import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-script = json.loads(sys.argv[1])
+with open(sys.argv[1]) as file:
+    script = json.load(file)
 first = []
 port = None
 OUTPUT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
