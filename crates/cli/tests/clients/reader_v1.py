@@ -6,12 +6,15 @@ its structured content, or why there is none. MODE of the other readers is alway
 
 import asyncio
 import json
+import logging
 import os
 import sys
 from datetime import timedelta
 
 from mcp import ClientSession, StdioServerParameters, stdio_client, types
 from mcp.client.streamable_http import streamablehttp_client
+
+logging.disable()
 
 calls, command, *arguments = sys.argv[1:]
 

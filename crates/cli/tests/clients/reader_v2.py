@@ -6,10 +6,13 @@ it. Prints what came of each call: its structured content, or why there is none.
 
 import asyncio
 import json
+import logging
 import os
 import sys
 
 from mcp import Client, StdioServerParameters, types
+
+logging.disable()
 
 mode, calls, command, *arguments = sys.argv[1:]
 

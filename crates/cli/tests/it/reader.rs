@@ -127,8 +127,8 @@ impl Reader {
     /// works.
     pub(crate) fn reads_evil(self, way: Way, script: &Value) -> Vec<String> {
         let tools = script["answers"].as_object().unwrap().keys();
-        let mut calls: Vec<_> = tools.map(String::as_str).collect();
-        calls.push("honest");
+        let calls = ["honest"].into_iter().chain(tools.map(String::as_str)).chain(["honest"]);
+        let calls: Vec<_> = calls.collect();
         let read = self.read(way, script, &json!(calls));
         let mut evil = Vec::new();
         for (name, read) in calls.iter().zip(&read) {

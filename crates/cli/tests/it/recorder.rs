@@ -242,6 +242,17 @@ impl Recorder {
         }
     }
 
+    /// Sends a line, or the body of a POST, which may have no answer.
+    pub(crate) fn attempt(&mut self, bytes: &[u8]) {
+        match &self.wire {
+            Wire::Stdio(..) => drop(self.send(bytes)),
+            Wire::Http(port, head) => {
+                let head = format!("{head}\r\ncontent-type: application/json");
+                send_within(Duration::from_millis(300), *port, &head, bytes);
+            }
+        }
+    }
+
     /// The port and the head of requests over HTTP.
     pub(crate) fn http(&self) -> (u16, &str) {
         match &self.wire {
@@ -312,8 +323,13 @@ pub(crate) fn post(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
 
 /// Sends a request, and gives all of the answer.
 pub(crate) fn send(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
+    send_within(HANG, port, head, body)
+}
+
+/// Sends a request, and gives what comes of the answer while it is waited for.
+fn send_within(wait: Duration, port: u16, head: &str, body: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(HANG)).unwrap();
+    stream.set_read_timeout(Some(wait)).unwrap();
     let own = format!("\r\nhost: 127.0.0.1:{port}");
     let host = if head.contains("\r\nhost:") { "" } else { &own };
     let rest = format!("{host}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());

@@ -4,12 +4,15 @@ On standard input and output, or with `--http` on a free port, which it prints.
 """
 
 import json
+import logging
 import sys
 
 import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+
+logging.disable()
 
 INPUT = {"type": "object", "properties": {"n": {"type": "integer", "maximum": 10}}, "required": ["n"]}
 OUTPUT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
