@@ -66,30 +66,25 @@ servers! {
 }
 
 /// What a client reads directly is enough to tell something, and nothing of it is read through the guard.
-fn agree_on_answers(reader: Reader) {
-    let (over_stdio, over_http) = (script(lines()), script(streams()));
-    let mut evil = Vec::new();
-    for (direct, guarded, script) in
-        [(Way::Stdio, Way::GuardedStdio, &over_stdio), (Way::Http, Way::GuardedHttp, &over_http)]
-    {
-        let read = reader.reads_evil(direct, script);
-        assert!(read.len() > 10, "{reader:?} {direct:?}: {read:?}");
-        evil.push((guarded, reader.reads_evil(guarded, script)));
-    }
-    evil.retain(|(_, evil)| !evil.is_empty());
-    assert_eq!(evil, [], "{reader:?}");
+fn agree_on_answers(reader: Reader, direct: Way, guarded: Way) {
+    let script = script(if direct == Way::Http { streams() } else { lines() });
+    let read = reader.reads_evil(direct, &script);
+    assert!(read.len() > 10, "{reader:?} {direct:?}: {read:?}");
+    assert_eq!(reader.reads_evil(guarded, &script), Vec::<String>::new(), "{reader:?} {guarded:?}");
 }
 
 macro_rules! clients {
-    ($($name:ident: $reader:expr;)*) => {$(
+    ($($name:ident: $reader:expr, $direct:expr, $guarded:expr;)*) => {$(
         #[test]
         fn $name() {
-            agree_on_answers($reader);
+            agree_on_answers($reader, $direct, $guarded);
         }
     )*};
 }
 
 clients! {
-    python_v2_as_a_client: Reader::PythonV2("legacy");
-    typescript_v1_as_a_client: Reader::Typescript("v1");
+    python_v1_as_a_client_of_a_process: Reader::PythonV1, Way::Stdio, Way::GuardedStdio;
+    python_v2_as_a_client_on_http: Reader::PythonV2("legacy"), Way::Http, Way::GuardedHttp;
+    typescript_v1_as_a_client_of_a_process: Reader::Typescript("v1"), Way::Stdio, Way::GuardedProcess;
+    typescript_v2_as_a_client_on_http: Reader::Typescript("legacy"), Way::Http, Way::GuardedHttp;
 }
