@@ -93,6 +93,15 @@ fn messages() -> Answers {
         let at_end = format!("{},{quoted}{harmless}}}}}", &evil[..evil.len() - 2]);
         add(format!("harmless {name} at the end of the result"), at_end);
     }
+    all.extend(forms());
+    all
+}
+
+/// Other forms of a message, and other members beside its result.
+fn forms() -> Answers {
+    let evil = answer("$ID", EVIL);
+    let mut all: Answers = Vec::new();
+    let mut add = |name: String, text: String| all.push((name, text));
     for (name, start, end) in [
         ("batch", "[", "]"),
         ("batch in a batch", "[[", "]]"),
