@@ -2,15 +2,27 @@
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 
+#[cfg(unix)]
+mod answers;
 mod bowtie;
+#[cfg(unix)]
+mod bypass_arguments;
+#[cfg(unix)]
+mod bypass_results;
+#[cfg(unix)]
+mod bypass_targets;
 mod check;
 mod clients;
 mod command;
 mod demo;
+#[cfg(unix)]
+mod differential;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;
 mod guard_config;
+#[cfg(unix)]
+mod guard_details;
 #[cfg(target_os = "linux")]
 mod guard_faults;
 mod guard_http;
@@ -18,11 +30,19 @@ mod guard_many;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
+#[cfg(unix)]
+mod guard_stalls;
 mod guard_tls;
 mod judge;
+#[cfg(unix)]
+mod messages;
 mod pairs;
 mod project;
 mod published;
+#[cfg(unix)]
+mod reader;
 mod readme;
+#[cfg(unix)]
+mod recorder;
 #[cfg(target_os = "linux")]
 mod upstream;
