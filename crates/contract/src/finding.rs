@@ -43,8 +43,12 @@ pub struct Finding {
     /// The place: in the tool object, in the arguments or in the structured content (see `side`),
     /// or in the document where no tool is named.
     pub pointer: Pointer,
-    /// What was expected and what was found, in one line, without the place.
+    /// What is wrong, in one line, without the place and without the value in `found`.
     pub message: String,
+    /// The value that was found in a call, shortened to 60 characters. Take it away before the
+    /// finding goes where values of calls must not be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
     /// What to do about it, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
@@ -65,6 +69,18 @@ impl Finding {
     #[must_use]
     pub fn side(mut self, side: Side) -> Self {
         self.side = Some(side);
+        self
+    }
+
+    /// Takes the value that was found out of the message of `violation`.
+    pub(crate) fn violation(mut self, violation: &toolpact_schema::Violation) -> Self {
+        let found = format!(", found {}", violation.found);
+        if let Some(message) = violation.message.strip_suffix(&found) {
+            self.message = message.to_owned();
+            self.found = Some(violation.found.clone());
+        }
+        self.pointer = violation.instance.clone();
+        self.hint.clone_from(&violation.hint);
         self
     }
 
@@ -110,6 +126,9 @@ impl fmt::Display for Finding {
             write!(f, "{side} ")?;
         }
         write!(f, "{}: {}", self.pointer, self.message)?;
+        if let Some(found) = &self.found {
+            write!(f, ", found {found}")?;
+        }
         if let Some(hint) = &self.hint {
             write!(f, " ({hint})")?;
         }

@@ -99,6 +99,16 @@ impl GuardedServer {
         self.listener.on_event(event);
     }
 
+    /// Reports the findings about a call, without its values unless the settings ask for them.
+    pub(crate) fn report_call(&self, findings: Vec<Finding>, settings: &Settings) {
+        for mut finding in findings {
+            if !settings.log_values {
+                finding.found = None;
+            }
+            self.report(Event::Finding(finding));
+        }
+    }
+
     /// Reports a finding about a tool list, unless the same one was reported before.
     pub(crate) fn report_once(&self, finding: Finding) {
         let mut hasher = DefaultHasher::new();

@@ -33,6 +33,8 @@ pub struct Settings {
     /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
     /// HTTP.
     pub ignore_headers: bool,
+    /// Whether findings about calls show the values that were found.
+    pub log_values: bool,
     /// The most bytes of one message. Longer messages are not read; whoever waits for one gets an error.
     pub max_message: usize,
     /// How long the guard waits for a tool list that it requests itself.
@@ -65,6 +67,7 @@ impl Default for Settings {
             project: true,
             schema: toolpact_schema::Options::default(),
             ignore_headers: true,
+            log_values: false,
             max_message: MAX_MESSAGE,
             list_timeout: Duration::from_secs(30),
             overrides: HashMap::new(),

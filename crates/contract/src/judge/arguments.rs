@@ -77,12 +77,7 @@ fn judge(contract: &Contract, measured: Measured, mode: Mode) -> JudgedCall {
         Verdict::Invalid(violations) => {
             let findings = violations
                 .into_iter()
-                .map(|violation| {
-                    ARGUMENTS_INVALID
-                        .finding(&violation.message)
-                        .at(violation.instance.clone())
-                        .hint(violation.hint.clone())
-                })
+                .map(|violation| ARGUMENTS_INVALID.finding(&violation.message).violation(violation))
                 .collect();
             let text = format!("invalid arguments for tool `{name}`:\n{violations}");
             (Outcome::Invalid, findings, text)

@@ -126,12 +126,7 @@ fn check(
         Verdict::Invalid(violations) => {
             let findings = violations
                 .into_iter()
-                .map(|violation| {
-                    RESULT_INVALID
-                        .finding(&violation.message)
-                        .at(violation.instance.clone())
-                        .hint(violation.hint.clone())
-                })
+                .map(|violation| RESULT_INVALID.finding(&violation.message).violation(violation))
                 .collect();
             Err((Outcome::Invalid, findings, without_data(&violations)))
         }

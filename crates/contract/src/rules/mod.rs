@@ -56,6 +56,7 @@ impl Rule {
             side: None,
             pointer: toolpact_schema::Pointer::root(),
             message: message.into(),
+            found: None,
             hint: None,
             action: crate::Action::None,
         }

@@ -38,6 +38,10 @@ pub struct Terms {
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub no_project: Option<bool>,
 
+    /// Show the values of arguments and results in findings; they may be secrets
+    #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
+    pub log_values: Option<bool>,
+
     /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
     /// are those of `toolpact check`
     #[cfg_attr(feature = "clap", arg(long = "limit", value_name = "NAME=N"))]
@@ -175,6 +179,9 @@ impl Terms {
         }
         if let Some(max) = self.max_message {
             settings.max_message = max;
+        }
+        if let Some(log_values) = self.log_values {
+            settings.log_values = log_values;
         }
         if let Some(no_project) = self.no_project {
             settings.project = !no_project;

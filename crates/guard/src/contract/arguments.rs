@@ -9,7 +9,6 @@ use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::{refusal_text, unchecked};
-use crate::event::Event;
 use crate::json::strict;
 use crate::message::INLINE_BYTES;
 use crate::server::{GuardedServer, Rules};
@@ -69,8 +68,6 @@ pub(crate) fn check_arguments(
     };
     budget.spend(judged.fuel);
     record(judged.outcome, judged.fuel);
-    for finding in judged.findings {
-        server.report(Event::Finding(finding));
-    }
+    server.report_call(judged.findings, &rules.settings);
     Ok(judged.refusal.map(|refusal| refusal_text(refusal, revision)))
 }

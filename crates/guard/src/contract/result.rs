@@ -131,10 +131,11 @@ impl ResultCheck<'_> {
         self.record(contract.name(), judged.outcome, judged.fuel, start);
         let is_refused = judged.refusal.is_some();
         let replacement = self.conclude(judged);
-        if is_refused {
-            return Ok(CheckedResult { replacement, tasks: Vec::new() });
-        }
+        // A client may ask for the result of a task that a refused result named.
         let tasks = created_tasks(result).into_iter().map(str::to_owned).collect();
+        if is_refused {
+            return Ok(CheckedResult { replacement, tasks });
+        }
         Ok(CheckedResult { tasks, ..self.shaped(text, result) })
     }
 
@@ -165,9 +166,7 @@ impl ResultCheck<'_> {
 
     /// Reports the findings; the tool error that takes the place of the result, if any.
     fn conclude(self, judged: JudgedCall) -> Option<String> {
-        for finding in judged.findings {
-            self.server.report(Event::Finding(finding));
-        }
+        self.server.report_call(judged.findings, &self.rules.settings);
         judged.refusal.map(|refusal| refusal_text(refusal, self.revision))
     }
 }

@@ -1,8 +1,10 @@
 //! A result as the client reads it, changed in as few places as that needs.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use toolpact_contract::{
-    Form, ProjectError, Revision, Structured, lift_result, mirror_result, send_result,
+    Form, MARKER, ProjectError, Revision, Structured, lift_result, mirror_result, send_result,
 };
 
 use crate::json::edit::{entries, minify, patch_value};
@@ -19,25 +21,49 @@ pub(crate) fn shape(
         return Ok(None);
     }
     let shaped = if revision.is_natural() {
-        let lifted = lift_result(result, form)?;
+        let lifted = if may_lift(result, form) {
+            lift_result(result, form)?
+        } else {
+            without_marker(result)
+        };
         let mirrored = match mirror_result(&lifted)? {
-            std::borrow::Cow::Owned(mirrored) => Some(mirrored),
-            std::borrow::Cow::Borrowed(_) => None,
+            Cow::Owned(mirrored) => Some(mirrored),
+            Cow::Borrowed(_) => None,
         };
         match (mirrored, lifted) {
             (Some(mirrored), _) => mirrored,
-            (None, std::borrow::Cow::Owned(lifted)) => lifted,
-            (None, std::borrow::Cow::Borrowed(_)) => return Ok(None),
+            (None, Cow::Owned(lifted)) => lifted,
+            (None, Cow::Borrowed(_)) => return Ok(None),
         }
     } else {
         match send_result(result, form, revision)? {
-            std::borrow::Cow::Owned(sent) => sent,
-            std::borrow::Cow::Borrowed(_) => return Ok(None),
+            Cow::Owned(sent) => sent,
+            Cow::Borrowed(_) => return Ok(None),
         }
     };
     let mut shaped = shaped;
     keep_numbers(text, result, &mut shaped);
     Ok(Some(patch_value(text, result, &shaped)))
+}
+
+/// Whether the form of the tool allows a change of its result: what was checked is what the client
+/// reads.
+fn may_lift(result: &Value, form: Form) -> bool {
+    let is_error = result.get("isError") == Some(&Value::Bool(true));
+    form == Form::Envelope || (form == Form::Undeclared && !is_error)
+}
+
+/// `result` without the marker of a projection, on which its reader may act.
+fn without_marker(result: &Value) -> Cow<'_, Value> {
+    let marked = |meta: &Value| meta.get(MARKER).is_some();
+    if !result.get("_meta").is_some_and(marked) {
+        return Cow::Borrowed(result);
+    }
+    let mut result = result.clone();
+    if let Some(Value::Object(meta)) = result.get_mut("_meta") {
+        meta.shift_remove(MARKER);
+    }
+    Cow::Owned(result)
 }
 
 /// Lets a text block that was added say the structured content as the server wrote it: a number

@@ -127,7 +127,7 @@ pub(crate) struct Unreadable {
     pub(crate) is_json: bool,
     /// The id that it seems to have.
     pub(crate) id: Option<Id>,
-    /// Whether it seems to have a method.
+    /// Whether it seems to be a request or a notification.
     pub(crate) has_method: bool,
     /// Whether it looks like a broken message.
     pub(crate) may_be_message: bool,
@@ -155,7 +155,8 @@ impl Unreadable {
             id,
             has_method,
             may_be_message: is_object && (names(b"\"jsonrpc\"") || names(b"\"result\"")),
-            is_text: true,
+            // UTF-16 and UTF-32 have zero bytes where UTF-8 has none.
+            is_text: !bytes.contains(&0),
             excerpt: String::from_utf8_lossy(&start[..start.len().min(4 * EXCERPT)])
                 .chars()
                 .take(EXCERPT)

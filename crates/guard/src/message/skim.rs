@@ -17,6 +17,7 @@ pub(crate) struct Skim {
     name: Option<Vec<u8>>,
     id: Option<Vec<u8>>,
     has_method: bool,
+    has_result: bool,
 }
 
 impl Skim {
@@ -68,15 +69,18 @@ impl Skim {
         match self.name.take().as_deref() {
             Some(b"\"id\"") => self.id = Some(value),
             Some(b"\"method\"") => self.has_method = true,
+            Some(b"\"result\"" | b"\"error\"") => self.has_result = true,
             _ => {}
         }
     }
 
-    /// The id, where there is one that can be read, and whether there is a method.
+    /// The id, where there is one that can be read, and whether it is a request: it has a method, and
+    /// neither a result nor an error.
     pub(crate) fn finish(self) -> (Option<Id>, bool) {
         let id = self.id.and_then(|id| String::from_utf8(id).ok());
         let is_json = |id: &String| serde_json::from_str::<serde::de::IgnoredAny>(id).is_ok();
-        (id.filter(is_json).and_then(|id| Id::parse(&id)), self.has_method)
+        let is_request = self.has_method && !self.has_result;
+        (id.filter(is_json).and_then(|id| Id::parse(&id)), is_request)
     }
 }
 

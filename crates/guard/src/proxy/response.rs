@@ -45,17 +45,25 @@ impl Proxy {
         }
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {
-            Err(reason) if has_body => self.unreadable(&reason),
+            Err(reason) if has_body => self.unreadable(&answered, &reason),
             Ok(Media::Events) => self.check_events(answered, response),
             Ok(Media::Json) if answered.is_rpc => self.check_json(answered, response).await,
             _ => self.check_other(&answered, response, has_body),
         }
     }
 
-    fn unreadable(&self, reason: &str) -> Response<Body> {
+    /// The response where that of the server cannot be read: an error for each request.
+    fn unreadable(&self, answered: &Answered, reason: &str) -> Response<Body> {
         let text = format!("could not read the answer of the server: {reason}");
         self.server.report(Event::error(format!("server: {text}")));
-        refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)
+        let (session, stream) = (&answered.exchange.session, answered.exchange.stream);
+        drive(session, |it, _| it.fail_stream(stream, &text));
+        let mut replies = answered.replies.clone();
+        replies.append(&mut session.take_replies(stream));
+        if replies.is_empty() {
+            return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
+        }
+        json(StatusCode::OK, join(&replies, answered.is_batch))
     }
 
     /// A response that is neither JSON nor events: an answer to a checked request must be readable.
@@ -69,7 +77,7 @@ impl Proxy {
         let is_success = response.status().is_success();
         let is_expected = drive(&answered.exchange.session, |it, _| it.expects_checked(stream));
         if has_body && is_success && is_expected {
-            return self.unreadable("it is neither JSON nor a stream of events");
+            return self.unreadable(answered, "it is neither JSON nor a stream of events");
         }
         // Where the rest of a batch needs no answer, there is none to put ours beside.
         if !answered.replies.is_empty() && is_success {
@@ -87,7 +95,7 @@ impl Proxy {
         let max = self.server.rules().settings.max_message;
         let bytes = match read_response(body, max, self.pool.memory()).await {
             Ok(bytes) => bytes,
-            Err(error) => return self.unreadable(&error.to_string()),
+            Err(error) => return self.unreadable(&answered, &error.to_string()),
         };
         let Answered { exchange, origin, mut replies, is_batch, .. } = answered;
         let (session, stream) = (&exchange.session, exchange.stream);

@@ -27,14 +27,14 @@ pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
     let notices = Family::<Labels, Counter>::default();
     let tools = Family::<Labels, Gauge>::default();
     for guarded in servers {
-        let server = ("server", escape(guarded.name()));
+        let server = ("server", guarded.name().to_owned());
         let snapshot = guarded.status().snapshot();
         notices.get_or_create(&vec![server.clone()]).inc_by(snapshot.notices);
         for (name, tool) in &snapshot.tools {
             let verdict = ("verdict", format!("{:?}", tool.verdict).to_lowercase());
             tools.get_or_create(&vec![server.clone(), verdict]).inc();
             let name = if name == OTHER { "other" } else { name };
-            let labels = vec![server.clone(), ("tool", escape(name))];
+            let labels = vec![server.clone(), ("tool", name.to_owned())];
             calls.get_or_create(&labels).inc_by(tool.calls);
             for (side, checks) in [("arguments", &tool.arguments), ("result", &tool.results)] {
                 let labels = [labels.clone(), vec![("side", side.to_owned())]].concat();
@@ -59,11 +59,6 @@ pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
     // Writing to a string does not fail.
     let _ = encode(&mut text, &registry);
     text
-}
-
-/// A label value: the encoder writes it between quotes as it is.
-fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 fn outcomes(checks: &Checks) -> [(&'static str, u64); 3] {
