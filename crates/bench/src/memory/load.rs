@@ -1,0 +1,127 @@
+//! What is sent to fill the guard's memory.
+
+use crate::plain::zeros;
+
+/// The way that messages take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Clients on HTTP, a server on HTTP.
+    Http,
+    /// Clients on HTTP, each with a session and so a process of its own.
+    Process,
+    /// One client and one process.
+    Stdio,
+}
+
+impl Way {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Process => "process",
+            Self::Stdio => "stdio",
+        }
+    }
+
+    pub(super) const fn kinds(self) -> &'static [Kind] {
+        match self {
+            Self::Http => &[Kind::Arguments, Kind::Results, Kind::Unread, Kind::Batches],
+            Self::Process | Self::Stdio => {
+                &[Kind::Arguments, Kind::Results, Kind::Unread, Kind::Deaf, Kind::Batches]
+            }
+        }
+    }
+}
+
+/// What fills the memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Arguments,
+    Results,
+    Unread,
+    Deaf,
+    Batches,
+}
+
+/// The most that a message may have, and a little less.
+const LARGE: usize = (16 << 20) - 4096;
+
+/// The bytes of a batch, and of a notification to a process that does not read.
+const BATCH: usize = 15 << 20;
+
+/// The bytes of each notification to a client that does not read: below what counts as long.
+pub(super) const NOTICE: usize = 60_000;
+
+/// More notifications than any client could be sent in the time.
+const ENDLESS: usize = 1_000_000;
+
+impl Kind {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Arguments => "16 MiB of [0,0,…] as arguments",
+            Self::Results => "16 MiB of [0,0,…] as results",
+            Self::Unread => "event streams that are not read",
+            Self::Deaf => "messages to a deaf process",
+            Self::Batches => "15 MiB batches of small calls",
+        }
+    }
+
+    /// Whether more requests change nothing, because all of them go the way of the first.
+    pub(super) const fn is_one_process(self) -> bool {
+        matches!(self, Self::Unread | Self::Deaf)
+    }
+
+    /// The revision that its clients speak: batches are in one only.
+    pub(super) const fn revision(self) -> &'static str {
+        match self {
+            Self::Batches => "2025-03-26",
+            _ => "2025-11-25",
+        }
+    }
+
+    /// The tool that is called.
+    pub(super) const fn tool(self) -> &'static str {
+        match self {
+            Self::Arguments | Self::Batches => "count",
+            Self::Results => "zeros",
+            Self::Unread => "notify",
+            Self::Deaf => "deafen",
+        }
+    }
+
+    /// The request that each client sends, apart from its id, in two parts.
+    pub(super) fn request(self) -> [String; 2] {
+        let tool = self.tool();
+        let arguments = match self {
+            Self::Batches => return [String::new(), batch()],
+            Self::Arguments => format!(r#"{{"values":{}}}"#, zeros(LARGE)),
+            Self::Unread => format!(r#"{{"count":{ENDLESS},"bytes":{NOTICE}}}"#),
+            Self::Results | Self::Deaf => "{}".to_owned(),
+        };
+        let start = r#"{"jsonrpc":"2.0","id":"#.to_owned();
+        let rest = format!(
+            r#","method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        );
+        [start, rest]
+    }
+}
+
+/// A batch of small calls.
+fn batch() -> String {
+    let mut text = String::with_capacity(BATCH + 256);
+    let mut id = 1000;
+    while text.len() < BATCH {
+        text.push(if id == 1000 { '[' } else { ',' });
+        text.push_str(&format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"count","arguments":{{"values":[1]}}}}}}"#
+        ));
+        id += 1;
+    }
+    text.push(']');
+    text
+}
+
+/// A long notification of a client.
+pub(super) fn notification() -> String {
+    let data = "x".repeat(BATCH);
+    format!(r#"{{"jsonrpc":"2.0","method":"notifications/bench","params":{{"data":"{data}"}}}}"#)
+}
