@@ -8,6 +8,7 @@ mod memory;
 mod plain;
 mod schema;
 mod sdk;
+mod soak;
 mod timing;
 
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ enum What {
     },
     /// Peak memory of the guard under load that is meant to fill it.
     Memory(memory::Options),
+    /// Clients of every kind over every transport for a while, then what is left of them.
+    Soak(soak::Options),
     /// The server that the guard is measured with.
     #[command(hide = true)]
     GuardServer {
@@ -108,6 +111,7 @@ fn main() -> anyhow::Result<()> {
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
         What::Memory(options) => memory::run(&options),
+        What::Soak(options) => soak::run(&options),
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
         What::PlainServer { http: true, costly, notices, .. } => plain::on_http(costly, notices),

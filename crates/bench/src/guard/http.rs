@@ -78,11 +78,6 @@ impl Connection {
         Ok(self.stream.set_write_timeout(Some(time))?)
     }
 
-    /// The connection itself, for clients that do not read, or that leave.
-    pub(crate) fn stream(&mut self) -> &mut TcpStream {
-        &mut self.stream
-    }
-
     /// Posts `body`; the message that comes back, out of its event where it is in one.
     pub(crate) fn ask(&mut self, body: &[u8]) -> anyhow::Result<Vec<u8>> {
         self.post(body)?;
@@ -99,6 +94,14 @@ impl Connection {
         self.out.clear();
         self.write_head(body.len())?;
         self.out.extend_from_slice(body);
+        Ok(self.stream.write_all(&self.out)?)
+    }
+
+    /// Sends the beginning of a request whose body has `length` bytes.
+    pub(crate) fn post_part(&mut self, part: &[u8], length: usize) -> anyhow::Result<()> {
+        self.out.clear();
+        self.write_head(length)?;
+        self.out.extend_from_slice(part);
         Ok(self.stream.write_all(&self.out)?)
     }
 

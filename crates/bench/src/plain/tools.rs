@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use memchr::memmem;
@@ -40,7 +41,8 @@ struct Numbers {
 pub(super) struct Tools {
     list: String,
     results: HashMap<String, String>,
-    zeros: String,
+    /// Made at the first call: it is long.
+    zeros: OnceLock<String>,
 }
 
 /// The hours of a forecast: twenty.
@@ -168,15 +170,11 @@ impl Tools {
                 results.insert(name, result);
             }
         }
-        let zeros = zeros((16 << 20) - 4096);
-        let zeros = format!(
-            r#"{{"content":[{{"type":"text","text":"zeros"}}],"structuredContent":{zeros}"#
-        );
         // The members that 2026-07-28 adds are ignored by readers of earlier revisions.
         let list = json!({
             "tools": tools, "resultType": "complete", "ttlMs": 60_000, "cacheScope": "public",
         });
-        Self { list: list.to_string(), results, zeros }
+        Self { list: list.to_string(), results, zeros: OnceLock::new() }
     }
 
     /// The result of `tools/list`.
@@ -194,7 +192,13 @@ impl Tools {
         let end = if is_natural { r#","resultType":"complete"}"# } else { "}" };
         let name = call.name.as_ref();
         if name == "zeros" {
-            return Reply::Answer(answer(id, &[&self.zeros, end]));
+            let zeros = self.zeros.get_or_init(|| {
+                let zeros = zeros((16 << 20) - 4096);
+                format!(
+                    r#"{{"content":[{{"type":"text","text":"zeros"}}],"structuredContent":{zeros}"#
+                )
+            });
+            return Reply::Answer(answer(id, &[zeros, end]));
         }
         let Some(result) = self.results.get(name) else {
             return Reply::Answer(failure(id, -32602, "no such tool"));
