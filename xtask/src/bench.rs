@@ -14,7 +14,7 @@ pub(crate) struct Bench {
     /// What to measure
     #[arg(value_enum)]
     subject: Subject,
-    /// Options of the subject, such as `--only NAME`; `--help` lists them. For `schema`: a directory of
+    /// Options of the subject, such as `--only NAME`; `-- --help` lists them. For `schema`: a directory of
     /// cases, each a directory with `schema.json` and `instances.jsonl`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     options: Vec<OsString>,
@@ -43,7 +43,9 @@ impl Bench {
         let name = self.subject.to_possible_value();
         let name = name.map(|value| value.get_name().to_owned()).unwrap_or_default();
         if self.subject == Subject::Guard {
-            peers::install()?;
+            // The others take long to install.
+            let is_proxies = self.options.iter().any(|option| option == "proxies");
+            if is_proxies { peers::install_proxies()? } else { peers::install()? }
         }
         let mut build = cargo(["build", "--quiet", "--release", "--package", "toolpact-bench"]);
         if matches!(self.subject, Subject::Guard | Subject::Memory | Subject::Soak) {

@@ -14,11 +14,16 @@ pub(crate) fn install() -> anyhow::Result<()> {
     note("node", node::install("bench", "crates/bench/peers"))?;
     note("python", python::install("bench", "crates/bench/peers"))?;
     note("python", python::install("peers", "crates/cli/tests/peers"))?;
+    install_proxies()?;
+    note("mcp-proxy-crate", mcp_proxy())
+}
+
+/// Installs those that read no message, and `wrk`.
+pub(crate) fn install_proxies() -> anyhow::Result<()> {
     note("envoy", python::install("envoy", "crates/bench/peers/envoy"))?;
     note("nginx", debian("usr/sbin/nginx", &["nginx"]))?;
     let libraries = ["libluajit-5.1-2", "libluajit-5.1-common"];
-    note("wrk", debian("usr/bin/wrk", &[&["wrk"], &libraries[..]].concat()))?;
-    note("mcp-proxy-crate", mcp_proxy())
+    note("wrk", debian("usr/bin/wrk", &[&["wrk"], &libraries[..]].concat()))
 }
 
 /// Unpacks packages of Debian into `target/testkit/debian`, unless the system has `program`. Nothing is

@@ -70,7 +70,9 @@ fn attack(port: u16, kind: Kind, clients: usize) -> anyhow::Result<Attacked> {
         let mut answers = Answers::default();
         for thread in threads {
             let ended = thread.join().ok().context("a client panicked")?;
-            ended.into_iter().for_each(|ended| answers.add(ended));
+            for ended in ended {
+                answers.add(ended);
+            }
         }
         let took = started.elapsed();
         is_over.store(true, Relaxed);

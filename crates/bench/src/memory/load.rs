@@ -111,9 +111,11 @@ fn batch() -> String {
     let mut id = 1000;
     while text.len() < BATCH {
         text.push(if id == 1000 { '[' } else { ',' });
-        text.push_str(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"count","arguments":{{"values":[1]}}}}}}"#
-        ));
+        text.push_str(r#"{"jsonrpc":"2.0","id":"#);
+        text.push_str(&id.to_string());
+        text.push_str(
+            r#","method":"tools/call","params":{"name":"count","arguments":{"values":[1]}}}"#,
+        );
         id += 1;
     }
     text.push(']');

@@ -9,6 +9,7 @@ mod stdio;
 
 use std::time::Duration;
 
+use anyhow::ensure;
 use load::{Kind, Way};
 use ordinary::Times;
 use peak::Peak;
@@ -90,7 +91,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         "max ms",
         "failed"
     );
-    let mut above = Vec::new();
+    let (mut above, mut rows) = (Vec::new(), 0);
     for way in [Way::Http, Way::Process, Way::Stdio] {
         for kind in way.kinds() {
             let label = format!("{} {}", way.name(), kind.name());
@@ -101,6 +102,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
                 if way == Way::Stdio && clients > 1 && kind.is_one_process() {
                     continue;
                 }
+                rows += 1;
                 let measured = match way {
                     Way::Stdio => stdio::run(*kind, clients, options.ceiling),
                     _ => http::run(way, *kind, clients, options.ceiling),
@@ -118,6 +120,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         }
     }
     println!();
+    ensure!(rows > 0, "no row has `{}` in its description", options.only);
     if above.is_empty() {
         println!("met: no row takes more than {LIMIT} MiB");
     }

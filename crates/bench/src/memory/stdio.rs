@@ -46,9 +46,9 @@ pub(super) fn run(kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Ro
     let mut stdout = BufReader::with_capacity(64 << 10, stdout);
     let stdin = Arc::new(Mutex::new(stdin));
     let started = Instant::now();
-    let attacked = greet(kind, &stdin, &mut stdout).and_then(|()| match kind {
-        Kind::Unread | Kind::Deaf => Ok(stuck(kind, &stdin, stdout)),
-        _ => Ok(answered(kind, clients, &stdin, stdout)),
+    let attacked = greet(kind, &stdin, &mut stdout).map(|()| match kind {
+        Kind::Unread | Kind::Deaf => stuck(kind, &stdin, stdout),
+        _ => answered(kind, clients, &stdin, stdout),
     });
     let took = started.elapsed();
     // What still writes or reads ends with the guard.

@@ -85,7 +85,7 @@ fn opened(notices: usize) -> Response<Body> {
         let notice = event(&notice(notices));
         return events(std::iter::repeat_with(move || notice.clone()));
     }
-    let first = stream::iter([frame(Bytes::from_static(b": open\n\n"))]);
+    let first = stream::iter([Ok::<_, Infallible>(Frame::data(Bytes::from_static(b": open\n\n")))]);
     let silence = stream::StreamExt::chain(first, stream::pending());
     event_stream(StreamBody::new(silence).boxed())
 }
@@ -97,17 +97,14 @@ fn json(answer: Bytes) -> Response<Body> {
 }
 
 fn events(events: impl Iterator<Item = Bytes> + Send + Sync + 'static) -> Response<Body> {
-    event_stream(StreamBody::new(stream::iter(events.map(frame))).boxed())
+    let frames = events.map(|event| Ok::<_, Infallible>(Frame::data(event)));
+    event_stream(StreamBody::new(stream::iter(frames)).boxed())
 }
 
 fn event_stream(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     response
-}
-
-fn frame(bytes: Bytes) -> Result<Frame<Bytes>, Infallible> {
-    Ok(Frame::data(bytes))
 }
 
 fn event(message: &[u8]) -> Bytes {

@@ -22,23 +22,23 @@ enum Expected {
 }
 
 impl Call {
-    fn new(tool: &str, arguments: impl ToString, expected: Expected) -> Self {
+    fn new(tool: &str, arguments: &impl ToString, expected: Expected) -> Self {
         Self { tool: tool.to_owned(), arguments: arguments.to_string(), expected }
     }
 
     pub(super) fn good() -> Self {
         let arguments = json!({ "city": "Zürich", "hours": 20 });
-        Self::new("forecast", arguments, Expected::Forecast)
+        Self::new("forecast", &arguments, Expected::Forecast)
     }
 
     /// The forecast after a while.
     pub(super) fn slow(milliseconds: u64) -> Self {
-        Self::new("slow", json!({ "milliseconds": milliseconds }), Expected::Forecast)
+        Self::new("slow", &json!({ "milliseconds": milliseconds }), Expected::Forecast)
     }
 
     /// Notifications before the answer.
     pub(super) fn notify(count: usize, bytes: usize) -> Self {
-        Self::new("notify", json!({ "count": count, "bytes": bytes }), Expected::Any)
+        Self::new("notify", &json!({ "count": count, "bytes": bytes }), Expected::Any)
     }
 
     /// The call with the number `turn` of clients of this kind.
@@ -53,14 +53,14 @@ impl Call {
                 ];
                 Self::new("forecast", &all[turn % all.len()], Expected::Refusal)
             }
-            Kind::WrongResults => Self::new("wrong", "{}", Expected::Refusal),
+            Kind::WrongResults => Self::new("wrong", &"{}", Expected::Refusal),
             Kind::Hostile if turn % 8 == 6 => {
                 let values = zeros(1 << 20).replacen('0', "\"zero\"", 1);
-                Self::new("count", format!(r#"{{"values":{values}}}"#), Expected::Refusal)
+                Self::new("count", &format!(r#"{{"values":{values}}}"#), Expected::Refusal)
             }
             Kind::Hostile if turn % 8 == 7 => {
                 let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
-                Self::new("count", format!(r#"{{"values":{deep}}}"#), Expected::Refusal)
+                Self::new("count", &format!(r#"{{"values":{deep}}}"#), Expected::Refusal)
             }
             Kind::Hostile if !costly.is_empty() => {
                 let Costly { name, arguments } = &costly[(turn / 8 * 6 + turn % 8) % costly.len()];

@@ -26,6 +26,8 @@ pub(super) struct Guards {
 }
 
 impl Guards {
+    pub(super) const NAMES: [&'static str; 3] = ["HTTP to HTTP", "HTTP to a process", "stdio"];
+
     pub(super) fn start(tally: &Arc<Mutex<Arc<Tally>>>) -> anyhow::Result<Self> {
         let bench = std::env::current_exe()?;
         let upstream = Upstream::plain(&bench, &["--costly"])?;
@@ -65,10 +67,6 @@ impl Guards {
             target("HTTP to a process", &self.process, "/plain/mcp", false),
             target("HTTP to a process, sessions", &self.process, "/plain/mcp", true),
         ]
-    }
-
-    pub(super) fn names(&self) -> [&'static str; 3] {
-        ["HTTP to HTTP", "HTTP to a process", "stdio"]
     }
 
     pub(super) fn ids(&self) -> [u32; 3] {

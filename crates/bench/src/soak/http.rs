@@ -52,7 +52,7 @@ impl Target {
             let call = Call::of(kind, turn, shared.costly);
             let started = Instant::now();
             let came = match kind {
-                Kind::Leaving => self.leave(turn, &call, shared.costly),
+                Kind::Leaving => self.leave(&mut connection, turn, &call, shared.costly),
                 Kind::Unread => self.ignore(),
                 Kind::Sessions => self.session(turn, &call),
                 _ => self.ask(&mut connection, kind, turn, &call),
@@ -110,14 +110,25 @@ impl Target {
     }
 
     /// A call whose client leaves before it is answered.
-    fn leave(&self, turn: usize, call: &Call, costly: &[Costly]) -> anyhow::Result<()> {
+    fn leave(
+        &self,
+        kept: &mut Option<Connection>,
+        turn: usize,
+        call: &Call,
+        costly: &[Costly],
+    ) -> anyhow::Result<()> {
         let call = match turn % 4 {
             0 => call.clone(),
             1 => Call::slow(500),
             2 => Call::notify(2000, 1000),
             _ => Call::of(Kind::Hostile, turn, costly),
         };
-        let mut connection = self.open(&call.tool)?;
+        // Each session is used eight times.
+        let session = match kept.take() {
+            Some(session) if self.is_legacy => session,
+            _ => self.open(&call.tool)?,
+        };
+        let mut connection = session.again(self.port)?;
         let message = call.message(turn, self.is_legacy);
         match turn % 4 {
             0 => {
@@ -133,7 +144,11 @@ impl Target {
                 thread::sleep(Duration::from_millis(20));
             }
         }
-        self.end(&connection, turn % 8 != 0)
+        if turn % 8 == 7 {
+            return self.end(&session, turn % 16 == 7);
+        }
+        *kept = Some(session);
+        Ok(())
     }
 
     /// A client that opens a stream, has the server say much, and reads nothing.
@@ -160,7 +175,7 @@ impl Target {
             let answer = connection.ask(call.message(id, self.is_legacy).as_bytes())?;
             call.check(&answer, id, self.is_legacy)?;
         }
-        self.end(&connection, turn % 2 == 0)
+        self.end(&connection, turn.is_multiple_of(2))
     }
 
     /// Ends a session, where there is one and its client says goodbye.

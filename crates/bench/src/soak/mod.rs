@@ -60,8 +60,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     thread::sleep(pause);
     let after = guards.census();
     let counted = renew(&tally);
-    let compared: Vec<_> = guards
-        .names()
+    let compared: Vec<_> = Guards::NAMES
         .into_iter()
         .zip(before)
         .zip(largest)

@@ -105,14 +105,14 @@ impl Client {
         self.send(Kind::Good, Call::good())?;
         self.send(Kind::WrongArguments, Call::of(Kind::WrongArguments, round, &[]))?;
         self.send(Kind::WrongResults, Call::of(Kind::WrongResults, round, &[]))?;
-        if round % 30 == 0 {
+        if round.is_multiple_of(30) {
             let call = Call::of(Kind::Hostile, round / 30, shared.costly);
             self.send(Kind::Hostile, call)?;
         }
-        if round % 10 == 0 {
+        if round.is_multiple_of(10) {
             self.send(Kind::Slow, Call::slow(300))?;
         }
-        if round % 20 == 0 {
+        if round.is_multiple_of(20) {
             self.send(Kind::Unread, Call::notify(50, 10_000))?;
             let id = self.send(Kind::Leaving, Call::notify(1, 10))?;
             writeln!(
