@@ -17,7 +17,7 @@ use wrk::Wrk;
 const ROUNDS: usize = 7;
 
 /// How long each is measured in a round, where `wrk` does not decide that.
-const TIME: Duration = Duration::from_millis(1500);
+const TIME: Duration = Duration::from_secs(1);
 
 /// What a call goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,20 +63,46 @@ struct Series {
     through: Through,
     clients: usize,
     rounds: Vec<Measured>,
+    /// Processor time that what stands in between took for a call, in microseconds, in each round.
+    processor: Vec<f64>,
+}
+
+/// The server behind the proxies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Behind {
+    /// Made with an SDK, as servers are: much of a call is its own.
+    Sdk,
+    /// Answers from prepared text, so that the proxy is most of a call.
+    Plain,
+}
+
+impl Behind {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sdk => "a server made with rmcp",
+            Self::Plain => "a server with prepared answers",
+        }
+    }
 }
 
 /// Measures everything and prints both tables.
 pub(super) fn run() -> anyhow::Result<()> {
     let wrk = Wrk::new();
-    let (http, missing) = on_http(wrk.as_ref().ok())?;
-    report::http(&http, &missing, wrk.as_ref().err());
+    report::head(wrk.as_ref().err());
+    for behind in [Behind::Sdk, Behind::Plain] {
+        let (http, missing) = on_http(behind, wrk.as_ref().ok())?;
+        report::http(behind, &http, &missing);
+    }
     report::stdio(&on_stdio()?);
     Ok(())
 }
 
-fn on_http(wrk: Option<&Wrk>) -> anyhow::Result<(Vec<Series>, Missing)> {
+fn on_http(behind: Behind, wrk: Option<&Wrk>) -> anyhow::Result<(Vec<Series>, Missing)> {
     let bench = std::env::current_exe()?;
-    let upstream = Upstream::plain(&bench, &[])?;
+    let upstream = match behind {
+        Behind::Sdk => Upstream::start(&bench, &[])?,
+        Behind::Plain => Upstream::plain(&bench, &[])?,
+    };
     let (mut subjects, mut missing) = (Vec::new(), Vec::new());
     for through in ON_HTTP {
         match listen(through, upstream.port) {
@@ -89,13 +115,16 @@ fn on_http(wrk: Option<&Wrk>) -> anyhow::Result<(Vec<Series>, Missing)> {
         for clients in CLIENTS {
             // Each round begins with another one, so that none always follows the same.
             subjects.rotate_left(1);
-            for (through, load, _) in &subjects {
-                // Also checks an answer.
-                let own = load.run(clients, TIME / 10)?;
-                let measured = match wrk {
-                    Some(wrk) => wrk.run(load, clients)?,
-                    None => own,
-                };
+            for (through, load, process) in &subjects {
+                if wrk.is_some() {
+                    // Checks an answer, which `wrk` does not.
+                    load.run(clients, TIME / 20)?;
+                }
+                let process = process.as_ref().map(Process::id);
+                let measured = metered(process, || match wrk {
+                    Some(wrk) => wrk.run(load, clients),
+                    None => load.run(clients, TIME),
+                })?;
                 keep(&mut all, *through, clients, measured);
             }
         }
@@ -158,7 +187,8 @@ fn on_stdio() -> anyhow::Result<Vec<Series>> {
         for clients in CLIENTS {
             subjects.rotate_left(1);
             for (through, load) in &mut subjects {
-                let measured = load.run(clients, TIME)?;
+                let process = (*through != Through::Nothing).then(|| load.lines.process());
+                let measured = metered(process, || load.run(clients, TIME))?;
                 keep(&mut all, *through, clients, measured);
             }
         }
@@ -167,10 +197,42 @@ fn on_stdio() -> anyhow::Result<Vec<Series>> {
     Ok(all)
 }
 
-fn keep(all: &mut Vec<Series>, through: Through, clients: usize, measured: Measured) {
-    let here = all.iter_mut().find(|one| one.through == through && one.clients == clients);
-    match here {
-        Some(series) => series.rounds.push(measured),
-        None => all.push(Series { through, clients, rounds: vec![measured] }),
-    }
+fn keep(
+    all: &mut Vec<Series>,
+    through: Through,
+    clients: usize,
+    (measured, processor): (Measured, Option<f64>),
+) {
+    let is_same = |one: &Series| one.through == through && one.clients == clients;
+    let at = all.iter().position(is_same).unwrap_or_else(|| {
+        all.push(Series { through, clients, rounds: Vec::new(), processor: Vec::new() });
+        all.len() - 1
+    });
+    all[at].rounds.push(measured);
+    all[at].processor.extend(processor);
+}
+
+/// Measures, and says how many microseconds of processor time `process` took for each call.
+fn metered(
+    process: Option<u32>,
+    measure: impl FnOnce() -> anyhow::Result<Measured>,
+) -> anyhow::Result<(Measured, Option<f64>)> {
+    let before = process.and_then(ticks);
+    let measured = measure()?;
+    let after = process.and_then(ticks);
+    #[expect(clippy::cast_precision_loss, reason = "counts of one round")]
+    let processor = before.zip(after).map(|(before, after)| {
+        after.saturating_sub(before) as f64 * TICK / measured.calls.max(1) as f64
+    });
+    Ok((measured, processor))
+}
+
+/// The microseconds of a tick in `/proc`, which Linux has always had a hundred of in a second.
+const TICK: f64 = 10_000.0;
+
+/// The ticks that a process has run for.
+fn ticks(process: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
 }

@@ -1,6 +1,6 @@
 //! The two tables, and whether the bars are met.
 
-use super::{CLIENTS, Missing, ON_HTTP, ON_STDIO, ROUNDS, Series, Through};
+use super::{Behind, CLIENTS, Missing, ON_HTTP, ON_STDIO, ROUNDS, Series, Through};
 use crate::guard::peers::Installed;
 
 /// The least share of the calls of nginx that the validating guard has to carry.
@@ -35,6 +35,12 @@ impl Series {
         times.fold(f64::INFINITY, f64::min)
     }
 
+    /// Processor time of a call, in microseconds, of the best round.
+    fn processor(&self) -> String {
+        let least = self.processor.iter().copied().reduce(f64::min);
+        least.map(|micros| format!("{micros:.0}")).unwrap_or_default()
+    }
+
     fn p99(&self) -> f64 {
         let times = self.rounds.iter().map(|round| round.p99.as_secs_f64() * 1e6);
         times.fold(f64::INFINITY, f64::min)
@@ -45,22 +51,32 @@ fn find(all: &[Series], through: Through, clients: usize) -> Option<&Series> {
     all.iter().find(|one| one.through == through && one.clients == clients)
 }
 
-/// Prints what came of the calls on HTTP.
-pub(super) fn http(all: &[Series], missing: &Missing, no_wrk: Option<&anyhow::Error>) {
+/// Prints what all tables have in common.
+pub(super) fn head(no_wrk: Option<&anyhow::Error>) {
     println!("cargo xtask bench guard --only proxies: tools/call, an array of 20 items, loopback");
     let versions = Installed::new().proxy_versions().join(", ");
-    println!("toolpact {}, a plain server; {versions}", env!("CARGO_PKG_VERSION"));
+    println!("toolpact {}; {versions}", env!("CARGO_PKG_VERSION"));
     println!(
         "{ROUNDS} rounds in turns; p50 and p99 of the best round, calls a second of the best and of"
     );
-    println!("the median one; ratios are calls a second, best to best and median to median\n");
+    println!("the median one; ratios are calls a second, best to best and median to median");
+    println!("CPU is the processor time of the proxy for a call, of the best round");
+    if let Some(reason) = no_wrk {
+        println!("measured with the bench's own clients, because there is no wrk: {reason:#}");
+    }
+}
+
+/// Prints what came of the calls on HTTP.
+pub(super) fn http(behind: Behind, all: &[Series], missing: &Missing) {
+    println!("\nHTTP, in front of {}\n", behind.name());
     println!(
-        "{:<24} {:>7} {:>8} {:>8} {:>9} {:>9} {:>9} {:>13} {:>13}",
-        "HTTP, through",
+        "{:<24} {:>7} {:>8} {:>8} {:>9} {:>7} {:>9} {:>9} {:>13} {:>13}",
+        "through",
         "clients",
         "p50 µs",
         "p99 µs",
         "added µs",
+        "CPU µs",
         "calls/s",
         "median",
         "to nginx",
@@ -73,11 +89,12 @@ pub(super) fn http(all: &[Series], missing: &Missing, no_wrk: Option<&anyhow::Er
             let added = direct.filter(|_| through != Through::Nothing);
             let added = added.map(|direct| format!("{:.0}", series.p50() - direct.p50()));
             println!(
-                "{:<24} {clients:>7} {:>8.0} {:>8.0} {:>9} {:>9.0} {:>9.0} {:>13} {:>13}",
+                "{:<24} {clients:>7} {:>8.0} {:>8.0} {:>9} {:>7} {:>9.0} {:>9.0} {:>13} {:>13}",
                 through.name(),
                 series.p50(),
                 series.p99(),
                 added.unwrap_or_default(),
+                series.processor(),
                 series.best(),
                 series.median(),
                 ratios(series, find(all, Through::Nginx, clients)),
@@ -88,9 +105,6 @@ pub(super) fn http(all: &[Series], missing: &Missing, no_wrk: Option<&anyhow::Er
     }
     for (name, reason) in missing {
         println!("not measured: {name}: {reason}");
-    }
-    if let Some(reason) = no_wrk {
-        println!("measured with the bench's own clients, because there is no wrk: {reason:#}");
     }
     for (peer, bar) in [(Through::Nginx, OF_NGINX), (Through::Envoy, OF_ENVOY)] {
         for clients in CLIENTS {
@@ -114,12 +128,13 @@ fn ratios(series: &Series, other: Option<&Series>) -> String {
 /// Prints what came of the calls on standard input and output.
 pub(super) fn stdio(all: &[Series]) {
     println!(
-        "\n{:<24} {:>7} {:>8} {:>8} {:>9} {:>9} {:>9} {:>13}",
+        "\n{:<24} {:>7} {:>8} {:>8} {:>9} {:>7} {:>9} {:>9} {:>13}",
         "stdio, through",
         "open",
         "p50 µs",
         "p99 µs",
         "added µs",
+        "CPU µs",
         "calls/s",
         "median",
         "added/copier"
@@ -130,11 +145,12 @@ pub(super) fn stdio(all: &[Series]) {
             let added = added(all, series).filter(|_| through != Through::Nothing);
             let share = share(all, series).filter(|_| through != Through::Nothing);
             println!(
-                "{:<24} {clients:>7} {:>8.0} {:>8.0} {:>9} {:>9.0} {:>9.0} {:>13}",
+                "{:<24} {clients:>7} {:>8.0} {:>8.0} {:>9} {:>7} {:>9.0} {:>9.0} {:>13}",
                 through.name(),
                 series.p50(),
                 series.p99(),
                 added.map(|added| format!("{added:.0}")).unwrap_or_default(),
+                series.processor(),
                 series.best(),
                 series.median(),
                 share.map(|share| format!("{share:.2}")).unwrap_or_default(),

@@ -10,8 +10,8 @@ use anyhow::{Context as _, ensure};
 use crate::guard::load::{HttpLoad, Measured, Speaks};
 use crate::guard::peers::Installed;
 
-/// The shortest time that `wrk` knows is a second.
-const SECONDS: u64 = 2;
+/// How long a round takes; `wrk` knows no shorter time.
+const SECONDS: u64 = 1;
 
 /// `wrk` with one call.
 pub(super) struct Wrk {
@@ -66,7 +66,8 @@ impl Wrk {
         #[expect(clippy::cast_precision_loss, reason = "counts of one run")]
         let per_second = calls as f64 / (micros as f64 / 1e6);
         let micros = Duration::from_micros;
-        Ok(Measured { p50: micros(p50), p99: micros(p99), per_second })
+        let calls = usize::try_from(calls)?;
+        Ok(Measured { p50: micros(p50), p99: micros(p99), per_second, calls })
     }
 }
 
