@@ -24,7 +24,7 @@ impl Answer {
     }
 
     /// The first line.
-    pub(crate) fn status(&self) -> &str {
+    fn status(&self) -> &str {
         self.head.lines().next().unwrap_or_default()
     }
 
@@ -81,6 +81,11 @@ impl Connection {
     /// Posts `body`; the message that comes back, out of its event where it is in one.
     pub(crate) fn ask(&mut self, body: &[u8]) -> anyhow::Result<Vec<u8>> {
         self.post(body)?;
+        self.message()
+    }
+
+    /// Reads the message that answers a request, out of its event where it is in one.
+    pub(crate) fn message(&mut self) -> anyhow::Result<Vec<u8>> {
         let answer = self.answer()?;
         let body = self.body(&answer)?;
         if !answer.is_success() {
@@ -154,7 +159,7 @@ impl Connection {
     }
 
     /// Reads the body of an answer.
-    pub(crate) fn body(&mut self, answer: &Answer) -> anyhow::Result<Vec<u8>> {
+    fn body(&mut self, answer: &Answer) -> anyhow::Result<Vec<u8>> {
         match answer.value("content-length:") {
             Some(length) => self.take(length.parse()?),
             None if answer.value("transfer-encoding:").is_some() => self.chunks(),

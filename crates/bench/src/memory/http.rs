@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 
-use super::load::{Kind, NOTICE, Way, notification};
+use super::load::{Kind, Way, notification};
 use super::ordinary::{self, call_until, is_forecast};
 use super::peak::Watch;
 use super::{Answers, Ended, HOLD, PATIENCE, Row};
@@ -24,7 +24,7 @@ pub(super) fn run(way: Way, kind: Kind, clients: usize, ceiling: u64) -> anyhow:
     let mut command = toolpact()?;
     command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
     let upstream = match way {
-        Way::Http => Some(Upstream::plain(&bench, &["--notices", &NOTICE.to_string()])?),
+        Way::Http => Some(Upstream::plain(&bench, &["--notices", &kind.notice().to_string()])?),
         _ => None,
     };
     match &upstream {
@@ -51,7 +51,7 @@ fn attack(port: u16, kind: Kind, clients: usize) -> anyhow::Result<Attacked> {
     let connections: Vec<_> =
         (0..clients).map(|_| open_session(port, kind)).collect::<anyhow::Result<_>>()?;
     let [start, rest] = kind.request();
-    let request = if kind == Kind::Batches { rest } else { format!("{start}7{rest}") };
+    let request = if kind.is_batch() { rest } else { format!("{start}7{rest}") };
     let notification = if kind == Kind::Deaf { notification() } else { String::new() };
     let (is_over, barrier) = (AtomicBool::new(false), Barrier::new(clients));
     thread::scope(|scope| {
@@ -106,8 +106,10 @@ fn one(
     notification: &[u8],
 ) -> Vec<Ended> {
     match kind {
-        Kind::Arguments | Kind::Results | Kind::Batches => vec![ask(&mut connection, request)],
-        Kind::Unread => {
+        Kind::Arguments | Kind::Results | Kind::Batches | Kind::WrongBatches => {
+            vec![ask(&mut connection, request)]
+        }
+        Kind::Unread | Kind::UnreadLong => {
             // A second connection of the same session waits for what the server says on its own.
             let opened = connection.again(port).and_then(|mut other| {
                 other.request("GET")?;

@@ -24,10 +24,23 @@ impl Way {
 
     pub(super) const fn kinds(self) -> &'static [Kind] {
         match self {
-            Self::Http => &[Kind::Arguments, Kind::Results, Kind::Unread, Kind::Batches],
-            Self::Process | Self::Stdio => {
-                &[Kind::Arguments, Kind::Results, Kind::Unread, Kind::Deaf, Kind::Batches]
-            }
+            Self::Http => &[
+                Kind::Arguments,
+                Kind::Results,
+                Kind::Unread,
+                Kind::UnreadLong,
+                Kind::Batches,
+                Kind::WrongBatches,
+            ],
+            Self::Process | Self::Stdio => &[
+                Kind::Arguments,
+                Kind::Results,
+                Kind::Unread,
+                Kind::UnreadLong,
+                Kind::Deaf,
+                Kind::Batches,
+                Kind::WrongBatches,
+            ],
         }
     }
 }
@@ -37,9 +50,14 @@ impl Way {
 pub(super) enum Kind {
     Arguments,
     Results,
+    /// Event streams that are not read, with notifications below what counts as long.
     Unread,
+    /// The same with notifications of 15 MiB.
+    UnreadLong,
     Deaf,
     Batches,
+    /// Batches whose every call is refused.
+    WrongBatches,
 }
 
 /// The most that a message may have, and a little less.
@@ -47,9 +65,6 @@ const LARGE: usize = (16 << 20) - 4096;
 
 /// The bytes of a batch, and of a notification to a process that does not read.
 const BATCH: usize = 15 << 20;
-
-/// The bytes of each notification to a client that does not read: below what counts as long.
-pub(super) const NOTICE: usize = 60_000;
 
 /// More notifications than any client could be sent in the time.
 const ENDLESS: usize = 1_000_000;
@@ -59,21 +74,39 @@ impl Kind {
         match self {
             Self::Arguments => "16 MiB of [0,0,…] as arguments",
             Self::Results => "16 MiB of [0,0,…] as results",
-            Self::Unread => "event streams that are not read",
+            Self::Unread => "unread notifications, 60 kB each",
+            Self::UnreadLong => "unread notifications, 15 MiB each",
             Self::Deaf => "messages to a deaf process",
             Self::Batches => "15 MiB batches of small calls",
+            Self::WrongBatches => "15 MiB batches of wrong calls",
         }
     }
 
     /// Whether more requests change nothing, because all of them go the way of the first.
     pub(super) const fn is_one_process(self) -> bool {
-        matches!(self, Self::Unread | Self::Deaf)
+        matches!(self, Self::Unread | Self::UnreadLong | Self::Deaf)
+    }
+
+    pub(super) const fn is_batch(self) -> bool {
+        matches!(self, Self::Batches | Self::WrongBatches)
+    }
+
+    pub(super) const fn is_unread(self) -> bool {
+        matches!(self, Self::Unread | Self::UnreadLong)
+    }
+
+    /// The bytes of each notification of the server.
+    pub(super) const fn notice(self) -> usize {
+        match self {
+            Self::UnreadLong => BATCH,
+            _ => 60_000,
+        }
     }
 
     /// The revision that its clients speak: batches are in one only.
     pub(super) const fn revision(self) -> &'static str {
         match self {
-            Self::Batches => "2025-03-26",
+            Self::Batches | Self::WrongBatches => "2025-03-26",
             _ => "2025-11-25",
         }
     }
@@ -82,8 +115,9 @@ impl Kind {
     pub(super) const fn tool(self) -> &'static str {
         match self {
             Self::Arguments | Self::Batches => "count",
+            Self::WrongBatches => "forecast",
             Self::Results => "zeros",
-            Self::Unread => "notify",
+            Self::Unread | Self::UnreadLong => "notify",
             Self::Deaf => "deafen",
         }
     }
@@ -92,9 +126,13 @@ impl Kind {
     pub(super) fn request(self) -> [String; 2] {
         let tool = self.tool();
         let arguments = match self {
-            Self::Batches => return [String::new(), batch()],
+            // Longer than the answers, so that these fit into a message, too.
+            Self::Batches => return [String::new(), batch(tool, &zeros(40))],
+            Self::WrongBatches => return [String::new(), batch(tool, "0")],
             Self::Arguments => format!(r#"{{"values":{}}}"#, zeros(LARGE)),
-            Self::Unread => format!(r#"{{"count":{ENDLESS},"bytes":{NOTICE}}}"#),
+            Self::Unread | Self::UnreadLong => {
+                format!(r#"{{"count":{ENDLESS},"bytes":{}}}"#, self.notice())
+            }
             Self::Results | Self::Deaf => "{}".to_owned(),
         };
         let start = r#"{"jsonrpc":"2.0","id":"#.to_owned();
@@ -105,17 +143,18 @@ impl Kind {
     }
 }
 
-/// A batch of small calls.
-fn batch() -> String {
+/// A batch of calls with these values.
+fn batch(tool: &str, values: &str) -> String {
     let mut text = String::with_capacity(BATCH + 256);
+    let rest = format!(
+        r#","method":"tools/call","params":{{"name":"{tool}","arguments":{{"values":{values}}}}}}}"#
+    );
     let mut id = 1000;
     while text.len() < BATCH {
         text.push(if id == 1000 { '[' } else { ',' });
         text.push_str(r#"{"jsonrpc":"2.0","id":"#);
         text.push_str(&id.to_string());
-        text.push_str(
-            r#","method":"tools/call","params":{"name":"count","arguments":{"values":[1]}}}"#,
-        );
+        text.push_str(&rest);
         id += 1;
     }
     text.push(']');

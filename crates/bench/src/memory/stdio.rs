@@ -47,7 +47,7 @@ pub(super) fn run(kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Ro
     let stdin = Arc::new(Mutex::new(stdin));
     let started = Instant::now();
     let attacked = greet(kind, &stdin, &mut stdout).map(|()| match kind {
-        Kind::Unread | Kind::Deaf => stuck(kind, &stdin, stdout),
+        kind if kind.is_unread() || kind == Kind::Deaf => stuck(kind, &stdin, stdout),
         _ => answered(kind, clients, &stdin, stdout),
     });
     let took = started.elapsed();
@@ -154,7 +154,7 @@ fn answered(
         move || {
             for id in 0..clients {
                 let id = (100 + id).to_string();
-                let is_batch = kind == Kind::Batches;
+                let is_batch = kind.is_batch();
                 let parts: [&str; 3] =
                     if is_batch { [&rest, "", ""] } else { [&start, &id, &rest] };
                 if send(&stdin, &parts).is_err() {

@@ -101,8 +101,7 @@ impl Target {
         let answer = if kind == Kind::Slow {
             connection.post_slowly(message.as_bytes(), 8, Duration::from_millis(100))?;
             thread::sleep(Duration::from_millis(200));
-            let answer = connection.answer()?;
-            connection.body(&answer)?
+            connection.message()?
         } else {
             connection.ask(message.as_bytes())?
         };
