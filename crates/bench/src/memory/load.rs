@@ -76,7 +76,7 @@ impl Kind {
             Self::Results => "16 MiB of [0,0,…] as results",
             Self::Unread => "unread notifications, 60 kB each",
             Self::UnreadLong => "unread notifications, 15 MiB each",
-            Self::Deaf => "messages to a deaf process",
+            Self::Deaf => "notifications to a deaf server",
             Self::Batches => "15 MiB batches of small calls",
             Self::WrongBatches => "15 MiB batches of wrong calls",
         }

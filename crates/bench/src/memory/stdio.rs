@@ -21,6 +21,9 @@ use crate::guard::toolpact;
 /// The ids of ordinary calls begin here; a batch has the id 0.
 const ORDINARY: u64 = 10_000_000;
 
+/// How long ordinary calls may stay open after the others.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
+
 /// A guard that ends with this.
 struct Guard(Child);
 
@@ -163,17 +166,26 @@ fn answered(
             }
         }
     });
-    let (answers, mut times, read) = collect(clients, &receiver);
+    let (answers, mut read) = collect(clients, &receiver);
     is_over.store(true, Relaxed);
     // The other one may be waiting for its turn to write; it ends with the guard.
     drop(other);
+    let deadline = Instant::now() + LAST_ANSWERS;
+    let is_open = |read: &Answered| {
+        let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.keys().any(|id| !read.contains_key(id))
+    };
+    while is_open(&read) {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Ok((id, beginning, at)) = receiver.recv_timeout(left) else { break };
+        read.insert(id, (at, is_forecast(&beginning)));
+    }
     let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut times = Times::default();
     for (id, asked) in asked.iter() {
         match read.get(id) {
             Some((at, is_right)) => times.add(at.saturating_duration_since(*asked), *is_right),
-            // Sent a moment ago, or never answered.
-            None if asked.elapsed() > Duration::from_secs(1) => times.add(asked.elapsed(), false),
-            None => {}
+            None => times.add(asked.elapsed(), false),
         }
     }
     (answers, times)
@@ -183,7 +195,7 @@ fn answered(
 type Answered = HashMap<u64, (Instant, bool)>;
 
 /// Reads until all requests are answered, or nothing comes in time.
-fn collect(clients: usize, receiver: &mpsc::Receiver<Read>) -> (Answers, Times, Answered) {
+fn collect(clients: usize, receiver: &mpsc::Receiver<Read>) -> (Answers, Answered) {
     let (mut answers, mut read) = (Answers::default(), HashMap::new());
     let deadline = Instant::now() + PATIENCE;
     while answers.accepted + answers.refused < clients {
@@ -197,7 +209,7 @@ fn collect(clients: usize, receiver: &mpsc::Receiver<Read>) -> (Answers, Times, 
         }
     }
     answers.missing = clients - answers.accepted - answers.refused;
-    (answers, Times::default(), read)
+    (answers, read)
 }
 
 /// The id and the beginning of the next answer; that of a batch has the id 0.
