@@ -37,7 +37,7 @@ pub(super) fn run(way: Way, kind: Kind, clients: usize, ceiling: u64) -> anyhow:
     }
     let process = Process::start(command, port)?;
     let watch = Watch::start(process.id(), process, ceiling);
-    let row = attack(port, kind, clients);
+    let row = attack(port, kind, clients, &watch);
     let peak = watch.finish()?;
     let (took, answers, ordinary) = row?;
     Ok(Row { peak, took, answers, ordinary })
@@ -45,7 +45,7 @@ pub(super) fn run(way: Way, kind: Kind, clients: usize, ceiling: u64) -> anyhow:
 
 type Attacked = (Duration, Answers, ordinary::Times);
 
-fn attack(port: u16, kind: Kind, clients: usize) -> anyhow::Result<Attacked> {
+fn attack(port: u16, kind: Kind, clients: usize, watch: &Watch) -> anyhow::Result<Attacked> {
     let first = ordinary::connect(port)?.ask(Speaks::Natural.call(1, "forecast").as_bytes())?;
     ensure!(is_forecast(&first), "the first call: {}", String::from_utf8_lossy(&first));
     let connections: Vec<_> =
@@ -55,7 +55,7 @@ fn attack(port: u16, kind: Kind, clients: usize) -> anyhow::Result<Attacked> {
     let notification = if kind == Kind::Deaf { notification() } else { String::new() };
     let (is_over, barrier) = (AtomicBool::new(false), Barrier::new(clients));
     thread::scope(|scope| {
-        let ordinary = scope.spawn(|| call_until(port, &is_over));
+        let ordinary = scope.spawn(|| call_until(port, &is_over, watch));
         let started = Instant::now();
         let threads: Vec<_> = connections
             .into_iter()

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::PATIENCE;
+use super::peak::Watch;
 use crate::guard::http::Connection;
 use crate::guard::load::Speaks;
 
@@ -48,8 +49,8 @@ pub(super) fn connect(port: u16) -> anyhow::Result<Connection> {
     Ok(connection)
 }
 
-/// Calls until it is over.
-pub(super) fn call_until(port: u16, is_over: &AtomicBool) -> Times {
+/// Calls until it is over, or the guard was ended.
+pub(super) fn call_until(port: u16, is_over: &AtomicBool, watch: &Watch) -> Times {
     let (mut times, mut connection) = (Times::default(), connect(port).ok());
     let call = Speaks::Natural.call(1, "forecast");
     while !is_over.load(Relaxed) {
@@ -59,7 +60,11 @@ pub(super) fn call_until(port: u16, is_over: &AtomicBool) -> Times {
             None => Err(anyhow::anyhow!("not connected")),
         };
         let is_right = answer.is_ok_and(|answer| is_forecast(&answer));
-        times.add(start.elapsed(), is_right);
+        let is_ended = watch.is_ended();
+        times.add(start.elapsed(), is_right || is_ended);
+        if is_ended {
+            break;
+        }
         if !is_right {
             connection = connect(port).ok();
         }

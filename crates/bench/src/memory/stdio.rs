@@ -51,7 +51,7 @@ pub(super) fn run(kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Ro
     let started = Instant::now();
     let attacked = greet(kind, &stdin, &mut stdout).map(|()| match kind {
         kind if kind.is_unread() || kind == Kind::Deaf => stuck(kind, &stdin, stdout),
-        _ => answered(kind, clients, &stdin, stdout),
+        _ => answered(kind, clients, &stdin, stdout, &watch),
     });
     let took = started.elapsed();
     // What still writes or reads ends with the guard.
@@ -124,6 +124,7 @@ fn answered(
     clients: usize,
     stdin: &Arc<Mutex<ChildStdin>>,
     mut stdout: BufReader<ChildStdout>,
+    watch: &Watch,
 ) -> (Answers, Times) {
     let (sender, receiver) = mpsc::channel::<Read>();
     thread::spawn(move || {
@@ -185,7 +186,7 @@ fn answered(
     for (id, asked) in asked.iter() {
         match read.get(id) {
             Some((at, is_right)) => times.add(at.saturating_duration_since(*asked), *is_right),
-            None => times.add(asked.elapsed(), false),
+            None => times.add(asked.elapsed(), watch.is_ended()),
         }
     }
     (answers, times)
