@@ -36,6 +36,9 @@ pub(super) const CLIENTS: [(Kind, usize, Duration); 8] = [
 /// How long a client that does not read stays.
 const UNREAD: Duration = Duration::from_secs(3);
 
+/// How long a client waits for an answer: what is out of budget is validated when nothing else is.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// What all clients share.
 #[derive(Clone, Copy)]
 pub(super) struct Shared<'a> {
@@ -72,11 +75,13 @@ impl Target {
     fn open(&self, tool: &str) -> anyhow::Result<Connection> {
         if self.is_legacy {
             let mut connection = Connection::open(self.port, self.path, "2025-11-25")?;
+            connection.wait_for(PATIENCE)?;
             connection.ask(HELLO.as_bytes()).context("initialize")?;
             connection.ask(INITIALIZED.as_bytes()).context("initialized")?;
             return Ok(connection);
         }
         let mut connection = Connection::open(self.port, self.path, "2026-07-28")?;
+        connection.wait_for(PATIENCE)?;
         connection.header(&format!("mcp-method: tools/call\r\nmcp-name: {tool}"));
         Ok(connection)
     }
