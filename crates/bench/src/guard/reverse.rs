@@ -29,7 +29,8 @@ impl Installed {
              client_max_body_size 32m;\nproxy_max_temp_file_size 0;\n\
              upstream bench {{ server 127.0.0.1:{to}; keepalive 128; keepalive_requests 1000000000; }}\n\
              server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://bench;\n\
-             proxy_http_version 1.1; proxy_set_header Connection \"\"; }} }}\n}}\n"
+             proxy_http_version 1.1; proxy_set_header Connection \"\";\n\
+             proxy_set_header Host 127.0.0.1:{to}; }} }}\n}}\n"
         );
         let config = folder.join("nginx.conf");
         fs::write(&config, text)?;

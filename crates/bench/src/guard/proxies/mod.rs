@@ -115,17 +115,26 @@ fn on_http(behind: Behind, wrk: Option<&Wrk>) -> anyhow::Result<(Vec<Series>, Mi
         for clients in CLIENTS {
             // Each round begins with another one, so that none always follows the same.
             subjects.rotate_left(1);
+            let mut failed = Vec::new();
             for (through, load, process) in &subjects {
-                if wrk.is_some() {
-                    // Checks an answer, which `wrk` does not.
-                    load.run(clients, TIME / 20)?;
-                }
                 let process = process.as_ref().map(Process::id);
-                let measured = metered(process, || match wrk {
-                    Some(wrk) => wrk.run(load, clients),
-                    None => load.run(clients, TIME),
-                })?;
-                keep(&mut all, *through, clients, measured);
+                // Checks answers, which `wrk` does not.
+                let checked = load.run(clients, TIME / 20);
+                let measured = checked.and_then(|_| {
+                    metered(process, || match wrk {
+                        Some(wrk) => wrk.run(load, clients),
+                        None => load.run(clients, TIME),
+                    })
+                });
+                match measured {
+                    Ok(measured) => keep(&mut all, *through, clients, measured),
+                    Err(error) => failed.push((*through, format!("{error:#}"))),
+                }
+            }
+            for (through, reason) in failed {
+                subjects.retain(|(other, ..)| *other != through);
+                all.retain(|series: &Series| series.through != through);
+                missing.push((through.name().to_owned(), reason));
             }
         }
         eprintln!("HTTP: round {} of {ROUNDS} done", round + 1);
