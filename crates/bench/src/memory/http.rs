@@ -50,7 +50,7 @@ fn attack(port: u16, kind: Kind, clients: usize, watch: &Watch) -> anyhow::Resul
     ensure!(is_forecast(&first), "the first call: {}", String::from_utf8_lossy(&first));
     let connections: Vec<_> =
         (0..clients).map(|_| open_session(port, kind)).collect::<anyhow::Result<_>>()?;
-    let [start, rest] = kind.request();
+    let [start, rest] = kind.request(0);
     let request = if kind.is_batch() { rest } else { format!("{start}7{rest}") };
     let notification = if kind == Kind::Deaf { notification() } else { String::new() };
     let (is_over, barrier) = (AtomicBool::new(false), Barrier::new(clients));

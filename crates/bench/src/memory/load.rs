@@ -122,13 +122,14 @@ impl Kind {
         }
     }
 
-    /// The request that each client sends, apart from its id, in two parts.
-    pub(super) fn request(self) -> [String; 2] {
+    /// The request that a client sends, apart from its id, in two parts. A batch has ids of its own,
+    /// which no other client uses.
+    pub(super) fn request(self, client: usize) -> [String; 2] {
         let tool = self.tool();
         let arguments = match self {
             // Longer than the answers, so that these fit into a message, too.
-            Self::Batches => return [String::new(), batch(tool, &zeros(40))],
-            Self::WrongBatches => return [String::new(), batch(tool, "0")],
+            Self::Batches => return [String::new(), batch(tool, &zeros(40), client)],
+            Self::WrongBatches => return [String::new(), batch(tool, "0", client)],
             Self::Arguments => format!(r#"{{"values":{}}}"#, zeros(LARGE)),
             Self::Unread | Self::UnreadLong => {
                 format!(r#"{{"count":{ENDLESS},"bytes":{}}}"#, self.notice())
@@ -143,15 +144,22 @@ impl Kind {
     }
 }
 
+/// The first id in a batch.
+pub(super) const FIRST_OF_BATCHES: usize = 1000;
+
+/// More than the calls of a batch.
+const BATCH_IDS: usize = 200_000;
+
 /// A batch of calls with these values.
-fn batch(tool: &str, values: &str) -> String {
+fn batch(tool: &str, values: &str, client: usize) -> String {
     let mut text = String::with_capacity(BATCH + 256);
     let rest = format!(
         r#","method":"tools/call","params":{{"name":"{tool}","arguments":{{"values":{values}}}}}}}"#
     );
-    let mut id = 1000;
+    let first = FIRST_OF_BATCHES + client * BATCH_IDS;
+    let mut id = first;
     while text.len() < BATCH {
-        text.push(if id == 1000 { '[' } else { ',' });
+        text.push(if id == first { '[' } else { ',' });
         text.push_str(r#"{"jsonrpc":"2.0","id":"#);
         text.push_str(&id.to_string());
         text.push_str(&rest);

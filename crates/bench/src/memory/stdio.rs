@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 
 use super::http::{hello, is_refusal};
-use super::load::{Kind, notification};
+use super::load::{self, Kind, notification};
 use super::ordinary::{PAUSE, Times, is_forecast};
 use super::peak::Watch;
 use super::{Answers, Ended, HOLD, PATIENCE, Row};
@@ -19,7 +19,10 @@ use crate::guard::cases::ON;
 use crate::guard::toolpact;
 
 /// The ids of ordinary calls begin here; a batch has the id 0.
-const ORDINARY: u64 = 10_000_000;
+const ORDINARY: u64 = 100_000_000;
+
+/// Answers to single calls of a batch, whose answers come together, do not count.
+const FIRST_OF_BATCHES: u64 = load::FIRST_OF_BATCHES as u64;
 
 /// How long ordinary calls may stay open after the others.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
@@ -96,7 +99,7 @@ fn stuck(
     stdin: &Arc<Mutex<ChildStdin>>,
     mut stdout: BufReader<ChildStdout>,
 ) -> (Answers, Times) {
-    let [start, rest] = kind.request();
+    let [start, rest] = kind.request(0);
     let mut answers = Answers::default();
     let sent = send(stdin, &[&start, "2", &rest]);
     answers.add(if sent.is_ok() { Ended::Accepted } else { Ended::Missing });
@@ -152,13 +155,16 @@ fn answered(
             }
         }
     });
-    let [start, rest] = kind.request();
     thread::spawn({
         let stdin = Arc::clone(stdin);
         move || {
-            for id in 0..clients {
-                let id = (100 + id).to_string();
-                let is_batch = kind.is_batch();
+            let is_batch = kind.is_batch();
+            let [mut start, mut rest] = kind.request(0);
+            for client in 0..clients {
+                if is_batch {
+                    [start, rest] = kind.request(client);
+                }
+                let id = (100 + client).to_string();
                 let parts: [&str; 3] =
                     if is_batch { [&rest, "", ""] } else { [&start, &id, &rest] };
                 if send(&stdin, &parts).is_err() {
@@ -204,7 +210,7 @@ fn collect(clients: usize, receiver: &mpsc::Receiver<Read>) -> (Answers, Answere
         let Ok((id, beginning, at)) = receiver.recv_timeout(left) else { break };
         if id >= ORDINARY {
             read.insert(id, (at, is_forecast(&beginning)));
-        } else {
+        } else if id < FIRST_OF_BATCHES {
             let refused = is_refusal(&beginning);
             answers.add(if refused { Ended::Refused } else { Ended::Accepted });
         }
