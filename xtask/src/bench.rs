@@ -1,30 +1,64 @@
 //! Measuring against peers.
 
+use std::ffi::OsString;
 use std::path::{Path, absolute};
+
+use clap::ValueEnum;
 
 use crate::command::{cargo, command, run as run_command};
 use crate::{peers, workspace};
 
-/// Runs the bench of `subject`, on the cases of `directory` where one is given.
-pub(crate) fn run(subject: &str, directory: Option<&Path>) -> anyhow::Result<()> {
-    if subject == "guard" {
-        return guard();
-    }
-    let mut bench = cargo(["run", "--quiet", "--release", "--package", "toolpact-bench", "--"]);
-    bench.arg(subject);
-    if let Some(directory) = directory {
-        bench.arg(absolute(directory)?);
-    }
-    run_command(bench)
+/// Compare with peers, in a release build
+#[derive(clap::Args)]
+pub(crate) struct Bench {
+    /// What to measure
+    #[arg(value_enum)]
+    subject: Subject,
+    /// Options of the subject, such as `--only NAME`; `-- --help` lists them. For `schema`: a directory of
+    /// cases, each a directory with `schema.json` and `instances.jsonl`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<OsString>,
 }
 
-/// Measures the command itself, beside peers that are installed first.
-fn guard() -> anyhow::Result<()> {
-    peers::install()?;
-    let packages = ["--package", "toolpact-cli", "--package", "toolpact-bench"];
-    let mut build = cargo(["build", "--quiet", "--release"]);
-    build.args(packages);
-    run_command(build)?;
-    let bench = workspace::root().join("target/release/toolpact-bench");
-    run_command(command(&bench.to_string_lossy(), ["guard"]))
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Subject {
+    /// Compile, accept, reject and explain, beside the plain `jsonschema` crate
+    Schema,
+    /// The hostile corpus: the worst cases by time and by memory
+    Hostile,
+    /// Judging, projecting and lifting every tool of the corpus
+    Contract,
+    /// A server of the SDK, bare and behind the contract
+    Sdk,
+    /// The guard beside peers; `--only proxies`: beside nginx, Envoy and a byte copier alone
+    Guard,
+    /// Peak memory of the guard under load that is meant to fill it
+    Memory,
+    /// Clients of every kind over every transport for `--minutes N` (30), then what is left of them
+    Soak,
+}
+
+impl Bench {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let name = self.subject.to_possible_value();
+        let name = name.map(|value| value.get_name().to_owned()).unwrap_or_default();
+        if self.subject == Subject::Guard {
+            // The others take long to install.
+            let is_proxies = self.options.iter().any(|option| option == "proxies");
+            if is_proxies { peers::install_proxies()? } else { peers::install()? }
+        }
+        let mut build = cargo(["build", "--quiet", "--release", "--package", "toolpact-bench"]);
+        if matches!(self.subject, Subject::Guard | Subject::Memory | Subject::Soak) {
+            build.args(["--package", "toolpact-cli"]);
+        }
+        run_command(build)?;
+        let bench = workspace::root().join("target/release/toolpact-bench");
+        let mut bench = command(&bench.to_string_lossy(), [name]);
+        for option in self.options {
+            // The bench runs at the root of the repository.
+            let is_path = self.subject == Subject::Schema && Path::new(&option).exists();
+            bench.arg(if is_path { absolute(option)?.into() } else { option });
+        }
+        run_command(bench)
+    }
 }

@@ -10,8 +10,6 @@ mod suite;
 mod test;
 mod workspace;
 
-use std::path::PathBuf;
-
 use clap::{Parser, Subcommand};
 
 /// Chores of the repository.
@@ -28,19 +26,13 @@ enum Chore {
     Test,
     /// Fetch what the tests need, into `target/testkit`
     Setup,
-    /// Compare with peers, in a release build
-    Bench {
-        /// What to measure: `schema`, `hostile`, `guard` or `contract`
-        subject: String,
-        /// A directory of cases (each a directory with `schema.json` and `instances.jsonl`)
-        directory: Option<PathBuf>,
-    },
+    Bench(bench::Bench),
 }
 
 fn main() -> anyhow::Result<()> {
     match Xtask::parse().chore {
         Chore::Test => test::run(),
         Chore::Setup => setup::run(),
-        Chore::Bench { subject, directory } => bench::run(&subject, directory.as_deref()),
+        Chore::Bench(bench) => bench.run(),
     }
 }

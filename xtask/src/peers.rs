@@ -1,10 +1,11 @@
 //! Peers that the guard is measured beside.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::Context as _;
 
-use crate::command::{cargo, run};
+use crate::command::{cargo, command, run};
 use crate::{node, python, workspace};
 
 /// Installs the peers into `target/testkit`. One that cannot be had is told of in a note that the
@@ -13,7 +14,38 @@ pub(crate) fn install() -> anyhow::Result<()> {
     note("node", node::install("bench", "crates/bench/peers"))?;
     note("python", python::install("bench", "crates/bench/peers"))?;
     note("python", python::install("peers", "crates/cli/tests/peers"))?;
+    install_proxies()?;
     note("mcp-proxy-crate", mcp_proxy())
+}
+
+/// Installs those that read no message, and `wrk`.
+pub(crate) fn install_proxies() -> anyhow::Result<()> {
+    note("envoy", python::install("envoy", "crates/bench/peers/envoy"))?;
+    note("nginx", debian("usr/sbin/nginx", &["nginx"]))?;
+    let libraries = ["libluajit-5.1-2", "libluajit-5.1-common"];
+    note("wrk", debian("usr/bin/wrk", &[&["wrk"], &libraries[..]].concat()))
+}
+
+/// Unpacks packages of Debian into `target/testkit/debian`, unless the system has `program`. Nothing is
+/// installed, so that no root is needed and no service is started. `nginx-light` is the package `nginx`
+/// with one more module.
+fn debian(program: &str, packages: &[&str]) -> anyhow::Result<()> {
+    let place = workspace::testkit().join("debian");
+    if Path::new("/").join(program).exists() || place.join(program).exists() {
+        return Ok(());
+    }
+    let archives = place.join("archives");
+    let _ = fs::remove_dir_all(&archives);
+    fs::create_dir_all(&archives)?;
+    let mut download = command("apt-get", ["download", "--quiet", "--quiet"]);
+    download.args(packages).current_dir(&archives);
+    run(download)?;
+    for archive in fs::read_dir(&archives)? {
+        let mut unpack = command("dpkg", ["--extract"]);
+        unpack.arg(archive?.path()).arg(&place);
+        run(unpack)?;
+    }
+    Ok(())
 }
 
 fn mcp_proxy() -> anyhow::Result<()> {

@@ -4,8 +4,11 @@
 mod contract;
 mod guard;
 mod hostile;
+mod memory;
+mod plain;
 mod schema;
 mod sdk;
+mod soak;
 mod timing;
 
 use std::path::PathBuf;
@@ -40,10 +43,14 @@ enum What {
     /// The guard beside peers, between clients and one server on this machine.
     Guard {
         /// Only what has this in its name, beside the server itself; `hostile` for good calls beside
-        /// hostile ones alone.
+        /// hostile ones alone; `proxies` for the guard beside nginx, Envoy and a byte copier.
         #[arg(long)]
         only: Option<String>,
     },
+    /// Peak memory of the guard under load that is meant to fill it.
+    Memory(memory::Options),
+    /// Clients of every kind over every transport for a while, then what is left of them.
+    Soak(soak::Options),
     /// The server that the guard is measured with.
     #[command(hide = true)]
     GuardServer {
@@ -56,6 +63,22 @@ enum What {
         /// Which tools it has.
         #[arg(long, value_enum, default_value = "arrays")]
         offers: guard::Offers,
+    },
+    /// A server that answers from prepared text, and misbehaves on request.
+    #[command(hide = true)]
+    PlainServer {
+        /// On a free port, which is printed.
+        #[arg(long)]
+        http: bool,
+        /// On standard input and output.
+        #[arg(long, conflicts_with = "http", required_unless_present = "http")]
+        stdio: bool,
+        /// With tools that cost more than any budget.
+        #[arg(long)]
+        costly: bool,
+        /// Streams that clients open get endless notifications of so many bytes.
+        #[arg(long, default_value_t = 0)]
+        notices: usize,
     },
     /// A process that copies bytes between a client and that server.
     #[command(hide = true)]
@@ -87,8 +110,12 @@ fn main() -> anyhow::Result<()> {
         What::Contract => contract::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
+        What::Memory(options) => memory::run(&options),
+        What::Soak(options) => soak::run(&options),
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
+        What::PlainServer { http: true, costly, notices, .. } => plain::on_http(costly, notices),
+        What::PlainServer { costly, .. } => plain::on_stdio(costly),
         What::GuardCopier { from: Some(from), to: Some(to), .. } => guard::copy_http(from, to),
         What::GuardCopier { command, .. } => guard::copy_stdio(&command),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),

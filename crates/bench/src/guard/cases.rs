@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -84,9 +84,19 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) fn start(program: &PathBuf, options: &[&str]) -> anyhow::Result<Self> {
+    /// The server that an SDK makes.
+    pub(crate) fn start(program: &Path, options: &[&str]) -> anyhow::Result<Self> {
+        Self::launch(program, "guard-server", options)
+    }
+
+    /// The server that answers from prepared text.
+    pub(crate) fn plain(program: &Path, options: &[&str]) -> anyhow::Result<Self> {
+        Self::launch(program, "plain-server", options)
+    }
+
+    fn launch(program: &Path, server: &str, options: &[&str]) -> anyhow::Result<Self> {
         let mut command = Command::new(program);
-        command.args(["guard-server", "--http"]).args(options);
+        command.args([server, "--http"]).args(options);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
         let stdout = child.stdout.take().context("no standard output")?;
@@ -126,7 +136,8 @@ impl std::ops::DerefMut for Cases {
     }
 }
 
-const OFF: &[&str] = &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
+pub(crate) const OFF: &[&str] =
+    &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
 pub(crate) const ON: &[&str] = &["--arguments", "enforce", "--results", "enforce"];
 
 /// What the guard is told, and what its client speaks and gets.
@@ -250,6 +261,15 @@ impl Setup<'_> {
             let id = process.id();
             Ok((Load::Http { load, _process: Some(process) }, Some(id)))
         };
+        // These read no message, so arrays are nothing to them.
+        let port = self.port;
+        let reverse = |process: Process| {
+            let load = http(process.port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
+            let id = process.id();
+            Ok((Load::Http { load, _process: Some(process) }, Some(id)))
+        };
+        self.add(Way::Http, Kind::Peer, "nginx, plain", |_| reverse(installed.nginx(port)?));
+        self.add(Way::Http, Kind::Peer, "Envoy, plain", |_| reverse(installed.envoy(port)?));
         self.add(Way::Http, Kind::Peer, "crate mcp-proxy", |_| {
             let backend = format!("transport = \"http\"\nurl = \"{upstream}\"");
             peer(installed.mcp_proxy_crate(&backend)?, "/", "b/report")

@@ -1,7 +1,6 @@
 //! Good calls through the guard, alone and while others keep calling tools whose results are out of
 //! budget.
 
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use super::cases::{ON, Upstream};
 use super::lines::Lines;
 use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks, Trouble};
 use super::peers::{Process, free_port};
-use super::villain;
+use super::{toolpact, villain};
 
 /// What goes on beside the good calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -97,13 +96,6 @@ impl Guarded {
             }
         }
     }
-}
-
-fn toolpact() -> anyhow::Result<Command> {
-    let program = std::env::current_exe()?.with_file_name("toolpact");
-    let mut command = Command::new(program);
-    command.arg("guard");
-    Ok(command)
 }
 
 /// Lets `threads` compute until `work` is done.

@@ -10,6 +10,33 @@ use memchr::memmem::find;
 /// Longer than any answer takes.
 const HANG: Duration = Duration::from_secs(20);
 
+/// How much of a long answer is kept.
+const BEGINNING: usize = 4096;
+
+/// The head of an answer, in lower case.
+pub(crate) struct Answer {
+    head: String,
+}
+
+impl Answer {
+    fn value(&self, name: &str) -> Option<&str> {
+        self.head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
+    }
+
+    /// The first line.
+    fn status(&self) -> &str {
+        self.head.lines().next().unwrap_or_default()
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        self.head.starts_with("http/1.1 2")
+    }
+
+    fn is_event_stream(&self) -> bool {
+        self.value("content-type:").is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+}
+
 /// A connection that is kept.
 pub(crate) struct Connection {
     stream: TcpStream,
@@ -31,18 +58,89 @@ impl Connection {
         Ok(Self { stream, head, buffer: Vec::new(), out: Vec::new() })
     }
 
+    /// A second connection to `port`, in the same session.
+    pub(crate) fn again(&self, port: u16) -> anyhow::Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).context("cannot connect")?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(HANG))?;
+        Ok(Self { stream, head: self.head.clone(), buffer: Vec::new(), out: Vec::new() })
+    }
+
     /// Sends these headers, too.
     pub(crate) fn header(&mut self, lines: &str) {
         self.head.push_str("\r\n");
         self.head.push_str(lines);
     }
 
+    /// Waits so long for the next bytes of an answer.
+    pub(crate) fn wait_for(&mut self, time: Duration) -> anyhow::Result<()> {
+        self.stream.set_read_timeout(Some(time))?;
+        Ok(self.stream.set_write_timeout(Some(time))?)
+    }
+
     /// Posts `body`; the message that comes back, out of its event where it is in one.
     pub(crate) fn ask(&mut self, body: &[u8]) -> anyhow::Result<Vec<u8>> {
+        self.post(body)?;
+        self.message()
+    }
+
+    /// Reads the message that answers a request, out of its event where it is in one.
+    pub(crate) fn message(&mut self) -> anyhow::Result<Vec<u8>> {
+        let answer = self.answer()?;
+        let body = self.body(&answer)?;
+        if !answer.is_success() {
+            bail!("{} {}", answer.status(), String::from_utf8_lossy(&body));
+        }
+        Ok(if answer.is_event_stream() { last_data(&body) } else { body })
+    }
+
+    /// Sends a request with `body` and reads nothing.
+    pub(crate) fn post(&mut self, body: &[u8]) -> anyhow::Result<()> {
         self.out.clear();
-        write!(self.out, "{}\r\ncontent-length: {}\r\n\r\n", self.head, body.len())?;
+        self.write_head(body.len())?;
         self.out.extend_from_slice(body);
+        Ok(self.stream.write_all(&self.out)?)
+    }
+
+    /// Sends the beginning of a request whose body has `length` bytes.
+    pub(crate) fn post_part(&mut self, part: &[u8], length: usize) -> anyhow::Result<()> {
+        self.out.clear();
+        self.write_head(length)?;
+        self.out.extend_from_slice(part);
+        Ok(self.stream.write_all(&self.out)?)
+    }
+
+    /// Sends a request with `body` in so many pieces, each after a pause.
+    pub(crate) fn post_slowly(
+        &mut self,
+        body: &[u8],
+        pieces: usize,
+        pause: Duration,
+    ) -> anyhow::Result<()> {
+        self.out.clear();
+        self.write_head(body.len())?;
         self.stream.write_all(&self.out)?;
+        for piece in body.chunks(body.len().div_ceil(pieces.max(1)).max(1)) {
+            std::thread::sleep(pause);
+            self.stream.write_all(piece)?;
+        }
+        Ok(())
+    }
+
+    fn write_head(&mut self, length: usize) -> anyhow::Result<()> {
+        Ok(write!(self.out, "{}\r\ncontent-length: {length}\r\n\r\n", self.head)?)
+    }
+
+    /// Sends a request without a body: `GET` opens a stream of events, `DELETE` ends the session.
+    pub(crate) fn request(&mut self, method: &str) -> anyhow::Result<()> {
+        let (_, rest) = self.head.split_once(' ').context("no path")?;
+        let rest = rest
+            .replace("accept: application/json, text/event-stream", "accept: text/event-stream");
+        Ok(self.stream.write_all(format!("{method} {rest}\r\n\r\n").as_bytes())?)
+    }
+
+    /// Reads the head of an answer, and keeps the session that it names.
+    pub(crate) fn answer(&mut self) -> anyhow::Result<Answer> {
         let end = loop {
             match find(&self.buffer, b"\r\n\r\n") {
                 Some(end) => break end + 4,
@@ -51,28 +149,44 @@ impl Connection {
         };
         let head = String::from_utf8_lossy(&self.buffer[..end]).to_ascii_lowercase();
         self.buffer.drain(..end);
-        let value = |name: &str| {
-            head.lines()
-                .find_map(|line| line.strip_prefix(name))
-                .map(|value| value.trim().to_owned())
-        };
-        if let Some(session) = value("mcp-session-id:")
+        let answer = Answer { head };
+        if let Some(session) = answer.value("mcp-session-id:")
             && !self.head.contains("mcp-session-id")
         {
             self.header(&format!("mcp-session-id: {session}"));
         }
-        let body = match value("content-length:") {
-            Some(length) => self.take(length.parse()?)?,
-            None if value("transfer-encoding:").is_some() => self.chunks()?,
-            None => Vec::new(),
+        Ok(answer)
+    }
+
+    /// Reads the body of an answer.
+    fn body(&mut self, answer: &Answer) -> anyhow::Result<Vec<u8>> {
+        match answer.value("content-length:") {
+            Some(length) => self.take(length.parse()?),
+            None if answer.value("transfer-encoding:").is_some() => self.chunks(),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Reads the body of an answer and keeps only its beginning.
+    pub(crate) fn beginning(&mut self, answer: &Answer) -> anyhow::Result<Vec<u8>> {
+        let Some(length) = answer.value("content-length:") else {
+            let mut body = self.body(answer)?;
+            body.truncate(BEGINNING);
+            return Ok(body);
         };
-        if !head.starts_with("http/1.1 2") {
-            bail!("{} {}", head.lines().next().unwrap_or_default(), String::from_utf8_lossy(&body));
+        let (length, mut kept) = (length.parse::<usize>()?, Vec::new());
+        let mut read = 0;
+        while read < length {
+            if self.buffer.is_empty() {
+                self.more()?;
+            }
+            let count = self.buffer.len().min(length - read);
+            let wanted = BEGINNING.saturating_sub(kept.len()).min(count);
+            kept.extend_from_slice(&self.buffer[..wanted]);
+            self.buffer.drain(..count);
+            read += count;
         }
-        if value("content-type:").is_some_and(|kind| kind.starts_with("text/event-stream")) {
-            return Ok(last_data(&body));
-        }
-        Ok(body)
+        Ok(kept)
     }
 
     fn more(&mut self) -> anyhow::Result<()> {

@@ -57,6 +57,7 @@ pub(crate) struct Measured {
     pub(crate) p50: Duration,
     pub(crate) p99: Duration,
     pub(crate) per_second: f64,
+    pub(crate) calls: usize,
 }
 
 impl Measured {
@@ -66,7 +67,7 @@ impl Measured {
         let (Some(p50), Some(p99)) = (at(50), at(99)) else { bail!("no call was answered") };
         #[expect(clippy::cast_precision_loss, reason = "a count of calls")]
         let per_second = times.len() as f64 / taken.as_secs_f64();
-        Ok(Self { p50, p99, per_second })
+        Ok(Self { p50, p99, per_second, calls: times.len() })
     }
 }
 

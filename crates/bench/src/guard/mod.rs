@@ -1,16 +1,19 @@
 //! The guard between clients and a server, beside peers, in one run on this machine.
 
-mod cases;
+pub(crate) mod cases;
 mod copier;
 mod hostile;
-mod http;
-mod lines;
-mod load;
-mod peers;
+pub(crate) mod http;
+pub(crate) mod lines;
+pub(crate) mod load;
+pub(crate) mod peers;
+mod proxies;
 mod report;
+mod reverse;
 mod server;
-mod villain;
+pub(crate) mod villain;
 
+use std::process::Command;
 use std::time::Duration;
 
 use load::Measured;
@@ -37,8 +40,10 @@ struct Row {
 
 /// Runs everything and prints the table.
 pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
-    if only == Some("hostile") {
-        return hostile::run();
+    match only {
+        Some("hostile") => return hostile::run(),
+        Some("proxies") => return proxies::run(),
+        _ => {}
     }
     let (mut cases, mut missing) = cases::all(only)?;
     let mut rows: Vec<Row> = Vec::new();
@@ -67,9 +72,19 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     report::print(&cases, &rows, &memory, &missing);
     drop(cases);
     if only.is_none() {
+        println!();
+        proxies::run()?;
         hostile::run()?;
     }
     Ok(())
+}
+
+/// `toolpact guard`, built beside this program.
+pub(crate) fn toolpact() -> anyhow::Result<Command> {
+    let name = format!("toolpact{}", std::env::consts::EXE_SUFFIX);
+    let mut command = Command::new(std::env::current_exe()?.with_file_name(name));
+    command.arg("guard");
+    Ok(command)
 }
 
 fn keep_best(rows: &mut Vec<Row>, case: usize, clients: usize, measured: Measured) {

@@ -60,7 +60,7 @@ pub(crate) fn free_port() -> anyhow::Result<u16> {
 
 /// What is installed for the bench.
 pub(crate) struct Installed {
-    root: PathBuf,
+    pub(super) root: PathBuf,
 }
 
 impl Installed {
@@ -70,7 +70,7 @@ impl Installed {
     }
 
     /// Why `name` is not there.
-    fn reason(&self, name: &str) -> anyhow::Error {
+    pub(super) fn reason(&self, name: &str) -> anyhow::Error {
         let note = self.root.join("failed").join(format!("{name}.txt"));
         let reason = fs::read_to_string(note).unwrap_or_default();
         match reason.trim() {
@@ -134,9 +134,10 @@ impl Installed {
         Ok(command)
     }
 
-    fn python(&self, name: &str, module: &str) -> anyhow::Result<PathBuf> {
+    pub(super) fn python(&self, name: &str, module: &str) -> anyhow::Result<PathBuf> {
         let place = self.root.join("python").join(name);
-        if place.join(module).exists() { Ok(place) } else { Err(self.reason("python")) }
+        let note = if name == "envoy" { name } else { "python" };
+        if place.join(module).exists() { Ok(place) } else { Err(self.reason(note)) }
     }
 
     /// The versions of what is there.

@@ -18,11 +18,13 @@ pub(crate) fn print(
 ) {
     let report = Report { cases, rows };
     println!("cargo xtask bench guard: tools/call, an answer with an array of 20 items, loopback");
-    println!("(for peers the array is in an object: not every one of them carries arrays)");
+    println!(
+        "(for peers that read messages the array is in an object: not all of them carry arrays)"
+    );
     println!(
         "toolpact {}, server rmcp 3.8.0; {}",
         env!("CARGO_PKG_VERSION"),
-        Installed::new().versions().join(", ")
+        [Installed::new().proxy_versions(), Installed::new().versions()].concat().join(", ")
     );
     println!("best of {ROUNDS} rounds of {} ms each, in turns\n", TIME.as_millis());
     println!(

@@ -20,7 +20,8 @@ pub(crate) fn names() -> Vec<String> {
     cases().into_iter().map(|(name, ..)| name).collect()
 }
 
-fn cases() -> Vec<(String, Map<String, Value>, Value)> {
+/// Name, schema and value of each.
+pub(crate) fn cases() -> Vec<(String, Map<String, Value>, Value)> {
     let plain = hostile::cases().into_iter().filter(|case| {
         case.ends == End::Unfinished && case.limits.is_empty() && !case.assert_formats
     });

@@ -1,0 +1,230 @@
+//! The tools of the plain server, and what they answer.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use memchr::memmem;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::{Reply, answer, failure};
+use crate::guard::villain;
+
+/// A tool that costs more than any budget, and what to call it with.
+#[derive(Clone, Debug)]
+pub(crate) struct Costly {
+    pub(crate) name: String,
+    pub(crate) arguments: Value,
+}
+
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// Arguments of the tools that take numbers.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Numbers {
+    milliseconds: u64,
+    count: usize,
+    bytes: usize,
+}
+
+/// The list, and the prepared results, each without the end that depends on the revision.
+pub(super) struct Tools {
+    list: String,
+    results: HashMap<String, String>,
+    /// Made at the first call: it is long.
+    zeros: OnceLock<String>,
+}
+
+/// The hours of a forecast: twenty.
+pub(crate) fn forecast() -> Value {
+    (0..20)
+        .map(|hour| {
+            let wind = json!({ "speed": 3.5 + f64::from(hour), "from": "north-west" });
+            let celsius = 18.25 - f64::from(hour);
+            json!({ "of_day": hour, "celsius": celsius, "sky": "scattered clouds", "wind": wind })
+        })
+        .collect()
+}
+
+/// The text of an array of zeros with about so many bytes.
+pub(crate) fn zeros(bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 2);
+    text.push('[');
+    while text.len() + 2 < bytes {
+        text.push_str("0,");
+    }
+    text.push_str("0]");
+    text
+}
+
+/// Tools whose results or arguments cost more than any budget.
+pub(crate) fn costly() -> Vec<Costly> {
+    let mut all = Vec::new();
+    for (name, schema, value) in villain::cases() {
+        if is_nestable(&schema) {
+            let arguments = json!({ "value": value });
+            all.push(Costly { name: format!("{name}_input"), arguments });
+        }
+        all.push(Costly { name, arguments: json!({}) });
+    }
+    all
+}
+
+/// Whether a schema means the same inside another one.
+fn is_nestable(schema: &serde_json::Map<String, Value>) -> bool {
+    let text = Value::Object(schema.clone()).to_string();
+    !["$ref", "$dynamicRef", "$recursiveRef", "$id", "$schema"].iter().any(|key| text.contains(key))
+}
+
+/// The result of `initialize`, in the revision that the client asks for.
+pub(super) fn welcome(params: &str) -> String {
+    let params: Value = serde_json::from_str(params).unwrap_or_default();
+    let version = params["protocolVersion"].as_str().unwrap_or("2025-11-25");
+    json!({
+        "protocolVersion": version,
+        "capabilities": { "tools": {}, "logging": {} },
+        "serverInfo": { "name": "plain", "version": "1" },
+    })
+    .to_string()
+}
+
+impl Tools {
+    pub(super) fn new(with_costly: bool) -> Self {
+        let hour = json!({
+            "type": "object",
+            "properties": {
+                "of_day": { "type": "integer", "minimum": 0 },
+                "celsius": { "type": "number" },
+                "sky": { "type": "string" },
+                "wind": {
+                    "type": "object",
+                    "properties": { "speed": { "type": "number" }, "from": { "type": "string" } },
+                    "required": ["speed", "from"],
+                },
+            },
+            "required": ["of_day", "celsius", "sky", "wind"],
+        });
+        let city = json!({
+            "type": "object",
+            "properties": {
+                "city": { "type": "string" },
+                "hours": { "type": "integer", "minimum": 1, "maximum": 48 },
+            },
+            "required": ["city"],
+        });
+        let integers = json!({ "type": "array", "items": { "type": "integer" } });
+        let count = json!({
+            "type": "object",
+            "properties": { "count": { "type": "integer" } },
+            "required": ["count"],
+        });
+        let any = json!({ "type": "object" });
+        let values = json!({
+            "type": "object",
+            "properties": { "values": integers },
+            "required": ["values"],
+        });
+        let hours = json!({ "type": "array", "items": hour });
+        let one = json!({ "count": 1 });
+        let mut entries: Vec<(String, Value, Value, Option<Value>)> = vec![
+            ("forecast".into(), city.clone(), hours.clone(), Some(forecast())),
+            ("wrong".into(), any.clone(), count.clone(), Some(json!({ "count": "many" }))),
+            ("count".into(), values, count.clone(), Some(one.clone())),
+            ("zeros".into(), any.clone(), integers, None),
+            ("slow".into(), any.clone(), hours, Some(forecast())),
+            ("notify".into(), any.clone(), count.clone(), Some(one.clone())),
+            ("deafen".into(), any.clone(), count.clone(), Some(one.clone())),
+        ];
+        for (name, schema, value) in with_costly.then(villain::cases).into_iter().flatten() {
+            if is_nestable(&schema) {
+                let input = json!({ "type": "object", "properties": { "value": schema } });
+                let name = format!("{name}_input");
+                entries.push((name, input, count.clone(), Some(one.clone())));
+            }
+            entries.push((name, any.clone(), Value::Object(schema), Some(value)));
+        }
+        let mut results = HashMap::new();
+        let mut tools = Vec::new();
+        for (name, input, output, value) in entries {
+            tools.push(json!({
+                "name": name,
+                "description": "a tool of the bench",
+                "inputSchema": input,
+                "outputSchema": output,
+            }));
+            if let Some(value) = value {
+                let text = Value::String(value.to_string());
+                let result = format!(
+                    r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{value}"#
+                );
+                results.insert(name, result);
+            }
+        }
+        // The members that 2026-07-28 adds are ignored by readers of earlier revisions.
+        let list = json!({
+            "tools": tools, "resultType": "complete", "ttlMs": 60_000, "cacheScope": "public",
+        });
+        Self { list: list.to_string(), results, zeros: OnceLock::new() }
+    }
+
+    /// The result of `tools/list`.
+    pub(super) fn list(&self) -> &str {
+        &self.list
+    }
+
+    /// What becomes of a call with these parameters.
+    pub(super) fn call(&self, id: &str, params: &str) -> Reply {
+        let Ok(call) = serde_json::from_str::<Call<'_>>(params) else {
+            return Reply::Answer(failure(id, -32602, "no name"));
+        };
+        let natural = b"\"io.modelcontextprotocol/protocolVersion\"";
+        let is_natural = memmem::find(params.as_bytes(), natural).is_some();
+        let end = if is_natural { r#","resultType":"complete"}"# } else { "}" };
+        let name = call.name.as_ref();
+        if name == "zeros" {
+            let zeros = self.zeros.get_or_init(|| {
+                let zeros = zeros((16 << 20) - 4096);
+                format!(
+                    r#"{{"content":[{{"type":"text","text":"zeros"}}],"structuredContent":{zeros}"#
+                )
+            });
+            return Reply::Answer(answer(id, &[zeros, end]));
+        }
+        let Some(result) = self.results.get(name) else {
+            return Reply::Answer(failure(id, -32602, "no such tool"));
+        };
+        let answer = answer(id, &[result, end]);
+        let numbers = || -> Numbers {
+            let arguments = call.arguments.map_or("{}", RawValue::get);
+            serde_json::from_str(arguments).unwrap_or_default()
+        };
+        match name {
+            "slow" => Reply::Later(Duration::from_millis(numbers().milliseconds), answer),
+            "notify" => {
+                let Numbers { count, bytes, .. } = numbers();
+                Reply::Notices { count, notice: notice(bytes), answer }
+            }
+            "deafen" => Reply::Deaf(answer),
+            _ => Reply::Answer(answer),
+        }
+    }
+}
+
+/// A notification with about so many bytes.
+pub(super) fn notice(bytes: usize) -> bytes::Bytes {
+    let data = "x".repeat(bytes);
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"info","data":"{data}"}}}}"#
+    )
+    .into()
+}
