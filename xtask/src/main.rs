@@ -2,10 +2,12 @@
 
 mod bench;
 mod command;
+mod links;
 mod node;
 mod peers;
 mod python;
 mod setup;
+mod spelling;
 mod suite;
 mod test;
 mod workspace;
@@ -24,13 +26,15 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run everything: set-up, formatting, lints, documentation examples, fuzz targets, tests
+    /// Run everything: set-up, formatting, spelling, links, lints, documentation, fuzz targets, tests
     Test,
-    /// Fetch what the tests need, into `target/testkit`
+    /// Check spelling and the links between documents; a part of `test`
+    Docs,
+    /// Download what the tests need into `target/testkit`
     Setup,
     /// Compare with peers, in a release build
     Bench {
-        /// What to measure: `schema`, `hostile`, `guard` or `contract`
+        /// What to measure: `schema`, `hostile`, `contract`, `sdk` or `guard`
         subject: String,
         /// A directory of cases (each a directory with `schema.json` and `instances.jsonl`)
         directory: Option<PathBuf>,
@@ -40,7 +44,14 @@ enum Chore {
 fn main() -> anyhow::Result<()> {
     match Xtask::parse().chore {
         Chore::Test => test::run(),
+        Chore::Docs => docs(),
         Chore::Setup => setup::run(),
         Chore::Bench { subject, directory } => bench::run(&subject, directory.as_deref()),
     }
+}
+
+fn docs() -> anyhow::Result<()> {
+    spelling::install()?;
+    spelling::check()?;
+    links::check()
 }
