@@ -1,4 +1,4 @@
-//! What the tests need beyond the repository.
+//! Downloads what the tests need.
 
 use anyhow::bail;
 

@@ -1,4 +1,4 @@
-//! Everything that has to pass.
+//! Runs everything that has to pass.
 
 use crate::command::{answers, cargo, run as run_command};
 use crate::{links, setup, spelling};

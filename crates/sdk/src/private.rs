@@ -13,14 +13,14 @@ pub use serde;
 use serde_json::Value;
 
 pub use crate::tools::{
-    AllowedParameter, ArgsOfNonObject, Check, Context, Fallible, Infallible, InputSchemaBuilder,
-    IntoToolError, Output, Parameter, ParameterType, ReturnType, Route, SingleField,
+    AllowedParameter, ArgsOfNonObject, Context, Fallible, Infallible, InputSchemaBuilder,
+    IntoToolError, IsAllowed, Output, Parameter, ParameterType, ReturnType, Route, SingleField,
     StructuredOutput, Unnamed,
 };
 use crate::{ToolError, Toolbox, Tools};
 
 /// Does not compile for a parameter that is not allowed.
-pub const fn assert_allowed<T: Check>(_: &T) {}
+pub const fn assert_allowed<T: IsAllowed>(_: &T) {}
 
 /// Adds a parameter to the input schema.
 pub fn describe<P: Parameter<Named, Kind>, Named, Kind>(input: &mut InputSchemaBuilder) {

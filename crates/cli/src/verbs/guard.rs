@@ -17,10 +17,10 @@ use toolpact_guard::status::Board;
 use toolpact_guard::stdio::Server;
 use toolpact_guard::{Fleet, Inspector, Settings, Ward};
 
-use crate::address::address;
-use crate::exit::Outcome;
-use crate::log::{Format, Log};
-use crate::watchdog::watchdog;
+use crate::address::parse_address;
+use crate::exit::Exit;
+use crate::log::{Log, LogFormat};
+use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -63,7 +63,7 @@ pub(crate) struct Guard {
     upstream: Option<String>,
 
     /// Where to listen for clients on HTTP; they use the path of the URL
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     listen: Option<SocketAddr>,
 
     /// A further name that clients may call the guard by, beside those of this machine for itself
@@ -80,10 +80,10 @@ pub(crate) struct Guard {
 
     /// How findings are written
     #[arg(long, value_enum, default_value_t, help_heading = "What is seen")]
-    log: Format,
+    log: LogFormat,
 
     /// Serve a status page (`/`, `/status.json`) and metrics for Prometheus (`/metrics`) here
-    #[arg(long, value_name = "ADDR", value_parser = address, help_heading = "What is seen")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "What is seen")]
     status: Option<SocketAddr>,
 
     /// Guard the servers of this file, each at `/NAME/mcp`; `toolpact.toml` in this folder where
@@ -106,15 +106,15 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         #[cfg(unix)]
         if let Some(group) = self.watch {
             toolpact_guard::stdio::watch(group)?;
-            return Ok(Outcome::Clean);
+            return Ok(Exit::Clean);
         }
         if self.config_schema {
             writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
-            return Ok(Outcome::Clean);
+            return Ok(Exit::Clean);
         }
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
@@ -152,7 +152,7 @@ impl Guard {
     }
 
     /// Guards a server on standard input and output.
-    fn child(&self, log: &Log) -> anyhow::Result<Outcome> {
+    fn child(&self, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let ward = self.ward(&program.to_string_lossy(), log);
         let runtime = runtime()?;
@@ -160,17 +160,17 @@ impl Guard {
             let board = Board::new(vec![Arc::clone(&ward)], self.hosts());
             show(self.status, Arc::new(board), log)?;
             let server = Server::start(program, arguments)?;
-            let _watchdog = server.id().and_then(watchdog);
+            let _watchdog = server.id().and_then(start_watchdog);
             let client = toolpact_guard::stdio::standard();
             anyhow::Ok(server.serve(client, Arc::new(Inspector::of(ward))).await?)
         });
         // Standard input is read on a thread that only its end would end.
         runtime.shutdown_background();
-        Ok(Outcome::Ended(served?))
+        Ok(Exit::Ended(served?))
     }
 
     /// Guards a server on HTTP until told to end.
-    fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+    fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
         let proxy = Arc::new(Proxy::new(url, client, self.ward(url, log))?);
         let what = format!("{} for {url}", proxy.path());
@@ -178,12 +178,12 @@ impl Guard {
     }
 
     /// Guards a command for clients on HTTP until told to end.
-    fn bridge(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+    fn bridge(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let launch = Launch {
             program: program.clone(),
             arguments: arguments.to_vec(),
-            watchdog: Some(watchdog),
+            watchdog: Some(start_watchdog),
             ..Launch::default()
         };
         launch.check()?;
@@ -198,12 +198,12 @@ impl Guard {
         listen: SocketAddr,
         what: &str,
         log: &Log,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Exit> {
         runtime()?.block_on(async {
             let board = Board::new(vec![Arc::clone(backend.ward())], self.hosts());
             show(self.status, Arc::new(board), log)?;
             let (listener, address) = bind(listen)?;
-            log.tell(None, format!("listening on http://{address}{what}"));
+            log.info(None, format!("listening on http://{address}{what}"));
             let front = Front::new(Routes::one(backend, self.hosts()));
             let end = async {
                 // Without signals there is nothing to wait for but the end of the process.
@@ -212,12 +212,12 @@ impl Guard {
                 }
             };
             Arc::new(front).serve(listener, end).await;
-            Ok(Outcome::Clean)
+            Ok(Exit::Clean)
         })
     }
 
     /// Guards the servers of a file until told to end.
-    fn fleet(&self, path: &Path) -> anyhow::Result<Outcome> {
+    fn fleet(&self, path: &Path) -> anyhow::Result<Exit> {
         if self.terms != Terms::default() || !self.allow_host.is_empty() {
             anyhow::bail!(
                 "{}: what is done for servers stands in the file: leave out the options of the contract and --allow-host",
@@ -231,7 +231,7 @@ impl Guard {
             let noun = if count == 1 { "server" } else { "servers" };
             let (path, names) = (path.display(), names.join(", "));
             writeln!(anstream::stdout().lock(), "{path}: {count} {noun}: {names}")?;
-            return Ok(Outcome::Clean);
+            return Ok(Exit::Clean);
         }
         let log = Log::open(self.log);
         let served = self.members(config, path, &log);
@@ -239,17 +239,17 @@ impl Guard {
         served
     }
 
-    fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Outcome> {
+    fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
         let names = config.servers.keys().cloned().collect::<Vec<_>>();
-        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog)?);
+        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog)?);
         runtime()?.block_on(async {
             show(status, Arc::clone(fleet.board()), log)?;
             let (listener, address) = bind(listen)?;
             for name in names {
                 let text = format!("listening on http://{address}/{name}/mcp");
-                log.tell(Some(name), text);
+                log.info(Some(name), text);
             }
             let end = async {
                 tokio::select! {
@@ -258,7 +258,7 @@ impl Guard {
                 }
             };
             Arc::clone(fleet.front()).serve(listener, end).await;
-            Ok(Outcome::Clean)
+            Ok(Exit::Clean)
         })
     }
 }
@@ -279,7 +279,7 @@ fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 fn show(address: Option<SocketAddr>, board: Arc<Board>, log: &Log) -> anyhow::Result<()> {
     let Some(address) = address else { return Ok(()) };
     let (listener, address) = bind(address)?;
-    log.tell(None, format!("status on http://{address}/"));
+    log.info(None, format!("status on http://{address}/"));
     tokio::spawn(board.serve(listener));
     Ok(())
 }

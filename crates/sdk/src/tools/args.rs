@@ -70,13 +70,13 @@ pub struct NotAllowed<T>(PhantomData<fn() -> T>);
     label = "the arguments of a tool are an object",
     note = "a parameter with a name is one argument: `items: Vec<T>`; `Args<T>` takes a structure, a map, or an enum of structures"
 )]
-pub trait Check {}
+pub trait IsAllowed {}
 
-impl Check for Allowed {}
+impl IsAllowed for Allowed {}
 
 /// Matches `Args` of a type that is not an object.
 pub trait ArgsOfNonObject<T> {
-    /// Returns a value that does not implement [`Check`].
+    /// Returns a value that does not implement [`IsAllowed`].
     fn check(&self) -> NotAllowed<T> {
         NotAllowed(PhantomData)
     }
@@ -86,7 +86,7 @@ impl<T: NonObject> ArgsOfNonObject<T> for ParameterType<Args<T>> {}
 
 /// Matches all other parameters.
 pub trait AllowedParameter {
-    /// Returns a value that implements [`Check`].
+    /// Returns a value that implements [`IsAllowed`].
     fn check(&self) -> Allowed {
         Allowed
     }

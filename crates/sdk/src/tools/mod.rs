@@ -11,7 +11,7 @@ mod text;
 mod toolbox;
 
 pub use answers::Answers;
-pub use args::{AllowedParameter, Args, ArgsOfNonObject, Check, ParameterType};
+pub use args::{AllowedParameter, Args, ArgsOfNonObject, IsAllowed, ParameterType};
 pub use error::{IntoToolError, ToolError};
 pub use output::{Fallible, Infallible, Output, ReturnType, StructuredOutput};
 pub use parameter::{Context, FromContext, InputSchemaBuilder, Parameter, SingleField, Unnamed};
