@@ -91,6 +91,7 @@ impl Folder {
             .env("NO_COLOR", "1")
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_QUIET", "true")
+            .env("CARGO_PROFILE_DEV_DEBUG", "0")
             .env("CARGO_TARGET_DIR", repository().join("target/guides"))
             .stdin(Stdio::null())
             .output()

@@ -66,9 +66,9 @@ pub struct NotAllowed<T>(PhantomData<fn() -> T>);
 
 /// Implemented for the check of a parameter that is allowed.
 #[diagnostic::on_unimplemented(
-    message = "`Args` of a type that is no object in JSON",
+    message = "`Args` of a type that is not an object in JSON",
     label = "the arguments of a tool are an object",
-    note = "a parameter with a name is one argument: `items: Vec<T>`; `Args<T>` takes a structure, a map, or an enum of structures"
+    note = "a parameter with a name is one argument: `items: Vec<T>`; `Args<T>` takes a struct, a map, or an enum of structs"
 )]
 pub trait IsAllowed {}
 
