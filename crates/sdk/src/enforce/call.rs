@@ -67,13 +67,11 @@ impl<H: ServerHandler> Enforced<H> {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Response> + MaybeSendFuture {
-        match self.check_inline(&mut request, &context) {
-            Some(call) => self.run(call, request, context).left_future(),
-            None => {
-                let answer = self.check_and_run(request, context);
-                Box::pin(catch_panic("tools/call", answer)).right_future()
-            }
+        if let Some(call) = self.check_inline(&mut request, &context) {
+            return self.run(call, request, context).left_future();
         }
+        let answer = self.check_and_run(request, context);
+        Box::pin(catch_panic("tools/call", answer)).right_future()
     }
 
     /// Checks a call of a fresh tool whose arguments take little fuel to validate: the common case.

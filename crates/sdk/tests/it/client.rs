@@ -17,10 +17,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use toolpact::{
-    Client, ClientError, ClientOptions, Mode, Revision, ServerOptions, enforce, enforce_with,
-    testing,
-};
+use toolpact::{Client, ClientError, ClientOptions, Mode, Revision, enforce, testing};
 
 use crate::server::{Plain, structured, tool};
 
