@@ -77,8 +77,7 @@ impl Folder {
         let mut script = String::new();
         for (command, _) in commands {
             // `$?` after it is that of the command.
-            script.push_str(command);
-            script.push_str(&format!("\nstatus=$?; echo '{MARK}'; (exit $status)\n"));
+            script.extend([command, "\nstatus=$?; echo '", MARK, "'; (exit $status)\n"]);
         }
         script.push_str("pwd");
         let binary = Path::new(env!("CARGO_BIN_EXE_toolpact"));
@@ -184,9 +183,9 @@ fn mentioned(text: &str) -> Vec<Vec<String>> {
 fn every_verb_and_option_in_the_documents_exists() {
     let mut documents = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     for entry in fs::read_dir(repository().join("docs")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".md") {
-            documents.push(format!("docs/{name}"));
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            documents.push(format!("docs/{}", path.file_name().unwrap().to_str().unwrap()));
         }
     }
     let mut seen = 0;
