@@ -117,6 +117,7 @@ pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Too
 
 /// The Rust code of the README and of the guides, as documentation tests.
 #[cfg(doctest)]
+#[allow(rustdoc::invalid_codeblock_attributes, reason = "`title` names the file of a block")]
 mod documents {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
