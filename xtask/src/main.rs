@@ -2,10 +2,13 @@
 
 mod bench;
 mod command;
+mod links;
+mod modules;
 mod node;
 mod peers;
 mod python;
 mod setup;
+mod spelling;
 mod suite;
 mod test;
 mod workspace;
@@ -22,9 +25,11 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run everything: set-up, formatting, lints, documentation examples, fuzz targets, tests
+    /// Run everything: set-up, formatting, spelling, links, lints, documentation, fuzz targets, tests
     Test,
-    /// Fetch what the tests need, into `target/testkit`
+    /// Check spelling and the links between documents; a part of `test`
+    Docs,
+    /// Download what the tests need into `target/testkit`
     Setup,
     Bench(bench::Bench),
 }
@@ -32,7 +37,14 @@ enum Chore {
 fn main() -> anyhow::Result<()> {
     match Xtask::parse().chore {
         Chore::Test => test::run(),
+        Chore::Docs => docs(),
         Chore::Setup => setup::run(),
         Chore::Bench(bench) => bench.run(),
     }
+}
+
+fn docs() -> anyhow::Result<()> {
+    spelling::install()?;
+    spelling::check()?;
+    links::check()
 }

@@ -1,10 +1,10 @@
-//! What the tests need beyond the repository.
+//! Downloads what the tests need.
 
 use anyhow::bail;
 
-use crate::{command, node, python, suite};
+use crate::{command, node, python, spelling, suite};
 
-/// Checks the tools, then fetches what is not there yet.
+/// Checks that Python and Node are installed, then downloads what is missing.
 pub(crate) fn run() -> anyhow::Result<()> {
     for (name, program, arguments) in [
         ("python3", "python3", &["--version"][..]),
@@ -21,5 +21,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("peers", "crates/cli/tests/peers")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     python::install("peers", "crates/cli/tests/peers")?;
-    python::install("peers-v1", "crates/cli/tests/peers/python-v1")
+    python::install("peers-v1", "crates/cli/tests/peers/python-v1")?;
+    spelling::install()
 }

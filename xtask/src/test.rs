@@ -1,13 +1,19 @@
-//! Everything that has to pass.
+//! Runs everything that has to pass.
 
 use crate::command::{answers, cargo, run as run_command};
-use crate::setup;
+use crate::{links, modules, setup, spelling};
 
-/// Sets up, then checks formatting, lints, documentation examples, fuzz targets and tests, in this order.
+/// Sets up, then checks formatting, spelling, links, imports of the guard, lints, documentation, fuzz targets and tests, in this order.
 pub(crate) fn run() -> anyhow::Result<()> {
     setup::run()?;
     run_command(cargo(["fmt", "--all", "--check"]))?;
+    spelling::check()?;
+    links::check()?;
+    modules::check()?;
     run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
+    documentation.env("RUSTDOCFLAGS", "-D warnings");
+    run_command(documentation)?;
     run_command(cargo(["test", "--workspace", "--doc"]))?;
     run_command(cargo([
         "check",

@@ -1,4 +1,4 @@
-//! The lines of a file that a violation is about.
+//! Excerpts of a JSON file with an annotation.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use toolpact_schema::Pointer;
 
 use crate::terminal::printable;
 
-/// A JSON text whose places can be looked up.
+/// A JSON text with the positions of its values.
 pub(crate) struct Positions<'a> {
     name: &'a str,
     text: &'a str,
@@ -17,20 +17,19 @@ pub(crate) struct Positions<'a> {
     root: Option<ast::Value<'a>>,
 }
 
-/// What is said about a place.
+/// A message about a value.
 pub(crate) struct Remark<'a> {
-    /// One line: what is wrong.
+    /// What is wrong, on one line.
     pub(crate) title: String,
-    /// What stands beside the excerpt.
+    /// The label in the excerpt.
     pub(crate) label: &'a str,
     /// What to do about it.
     pub(crate) hint: Option<&'a str>,
 }
 
 impl<'a> Positions<'a> {
-    /// Reads `text`, the lines of `name` from `first_line` on. It has been read as JSON before: its
-    /// nesting is bounded.
-    pub(crate) fn of(name: &'a str, text: &'a str, first_line: usize) -> Self {
+    /// Parses `text`, the lines of `name` from `first_line` on. It was parsed as JSON before, so its nesting is limited.
+    pub(crate) fn parse(name: &'a str, text: &'a str, first_line: usize) -> Self {
         let root = jsonc_parser::parse_to_ast(
             text,
             &jsonc_parser::CollectOptions::default(),
@@ -39,15 +38,15 @@ impl<'a> Positions<'a> {
         Self { name, text, first_line, root: root.ok().and_then(|parsed| parsed.value) }
     }
 
-    /// The bytes of the text that `pointer` is about: the value; the name of a member whose value has
-    /// several lines; the bracket that opens the root.
+    /// Returns the bytes to mark for `pointer`: the value, or the name of a member whose value has several lines, or the
+    /// opening bracket of the root.
     pub(crate) fn span(&self, pointer: &Pointer) -> Option<Range<usize>> {
         let mut value = self.root.as_ref()?;
         let mut name = None;
         for token in pointer.tokens() {
             (name, value) = match value {
                 ast::Value::Object(object) => {
-                    // Of members with one name the last one counts, as in `serde_json`.
+                    // Of duplicate keys the last one counts, as in `serde_json`.
                     let member =
                         object.properties.iter().rev().find(|p| p.name.as_str() == token)?;
                     (Some(member.name.range()), &member.value)
@@ -65,7 +64,7 @@ impl<'a> Positions<'a> {
         Some(name.map_or(range.start..range.start + 1, |name| name.start..name.end))
     }
 
-    /// The line and the column of `pointer`, from 1; the column counts characters.
+    /// Returns the line and the column of `pointer`, counted from 1. The column counts characters.
     pub(crate) fn line_column(&self, pointer: &Pointer) -> Option<(usize, usize)> {
         let start = self.span(pointer)?.start;
         let line_start = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
@@ -73,15 +72,20 @@ impl<'a> Positions<'a> {
         Some((line, self.text[line_start..start].chars().count() + 1))
     }
 
-    /// The remark with the lines around `pointer`; without them where the place is not in the text.
+    /// Renders the remark with the lines around `pointer`, or without an excerpt if the text has no such value.
     pub(crate) fn render(&self, pointer: &Pointer, remark: &Remark<'_>) -> String {
-        let Some(span) = self.span(pointer) else { return remark.plain(self.name) };
+        let Some(span) = self.span(pointer) else {
+            return remark.render_without_excerpt(self.name);
+        };
         let line_start = self.text[..span.start].rfind('\n').map_or(0, |end| end + 1);
         let line_end =
             self.text[span.end..].find(['\r', '\n']).map_or(self.text.len(), |n| span.end + n);
         let line = self.first_line + self.text[..line_start].matches('\n').count();
-        let (shown, mark) =
-            clean(&self.text[line_start..line_end], span.start - line_start, span.end - line_start);
+        let (shown, mark) = escape(
+            &self.text[line_start..line_end],
+            span.start - line_start,
+            span.end - line_start,
+        );
         let title = printable(&remark.title).into_owned();
         let label = printable(remark.label);
         let snippet = Snippet::source(shown)
@@ -97,8 +101,8 @@ impl<'a> Positions<'a> {
 }
 
 impl Remark<'_> {
-    /// The remark about a text that cannot be shown.
-    pub(crate) fn plain(&self, name: &str) -> String {
+    /// Renders the remark without an excerpt.
+    pub(crate) fn render_without_excerpt(&self, name: &str) -> String {
         let mut group = annotate_snippets::Group::with_title(
             Level::ERROR.primary_title(printable(&self.title).into_owned()),
         )
@@ -110,8 +114,8 @@ impl Remark<'_> {
     }
 }
 
-/// `line` without what steers a terminal, and where `start..end` has gone.
-fn clean(line: &str, start: usize, end: usize) -> (String, Range<usize>) {
+/// Escapes `line` for a terminal. Returns it with the new position of `start..end`.
+fn escape(line: &str, start: usize, end: usize) -> (String, Range<usize>) {
     let show = |part: &str| printable(&part.replace('\t', " ")).into_owned();
     let (before, marked, after) =
         (show(&line[..start]), show(&line[start..end]), show(&line[end..]));

@@ -1,4 +1,4 @@
-//! How a verb ends, and the exit code that says so.
+//! Exit codes.
 
 use std::io;
 use std::process::ExitCode;
@@ -7,35 +7,34 @@ use toolpact_guard::live::ToolsError;
 
 use crate::terminal;
 
-/// The end of a verb that could do its work.
+/// How a verb ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Outcome {
-    /// Nothing to report: exit code 0.
+pub(crate) enum Exit {
+    /// There is nothing to report: exit code 0.
     Clean,
-    /// The findings are on standard output: exit code 1.
+    /// There are findings, on standard output: exit code 1.
     Findings,
-    /// A part of the work could not be done, the reason is on standard error: exit code 2.
+    /// Part of the input could not be read, and the reason is on standard error: exit code 2.
     Failed,
-    /// Another program ended with this exit code, which is ours, too.
+    /// A guarded server ended with this exit code, which the guard passes on.
     Ended(u8),
 }
 
-/// The exit code of `result`; an error is told on standard error, in one line, unless whoever sent a
-/// signal knows it.
+/// Returns the exit code of `result`. Prints an error on one line of standard error, unless a signal ended the program.
 ///
-/// A reader that closed standard output early has what it wanted: that is exit code 0.
-pub(crate) fn code(result: anyhow::Result<Outcome>) -> ExitCode {
+/// A broken pipe is exit code 0: the reader has all that it wanted.
+pub(crate) fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
     match result {
-        Ok(Outcome::Clean) => ExitCode::SUCCESS,
-        Ok(Outcome::Findings) => ExitCode::from(1),
-        Ok(Outcome::Failed) => ExitCode::from(2),
-        Ok(Outcome::Ended(code)) => ExitCode::from(code),
+        Ok(Exit::Clean) => ExitCode::SUCCESS,
+        Ok(Exit::Findings) => ExitCode::from(1),
+        Ok(Exit::Failed) => ExitCode::from(2),
+        Ok(Exit::Ended(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(ToolsError::ToldToEnd { code }) = error.downcast_ref() {
                 return ExitCode::from(*code);
             }
-            terminal::complain(&error);
+            terminal::print_error(&error);
             ExitCode::from(2)
         }
     }

@@ -1,4 +1,4 @@
-//! Reading files and standard input, within bounds.
+//! Reads files and standard input, with limits.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read};
@@ -7,30 +7,30 @@ use std::path::Path;
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
 
-/// The most bytes that are read from one file or from standard input: 16 MiB.
+/// The most bytes of one file or of standard input: 16 MiB.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
-/// The text of one file or of standard input.
+/// One file or standard input.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// The path as given, or `stdin`.
     pub(crate) name: String,
     /// The text, without a byte order mark.
     pub(crate) text: String,
-    /// How the text is to be read.
+    /// The syntax of the text.
     pub(crate) syntax: Syntax,
 }
 
-/// How a text is read, by the extension of its file.
+/// The syntax of a text, by the extension of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// `.json` and whatever is not one of the others.
+    /// `.json` and all other extensions.
     Json,
-    /// `.jsonl` and `.ndjson`: one JSON value a line.
+    /// `.jsonl` and `.ndjson`: one JSON value per line.
     JsonLines,
     /// `.yaml` and `.yml`.
     Yaml,
-    /// Standard input: JSON, else a YAML mapping or sequence.
+    /// Standard input: JSON, or else a YAML mapping or sequence.
     Guess,
 }
 
@@ -39,55 +39,52 @@ pub(crate) enum Syntax {
 pub(crate) struct Document<'a> {
     /// The name of the source.
     pub(crate) source: String,
-    /// The same; with its line where the source has one value a line.
+    /// The same, with the line number if the source has one value per line.
     pub(crate) name: String,
-    /// The line of the source that `text` starts at, from 1.
+    /// The line of the source where `text` starts, counted from 1.
     pub(crate) line: usize,
-    /// The JSON text, where it is JSON.
+    /// The text, if it is JSON.
     pub(crate) text: Option<&'a str>,
     /// The value.
     pub(crate) value: Value,
 }
 
 impl Source {
-    /// Reads `path`, or standard input where it is `-`.
+    /// Reads `path`, or standard input if it is `-`.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         if path.as_os_str() == "-" {
-            return Self::take(io::stdin().lock(), "stdin".to_owned(), Syntax::Guess);
+            return Self::from_reader(io::stdin().lock(), "stdin".to_owned(), Syntax::Guess);
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| unreadable(&name, &error))?;
         if file.metadata().is_ok_and(|data| data.is_dir()) {
             bail!("{name}: is a directory, expected a file");
         }
-        Self::take(file, name, Syntax::of(path))
+        Self::from_reader(file, name, Syntax::from_extension(path))
     }
 
-    fn take(reader: impl Read, name: String, syntax: Syntax) -> anyhow::Result<Self> {
+    fn from_reader(reader: impl Read, name: String, syntax: Syntax) -> anyhow::Result<Self> {
         let mut bytes = Vec::new();
         reader
             .take(MAX_BYTES + 1)
             .read_to_end(&mut bytes)
             .map_err(|error| unreadable(&name, &error))?;
         if bytes.len() as u64 > MAX_BYTES {
-            bail!("{name}: more than {MAX_BYTES} bytes, the most that is read");
+            bail!("{name}: exceeds the limit of {MAX_BYTES} bytes");
         }
         let mut text = String::from_utf8(bytes).map_err(|error| {
-            anyhow!(
-                "{name}: expected UTF-8, found other bytes at {}",
-                error.utf8_error().valid_up_to()
-            )
+            anyhow!("{name}: invalid UTF-8 at byte {}", error.utf8_error().valid_up_to())
         })?;
         if text.starts_with('\u{feff}') {
             text.drain(..'\u{feff}'.len_utf8());
         }
         if text.trim().is_empty() {
-            bail!("{name}: empty, expected {}", syntax.name());
+            bail!("{name}: is empty, expected {}", syntax.name());
         }
         Ok(Self { name, text, syntax })
     }
 
-    /// The one value of this source.
+    /// Parses the source as one value.
     pub(crate) fn document(&self) -> anyhow::Result<Document<'_>> {
         match self.syntax {
             Syntax::Json => self.json(&self.text, 1),
@@ -98,11 +95,13 @@ impl Source {
                     .filter(|document| document.value.is_object() || document.value.is_array())
                     .ok_or(error)
             }),
-            Syntax::JsonLines => bail!("{}: one value a line, expected a single one", self.name),
+            Syntax::JsonLines => {
+                bail!("{}: has one value per line, expected a single value", self.name)
+            }
         }
     }
 
-    /// Every value of this source, each with what is wrong with it.
+    /// Parses every value of the source.
     pub(crate) fn documents(&self) -> Box<dyn Iterator<Item = anyhow::Result<Document<'_>>> + '_> {
         if self.syntax != Syntax::JsonLines {
             return Box::new(std::iter::once(self.document()));
@@ -120,13 +119,13 @@ impl Source {
             let message = error.to_string();
             if message.starts_with("recursion limit") {
                 return anyhow!(
-                    "{}:{line}:{column}: more than 127 nested levels, the most that is read",
+                    "{}:{line}:{column}: exceeds the limit of 127 nested levels",
                     self.name
                 );
             }
-            anyhow!("{}:{line}:{column}: invalid JSON: {}", self.name, bare(&message))
+            anyhow!("{}:{line}:{column}: invalid JSON: {}", self.name, first_line(&message))
         })?;
-        Ok(self.holds(value, Some(text), line))
+        Ok(self.to_document(value, Some(text), line))
     }
 
     fn yaml(&self) -> anyhow::Result<Document<'_>> {
@@ -138,23 +137,25 @@ impl Source {
             let message = error.to_string();
             let message = match error {
                 serde_saphyr::Error::MultipleDocuments { .. } => "more than one document",
-                serde_saphyr::Error::DuplicateMappingKey { .. } => "a key that is there already",
-                // Where an alias breaks the budget its error is wrapped.
-                _ if message.starts_with("budget") => "more levels, nodes or aliases than are read",
-                _ => bare(&message),
+                serde_saphyr::Error::DuplicateMappingKey { .. } => "duplicate key",
+                // An alias that exceeds the budget has a wrapped error.
+                _ if message.starts_with("budget") => {
+                    "exceeds the limits on levels, nodes or aliases"
+                }
+                _ => first_line(&message),
             };
             anyhow!("{}{place}: invalid YAML: {message}", self.name)
         })?;
-        Ok(self.holds(value, None, 1))
+        Ok(self.to_document(value, None, 1))
     }
 
-    fn holds<'a>(&self, value: Value, text: Option<&'a str>, line: usize) -> Document<'a> {
+    fn to_document<'a>(&self, value: Value, text: Option<&'a str>, line: usize) -> Document<'a> {
         Document { source: self.name.clone(), name: self.name.clone(), line, text, value }
     }
 }
 
 impl Syntax {
-    fn of(path: &Path) -> Self {
+    fn from_extension(path: &Path) -> Self {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("yaml" | "yml") => Self::Yaml,
             Some("jsonl" | "ndjson") => Self::JsonLines,
@@ -171,24 +172,22 @@ impl Syntax {
     }
 }
 
-/// Reads the one value of `path` (`-` is standard input): what a verb that needs no positions wants.
-pub(crate) fn value(path: &Path) -> anyhow::Result<Value> {
+/// Reads `path`, or standard input if it is `-`, as one value, for verbs that need no positions.
+pub(crate) fn read_value(path: &Path) -> anyhow::Result<Value> {
     Ok(Source::read(path)?.document()?.value)
 }
 
-/// Reads the values that a line each of a stream holds, within [`MAX_BYTES`] a line.
-pub(crate) fn line(reader: &mut impl BufRead) -> anyhow::Result<Option<String>> {
+/// Reads one line of at most [`MAX_BYTES`] from standard input. Returns `None` at its end.
+pub(crate) fn read_line(reader: &mut impl BufRead) -> anyhow::Result<Option<String>> {
     let mut bytes = Vec::new();
     reader.take(MAX_BYTES + 1).read_until(b'\n', &mut bytes).context("stdin")?;
     if bytes.is_empty() {
         return Ok(None);
     }
     if bytes.len() as u64 > MAX_BYTES {
-        bail!("stdin: a line of more than {MAX_BYTES} bytes, the most that is read");
+        bail!("stdin: a line exceeds the limit of {MAX_BYTES} bytes");
     }
-    String::from_utf8(bytes)
-        .map(Some)
-        .map_err(|_| anyhow!("stdin: expected UTF-8, found other bytes"))
+    String::from_utf8(bytes).map(Some).map_err(|_| anyhow!("stdin: invalid UTF-8"))
 }
 
 fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
@@ -200,8 +199,8 @@ fn unreadable(name: &str, error: &io::Error) -> anyhow::Error {
     }
 }
 
-/// `message` in one line, without the place that it ends with.
-fn bare(message: &str) -> &str {
+/// Returns the first line of `message`, without the position at its end.
+fn first_line(message: &str) -> &str {
     let line = message.lines().next().unwrap_or_default();
     line.split(" at line ").next().unwrap_or(line)
 }

@@ -1,4 +1,4 @@
-//! What a guard says, on standard error.
+//! The log of a guard, on standard error.
 
 use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,54 +13,54 @@ use toolpact_guard::{Event, Listener};
 
 use crate::terminal::printable;
 
-/// How events are written.
+/// How log lines are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// One line a finding, starting with `toolpact: `.
+pub(crate) enum LogFormat {
+    /// One line per finding, which starts with `toolpact: `.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Events that wait for standard error to take them; those beyond are counted.
+/// Capacity of the queue. Lines that do not fit are dropped and counted.
 const QUEUE: usize = 1024;
 
-/// Writes events on a thread of its own: a client that does not read standard error holds up nothing.
+/// Writes on its own thread, so that a client that does not read standard error blocks nothing.
 #[derive(Clone)]
 pub(crate) struct Log {
     queue: SyncSender<Entry>,
-    lost: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
 }
 
 enum Entry {
     Event(Event),
-    /// What is neither good nor bad, and the server that it is about.
-    Told(Option<String>, String),
+    /// A message, and the server that it is about.
+    Info(Option<String>, String),
     Close(mpsc::Sender<()>),
 }
 
 impl Log {
-    /// Starts writing.
-    pub(crate) fn open(format: Format) -> Self {
+    /// Starts the thread.
+    pub(crate) fn open(format: LogFormat) -> Self {
         let (queue, entries) = sync_channel(QUEUE);
-        let lost = Arc::new(AtomicU64::new(0));
-        let count = Arc::clone(&lost);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&dropped);
         thread::spawn(move || {
             for entry in entries {
-                let lost = count.swap(0, Ordering::Relaxed);
-                if lost > 0 {
+                let missing = count.swap(0, Ordering::Relaxed);
+                if missing > 0 {
                     let _ = write(
                         format,
-                        &format!("warning: {lost} lines left out"),
-                        || json!({ "severity": "warning", "message": format!("{lost} lines left out") }),
+                        &format!("warning: {missing} log lines dropped"),
+                        || json!({ "severity": "warning", "message": format!("{missing} log lines dropped") }),
                     );
                 }
                 match entry {
                     Entry::Event(event) => {
                         let _ = write(format, &event.to_string(), || event.to_json());
                     }
-                    Entry::Told(server, text) => {
+                    Entry::Info(server, text) => {
                         let value = || {
                             let mut value = json!({ "severity": "info", "message": text });
                             if let Some(server) = server {
@@ -77,21 +77,21 @@ impl Log {
                 }
             }
         });
-        Self { queue, lost }
+        Self { queue, dropped }
     }
 
-    /// Says what is neither good nor bad.
-    pub(crate) fn tell(&self, server: Option<String>, text: String) {
-        self.add(Entry::Told(server, text));
+    /// Logs a message about `server`, or about the guard.
+    pub(crate) fn info(&self, server: Option<String>, text: String) {
+        self.add(Entry::Info(server, text));
     }
 
     fn add(&self, entry: Entry) {
         if self.queue.try_send(entry).is_err() {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Waits until all is written, for a moment.
+    /// Waits up to a second until the queue is written.
     pub(crate) fn close(&self) {
         let (done, closed) = mpsc::channel();
         if self.queue.try_send(Entry::Close(done)).is_ok() {
@@ -106,11 +106,15 @@ impl Listener for Log {
     }
 }
 
-fn write(format: Format, text: &str, value: impl FnOnce() -> serde_json::Value) -> io::Result<()> {
+fn write(
+    format: LogFormat,
+    text: &str,
+    value: impl FnOnce() -> serde_json::Value,
+) -> io::Result<()> {
     let line = match format {
-        Format::Text => format!("toolpact: {}\n", printable(text)),
-        Format::Json => format!("{}\n", value()),
+        LogFormat::Text => format!("toolpact: {}\n", printable(text)),
+        LogFormat::Json => format!("{}\n", value()),
     };
-    // In one piece: the server writes to the same place.
+    // In one call: the server writes to standard error as well.
     io::stderr().lock().write_all(line.as_bytes())
 }

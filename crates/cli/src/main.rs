@@ -1,9 +1,10 @@
-//! The `toolpact` command: one verb, one file.
+//! The `toolpact` command.
 
 mod address;
 mod demo;
 mod excerpt;
 mod exit;
+mod format;
 mod input;
 mod live;
 mod log;
@@ -23,5 +24,5 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    exit::code(verbs::Toolpact::parse().run())
+    exit::exit_code(verbs::Toolpact::parse().run())
 }

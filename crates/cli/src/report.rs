@@ -1,41 +1,33 @@
-//! Verdicts as people and programs read them.
+//! Writes verdicts of `toolpact check`.
 
 use std::io::{self, Write};
 
-use clap::ValueEnum;
 use serde_json::{Value, json};
 use toolpact_schema::{Measured, Schema, SchemaError, Verdict, Violation};
 
 use crate::excerpt::{Positions, Remark};
+use crate::format::Format;
 use crate::input::Document;
 use crate::terminal::{BAD, DIM, GOOD, printable};
 
-/// How results are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// With the lines of the file that a finding is about.
-    #[default]
-    Full,
-    /// One line a finding: `file:line:column`, place, what is wrong.
-    Concise,
-    /// One JSON object a line.
-    Json,
-}
-
-/// Writes results in one [`Format`].
+/// Writes verdicts in one [`Format`].
 pub(crate) struct Report<W> {
     format: Format,
     out: W,
 }
 
 impl<W: Write> Report<W> {
-    /// Results in `format` to `out`, which takes colours or strips them.
+    /// Writes to `out`, which keeps or strips colours.
     pub(crate) const fn new(format: Format, out: W) -> Self {
         Self { format, out }
     }
 
-    /// The schema stood the test, and no instance was asked about.
-    pub(crate) fn admitted(&mut self, document: &Document<'_>, schema: &Schema) -> io::Result<()> {
+    /// Writes that the schema can be used.
+    pub(crate) fn write_admitted(
+        &mut self,
+        document: &Document<'_>,
+        schema: &Schema,
+    ) -> io::Result<()> {
         let dialect = schema.dialect();
         if self.format == Format::Json {
             let line = json!({
@@ -47,8 +39,12 @@ impl<W: Write> Report<W> {
         writeln!(self.out, "{name}: {GOOD}admitted{GOOD:#} {DIM}({dialect}){DIM:#}")
     }
 
-    /// The schema was not admitted.
-    pub(crate) fn refused(&mut self, doc: &Document<'_>, error: &SchemaError) -> io::Result<()> {
+    /// Writes why the schema cannot be used.
+    pub(crate) fn write_refused(
+        &mut self,
+        doc: &Document<'_>,
+        error: &SchemaError,
+    ) -> io::Result<()> {
         let hint = error.kind.hint();
         let message = error.kind.to_string();
         let positions = positions(doc);
@@ -59,12 +55,12 @@ impl<W: Write> Report<W> {
                 let remark = Remark { title, label: "", hint: hint.as_deref() };
                 let text = match &positions {
                     Some(positions) => positions.render(&error.pointer, &remark),
-                    None => remark.plain(&doc.name),
+                    None => remark.render_without_excerpt(&doc.name),
                 };
                 writeln!(self.out, "{text}\n")
             }
             Format::Concise => {
-                let name = located(&doc.source, place);
+                let name = with_position(&doc.source, place);
                 let line = with_hint(format!("{name}: {error}"), hint.as_deref());
                 writeln!(self.out, "{}", printable(&line))
             }
@@ -80,10 +76,14 @@ impl<W: Write> Report<W> {
         }
     }
 
-    /// The verdict on an instance.
-    pub(crate) fn verdict(&mut self, doc: &Document<'_>, measured: &Measured) -> io::Result<()> {
+    /// Writes the verdict on an instance.
+    pub(crate) fn write_verdict(
+        &mut self,
+        doc: &Document<'_>,
+        measured: &Measured,
+    ) -> io::Result<()> {
         if self.format == Format::Json {
-            return writeln!(self.out, "{}", as_json(doc, measured));
+            return writeln!(self.out, "{}", verdict_json(doc, measured));
         }
         let name = printable(&doc.name);
         match &measured.verdict {
@@ -94,7 +94,7 @@ impl<W: Write> Report<W> {
             Verdict::Invalid(violations) => {
                 let positions = positions(doc);
                 for violation in violations {
-                    self.violation(doc, positions.as_ref(), violation)?;
+                    self.write_violation(doc, positions.as_ref(), violation)?;
                 }
                 if violations.omitted() {
                     writeln!(self.out, "{name}: {BAD}invalid{BAD:#}: … and more")?;
@@ -104,7 +104,7 @@ impl<W: Write> Report<W> {
         }
     }
 
-    fn violation(
+    fn write_violation(
         &mut self,
         doc: &Document<'_>,
         positions: Option<&Positions<'_>>,
@@ -112,7 +112,7 @@ impl<W: Write> Report<W> {
     ) -> io::Result<()> {
         if self.format == Format::Concise {
             let place = positions.and_then(|p| p.line_column(&violation.instance));
-            let line = format!("{}: {violation}", located(&doc.source, place));
+            let line = format!("{}: {violation}", with_position(&doc.source, place));
             return writeln!(self.out, "{}", printable(&line));
         }
         let remark = Remark {
@@ -122,13 +122,13 @@ impl<W: Write> Report<W> {
         };
         let text = match positions {
             Some(positions) => positions.render(&violation.instance, &remark),
-            None => remark.plain(&doc.name),
+            None => remark.render_without_excerpt(&doc.name),
         };
         writeln!(self.out, "{text}\n")
     }
 }
 
-fn as_json(doc: &Document<'_>, measured: &Measured) -> Value {
+fn verdict_json(doc: &Document<'_>, measured: &Measured) -> Value {
     let mut line = json!({ "instance": doc.name });
     match &measured.verdict {
         Verdict::Valid => line["verdict"] = "valid".into(),
@@ -156,10 +156,10 @@ fn as_json(doc: &Document<'_>, measured: &Measured) -> Value {
 }
 
 fn positions<'a>(doc: &'a Document<'_>) -> Option<Positions<'a>> {
-    doc.text.map(|text| Positions::of(&doc.source, text, doc.line))
+    doc.text.map(|text| Positions::parse(&doc.source, text, doc.line))
 }
 
-fn located(name: &str, place: Option<(usize, usize)>) -> String {
+fn with_position(name: &str, place: Option<(usize, usize)>) -> String {
     place.map_or_else(|| name.to_owned(), |(line, column)| format!("{name}:{line}:{column}"))
 }
 

@@ -1,4 +1,4 @@
-//! Writing a document again with its tools or its result in another shape.
+//! Converts the tools or the result of a document, for `toolpact project` and `toolpact lift`.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -7,66 +7,66 @@ use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
 use toolpact_contract::{Form, ProjectError, Revision};
 
-use crate::exit::Outcome;
+use crate::exit::Exit;
 use crate::input;
 use crate::shape::Shape;
 use crate::terminal;
 
-/// A way to give tools and results another shape.
+/// A conversion of tools and results.
 pub(crate) trait Reshape {
-    /// The tool in the other shape, and how its output travels between the two.
+    /// Converts a tool. Also returns the form of its output.
     fn tool(&self, tool: &Value) -> Result<(Value, Form), ProjectError>;
 
-    /// A result of a tool whose output travels as `form` says.
+    /// Converts a result of a tool whose output has this form.
     fn result(&self, result: &Value, form: Form) -> Result<Value, ProjectError>;
 }
 
-/// The revision called `name`; one that is not known is legacy, and probably a slip.
-pub(crate) fn revision(name: &str) -> Revision {
+/// Parses a revision. Warns if it is unknown, which is probably a typing error; an unknown one counts as legacy.
+pub(crate) fn parse_revision(name: &str) -> Revision {
     let revision = Revision::from(name);
     if !revision.is_natural() && !Revision::PUBLISHED.contains(&revision) {
         let known = Revision::PUBLISHED.map(|revision| revision.to_string()).join(", ");
-        terminal::warn(&format!(
-            "no revision `{name}` is known, taken for one before 2026-07-28; known are {known}"
+        terminal::print_warning(&format!(
+            "unknown revision `{name}` is treated as one before 2026-07-28; known revisions are {known}"
         ));
     }
     revision
 }
 
-/// Reads `document`, and `tool` where it holds a result, and writes it to standard output.
+/// Converts `document` and writes it to standard output. `tool` is the file of the tool if the document is a result.
 pub(crate) fn run(
     document: &Path,
     tool: Option<&Path>,
     reshape: &impl Reshape,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Exit> {
     if document.as_os_str() == "-" && tool.is_some_and(|tool| tool.as_os_str() == "-") {
-        bail!("`-` is given more than once, standard input can be read only once");
+        bail!("`-` appears more than once; standard input can be read only once");
     }
     let name = document.display();
-    let mut value = input::value(document)?;
-    let mut outcome = Outcome::Clean;
-    match (Shape::of(&mut value), tool) {
+    let mut value = input::read_value(document)?;
+    let mut exit = Exit::Clean;
+    match (Shape::find(&mut value), tool) {
         (Some(Shape::Tools(tools)), None) => {
-            tools.retain_mut(|tool| each(tool, reshape, &mut outcome).is_some());
+            tools.retain_mut(|tool| reshape_tool(tool, reshape, &mut exit).is_some());
         }
-        (Some(Shape::Tool(tool)), None) => drop(each(tool, reshape, &mut outcome)),
+        (Some(Shape::Tool(tool)), None) => drop(reshape_tool(tool, reshape, &mut exit)),
         (Some(Shape::Result(result)), tool) => {
             let form = match tool {
-                Some(path) => form(path, reshape, &mut outcome)?,
+                Some(path) => read_form(path, reshape, &mut exit)?,
                 None => Form::Undeclared,
             };
             *result = reshape.result(result, form).with_context(|| name.to_string())?;
         }
-        (Some(_), Some(_)) => bail!("{name}: holds tools, `--tool` goes with the result of a call"),
+        (Some(_), Some(_)) => bail!("{name}: contains tools; `--tool` is for the result of a call"),
         (None, _) => bail!("{name}: expected tools or the result of a call, found neither"),
     }
     writeln!(io::stdout().lock(), "{value:#}")?;
-    Ok(outcome)
+    Ok(exit)
 }
 
-/// Gives `tool` the other shape. One whose output schema cannot get it goes without that schema; `None`
-/// for what is no tool at all.
-fn each(tool: &mut Value, reshape: &impl Reshape, outcome: &mut Outcome) -> Option<Form> {
+/// Converts `tool` in place. If its output schema cannot be converted, the schema is removed. Returns `None` if the
+/// value is not a tool.
+fn reshape_tool(tool: &mut Value, reshape: &impl Reshape, exit: &mut Exit) -> Option<Form> {
     let error = match reshape.tool(tool) {
         Ok((shaped, form)) => {
             *tool = shaped;
@@ -74,19 +74,20 @@ fn each(tool: &mut Value, reshape: &impl Reshape, outcome: &mut Outcome) -> Opti
         }
         Err(error) => error,
     };
-    *outcome = Outcome::Findings;
+    *exit = Exit::Findings;
     let name = tool.get("name").and_then(Value::as_str).unwrap_or("without a name").to_owned();
     let without = tool.as_object_mut().and_then(|members| members.shift_remove("outputSchema"));
-    let left_out = if without.is_some() { "its output schema is left out" } else { "left out" };
-    terminal::complain(&anyhow!("tool {name}: {error}; {left_out}"));
+    let action = if without.is_some() { "its output schema is left out" } else { "left out" };
+    terminal::print_error(&anyhow!("tool {name}: {error}; {action}"));
     without.map(|_| Form::Undeclared)
 }
 
-fn form(path: &Path, reshape: &impl Reshape, outcome: &mut Outcome) -> anyhow::Result<Form> {
+/// Reads the tool at `path` and returns the form of its output.
+fn read_form(path: &Path, reshape: &impl Reshape, exit: &mut Exit) -> anyhow::Result<Form> {
     let name = path.display();
-    let mut value = input::value(path)?;
-    match Shape::of(&mut value) {
-        Some(Shape::Tool(tool)) => Ok(each(tool, reshape, outcome).unwrap_or_default()),
+    let mut value = input::read_value(path)?;
+    match Shape::find(&mut value) {
+        Some(Shape::Tool(tool)) => Ok(reshape_tool(tool, reshape, exit).unwrap_or_default()),
         _ => bail!("{name}: expected one tool"),
     }
 }

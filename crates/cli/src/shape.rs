@@ -1,8 +1,8 @@
-//! Documents that hold tools or the result of a call, and changing them in place.
+//! Finds the tools or the result in a document.
 
 use serde_json::Value;
 
-/// What a document holds.
+/// The content of a document.
 pub(crate) enum Shape<'a> {
     /// A list of tools.
     Tools(&'a mut Vec<Value>),
@@ -13,9 +13,9 @@ pub(crate) enum Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// What `document` holds: a `tools/list` or `tools/call` result, a JSON-RPC response with one, an
-    /// array of tools, or one tool.
-    pub(crate) fn of(document: &'a mut Value) -> Option<Self> {
+    /// Finds the content of `document`: a `tools/list` or `tools/call` result, a JSON-RPC response with one, an array of
+    /// tools, or one tool.
+    pub(crate) fn find(document: &'a mut Value) -> Option<Self> {
         let has =
             |value: &Value, names: &[&str]| names.iter().any(|name| value.get(name).is_some());
         let is_response = has(document, &["jsonrpc"]) || !has(document, &["tools", "inputSchema"]);

@@ -1,8 +1,7 @@
-//! Findings as people read them.
+//! Writes findings of `toolpact judge`.
 
 use std::io::{self, Write};
 
-use clap::ValueEnum;
 use serde_json::{Value, json};
 use toolpact_contract::{Action, Finding, JudgedTools, Severity};
 
@@ -10,20 +9,8 @@ use crate::excerpt::Positions;
 use crate::input::Document;
 use crate::terminal::{BAD, DIM, GOOD, printable};
 
-/// How findings are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// A table for each list.
-    #[default]
-    Full,
-    /// One line a finding: `file:line:column`, the rule, the tool, the place, what is wrong.
-    Concise,
-    /// One JSON object a list: the tools that stay, with their digests, and the findings.
-    Json,
-}
-
-/// The most characters that a column is made wide for; longer ones push the rest of their line.
-const WIDEST: usize = 60;
+/// The widest column in characters. Longer cells move the rest of their line.
+const MAX_WIDTH: usize = 60;
 
 /// The findings of one list.
 pub(crate) struct Findings<'a> {
@@ -31,72 +18,72 @@ pub(crate) struct Findings<'a> {
     name: &'a str,
     /// The name of its file.
     source: &'a str,
-    /// The list after judgement.
+    /// The checked list.
     judged: &'a JudgedTools,
-    /// The line and the column of each finding, as far as they are known.
-    places: Vec<Option<(usize, usize)>>,
+    /// The line and the column of each finding, if known.
+    positions: Vec<Option<(usize, usize)>>,
 }
 
-/// The findings whose place in the file is looked up: each takes a walk through the file.
-const PLACED: usize = 200;
+/// The most findings whose position is looked up: each lookup walks through the file.
+const MAX_POSITIONS: usize = 200;
 
 impl<'a> Findings<'a> {
-    /// The findings of `judged`, which came from `document`.
-    pub(crate) fn of(document: &'a Document<'_>, judged: &'a JudgedTools) -> Self {
+    /// The findings about `judged`, which was read from `document`.
+    pub(crate) fn new(document: &'a Document<'_>, judged: &'a JudgedTools) -> Self {
         let positions = document
             .text
             .filter(|_| !judged.findings.is_empty())
-            .map(|text| Positions::of(&document.source, text, document.line));
-        let place = |finding: &Finding| {
+            .map(|text| Positions::parse(&document.source, text, document.line));
+        let position = |finding: &Finding| {
             let mut at = judged.at.clone();
             if let Some(index) = finding.index {
                 at.push(index);
             }
             positions.as_ref()?.line_column(&at.concat(&finding.pointer))
         };
-        let places = judged.findings.iter().take(PLACED).map(place).collect();
-        Self { name: &document.name, source: &document.source, judged, places }
+        let positions = judged.findings.iter().take(MAX_POSITIONS).map(position).collect();
+        Self { name: &document.name, source: &document.source, judged, positions }
     }
 
-    fn place(&self, index: usize) -> Option<(usize, usize)> {
-        self.places.get(index).copied().flatten()
+    fn position(&self, index: usize) -> Option<(usize, usize)> {
+        self.positions.get(index).copied().flatten()
     }
 
-    /// One line a finding, in columns: severity, rule, tool, place, what is wrong.
-    pub(crate) fn table(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes a table with one line per finding: severity, rule, tool, pointer, message.
+    pub(crate) fn write_table(&self, out: &mut impl Write) -> io::Result<()> {
         let name = printable(self.name);
-        let kept = count(self.judged.contracts.len(), "tool");
-        match dropped(self.judged) {
+        let kept = plural(self.judged.contracts.len(), "tool");
+        match count_dropped(self.judged) {
             _ if self.judged.list.is_none() => writeln!(out, "{name}: {BAD}nothing kept{BAD:#}")?,
             0 => writeln!(out, "{name}: {GOOD}{kept} kept{GOOD:#}")?,
-            gone => writeln!(out, "{name}: {kept} kept, {BAD}{gone} dropped{BAD:#}")?,
+            dropped => writeln!(out, "{name}: {kept} kept, {BAD}{dropped} dropped{BAD:#}")?,
         }
-        let rows: Vec<_> = self.judged.findings.iter().map(row).collect();
+        let rows: Vec<_> = self.judged.findings.iter().map(cells).collect();
         let width = |column: usize| {
             let widths = rows.iter().map(|row| row[column].chars().count());
-            widths.filter(|width| *width <= WIDEST).max().unwrap_or_default()
+            widths.filter(|width| *width <= MAX_WIDTH).max().unwrap_or_default()
         };
         let widths = [width(0), width(1), width(2), width(3)];
         for (row, finding) in rows.iter().zip(&self.judged.findings) {
             let style = if finding.severity == Severity::Error { BAD } else { DIM };
-            let [severity, rule, tool, place] = row;
+            let [severity, rule, tool, pointer] = row;
             writeln!(
                 out,
-                "  {style}{severity:0$}{style:#}  {rule:1$}  {tool:2$}  {place:3$}  {what}",
+                "  {style}{severity:0$}{style:#}  {rule:1$}  {tool:2$}  {pointer:3$}  {message}",
                 widths[0],
                 widths[1],
                 widths[2],
                 widths[3],
-                what = printable(&what(finding)),
+                message = printable(&message(finding)),
             )?;
         }
         Ok(())
     }
 
-    /// One line a finding, with the name of the list.
-    pub(crate) fn lines(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes one line per finding, which starts with its position.
+    pub(crate) fn write_lines(&self, out: &mut impl Write) -> io::Result<()> {
         for (index, finding) in self.judged.findings.iter().enumerate() {
-            let line = match self.place(index) {
+            let line = match self.position(index) {
                 Some((line, column)) => format!("{}:{line}:{column}: {finding}", self.source),
                 None => format!("{}: {finding}", self.name),
             };
@@ -105,8 +92,8 @@ impl<'a> Findings<'a> {
         Ok(())
     }
 
-    /// One JSON object: the tools that stay, and the findings.
-    pub(crate) fn json(&self) -> Value {
+    /// Returns one JSON object with the kept tools and the findings.
+    pub(crate) fn to_json(&self) -> Value {
         let kept: Vec<_> = self
             .judged
             .contracts
@@ -120,7 +107,7 @@ impl<'a> Findings<'a> {
             .enumerate()
             .map(|(index, finding)| {
                 let mut object = json!(finding);
-                if let Some((line, column)) = self.place(index) {
+                if let Some((line, column)) = self.position(index) {
                     object["line"] = line.into();
                     object["column"] = column.into();
                 }
@@ -131,26 +118,26 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Sums over several lists.
+/// Totals over several lists.
 #[derive(Default)]
-pub(crate) struct Sums {
+pub(crate) struct Totals {
     lists: usize,
     kept: usize,
     dropped: usize,
     findings: usize,
 }
 
-impl Sums {
-    /// Counts one list.
+impl Totals {
+    /// Adds one list.
     pub(crate) fn add(&mut self, judged: &JudgedTools) {
         self.lists += 1;
         self.kept += judged.contracts.len();
-        self.dropped += dropped(judged);
+        self.dropped += count_dropped(judged);
         self.findings += judged.findings.len();
     }
 
-    /// The sums, for people who judged more than one list.
-    pub(crate) fn tell(&self, out: &mut impl Write) -> io::Result<()> {
+    /// Writes the totals if there is more than one list.
+    pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         if self.lists < 2 {
             return Ok(());
         }
@@ -159,36 +146,38 @@ impl Sums {
     }
 }
 
-fn row(finding: &Finding) -> [String; 4] {
+/// The cells of a row before the message.
+fn cells(finding: &Finding) -> [String; 4] {
     let tool = match (&finding.tool, finding.index) {
         (Some(tool), _) => printable(tool).into_owned(),
         (None, Some(index)) => format!("(tool {index})"),
         (None, None) => String::new(),
     };
-    let place = finding.pointer.to_string();
-    [finding.severity.to_string(), finding.rule.to_owned(), tool, printable(&place).into_owned()]
+    let pointer = finding.pointer.to_string();
+    [finding.severity.to_string(), finding.rule.to_owned(), tool, printable(&pointer).into_owned()]
 }
 
-fn what(finding: &Finding) -> String {
-    let mut what = finding.message.clone();
+/// The message with its hint and what was done.
+fn message(finding: &Finding) -> String {
+    let mut message = finding.message.clone();
     if let Some(hint) = &finding.hint {
-        what = format!("{what} ({hint})");
+        message = format!("{message} ({hint})");
     }
     match finding.action {
-        Action::None => what,
-        action => format!("{what}; {action}"),
+        Action::None => message,
+        action => format!("{message}; {action}"),
     }
 }
 
-/// How many tools were dropped: a tool may have several findings.
-fn dropped(judged: &JudgedTools) -> usize {
+/// Counts the dropped tools. A tool may have several findings.
+fn count_dropped(judged: &JudgedTools) -> usize {
     let is_drop = |finding: &&Finding| finding.action == Action::ToolDropped;
-    let mut places: Vec<_> =
+    let mut indices: Vec<_> =
         judged.findings.iter().filter(is_drop).map(|finding| finding.index).collect();
-    places.dedup();
-    places.len()
+    indices.dedup();
+    indices.len()
 }
 
-fn count(count: usize, noun: &str) -> String {
+fn plural(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

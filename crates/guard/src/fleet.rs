@@ -79,14 +79,8 @@ impl Fleet {
         let router = Arc::new(Router::new(Routes::named(BTreeMap::new(), hosts(&state.config))));
         let status_page = Arc::new(StatusPage::new(Vec::new(), hosts(&state.config)));
         let config = state.config.clone();
-        let fleet = Self {
-            router,
-            status_page,
-            listener,
-            watchdog,
-            memory,
-            state: Mutex::new(state),
-        };
+        let fleet =
+            Self { router, status_page, listener, watchdog, memory, state: Mutex::new(state) };
         fleet.put_in_force(config)?;
         Ok(fleet)
     }
@@ -192,7 +186,8 @@ impl Fleet {
             if terms(member) != terms(old) {
                 member.backend.server().set_settings(config.settings(name));
             }
-            let (new, old) = (launch(&member.config, self.watchdog), launch(&old.config, self.watchdog));
+            let (new, old) =
+                (launch(&member.config, self.watchdog), launch(&old.config, self.watchdog));
             if let Backend::Processes(processes) = &member.backend
                 && new != old
             {

@@ -7,8 +7,6 @@ use std::time::Duration;
 use serde::Serialize;
 use toolpact_contract::{Action, Finding, Outcome, Revision, Side};
 
-
-
 use crate::event::Event;
 use crate::lock::lock;
 

@@ -80,11 +80,12 @@ pub(crate) fn have_duplicate_names<'a>(tools: impl Iterator<Item = &'a Value>) -
 mod tests {
     use std::sync::Arc;
 
-    use super::{BYTES, JudgedTool, ToolCache, TOOLS};
+    use super::{BYTES, JudgedTool, TOOLS, ToolCache};
 
     #[test]
     fn keeps_a_bounded_number() {
-        let nothing = || Arc::new(JudgedTool { contract: None, findings: vec![], refuses_list: false });
+        let nothing =
+            || Arc::new(JudgedTool { contract: None, findings: vec![], refuses_list: false });
         let mut cache = ToolCache::default();
         for n in 0..=TOOLS {
             cache.insert(&n.to_string(), nothing());

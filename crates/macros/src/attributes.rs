@@ -1,39 +1,42 @@
 //! The arguments of `#[tools(…)]` and `#[tool(…)]`.
 
 use darling::{FromMeta, Result, ast::NestedMeta, util::SpannedValue};
-use syn::{Lit, LitStr};
+use syn::{Lit, LitStr, Path};
 
 /// `#[tools(…)]`.
 #[derive(Debug, Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct ServerAttributes {
-    /// The name of the server; that of the package unless set.
+    /// The name of the server. The default is the name of the package.
     pub(crate) name: Option<LitStr>,
-    /// The version of the server; that of the package unless set.
+    /// The version of the server. The default is the version of the package.
     pub(crate) version: Option<LitStr>,
-    /// What a model should know about the server as a whole.
+    /// Instructions for the model about the server as a whole.
     pub(crate) instructions: Option<LitStr>,
-    /// Leaves `ServerHandler` to the author.
+    /// Whether the author implements `ServerHandler`.
     pub(crate) tools_only: bool,
+    /// The path of the crate `toolpact`, for packages that rename it. The default is `::toolpact`.
+    #[darling(rename = "crate")]
+    pub(crate) krate: Option<Path>,
 }
 
 /// `#[tool(…)]`.
 #[derive(Debug, Default, FromMeta)]
 #[darling(default)]
 pub(crate) struct ToolAttributes {
-    /// The name of the tool; that of the method unless set.
+    /// The name of the tool. The default is the name of the method.
     pub(crate) name: Option<LitStr>,
     /// The title for people.
     pub(crate) title: Option<LitStr>,
-    /// The description; the doc comment unless set.
+    /// The description. The default is the doc comment.
     pub(crate) description: Option<LitStr>,
     /// The tool changes nothing.
     pub(crate) read_only: Option<bool>,
     /// The tool may destroy something.
     pub(crate) destructive: Option<bool>,
-    /// Calling it again changes nothing more.
+    /// Repeating a call has no further effect.
     pub(crate) idempotent: Option<bool>,
-    /// The tool reaches beyond the server.
+    /// The tool interacts with the outside world.
     pub(crate) open_world: Option<bool>,
     /// Icons.
     #[darling(multiple)]

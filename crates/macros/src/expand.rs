@@ -1,37 +1,37 @@
-//! From tools to code.
+//! Generates the code for parsed tools.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Ident, Type, spanned::Spanned as _};
+use syn::{Ident, Path, Type, spanned::Spanned as _};
 
 use crate::{
     attributes::Icon,
-    parse::{Parameter, Server, Tool},
+    parse::{Parameter, Tool, ToolsBlock},
 };
 
-/// The block itself, and the implementations that make its methods tools.
-pub(crate) fn expand(server: &Server) -> TokenStream {
-    let Server { item, tools, attributes } = server;
+/// Generates the block itself and the implementations that make its methods tools.
+pub(crate) fn expand(block: &ToolsBlock) -> TokenStream {
+    let ToolsBlock { item, tools, attributes, krate } = block;
     let kind = &item.self_ty;
     let (generics, _, bounds) = item.generics.split_for_impl();
-    let routes = tools.iter().map(|tool| route(kind, tool));
-    let routes = quote!(::toolpact::Toolbox::new(::std::vec::Vec::from([#(#routes),*])));
-    // A static cannot depend on the parameters of the type.
+    let routes = tools.iter().map(|tool| route(krate, kind, tool));
+    let routes = quote!(#krate::Toolbox::new(::std::vec::Vec::from([#(#routes),*])));
+    // A static cannot depend on the generic parameters of the type.
     let toolbox = if item.generics.params.is_empty() {
         quote! {
-            static TOOLBOX: ::std::sync::OnceLock<::toolpact::Toolbox<#kind>> =
+            static TOOLBOX: ::std::sync::OnceLock<#krate::Toolbox<#kind>> =
                 ::std::sync::OnceLock::new();
             TOOLBOX.get_or_init(|| #routes)
         }
     } else {
-        quote!(::toolpact::__private::toolbox(|| #routes))
+        quote!(#krate::__private::toolbox(|| #routes))
     };
-    let handler = (!attributes.tools_only).then(|| handler(server));
+    let handler = (!attributes.tools_only).then(|| handler(block));
     quote! {
         #item
 
-        impl #generics ::toolpact::Tools for #kind #bounds {
-            fn toolbox() -> &'static ::toolpact::Toolbox<Self> {
+        impl #generics #krate::Tools for #kind #bounds {
+            fn toolbox() -> &'static #krate::Toolbox<Self> {
                 #toolbox
             }
         }
@@ -40,22 +40,25 @@ pub(crate) fn expand(server: &Server) -> TokenStream {
     }
 }
 
-fn route(server: &Type, tool: &Tool) -> TokenStream {
+/// Generates the name of a tool and its `Route`.
+fn route(krate: &Path, server: &Type, tool: &Tool) -> TokenStream {
     let name = tool.name();
     let fields: Vec<_> =
-        tool.parameters.iter().enumerate().map(|(at, one)| field(at, one)).collect();
+        tool.parameters.iter().enumerate().map(|(at, one)| field(krate, at, one)).collect();
     let structures = fields.iter().map(|field| &field.structure);
     let describe = fields.iter().map(|Field { kind, named, .. }| {
         let span = kind.span();
+        let krate = respan(krate, span);
         quote_spanned! { span=>
-            ::toolpact::__private::fits(&(&::toolpact::__private::Taken::<#kind>::new()).fit());
-            ::toolpact::__private::describe::<#kind, #named, _>(input);
+            #krate::__private::assert_allowed(&(&#krate::__private::ParameterType::<#kind>::new()).check());
+            #krate::__private::describe::<#kind, #named, _>(input);
         }
     });
     let take = fields.iter().map(|Field { variable, kind, named, .. }| {
         let span = kind.span();
+        let krate = respan(krate, span);
         quote_spanned! { span=>
-            let #variable = ::toolpact::__private::take::<#kind, #named, _>(&arguments, &context)?;
+            let #variable = #krate::__private::extract::<#kind, #named, _>(&arguments, &context)?;
         }
     });
     let variables = fields.iter().map(|field| &field.variable);
@@ -63,14 +66,15 @@ fn route(server: &Type, tool: &Tool) -> TokenStream {
     let wait = tool.signature.asyncness.map(|_| quote!(.await));
     let unit = Type::Verbatim(quote!(()));
     let output = tool.output.as_ref().unwrap_or(&unit);
-    let returns = quote!(::toolpact::__private::Returns::<#output>::new());
+    let returns = quote!(#krate::__private::ReturnType::<#output>::new());
     let schema = quote_spanned! { output.span()=> (&(&#returns).success()).schema() };
+    let krate = &respan(krate, output.span());
     let respond = quote_spanned! { output.span()=>
         let returns = #returns;
         match (&returns).split(value) {
             ::core::result::Result::Ok(value) => (&(&returns).success()).respond(value),
             ::core::result::Result::Err(error) => {
-                ::core::result::Result::Err(::toolpact::__private::tool_error(error))
+                ::core::result::Result::Err(#krate::__private::tool_error(error))
             }
         }
     };
@@ -81,10 +85,11 @@ fn route(server: &Type, tool: &Tool) -> TokenStream {
         (#name, {
             #(#structures)*
             #[allow(unused_imports)]
-            use ::toolpact::__private::{
-                Fallible as _, Infallible as _, Misfit as _, Otherwise as _, Output as _, StructuredOutput as _,
+            use #krate::__private::{
+                AllowedParameter as _, ArgsOfNonObject as _, Fallible as _, Infallible as _, Output as _,
+                StructuredOutput as _,
             };
-            ::toolpact::__private::Route::<#server>::new(
+            #krate::__private::Route::<#server>::new(
                 #name,
                 |input| { let _ = &input; #(#describe)* },
                 |server, arguments, context| ::std::boxed::Box::pin(async move {
@@ -100,7 +105,7 @@ fn route(server: &Type, tool: &Tool) -> TokenStream {
     }
 }
 
-/// The parameter of a method, and the structure that stands for it in the schema.
+/// The parameter of a method and the struct that describes it in the schema.
 struct Field<'a> {
     variable: Ident,
     kind: &'a Type,
@@ -108,14 +113,16 @@ struct Field<'a> {
     structure: TokenStream,
 }
 
-/// With attributes of `serde` or `schemars` it is an argument for sure, and the structure has its type.
-/// Without, it may be a part of the request, and the structure is generic: nothing is asked of the type
-/// until the compiler knows which of the two it is.
-fn field(at: usize, parameter: &Parameter) -> Field<'_> {
+/// Generates the struct for one parameter.
+///
+/// A parameter with attributes of `serde` or `schemars` is an argument, and its struct has a field of its type. Without
+/// them the parameter may also be a part of the request. Its struct is generic then, so that the type needs no traits
+/// of an argument until the compiler has decided.
+fn field<'a>(krate: &Path, at: usize, parameter: &'a Parameter) -> Field<'a> {
     let Parameter { name, kind, attributes } = parameter;
     let variable = format_ident!("argument_{at}");
     let Some(name) = name else {
-        let named = quote!(::toolpact::__private::Unnamed);
+        let named = quote!(#krate::__private::Unnamed);
         return Field { variable, kind, named, structure: TokenStream::new() };
     };
     let structure = format_ident!("Argument{at}");
@@ -125,21 +132,22 @@ fn field(at: usize, parameter: &Parameter) -> Field<'_> {
     } else {
         (quote!(<T>), quote!(T))
     };
-    let carried = if is_argument { kind.to_token_stream() } else { quote!(T) };
+    let serde = path_text(&quote!(#krate::__private::serde));
+    let schemars = path_text(&quote!(#krate::__private::schemars));
     let named = if is_argument { quote!(#structure) } else { quote!(#structure<#kind>) };
     let code = quote! {
         #[derive(
-            ::toolpact::__private::serde::Deserialize,
-            ::toolpact::__private::schemars::JsonSchema
+            #krate::__private::serde::Deserialize,
+            #krate::__private::schemars::JsonSchema
         )]
-        #[serde(crate = "::toolpact::__private::serde")]
-        #[schemars(crate = "::toolpact::__private::schemars")]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars)]
         struct #structure #generics {
             #(#attributes)*
             #name: #inner,
         }
-        impl #generics ::toolpact::__private::Carries<#carried> for #structure #generics {
-            fn open(self) -> #carried {
+        impl #generics #krate::__private::SingleField<#inner> for #structure #generics {
+            fn into_field(self) -> #inner {
                 self.#name
             }
         }
@@ -147,6 +155,21 @@ fn field(at: usize, parameter: &Parameter) -> Field<'_> {
     Field { variable, kind, named, structure: code }
 }
 
+/// `path` with another span, so that the compiler reports errors there.
+fn respan(path: &Path, span: Span) -> TokenStream {
+    let respan = |mut token: TokenTree| {
+        token.set_span(span);
+        token
+    };
+    path.to_token_stream().into_iter().map(respan).collect()
+}
+
+/// A path as `serde` and `schemars` take it: text without spaces.
+fn path_text(path: &TokenStream) -> String {
+    path.to_string().replace(' ', "")
+}
+
+/// Generates the builder calls for title, description, annotations, icons and `_meta`.
 fn settings(tool: &Tool) -> TokenStream {
     let attributes = &tool.attributes;
     let title = attributes.title.as_ref().map(|title| quote!(.title(#title)));
@@ -182,10 +205,11 @@ fn option(value: Option<&impl ToTokens>) -> TokenStream {
     }
 }
 
-fn handler(server: &Server) -> TokenStream {
-    let kind = &server.item.self_ty;
-    let (generics, _, bounds) = server.item.generics.split_for_impl();
-    let attributes = &server.attributes;
+/// Generates the implementation of `ServerHandler`.
+fn handler(block: &ToolsBlock) -> TokenStream {
+    let ToolsBlock { item, attributes, krate, .. } = block;
+    let kind = &item.self_ty;
+    let (generics, _, bounds) = item.generics.split_for_impl();
     let name = attributes
         .name
         .as_ref()
@@ -197,35 +221,35 @@ fn handler(server: &Server) -> TokenStream {
     let instructions =
         attributes.instructions.as_ref().map(|text| quote!(.with_instructions(#text)));
     quote! {
-        impl #generics ::toolpact::__private::rmcp::ServerHandler for #kind #bounds {
-            fn get_info(&self) -> ::toolpact::__private::rmcp::model::ServerConfig {
-                ::toolpact::__private::server_config(#name, #version)#instructions
+        impl #generics #krate::__private::rmcp::ServerHandler for #kind #bounds {
+            fn get_info(&self) -> #krate::__private::rmcp::model::ServerConfig {
+                #krate::__private::server_config(#name, #version)#instructions
             }
 
-            fn get_tool(&self, name: &str) -> ::core::option::Option<::toolpact::__private::rmcp::model::Tool> {
-                <Self as ::toolpact::Tools>::toolbox().tool(name).cloned()
+            fn get_tool(&self, name: &str) -> ::core::option::Option<#krate::__private::rmcp::model::Tool> {
+                <Self as #krate::Tools>::toolbox().tool(name).cloned()
             }
 
             async fn list_tools(
                 &self,
-                _: ::core::option::Option<::toolpact::__private::rmcp::model::PaginatedRequestParams>,
-                _: ::toolpact::__private::Context,
+                _: ::core::option::Option<#krate::__private::rmcp::model::PaginatedRequestParams>,
+                _: #krate::__private::Context,
             ) -> ::core::result::Result<
-                ::toolpact::__private::rmcp::model::ListToolsResult,
-                ::toolpact::__private::rmcp::ErrorData,
+                #krate::__private::rmcp::model::ListToolsResult,
+                #krate::__private::rmcp::ErrorData,
             > {
-                ::core::result::Result::Ok(::toolpact::__private::fixed_list::<Self>())
+                ::core::result::Result::Ok(#krate::__private::fixed_list::<Self>())
             }
 
             async fn call_tool(
                 &self,
-                request: ::toolpact::__private::rmcp::model::CallToolRequestParams,
-                context: ::toolpact::__private::Context,
+                request: #krate::__private::rmcp::model::CallToolRequestParams,
+                context: #krate::__private::Context,
             ) -> ::core::result::Result<
-                ::toolpact::__private::rmcp::model::CallToolResponse,
-                ::toolpact::__private::rmcp::ErrorData,
+                #krate::__private::rmcp::model::CallToolResponse,
+                #krate::__private::rmcp::ErrorData,
             > {
-                <Self as ::toolpact::Tools>::toolbox().call(self, request, context).await
+                <Self as #krate::Tools>::toolbox().call(self, request, context).await
             }
         }
     }

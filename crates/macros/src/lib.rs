@@ -1,6 +1,6 @@
-//! The attribute `#[tools]` of toolpact: methods become tools.
+//! The attribute macro `#[toolpact::tools]`, which turns methods into MCP tools.
 //!
-//! Use it as `#[toolpact::tools]`; its documentation is there.
+//! Depend on the crate `toolpact`, which re-exports and documents it.
 
 mod attributes;
 mod expand;
@@ -14,18 +14,26 @@ use proc_macro::TokenStream;
 use proc_macro2::TokenStream as TokenStream2;
 use syn::{Error, ItemImpl, Result, parse_macro_input};
 
-/// Makes the methods marked with `#[tool]` the tools of a server.
+/// Turns the methods marked with `#[tool]` into the tools of a server.
 ///
-/// See the documentation of the crate `toolpact`.
+/// Parameters become the input schema, the return type becomes the output schema, and doc comments become descriptions.
+/// The front page of the crate `toolpact` lists the types and attributes that tools support.
+///
+/// | attribute | effect |
+/// | --- | --- |
+/// | `name = "…"`, `version = "…"` | name and version of the server; by default those of the package |
+/// | `instructions = "…"` | instructions for the model about the server as a whole |
+/// | `tools_only` | generates no `ServerHandler`: the author implements it, for prompts and resources |
+/// | `crate = "…"` | path of the crate `toolpact`, for packages that rename it in `Cargo.toml` |
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as ItemImpl);
     compile(attribute.into(), item).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Parse, validate, expand.
+/// Parses, validates and expands.
 fn compile(attribute: TokenStream2, item: ItemImpl) -> Result<TokenStream2> {
-    let server = parse::parse(attribute, item)?;
-    validate::validate(&server)?;
-    Ok(expand::expand(&server))
+    let block = parse::parse(attribute, item)?;
+    validate::validate(&block)?;
+    Ok(expand::expand(&block))
 }

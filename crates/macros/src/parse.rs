@@ -1,41 +1,43 @@
-//! From an `impl` block to its tools.
+//! Parses an `impl` block into its tools.
 
 use darling::{FromMeta as _, ast::NestedMeta};
 use proc_macro2::TokenStream;
 use syn::{
     Attribute, Error, Expr, ExprLit, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Lit, Meta, Pat,
-    Result, ReturnType, Signature, Type, parse_quote,
+    Path, Result, ReturnType, Signature, Type, parse_quote,
 };
 
 use crate::attributes::{ServerAttributes, ToolAttributes};
 
 /// An `impl` block with tools.
-pub(crate) struct Server {
+pub(crate) struct ToolsBlock {
     pub(crate) attributes: ServerAttributes,
-    /// The block without what only this macro understands.
+    /// The block without the attributes of this macro.
     pub(crate) item: ItemImpl,
     pub(crate) tools: Vec<Tool>,
+    /// The path of the crate `toolpact`.
+    pub(crate) krate: Path,
 }
 
 /// A method that is a tool.
 pub(crate) struct Tool {
     pub(crate) attributes: ToolAttributes,
-    /// The conditions under which it is there at all.
+    /// Its `cfg` attributes.
     pub(crate) conditions: Vec<Attribute>,
     /// The doc comment.
     pub(crate) doc: Option<String>,
     pub(crate) signature: Signature,
     pub(crate) parameters: Vec<Parameter>,
-    /// What it returns; nothing for the unit type.
+    /// The return type; `None` for the unit type.
     pub(crate) output: Option<Type>,
 }
 
 /// A parameter after the receiver.
 pub(crate) struct Parameter {
-    /// The name; nothing for a pattern.
+    /// The name; `None` for a pattern.
     pub(crate) name: Option<Ident>,
     pub(crate) kind: Type,
-    /// What belongs on the field that stands for it: docs, `schemars`, `serde`.
+    /// The attributes for its field in the schema: docs, `schemars`, `serde`.
     pub(crate) attributes: Vec<Attribute>,
 }
 
@@ -49,8 +51,8 @@ impl Tool {
     }
 }
 
-/// Reads `item` and takes the attributes off that are for this macro.
-pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<Server> {
+/// Parses `item` and removes the attributes of this macro from it.
+pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<ToolsBlock> {
     let attributes = ServerAttributes::from_list(&NestedMeta::parse_meta_list(attribute)?)?;
     let mut tools = Vec::new();
     for member in &mut item.items {
@@ -58,13 +60,14 @@ pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<Server
         if let Some(at) = method.attrs.iter().position(|attr| attr.path().is_ident("tool")) {
             let attribute = method.attrs.remove(at);
             tools.push(tool(&attribute, method)?);
-            // A tool has these forms whether its body needs them or not.
+            // The signature of a tool is fixed, whether its body needs it or not.
             method.attrs.push(parse_quote!(
                 #[allow(clippy::needless_pass_by_value, clippy::unused_async, clippy::unused_self)]
             ));
         }
     }
-    Ok(Server { attributes, item, tools })
+    let krate = attributes.krate.clone().unwrap_or_else(|| parse_quote!(::toolpact));
+    Ok(ToolsBlock { attributes, item, tools, krate })
 }
 
 fn tool(attribute: &Attribute, method: &mut ImplItemFn) -> Result<Tool> {
@@ -109,7 +112,7 @@ fn is_for_field(attribute: &Attribute) -> bool {
     ["doc", "schemars", "serde"].iter().any(|name| attribute.path().is_ident(name))
 }
 
-/// The doc comment in one piece.
+/// Joins the lines of a doc comment.
 fn doc(attributes: &[Attribute]) -> Option<String> {
     let lines: Vec<String> = attributes
         .iter()

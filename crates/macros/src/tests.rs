@@ -1,4 +1,4 @@
-//! Mistakes: each is a compile error at the place it was made.
+//! Tests of the expansion: mistakes are reported where they were made, and a renamed crate is used.
 
 use proc_macro2::TokenStream;
 
@@ -113,4 +113,23 @@ fn the_block_is_the_types_own_and_has_tools() {
 fn what_is_said_of_a_tool_has_a_name() {
     let message = "expected a name before it: `description = …`";
     check("impl S { #[tool(\"Counts.\")] fn a(&self) {} }", &[("\"Counts.\"", message)]);
+}
+
+#[test]
+fn a_renamed_crate_is_used_everywhere() {
+    let source = "impl S {
+        /// Counts.
+        #[tool(name = \"count\", title = \"Count\", read_only, icon = \"x.png\", meta = \"{}\")]
+        async fn a(&self, n: u8, #[serde(default)] m: u8, Args(all): Args<T>) -> Result<u8, E> {}
+    }";
+    for attribute in ["crate = \"renamed\"", "crate = renamed", "crate = \"renamed\", tools_only"] {
+        let item = syn::parse_str(source).unwrap();
+        let code = crate::compile(attribute.parse().unwrap(), item).unwrap().to_string();
+        assert!(code.contains("renamed :: Tools") && !code.contains("toolpact"), "{code}");
+        assert!(code.contains("\"renamed::__private::serde\""), "{code}");
+    }
+    let generic = "impl<T> S<T> { #[tool] fn a(&self) {} }";
+    let item = syn::parse_str(generic).unwrap();
+    let code = crate::compile("crate = \"renamed\"".parse().unwrap(), item).unwrap().to_string();
+    assert!(!code.contains("toolpact"), "{code}");
 }

@@ -1,4 +1,4 @@
-//! Mistakes, each at the place it was made.
+//! Reports mistakes where they were made.
 
 use std::collections::HashSet;
 
@@ -6,29 +6,29 @@ use quote::ToTokens;
 use serde_json::Value;
 use syn::{Error, FnArg, GenericParam, Result, Type};
 
-use crate::parse::{Parameter, Server, Tool};
+use crate::parse::{Parameter, Tool, ToolsBlock};
 
-/// All mistakes in `server`, as one error.
-pub(crate) fn validate(server: &Server) -> Result<()> {
+/// Fails with all mistakes in `block`.
+pub(crate) fn validate(block: &ToolsBlock) -> Result<()> {
     let mut mistakes = Vec::new();
-    if let Some((_, path, _)) = &server.item.trait_ {
+    if let Some((_, path, _)) = &block.item.trait_ {
         mistakes.push(at(path, "expected the type's own `impl` block, found one of a trait"));
     }
-    for parameter in server.item.generics.lifetimes() {
+    for parameter in block.item.generics.lifetimes() {
         mistakes.push(at(parameter, "expected a type that owns its data"));
     }
-    if server.tools.is_empty() {
+    if block.tools.is_empty() {
         mistakes
-            .push(at(&server.item.self_ty, "expected at least one method marked with `#[tool]`"));
+            .push(at(&block.item.self_ty, "expected at least one method marked with `#[tool]`"));
     }
     let mut taken = HashSet::new();
-    for tool in &server.tools {
-        names(tool, &mut taken, &mut mistakes);
-        signature(tool, &mut mistakes);
+    for tool in &block.tools {
+        check_name(tool, &mut taken, &mut mistakes);
+        check_signature(tool, &mut mistakes);
         for parameter in &tool.parameters {
-            check(parameter, &mut mistakes);
+            check_parameter(parameter, &mut mistakes);
         }
-        meta(tool, &mut mistakes);
+        check_meta(tool, &mut mistakes);
     }
     let mut mistakes = mistakes.into_iter();
     let Some(mut all) = mistakes.next() else { return Ok(()) };
@@ -40,10 +40,10 @@ fn at(place: &impl ToTokens, message: &str) -> Error {
     Error::new_spanned(place, message)
 }
 
-/// The form of names that the protocol recommends.
-const LONGEST: usize = 128;
+/// The longest name that the protocol recommends.
+const MAX_NAME_LENGTH: usize = 128;
 
-fn names(tool: &Tool, taken: &mut HashSet<String>, mistakes: &mut Vec<Error>) {
+fn check_name(tool: &Tool, taken: &mut HashSet<String>, mistakes: &mut Vec<Error>) {
     let name = tool.name();
     let mut report = |message: String| {
         mistakes.push(match &tool.attributes.name {
@@ -52,18 +52,18 @@ fn names(tool: &Tool, taken: &mut HashSet<String>, mistakes: &mut Vec<Error>) {
         });
     };
     let allowed = |letter: char| letter.is_ascii_alphanumeric() || "_-.".contains(letter);
-    if name.is_empty() || name.len() > LONGEST || !name.chars().all(allowed) {
+    if name.is_empty() || name.len() > MAX_NAME_LENGTH || !name.chars().all(allowed) {
         report(format!(
-            "expected a tool name of 1 to {LONGEST} letters, digits, `_`, `-` and `.`, found `{name}`"
+            "expected a tool name of 1 to {MAX_NAME_LENGTH} letters, digits, `_`, `-` and `.`, found `{name}`"
         ));
     }
-    // Of several that are there under conditions, one may be.
+    // Tools under `cfg` may share a name: only one of them may be compiled.
     if tool.conditions.is_empty() && !taken.insert(name.clone()) {
         report(format!("expected a name used once, found a second tool `{name}`"));
     }
 }
 
-fn signature(tool: &Tool, mistakes: &mut Vec<Error>) {
+fn check_signature(tool: &Tool, mistakes: &mut Vec<Error>) {
     let signature = &tool.signature;
     match signature.inputs.first() {
         Some(FnArg::Receiver(receiver))
@@ -90,7 +90,7 @@ fn signature(tool: &Tool, mistakes: &mut Vec<Error>) {
     }
 }
 
-fn check(parameter: &Parameter, mistakes: &mut Vec<Error>) {
+fn check_parameter(parameter: &Parameter, mistakes: &mut Vec<Error>) {
     match &parameter.kind {
         Type::Reference(kind) => {
             mistakes
@@ -106,7 +106,7 @@ fn check(parameter: &Parameter, mistakes: &mut Vec<Error>) {
     }
 }
 
-fn meta(tool: &Tool, mistakes: &mut Vec<Error>) {
+fn check_meta(tool: &Tool, mistakes: &mut Vec<Error>) {
     let Some(meta) = &tool.attributes.meta else { return };
     let problem = match serde_json::from_str::<Value>(&meta.value()) {
         Ok(Value::Object(_)) => return,

@@ -60,5 +60,5 @@ impl Faulty {
 
 #[tokio::main]
 async fn main() -> Result<(), toolpact::ServeError> {
-    toolpact::serve(Faulty).await
+    toolpact::serve_cli(Faulty).await
 }

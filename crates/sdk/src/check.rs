@@ -1,4 +1,4 @@
-//! Validation that never holds up other calls.
+//! Validation that does not block the event loop.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,66 +10,66 @@ use toolpact_contract::{
 };
 use toolpact_schema::Schema;
 
-/// Steps of a validation that may run between two turns of the event loop: well below a millisecond.
-const GLANCE: u64 = 50_000;
+/// Fuel of a validation on the event loop: well below a millisecond.
+const INLINE_FUEL: u64 = 50_000;
 
-/// Long validations run side by side on as many threads as there are processors.
-static LONG: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+/// Permits for validations on other threads: one per processor.
+static SLOW_VALIDATIONS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     Arc::new(Semaphore::new(threads))
 });
 
-/// A part of a call to check.
+/// The part of a call to validate.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
+pub(crate) enum CallPart {
     /// The arguments.
     Arguments,
-    /// The result, an object with its structured content in the natural shape.
+    /// The result: an object with its structured content in the natural shape.
     Result,
 }
 
 /// The runtime is shutting down.
 #[derive(Debug)]
-pub(crate) struct Stopped;
+pub(crate) struct RuntimeStopped;
 
-/// Judges `value`, and gives it back with the judgement.
+/// Validates `value` and returns it with the outcome.
 ///
-/// The first look takes little fuel and happens in place. What is not decided by then is judged on another
-/// thread, where it may take as long as its limits allow.
+/// Validates in place first, with little fuel. If that does not suffice, another thread validates with all the fuel
+/// that the limits allow.
 pub(crate) async fn check(
     contract: &Contract,
-    part: Part,
+    part: CallPart,
     value: Value,
     mode: Mode,
-) -> Result<(Value, JudgedCall), Stopped> {
-    let glance = match part {
-        Part::Arguments => judge_arguments_within(contract, Some(&value), mode, GLANCE),
-        Part::Result => judge_result_within(contract, &value, mode, GLANCE),
+) -> Result<(Value, JudgedCall), RuntimeStopped> {
+    let inline = match part {
+        CallPart::Arguments => judge_arguments_within(contract, Some(&value), mode, INLINE_FUEL),
+        CallPart::Result => judge_result_within(contract, &value, mode, INLINE_FUEL),
     };
-    if let Some(judged) = glance {
+    if let Some(judged) = inline {
         return Ok((value, judged));
     }
     let contract = contract.clone();
     // The semaphore is never closed.
-    let permit = Arc::clone(&LONG).acquire_owned().await;
-    let judge = move || {
+    let permit = Arc::clone(&SLOW_VALIDATIONS).acquire_owned().await;
+    let validate = move || {
         let _permit = permit;
         let judged = match part {
-            Part::Arguments => judge_arguments(&contract, Some(&value), mode),
-            Part::Result => judge_result(&contract, &value, mode),
+            CallPart::Arguments => judge_arguments(&contract, Some(&value), mode),
+            CallPart::Result => judge_result(&contract, &value, mode),
         };
         (value, judged)
     };
-    tokio::task::spawn_blocking(judge).await.map_err(|_| Stopped)
+    tokio::task::spawn_blocking(validate).await.map_err(|_| RuntimeStopped)
 }
 
-/// Whether `value` is seen to be valid at first look: the common case, which needs no judgement.
-pub(crate) fn is_seen_valid(schema: &Schema, value: &Value) -> bool {
-    schema.validate_within(value, GLANCE).is_valid()
+/// Whether a validation with little fuel finds `value` valid: the common case, which needs no findings.
+pub(crate) fn is_valid_inline(schema: &Schema, value: &Value) -> bool {
+    schema.validate_within(value, INLINE_FUEL).is_valid()
 }
 
-/// What a refusal says.
-pub(crate) fn text_of(refusal: &serde_json::Map<String, Value>) -> &str {
+/// The text of a refusal.
+pub(crate) fn refusal_text(refusal: &serde_json::Map<String, Value>) -> &str {
     let text = refusal.get("content").and_then(|content| content.get(0)?.get("text")?.as_str());
     text.unwrap_or("refused")
 }

@@ -1,83 +1,70 @@
-//! A contract layer over `rmcp` servers and clients.
+//! MCP tools that keep to their own schemas, on top of `rmcp`, the official SDK.
 //!
-//! [`enforce`] puts any [`rmcp::ServerHandler`] behind the contract of its own tools: tools are judged
-//! before they are listed, arguments and results are validated under a budget, and every client gets the
-//! shape its protocol revision can carry. Everything else passes through.
+//! A whole server:
 //!
-//! ```
-//! use rmcp::ServerHandler;
-//!
-//! #[derive(Clone)]
-//! struct Weather;
-//!
-//! impl ServerHandler for Weather {}
-//!
-//! let server = toolpact::enforce(Weather);
-//! // Served like any other handler: `server.serve(stdio())`, or `StreamableHttpService::new(…)`.
-//! # fn is_handler(_: impl ServerHandler) {}
-//! # is_handler(server);
-//! ```
-//!
-//! # Methods that are tools
-//!
-//! [`tools`] makes methods the tools of a server. Parameters are the input schema, the return type is the
-//! output schema, doc comments are the descriptions:
-//!
-//! ```
-//! use toolpact::{Revision, ToolError, testing};
-//!
+//! ```no_run
 //! #[derive(Clone)]
 //! struct Weather;
 //!
 //! #[toolpact::tools]
 //! impl Weather {
 //!     /// Hourly temperatures of a city.
-//!     #[tool(read_only)]
-//!     async fn forecast(
-//!         &self,
-//!         /// City name.
-//!         city: String,
-//!         #[schemars(range(min = 1, max = 24))] hours: Option<u8>,
-//!     ) -> Result<Vec<f64>, ToolError> {
-//!         if city.is_empty() {
-//!             return Err(ToolError::new("name a city"));
-//!         }
-//!         Ok(vec![68.0; hours.unwrap_or(2).into()])
+//!     #[tool]
+//!     fn forecast(&self, city: String, #[schemars(range(max = 24))] hours: u8) -> Vec<f64> {
+//!         vec![if city == "Oslo" { 2.5 } else { 20.5 }; hours.into()]
 //!     }
 //! }
 //!
-//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), testing::TestError> {
-//! let client = testing::connect(toolpact::enforce(Weather), Revision::V2026_07_28).await?;
-//! let result = client.call("forecast", serde_json::json!({ "city": "Bern", "hours": 30 })).await?;
-//! assert_eq!(
-//!     result["content"][0]["text"],
-//!     "invalid arguments for tool `forecast`:\n#/hours: expected a number ≤ 24, found 30"
-//! );
-//! # Ok(()) }
+//! #[tokio::main]
+//! async fn main() -> Result<(), toolpact::ServeError> {
+//!     toolpact::serve_cli(Weather).await
+//! }
 //! ```
 //!
-//! | a parameter | is |
+//! Parameters become the input schema, the return type becomes the output schema, doc comments become descriptions.
+//! Arguments and results are validated with limited fuel. Every client gets results in the form that its protocol
+//! revision allows.
+//!
+//! | I want to … | use |
 //! | --- | --- |
-//! | with a name, of a type that is `Deserialize` and `JsonSchema` | an argument; not required if it is an `Option` or has `#[serde(default)]` |
+//! | turn methods into tools | [`#[toolpact::tools]`](tools) |
+//! | put an existing `rmcp` server behind the contract of its tools | [`enforce`] |
+//! | run a server as a program, with its command line and log | [`serve_cli`] |
+//! | serve from a program that has its own | [`serve_stdio`], [`Http`] |
+//! | call tools | [`Client`] |
+//! | see in a test what clients of each revision see | [`testing`] |
+//!
+//! # Parameters
+//!
+//! | parameter | meaning |
+//! | --- | --- |
+//! | with a name, of a type that is `Deserialize` and `JsonSchema` | one argument; optional if it is an `Option` or has `#[serde(default)]` |
 //! | `Args(all): Args<T>` | all arguments as one value |
 //! | of a type that is [`FromContext`], such as [`Context`], [`CancellationToken`] or [`Answers`] | a part of the request |
 //!
-//! | a return type | gives |
+//! Attributes of `serde` and `schemars` on a parameter work as on a field. `#[schemars(extend("x-mcp-header" =
+//! "Region"))]` makes clients repeat the argument in an HTTP header.
+//!
+//! # Return types
+//!
+//! | return type | result |
 //! | --- | --- |
-//! | any that is `Serialize` and `JsonSchema` | structured content, with its schema |
+//! | any type that is `Serialize` and `JsonSchema` | structured content, with its schema as the output schema |
 //! | [`Text`], `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`, `CallToolResponse`, `()` | content without an output schema |
 //! | `(Vec<ContentBlock>, T)` | content and structured content |
-//! | [`Reply<T>`](Reply) | structured content, or a question to the client first |
-//! | `Result` of one of these | the same, or a tool error: [`ToolError`], a text, or any error, also boxed or of `anyhow`; `ErrorData` is a protocol error |
+//! | [`Reply<T>`](Reply) | structured content, or a request for input |
+//! | `Result` of one of these | the same, or a tool error: [`ToolError`], text, or any error, also boxed or of `anyhow`. `ErrorData` becomes a protocol error. |
 //!
-//! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon`
-//! (a URI, or `icon(src = "…", mime_type = "…", sizes = "48x48 96x96")`) and `meta` (a JSON object as text); `#[toolpact::tools(…)]` takes `name`, `version` and `instructions` of the server, and
-//! `tools_only` where the type implements `ServerHandler` itself (see [`Toolbox`]).
-//! `#[schemars(extend("x-mcp-header" = "Region"))]` on a parameter has clients repeat it in a header. Mistakes are
-//! compile errors.
+//! # Attributes
 //!
-//! [`rmcp`] and [`schemars`] are here again under their names, so that a server need not name versions that fit, and
-//! [`contract`] and [`schema`] are the crates `toolpact-contract` and `toolpact-schema`:
+//! `#[tool(…)]` takes `name`, `title`, `description`, `read_only`, `destructive`, `idempotent`, `open_world`, `icon` (a
+//! URI, or `icon(src = "…", mime_type = "…", sizes = "48x48 96x96")`) and `meta` (a JSON object as text). Mistakes are
+//! compile errors. [`tools`] lists the attributes of the block, and [`Toolbox`] shows how to add prompts or resources.
+//!
+//! # Re-exported crates
+//!
+//! [`rmcp`] and [`schemars`] are the versions that this crate is built on, [`contract`] and [`schema`] are
+//! `toolpact-contract` and `toolpact-schema`:
 //!
 //! ```
 //! use toolpact::{rmcp::ErrorData, schemars::JsonSchema};
@@ -92,8 +79,6 @@
 //! assert_eq!(toolpact::schemars::schema_for!(City).get("type").unwrap(), "object");
 //! # assert_eq!(error.message, "no such city");
 //! ```
-//!
-//! [`serve`] serves tools, [`Client`] calls them, [`testing`] shows what clients of each revision see of a server, in the same process.
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -102,6 +87,7 @@ mod check;
 #[cfg(feature = "client")]
 mod client;
 mod enforce;
+mod options;
 mod protocol;
 mod report;
 #[cfg(feature = "serve")]
@@ -111,11 +97,14 @@ mod tools;
 
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
-pub use enforce::{Enforced, Options, enforce, enforce_with};
+pub use enforce::{Enforced, enforce, enforce_with};
+#[cfg(feature = "client")]
+pub use options::ClientOptions;
+pub use options::ServerOptions;
 pub use rmcp;
 pub use schemars;
 #[cfg(feature = "serve")]
-pub use serve::{Http, ServeError, serve, serve_stdio, serve_with};
+pub use serve::{Http, ServeError, serve_cli, serve_cli_with, serve_stdio, serve_stdio_with};
 pub use tokio_util::sync::CancellationToken;
 pub use toolpact_contract as contract;
 pub use toolpact_contract::{
@@ -125,3 +114,15 @@ pub use toolpact_macros::tools;
 pub use toolpact_schema as schema;
 pub use toolpact_schema::Limits;
 pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};
+
+/// The Rust code of the README and of the guides, as documentation tests.
+#[cfg(doctest)]
+#[allow(rustdoc::invalid_codeblock_attributes, reason = "`title` names the file of a block")]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/rust-servers.md")]
+    struct RustServers;
+    #[doc = include_str!("../../../docs/validator.md")]
+    struct Validator;
+}

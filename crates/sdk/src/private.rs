@@ -1,4 +1,4 @@
-//! What the code of `#[toolpact::tools]` names. Not part of the interface.
+//! Items that the code of `#[toolpact::tools]` uses. Not part of the public interface.
 
 use std::{
     any::{Any, TypeId},
@@ -13,33 +13,34 @@ pub use serde;
 use serde_json::Value;
 
 pub use crate::tools::{
-    Carries, Context, Fallible, Fit, Infallible, Input, IntoToolError, Misfit, Otherwise, Output,
-    Parameter, Returns, Route, StructuredOutput, Taken, Unnamed,
+    AllowedParameter, ArgsOfNonObject, Context, Fallible, Infallible, InputSchemaBuilder,
+    IntoToolError, IsAllowed, Output, Parameter, ParameterType, ReturnType, Route, SingleField,
+    StructuredOutput, Unnamed,
 };
 use crate::{ToolError, Toolbox, Tools};
 
-/// Refuses a parameter that does not fit.
-pub const fn fits<T: Fit>(_: &T) {}
+/// Does not compile for a parameter that is not allowed.
+pub const fn assert_allowed<T: IsAllowed>(_: &T) {}
 
 /// Adds a parameter to the input schema.
-pub fn describe<P: Parameter<Named, Kind>, Named, Kind>(input: &mut Input) {
+pub fn describe<P: Parameter<Named, Kind>, Named, Kind>(input: &mut InputSchemaBuilder) {
     P::describe(input);
 }
 
-/// The value of a parameter.
-pub fn take<P: Parameter<Named, Kind>, Named, Kind>(
+/// Extracts the value of a parameter.
+pub fn extract<P: Parameter<Named, Kind>, Named, Kind>(
     arguments: &Value,
     context: &Context,
 ) -> Result<P, ToolError> {
-    P::take(arguments, context)
+    P::extract(arguments, context)
 }
 
-/// The error of a tool.
+/// Converts the error of a tool.
 pub fn tool_error<E: IntoToolError<Kind>, Kind>(error: E) -> ToolError {
     error.into_tool_error()
 }
 
-/// The toolbox of a type with parameters, built once for each set of them.
+/// Returns the toolbox of a generic type, built once for each set of parameters.
 pub fn toolbox<S: Send + Sync + 'static>(build: fn() -> Toolbox<S>) -> &'static Toolbox<S> {
     type Built = RwLock<HashMap<TypeId, &'static (dyn Any + Send + Sync)>>;
     static BUILT: LazyLock<Built> = LazyLock::new(Built::default);
@@ -54,25 +55,25 @@ pub fn toolbox<S: Send + Sync + 'static>(build: fn() -> Toolbox<S>) -> &'static 
     if let Some(toolbox) = known(&boxes) {
         return toolbox;
     }
-    // Lives as long as the program, like a static.
+    // Leaked on purpose: it lives as long as the program, like a static.
     let toolbox: &'static Toolbox<S> = Box::leak(Box::new(build()));
     boxes.insert(id, toolbox);
     toolbox
 }
 
-/// How long clients may keep the list of tools that do not change while the server runs, in milliseconds. Without it
-/// a client of 2026-07-28 asks for the list before every call.
-const KEPT: u64 = 300_000;
+/// How long clients may cache the tool list, in milliseconds: it does not change while the server runs. Without it a
+/// client of 2026-07-28 asks for the list before every call.
+const LIST_TTL_MS: u64 = 300_000;
 
-/// The answer to `tools/list` of a server whose tools are those of its type.
+/// Returns the answer to `tools/list` of a server whose tools are those of its type.
 #[must_use]
 pub fn fixed_list<S: Tools>() -> ListToolsResult {
     let mut list = S::toolbox().list();
-    list.ttl_ms = Some(KEPT);
+    list.ttl_ms = Some(LIST_TTL_MS);
     list
 }
 
-/// A server with tools.
+/// Returns the configuration of a server with tools.
 #[must_use]
 pub fn server_config(name: &str, version: &str) -> ServerConfig {
     ServerConfig::new(ServerCapabilities::builder().enable_tools().build())

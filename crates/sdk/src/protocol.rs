@@ -1,17 +1,17 @@
-//! The protocol revision of a request, as `rmcp` reports it.
+//! The protocol revision of a request.
 
 use rmcp::{RoleServer, service::RequestContext};
 use serde_json::Value;
 use toolpact_contract::Revision;
 
-/// Where a request names its revision.
+/// The `_meta` member that names the revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// The revision that the request of `context` speaks: its own `_meta`, else what its session or its
-/// `MCP-Protocol-Version` header agreed on; legacy where there is none.
+/// Returns the revision of a request: from its own `_meta`, else the one that its session or its
+/// `MCP-Protocol-Version` header agreed on, else a legacy one.
 ///
-/// What [`RequestContext::protocol_version`] says, without a copy.
-pub(crate) fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
+/// The same as [`RequestContext::protocol_version`], without a copy.
+pub(crate) fn request_revision(context: &RequestContext<RoleServer>) -> Revision {
     if let Some(name) = context.meta.get(VERSION).and_then(Value::as_str) {
         return Revision::from(name);
     }

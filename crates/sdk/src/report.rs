@@ -1,13 +1,13 @@
-//! Where findings go: to the log, and to whoever asked for them.
+//! Reporting findings and errors.
 
 use std::{error::Error, sync::Arc};
 
 use toolpact_contract::{Finding, Severity};
 
-/// A listener for findings.
+/// A function that is called with every finding.
 pub(crate) type Listener = Arc<dyn Fn(&Finding) + Send + Sync>;
 
-/// Hands `findings` to the log and to `listener`.
+/// Logs `findings` and passes them to `listener`.
 pub(crate) fn report(findings: &[Finding], listener: Option<&Listener>) {
     for finding in findings {
         match finding.severity {
@@ -21,8 +21,8 @@ pub(crate) fn report(findings: &[Finding], listener: Option<&Listener>) {
     }
 }
 
-/// An error and its causes in one line.
-pub(crate) fn chain(error: &dyn Error) -> String {
+/// Formats `error` and its causes on one line.
+pub(crate) fn error_chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

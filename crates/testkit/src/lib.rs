@@ -6,8 +6,3 @@ pub mod corpus;
 pub mod hostile;
 pub mod plain;
 pub mod suite;
-
-/// The code of the README is run as a documentation test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;

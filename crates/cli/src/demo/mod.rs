@@ -1,7 +1,7 @@
-//! The demo: a server, and what clients see of it.
+//! The demo: a server and what clients see of it.
 
 mod server;
 mod tour;
 
-pub(crate) use server::Server;
-pub(crate) use tour::tour;
+pub(crate) use server::DemoServer;
+pub(crate) use tour::write_tour;

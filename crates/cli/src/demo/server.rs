@@ -1,4 +1,4 @@
-//! The demo server: tools that take and return what comes naturally.
+//! The demo server: one tool for each shape of result.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use toolpact::{Args, ToolError};
 
-/// A server with a tool for each shape of result.
+/// A server with one tool for each shape of result.
 #[derive(Clone, Debug)]
-pub(crate) struct Server;
+pub(crate) struct DemoServer;
 
 /// The weather of one hour.
 #[derive(Serialize, JsonSchema)]
@@ -18,7 +18,7 @@ struct Forecast {
     conditions: &'static str,
 }
 
-/// What can be counted.
+/// A collection to count.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Collection {
@@ -28,7 +28,7 @@ enum Collection {
     Logs,
 }
 
-/// One of the two, which is `oneOf` in the input schema.
+/// An id or a name: `oneOf` in the input schema.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum IdOrName {
@@ -51,7 +51,7 @@ struct Owner {
     email: &'static str,
 }
 
-/// Where something is: one of two objects, told apart by `kind`.
+/// A location: one of two objects that `kind` tells apart.
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Place {
@@ -59,15 +59,15 @@ enum Place {
     Address { street: &'static str, city: &'static str },
 }
 
-/// A folder in a folder in a folder.
+/// A folder with folders in it: a recursive schema.
 #[derive(Serialize, JsonSchema)]
 struct Folder {
     name: &'static str,
     folders: Vec<Folder>,
 }
 
-/// Somebody to write to. What is asked of it is more than its type can say, so its schema is written by hand: the
-/// one that the conformance suite wants to see listed in full.
+/// A person to contact. Its rules are more than a Rust type can express, so its schema is handwritten. The conformance
+/// suite expects exactly this schema in the tool list.
 #[derive(Deserialize)]
 struct Contact {
     name: Option<String>,
@@ -111,8 +111,8 @@ impl JsonSchema for Contact {
 }
 
 #[toolpact::tools(name = "toolpact-demo")]
-impl Server {
-    /// Hourly weather forecast of a city: an array.
+impl DemoServer {
+    /// Hourly weather forecast for a city: an array.
     #[tool(name = "get-weather-forecast", read_only)]
     fn forecast(
         &self,
@@ -135,7 +135,7 @@ impl Server {
         Ok((0..hours.unwrap_or(2)).map(hour).collect())
     }
 
-    /// How many there are of something: a number.
+    /// Number of entries in a collection: a number.
     #[tool(name = "get-count", read_only)]
     fn count(&self, collection: Collection) -> u64 {
         match collection {
@@ -146,7 +146,7 @@ impl Server {
         }
     }
 
-    /// A resource by its id or by its name: an object.
+    /// Finds a resource by its id or by its name: an object.
     #[tool(name = "find-by-id-or-name", read_only)]
     fn find(&self, Args(wanted): Args<IdOrName>) -> Result<Resource, ToolError> {
         let found = RESOURCES.into_iter().find(|resource| match &wanted {
@@ -156,13 +156,13 @@ impl Server {
         found.ok_or_else(|| ToolError::new("no such resource"))
     }
 
-    /// Who looks after a resource: an object, or null where nobody does.
+    /// Owner of a resource: an object, or null if there is none.
     #[tool(name = "get-owner", read_only)]
     fn owner(&self, id: String) -> Option<Owner> {
         (id == "res-001").then_some(Owner { name: "Ada", email: "ada@example.org" })
     }
 
-    /// Where a resource is: one of two objects.
+    /// Location of a resource: one of two objects.
     #[tool(name = "locate", read_only)]
     fn locate(&self, id: String) -> Place {
         match id.as_str() {
@@ -171,14 +171,14 @@ impl Server {
         }
     }
 
-    /// Folders with folders in them: a type that refers to itself.
+    /// Nested folders: a recursive type.
     #[tool(name = "list-folders", read_only)]
     fn folders(&self) -> Vec<Folder> {
         let leaf = |name| Folder { name, folders: Vec::new() };
         vec![Folder { name: "src", folders: vec![leaf("demo"), leaf("verbs")] }, leaf("tests")]
     }
 
-    /// Checks how to reach somebody, by a schema with the keywords of 2020-12: a text.
+    /// Says how to contact a person, with a schema that uses keywords of 2020-12: a text.
     #[tool(name = "json_schema_2020_12_tool", read_only)]
     fn contact(&self, Args(contact): Args<Contact>) -> String {
         let who = contact.name.as_deref().unwrap_or("somebody");
@@ -195,10 +195,10 @@ mod tests {
     use serde_json::{Value, json};
     use toolpact::Tools as _;
 
-    use super::{Contact, JsonSchema as _, Server};
+    use super::{Contact, DemoServer, JsonSchema as _};
 
     fn input(name: &str) -> Value {
-        let tool = Server::toolbox().tool(name).unwrap();
+        let tool = DemoServer::toolbox().tool(name).unwrap();
         Value::Object(tool.input_schema.as_ref().clone())
     }
 

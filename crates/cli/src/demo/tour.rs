@@ -1,4 +1,4 @@
-//! What clients of two revisions see of the demo server, and what is stopped.
+//! What clients of two revisions see of the demo server, and which input is refused.
 
 use std::io::{self, Write};
 
@@ -7,14 +7,14 @@ use rmcp::model::{CallToolRequestParams, JsonObject, ProtocolVersion, Tool};
 use rmcp::service::RunningService;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{JudgeOptions, judge_tools};
+use toolpact_contract::{Finding, JudgeOptions, Severity, judge_tools};
 use toolpact_schema::{Schema, Verdict};
 
-use super::Server;
+use super::DemoServer;
 use crate::terminal::{BAD, DIM, GOOD, printable};
 
-/// A call of each tool.
-const CALLS: [(&str, &str); 7] = [
+/// One valid call of each tool.
+const VALID_CALLS: [(&str, &str); 7] = [
     ("get-weather-forecast", r#"{"city":"Oslo","hours":2}"#),
     ("get-count", r#"{"collection":"users"}"#),
     ("find-by-id-or-name", r#"{"name":"database"}"#),
@@ -24,31 +24,31 @@ const CALLS: [(&str, &str); 7] = [
     ("json_schema_2020_12_tool", r#"{"name":"Ada","email":"ada@example.org"}"#),
 ];
 
-/// Calls that the contract of a tool refuses.
-const WRONG: [(&str, &str); 2] = [
+/// Calls whose arguments break the input schema.
+const INVALID_CALLS: [(&str, &str); 2] = [
     ("get-weather-forecast", r#"{"citty":"Oslo","hours":30}"#),
     ("find-by-id-or-name", r#"{"id":"res-001","name":"database"}"#),
 ];
 
-/// Columns of a line, its indentation included.
+/// The longest line in characters, with its indentation.
 const WIDTH: usize = 98;
 
-/// A client, and the tools that it was told of.
-struct Client {
+/// A connected client and the tool list that it received.
+struct DemoClient {
     revision: &'static str,
     service: RunningService<RoleClient, ()>,
     tools: Vec<Tool>,
 }
 
-impl Client {
-    /// A client of `rmcp` in the same process as its server.
+impl DemoClient {
+    /// Connects an `rmcp` client to a demo server in this process.
     async fn connect(
         revision: &'static str,
         lifecycle: ClientLifecycleMode,
     ) -> anyhow::Result<Self> {
         let (near, far) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move {
-            let running = toolpact::enforce(Server).serve(far).await?;
+            let running = toolpact::enforce(DemoServer).serve(far).await?;
             running.waiting().await?;
             anyhow::Ok(())
         });
@@ -57,7 +57,7 @@ impl Client {
         Ok(Self { revision, service, tools })
     }
 
-    /// What comes of a call: the structured content, or the text of an error.
+    /// Returns the structured content of a call, or the text of its error.
     async fn call(
         &self,
         name: &'static str,
@@ -74,53 +74,53 @@ impl Client {
     }
 }
 
-/// Shows all of it on one screen.
-pub(crate) async fn tour(out: &mut impl Write) -> anyhow::Result<()> {
+/// Writes the whole demo, which fits on one screen.
+pub(crate) async fn write_tour(out: &mut impl Write) -> anyhow::Result<()> {
     let modern =
         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     let clients = [
-        Client::connect("2025-11-25", ClientLifecycleMode::Initialize).await?,
-        Client::connect("2026-07-28", modern).await?,
+        DemoClient::connect("2025-11-25", ClientLifecycleMode::Initialize).await?,
+        DemoClient::connect("2026-07-28", modern).await?,
     ];
-    title(out, "One server, two clients: each reads the shape that its revision of MCP can carry")?;
-    for (name, arguments) in CALLS {
+    write_title(out, "One server, two clients: each gets the form that its MCP revision allows")?;
+    for (name, arguments) in VALID_CALLS {
         writeln!(out, "{name} {DIM}{arguments}{DIM:#}")?;
         for client in &clients {
             let tool = client.tools.iter().find(|tool| tool.name == name);
             let schema = tool.and_then(|tool| tool.output_schema.as_deref());
             let schema = schema.context("no output schema")?;
             let value = client.call(name, arguments).await?.map_err(anyhow::Error::msg)?;
-            let shape = cut(&outline(schema, schema), 26);
+            let shape = cut(&describe(schema, schema), 26);
             let value = cut(&value.to_string(), WIDTH - 41);
             writeln!(out, "  {}  {DIM}{shape:26}{DIM:#} {}", client.revision, printable(&value))?;
         }
     }
-    title(out, "\nA wrong call never reaches the tool; the model reads what to mend")?;
-    for (name, arguments) in WRONG {
+    write_title(out, "\nAn invalid call never reaches the tool; the model reads what to fix")?;
+    for (name, arguments) in INVALID_CALLS {
         writeln!(out, "{name} {DIM}{arguments}{DIM:#}")?;
         let refused = clients[0].call(name, arguments).await?;
         let refused = refused.err().context("the call was not refused")?;
-        // The first line says again which tool it is.
+        // The first line repeats the name of the tool.
         for line in refused.lines().skip(1) {
             writeln!(out, "  {BAD}×{BAD:#} {}", printable(line))?;
         }
     }
-    title(out, "\nA hostile schema is stopped, and the tools beside it go on")?;
-    hostile(out)?;
+    write_title(out, "\nA hostile schema is refused; the other tools keep working")?;
+    write_hostile(out)?;
     writeln!(
         out,
-        "\n{DIM}serve it: toolpact demo --stdio, toolpact demo --http 127.0.0.1:8080{DIM:#}"
+        "\n{DIM}serve the same tools: toolpact demo --stdio, toolpact demo --http localhost:8080{DIM:#}"
     )?;
     Ok(())
 }
 
-fn title(out: &mut impl Write, text: &str) -> io::Result<()> {
+fn write_title(out: &mut impl Write, text: &str) -> io::Result<()> {
     let bold = anstyle::Style::new().bold();
     writeln!(out, "{bold}{text}{bold:#}")
 }
 
-/// A tool list with schemas that mean harm, and a value that does.
-fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
+/// Checks a tool list with hostile schemas, and a hostile value.
+fn write_hostile(out: &mut impl Write) -> anyhow::Result<()> {
     let tool = |name: &str, schema: Value| json!({ "name": name, "inputSchema": schema });
     let list = json!({ "tools": [
         tool("doubling", doubling(60)),
@@ -129,9 +129,7 @@ fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
     ] });
     let judged = judge_tools(list, &JudgeOptions::default());
     for finding in &judged.findings {
-        let tool = finding.tool.as_deref().unwrap_or_default();
-        let line = format!("{tool} {}: {}", finding.pointer, finding.message);
-        writeln!(out, "  {BAD}×{BAD:#} {}", printable(&cut(&line, WIDTH - 4)))?;
+        write_finding(out, finding)?;
     }
     for contract in &judged.contracts {
         writeln!(out, "  {GOOD}✓{GOOD:#} {}: kept", printable(contract.name()))?;
@@ -145,7 +143,19 @@ fn hostile(out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `levels` definitions, each of which refers to the next one twice.
+/// Writes one line with a mark for the severity.
+fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+    let (style, mark) = match finding.severity {
+        Severity::Error => (BAD, '×'),
+        Severity::Warning => (DIM, '!'),
+        Severity::Info => (DIM, 'i'),
+    };
+    let tool = finding.tool.as_deref().unwrap_or_default();
+    let line = format!("{tool} {}: {}", finding.pointer, finding.message);
+    writeln!(out, "  {style}{mark}{style:#} {}", printable(&cut(&line, WIDTH - 4)))
+}
+
+/// A schema with `levels` definitions, each of which refers to the next one twice.
 fn doubling(levels: usize) -> Value {
     let mut definitions = Map::new();
     for level in 0..levels {
@@ -156,13 +166,13 @@ fn doubling(levels: usize) -> Value {
     json!({ "type": "object", "$ref": "#/$defs/0", "$defs": definitions })
 }
 
-/// The outer shape of `schema` in a few words.
-fn outline(schema: &JsonObject, root: &JsonObject) -> String {
+/// Describes the outer shape of `schema` in a few words.
+fn describe(schema: &JsonObject, root: &JsonObject) -> String {
     let properties = schema.get("properties").and_then(Value::as_object);
     if let Some((1, Some(Value::Object(inside)))) =
         properties.map(|properties| (properties.len(), properties.get("result")))
     {
-        return format!("{{\"result\": {}}}", outline(inside, root));
+        return format!("{{\"result\": {}}}", describe(inside, root));
     }
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         let at = reference.trim_start_matches('#').split('/').skip(1);
@@ -172,7 +182,7 @@ fn outline(schema: &JsonObject, root: &JsonObject) -> String {
         });
         return target
             .and_then(Value::as_object)
-            .map_or("any".to_owned(), |target| outline(target, root));
+            .map_or("any".to_owned(), |target| describe(target, root));
     }
     let arms = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
     let name = match schema.get("type") {
@@ -183,7 +193,7 @@ fn outline(schema: &JsonObject, root: &JsonObject) -> String {
         _ => String::new(),
     };
     let arms = arms.map(|arms| {
-        let arms = arms.iter().filter_map(Value::as_object).map(|arm| outline(arm, root));
+        let arms = arms.iter().filter_map(Value::as_object).map(|arm| describe(arm, root));
         arms.collect::<Vec<_>>().join(" | ")
     });
     match (arms, name.as_str()) {
@@ -194,10 +204,35 @@ fn outline(schema: &JsonObject, root: &JsonObject) -> String {
     }
 }
 
-/// `text` in at most `width` characters.
+/// Shortens `text` to `width` characters.
 fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
     }
     text.chars().take(width - 1).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolpact_contract::{JudgeOptions, Policy, judge_tools};
+
+    use super::write_finding;
+
+    #[test]
+    fn the_mark_of_a_finding_tells_its_severity() {
+        let list = json!([
+            { "name": "no space", "inputSchema": { "type": "object" } },
+            { "name": "none", "inputSchema": { "type": "object", "$ref": "http://127.0.0.1:1/x" } },
+            { "name": "any", "inputSchema": { "type": "object" }, "outputSchema": true },
+        ]);
+        let judged = judge_tools(list, &JudgeOptions::default().policy(Policy::Repair));
+        let mut out = Vec::new();
+        for finding in &judged.findings {
+            write_finding(&mut anstream::StripStream::new(&mut out), finding).unwrap();
+        }
+        let text = String::from_utf8(out).unwrap();
+        let starts: Vec<_> = text.lines().map(|line| line.split_at(8).0).collect();
+        assert_eq!(starts, ["  ! no s", "  × non", "  i any "], "{text}");
+    }
 }

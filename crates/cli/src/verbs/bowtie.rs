@@ -1,4 +1,4 @@
-//! `toolpact bowtie`: the harness protocol of Bowtie, the meta-validator for JSON Schema.
+//! `toolpact bowtie`: answers Bowtie, a test harness for implementations of JSON Schema.
 
 use std::io::{self, Write as _};
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolpact_schema::{Dialect, Options, Schema, Verdict, metaschemas};
 
-use crate::exit::Outcome;
+use crate::exit::Exit;
 use crate::input;
 
 const EXAMPLES: &str = r#"Example:
@@ -22,8 +22,8 @@ const EXAMPLES: &str = r#"Example:
 
 /// Answer the Bowtie harness: JSON requests on standard input, answers on standard output.
 ///
-/// Speaks version 1 of the protocol for all five dialects. Documents in the registry of a case can be referred to;
-/// nothing is fetched. A schema that is not admitted, and a validation that is not finished, is an error, never a result.
+/// Implements version 1 of the protocol for all five dialects. A case may refer to the documents of its
+/// registry; nothing is fetched. A refused schema or an unfinished validation is an error, not a result.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Bowtie {}
@@ -54,14 +54,14 @@ struct Test {
 
 impl Bowtie {
     #[expect(clippy::unused_self, reason = "every verb runs the same way")]
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let mut requests = io::stdin().lock();
         let mut answers = io::stdout().lock();
         let mut options = metaschemas().fold(Schema::options(), |options, (uri, schema)| {
             options.document(uri, schema.clone())
         });
         let mut started = false;
-        while let Some(line) = input::line(&mut requests)? {
+        while let Some(line) = input::read_line(&mut requests)? {
             if line.trim().is_empty() {
                 continue;
             }
@@ -72,7 +72,7 @@ impl Bowtie {
                     start()
                 }
                 Request::Start { version } => {
-                    bail!("protocol version {version} is not known, expected 1")
+                    bail!("unknown protocol version {version}, expected 1")
                 }
                 Request::Stop => break,
                 _ if !started => bail!("expected `start` before anything else"),
@@ -88,7 +88,7 @@ impl Bowtie {
             writeln!(answers, "{answer}")?;
             answers.flush()?;
         }
-        Ok(Outcome::Clean)
+        Ok(Exit::Clean)
     }
 }
 

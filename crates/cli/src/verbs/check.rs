@@ -1,38 +1,40 @@
-//! `toolpact check`: values against a schema.
+//! `toolpact check`: validates values against a schema.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use toolpact_schema::{Limits, Options, Schema, Verdict};
 
-use crate::exit::Outcome;
+use crate::exit::Exit;
+use crate::format::Format;
 use crate::input::Source;
-use crate::report::{Format, Report};
+use crate::report::Report;
 use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
   toolpact check --schema weather.schema.json call.json
-  toolpact check --schema weather.schema.json            the schema itself
+  toolpact check --schema weather.schema.json            check the schema itself
   toolpact check --schema s.yaml calls.jsonl --format concise
   cat call.json | toolpact check --schema s.json - --fuel 100000
 
-Exit code 0: all valid; 1: something invalid, unfinished or refused; 2: wrong usage or unreadable input.";
+Exit code 0: all values are valid; 1: a value is invalid or unfinished, or the schema is refused; 2: wrong usage or unreadable input.";
 
-/// Check values against a schema, or the schema itself.
+/// Validate values against a schema, or check the schema itself.
 ///
-/// Values are files, or `-` for standard input: JSON, YAML (`.yaml`, `.yml`) or one JSON value a line
-/// (`.jsonl`, `.ndjson`). A file may have 16 MiB and 127 nested levels (YAML: 64).
+/// Values are files, or `-` for standard input: JSON, YAML (`.yaml`, `.yml`) or JSON Lines (`.jsonl`,
+/// `.ndjson`). A file has at most 16 MiB and 127 nested levels (YAML: 64).
 ///
-/// The dialect is the one named by `$schema`, else 2020-12. References may not leave the schema: nothing is ever fetched.
+/// `$schema` selects the dialect; 2020-12 is the default. References to other documents are refused:
+/// nothing is ever fetched.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// The schema, a JSON or YAML file (`-` for standard input)
+    /// The schema: a JSON or YAML file, or `-` for standard input
     #[arg(long, value_name = "FILE")]
     schema: PathBuf,
 
-    /// The values to check; none checks the schema alone
+    /// The values to validate; without any, only the schema is checked
     #[arg(value_name = "INSTANCE")]
     instances: Vec<PathBuf>,
 
@@ -40,26 +42,26 @@ pub(crate) struct Check {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
-    /// Check `format` too, instead of taking it for an annotation
+    /// Validate `format`, which is an annotation otherwise
     #[arg(long)]
     assert_formats: bool,
 
-    /// Set a limit, as in `--limit depth=32`; may be repeated. Names: depth, subschemas, bytes,
+    /// Set a limit, for example `--limit depth=32`; may be repeated. Names: depth, subschemas, bytes,
     /// copied-bytes, pattern-bytes, pattern-states, expansion, scopes, instance-depth, nesting,
     /// violations, fuel
-    #[arg(long = "limit", value_name = "NAME=N", value_parser = limit)]
+    #[arg(long = "limit", value_name = "NAME=N", value_parser = parse_limit)]
     limits: Vec<(String, u64)>,
 
-    /// The steps one validation may take; the same as `--limit fuel=N`
+    /// Set the steps that one validation may take; the same as `--limit fuel=N`
     #[arg(long, value_name = "N")]
     fuel: Option<u64>,
 }
 
 impl Check {
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let stdin = |path: &PathBuf| usize::from(path.as_os_str() == "-");
         if stdin(&self.schema) + self.instances.iter().map(stdin).sum::<usize>() > 1 {
-            anyhow::bail!("`-` is given more than once, standard input can be read only once");
+            anyhow::bail!("`-` appears more than once; standard input can be read only once");
         }
         let mut report = Report::new(self.format, anstream::stdout().lock());
         let source = Source::read(&self.schema)?;
@@ -67,13 +69,13 @@ impl Check {
         let schema = match self.options().compile(&document.value) {
             Ok(schema) => schema,
             Err(error) => {
-                report.refused(&document, &error)?;
-                return Ok(Outcome::Findings);
+                report.write_refused(&document, &error)?;
+                return Ok(Exit::Findings);
             }
         };
         if self.instances.is_empty() {
-            report.admitted(&document, &schema)?;
-            return Ok(Outcome::Clean);
+            report.write_admitted(&document, &schema)?;
+            return Ok(Exit::Clean);
         }
         let mut tally = Tally::default();
         for path in &self.instances {
@@ -83,23 +85,23 @@ impl Check {
             }
         }
         if self.format == Format::Full {
-            tally.tell()?;
+            tally.print()?;
         }
-        Ok(tally.outcome())
+        Ok(tally.exit())
     }
 
     fn options(&self) -> Options {
         let mut limits = Limits::default();
         let fuel = self.fuel.map(|fuel| ("fuel".to_owned(), fuel));
         for (name, n) in self.limits.iter().chain(&fuel) {
-            // The names were checked when the command line was read.
+            // The command line parser has checked the names.
             let _ = limits.set(name, *n);
         }
         Schema::options().limits(limits).assert_formats(self.assert_formats)
     }
 }
 
-/// How many of what.
+/// Counts of verdicts.
 #[derive(Default)]
 struct Tally {
     valid: usize,
@@ -124,7 +126,7 @@ impl Tally {
                         Verdict::Invalid(_) => self.invalid += 1,
                         Verdict::Unfinished(_) => self.unfinished += 1,
                     }
-                    report.verdict(&document, &measured)?;
+                    report.write_verdict(&document, &measured)?;
                 }
                 Err(error) => self.fail(&error),
             }
@@ -134,11 +136,11 @@ impl Tally {
 
     fn fail(&mut self, error: &anyhow::Error) {
         self.unreadable += 1;
-        terminal::complain(error);
+        terminal::print_error(error);
     }
 
-    /// The sums, for people who checked more than one value.
-    fn tell(&self) -> io::Result<()> {
+    /// Prints the counts if there is more than one value.
+    fn print(&self) -> io::Result<()> {
         let parts = [
             (self.valid, "valid"),
             (self.invalid, "invalid"),
@@ -156,22 +158,25 @@ impl Tally {
         writeln!(anstream::stderr().lock(), "{}", parts.join(", "))
     }
 
-    const fn outcome(&self) -> Outcome {
+    const fn exit(&self) -> Exit {
         if self.unreadable > 0 {
-            Outcome::Failed
+            Exit::Failed
         } else if self.invalid + self.unfinished > 0 {
-            Outcome::Findings
+            Exit::Findings
         } else {
-            Outcome::Clean
+            Exit::Clean
         }
     }
 }
 
-/// Reads `NAME=N`.
-pub(crate) fn limit(text: &str) -> Result<(String, u64), String> {
+/// Parses `NAME=N`.
+pub(crate) fn parse_limit(text: &str) -> Result<(String, u64), String> {
     let (name, n) = text.split_once('=').ok_or("expected NAME=N")?;
     if !Limits::NAMES.contains(&name) {
-        return Err(format!("no limit `{name}`, expected one of {}", Limits::NAMES.join(", ")));
+        return Err(format!(
+            "unknown limit `{name}`, expected one of {}",
+            Limits::NAMES.join(", ")
+        ));
     }
     let n = n.parse().map_err(|_| format!("expected a whole number, found `{n}`"))?;
     Ok((name.to_owned(), n))

@@ -16,10 +16,10 @@ use toolpact_guard::{
     Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
 
-use crate::address::address;
-use crate::exit::Outcome;
-use crate::log::{Format, Log};
-use crate::watchdog::watchdog;
+use crate::address::parse_address;
+use crate::exit::Exit;
+use crate::log::{Log, LogFormat};
+use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -62,7 +62,7 @@ pub(crate) struct Guard {
     upstream: Option<String>,
 
     /// Where to listen for clients on HTTP; they use the path of the URL
-    #[arg(long, value_name = "ADDR", value_parser = address)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     listen: Option<SocketAddr>,
 
     /// A further name that clients may call the guard by, beside those of this machine for itself
@@ -84,10 +84,10 @@ pub(crate) struct Guard {
 
     /// How findings are written
     #[arg(long, value_enum, default_value_t, help_heading = "What is seen")]
-    log: Format,
+    log: LogFormat,
 
     /// Serve a status page (`/`, `/status.json`) and metrics for Prometheus (`/metrics`) here
-    #[arg(long, value_name = "ADDR", value_parser = address, help_heading = "What is seen")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "What is seen")]
     status: Option<SocketAddr>,
 
     /// Guard the servers of this file, each at `/NAME/mcp`; `toolpact.toml` in this folder where
@@ -110,15 +110,15 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         #[cfg(unix)]
         if let Some(group) = self.watch {
             toolpact_guard::watch(group)?;
-            return Ok(Outcome::Clean);
+            return Ok(Exit::Clean);
         }
         if self.config_schema {
             writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
-            return Ok(Outcome::Clean);
+            return Ok(Exit::Clean);
         }
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
@@ -160,7 +160,7 @@ impl Guard {
     }
 
     /// Guards a server on standard input and output.
-    fn child(&self, log: &Log) -> anyhow::Result<Outcome> {
+    fn child(&self, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let server = self.server(&program.to_string_lossy(), log);
         let runtime = runtime()?;
@@ -168,17 +168,17 @@ impl Guard {
             let page = StatusPage::new(vec![Arc::clone(&server)], self.hosts());
             show(self.status, Arc::new(page), log)?;
             let child = Child::start(program, arguments)?;
-            let _watchdog = child.id().and_then(watchdog);
+            let _watchdog = child.id().and_then(start_watchdog);
             let client = stdio::standard();
             anyhow::Ok(stdio::serve(child, client, server, self.memory()).await?)
         });
         // Standard input is read on a thread that only its end would end.
         runtime.shutdown_background();
-        Ok(Outcome::Ended(served?))
+        Ok(Exit::Ended(served?))
     }
 
     /// Guards a server on HTTP until told to end.
-    fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+    fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
         let proxy = Proxy::new(url, client, self.server(url, log), self.memory())?;
         let what = format!("{} for {url}", proxy.path());
@@ -186,12 +186,12 @@ impl Guard {
     }
 
     /// Guards a command for clients on HTTP until told to end.
-    fn processes(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Outcome> {
+    fn processes(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let launch = Launch {
             program: program.clone(),
             arguments: arguments.to_vec(),
-            watchdog: Some(watchdog),
+            watchdog: Some(start_watchdog),
             ..Launch::default()
         };
         launch.check()?;
@@ -208,12 +208,12 @@ impl Guard {
         listen: SocketAddr,
         what: &str,
         log: &Log,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Exit> {
         runtime()?.block_on(async {
             let page = StatusPage::new(vec![Arc::clone(backend.server())], self.hosts());
             show(self.status, Arc::new(page), log)?;
             let (listener, address) = bind(listen)?;
-            log.tell(None, format!("listening on http://{address}{what}"));
+            log.info(None, format!("listening on http://{address}{what}"));
             let router = Router::new(Routes::one(backend, self.hosts()));
             let end = async {
                 // Without signals there is nothing to wait for but the end of the process.
@@ -222,12 +222,12 @@ impl Guard {
                 }
             };
             Arc::new(router).serve(listener, end).await;
-            Ok(Outcome::Clean)
+            Ok(Exit::Clean)
         })
     }
 
     /// Guards the servers of a file until told to end.
-    fn fleet(&self, path: &Path) -> anyhow::Result<Outcome> {
+    fn fleet(&self, path: &Path) -> anyhow::Result<Exit> {
         if self.terms != Terms::default() || !self.allow_host.is_empty() {
             anyhow::bail!(
                 "{}: what is done for servers stands in the file: leave out the options of the contract and --allow-host",
@@ -241,7 +241,7 @@ impl Guard {
             let noun = if count == 1 { "server" } else { "servers" };
             let (path, names) = (path.display(), names.join(", "));
             writeln!(anstream::stdout().lock(), "{path}: {count} {noun}: {names}")?;
-            return Ok(Outcome::Clean);
+            return Ok(Exit::Clean);
         }
         let log = Log::open(self.log);
         let served = self.members(config, path, &log);
@@ -249,17 +249,18 @@ impl Guard {
         served
     }
 
-    fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Outcome> {
+    fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
         let names = config.servers.keys().cloned().collect::<Vec<_>>();
-        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), watchdog, self.memory())?);
+        let fleet =
+            Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog, self.memory())?);
         runtime()?.block_on(async {
             show(status, Arc::clone(fleet.status_page()), log)?;
             let (listener, address) = bind(listen)?;
             for name in names {
                 let text = format!("listening on http://{address}/{name}/mcp");
-                log.tell(Some(name), text);
+                log.info(Some(name), text);
             }
             let end = async {
                 tokio::select! {
@@ -268,7 +269,7 @@ impl Guard {
                 }
             };
             Arc::clone(fleet.router()).serve(listener, end).await;
-            Ok(Outcome::Clean)
+            Ok(Exit::Clean)
         })
     }
 }
@@ -289,7 +290,7 @@ fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 fn show(address: Option<SocketAddr>, page: Arc<StatusPage>, log: &Log) -> anyhow::Result<()> {
     let Some(address) = address else { return Ok(()) };
     let (listener, address) = bind(address)?;
-    log.tell(None, format!("status on http://{address}/"));
+    log.info(None, format!("status on http://{address}/"));
     tokio::spawn(page.serve(listener));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `toolpact judge`: tool lists, each tool alone.
+//! `toolpact judge`: checks tool lists, each tool on its own.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use serde::de::IgnoredAny;
 use toolpact_contract::{JudgeOptions, Policy, Severity, judge_tools};
 
-use crate::exit::Outcome;
+use crate::exit::Exit;
+use crate::format::Format;
 use crate::input::{Document, Source, Syntax};
-use crate::live::{self, Remote};
-use crate::table::{Findings, Format, Sums};
+use crate::live::{self, HttpOptions};
+use crate::table::{Findings, Totals};
 use crate::terminal;
 
 const EXAMPLES: &str = "\
@@ -20,42 +21,42 @@ Examples:
   toolpact judge --policy repair --kept tools.json > repaired.json
   toolpact judge -- npx -y @modelcontextprotocol/server-everything
   toolpact judge https://tools.example/mcp --header 'Authorization: Bearer …'
-  toolpact explain exclusive-bound                 what a rule is about
+  toolpact explain exclusive-bound                 explain a rule
 
 Exit code 0: nothing worse than `info`; 1: warnings or errors; 2: wrong usage or unreadable input.";
 
-/// Judge the tools of a list, each alone.
+/// Check the tools of a list, each on its own.
 ///
-/// A list is a `tools/list` result, a JSON-RPC response that holds one, an array of tools, or one tool.
-/// For each tool that a client could not use, and for each part of one, there is a finding that says which
-/// rule, where, and what becomes of it.
+/// A list is a `tools/list` result, a JSON-RPC response with one, an array of tools, or one tool. Each
+/// problem that keeps a client from using a tool, or a part of it, is a finding: it names the rule and the
+/// place, and says what is done about it.
 ///
-/// A URL is that of a live server on Streamable HTTP, which is asked for all its tools.
+/// A URL is a live server on Streamable HTTP. A COMMAND is a live server on standard input and output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Judge {
-    /// The lists: JSON or YAML files (`-` for standard input), or URLs of live servers
+    /// The lists: JSON or YAML files, `-` for standard input, or URLs of live servers
     #[arg(value_name = "FILE|URL", default_value = "-", conflicts_with = "command")]
     lists: Vec<PathBuf>,
 
-    /// A server on standard input and output, and its arguments: the tools that it lists are judged
+    /// A server on standard input and output, with its arguments, whose tools are checked
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
     #[command(flatten)]
-    remote: Remote,
+    http: HttpOptions,
 
-    /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
-    /// mended without changing its meaning, `reject` refuses the list
+    /// What to do with a tool that cannot be used: `filter` drops it, `repair` repairs it if that does
+    /// not change its meaning, `reject` refuses the list
     #[arg(long, default_value_t, value_name = "POLICY")]
     policy: Policy,
 
-    /// Take a wrong `x-mcp-header` annotation for a warning, as clients on other transports than
-    /// HTTP may
+    /// Report a wrong `x-mcp-header` annotation as a warning only: clients that do not use HTTP may
+    /// ignore it
     #[arg(long)]
     ignore_headers: bool,
 
-    /// Write the lists as they are after judgement to standard output, and findings to standard error
+    /// Write the lists with the tools that are kept to standard output, and findings to standard error
     #[arg(long)]
     kept: bool,
 
@@ -65,25 +66,25 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         if self.lists.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
-            anyhow::bail!("`-` is given more than once, standard input can be read only once");
+            anyhow::bail!("`-` appears more than once; standard input can be read only once");
         }
         let options =
             JudgeOptions::default().policy(self.policy).ignore_headers(self.ignore_headers);
         if !self.command.is_empty() {
-            let document = live::tools(&self.command)?;
-            return Ok(self.judge(document, &options, &mut Sums::default())?);
+            let document = live::fetch_tools(&self.command)?;
+            return Ok(self.judge(document, &options, &mut Totals::default())?);
         }
-        let mut outcome = Outcome::Clean;
-        let mut sums = Sums::default();
+        let mut exit = Exit::Clean;
+        let mut totals = Totals::default();
         for path in &self.lists {
-            if let Some(url) = live::url(path) {
-                outcome = outcome.max(match self.remote.tools(url) {
-                    Ok(document) => self.judge(document, &options, &mut sums)?,
+            if let Some(url) = live::as_url(path) {
+                exit = exit.max(match self.http.fetch_tools(url) {
+                    Ok(document) => self.judge(document, &options, &mut totals)?,
                     Err(error) => {
-                        terminal::complain(&error);
-                        Outcome::Failed
+                        terminal::print_error(&error);
+                        Exit::Failed
                     }
                 });
                 continue;
@@ -91,63 +92,63 @@ impl Judge {
             let source = match Source::read(path) {
                 Ok(source) => source,
                 Err(error) => {
-                    terminal::complain(&error);
-                    outcome = Outcome::Failed;
+                    terminal::print_error(&error);
+                    exit = Exit::Failed;
                     continue;
                 }
             };
             for document in source.documents() {
-                outcome = outcome.max(match document {
-                    Ok(document) => self.judge(document, &options, &mut sums)?,
+                exit = exit.max(match document {
+                    Ok(document) => self.judge(document, &options, &mut totals)?,
                     Err(error) => {
-                        terminal::complain(&with_hint(error, &source));
-                        Outcome::Failed
+                        terminal::print_error(&with_hint(error, &source));
+                        Exit::Failed
                     }
                 });
             }
         }
         if self.format == Format::Full {
-            sums.tell(&mut anstream::stderr().lock())?;
+            totals.write(&mut anstream::stderr().lock())?;
         }
-        Ok(outcome)
+        Ok(exit)
     }
 
     fn judge(
         &self,
         mut document: Document<'_>,
         options: &JudgeOptions,
-        sums: &mut Sums,
-    ) -> io::Result<Outcome> {
+        totals: &mut Totals,
+    ) -> io::Result<Exit> {
         let judged = judge_tools(document.value.take(), options);
-        let findings = Findings::of(&document, &judged);
-        sums.add(&judged);
+        let findings = Findings::new(&document, &judged);
+        totals.add(&judged);
         if self.kept {
             match self.format {
-                Format::Json => line(&findings, io::stderr().lock())?,
-                _ => self.tell(&findings, &mut anstream::stderr().lock())?,
+                Format::Json => write_json(&findings, io::stderr().lock())?,
+                _ => self.write_text(&findings, &mut anstream::stderr().lock())?,
             }
             if let Some(list) = &judged.list {
                 writeln!(io::stdout().lock(), "{list:#}")?;
             }
         } else {
             match self.format {
-                Format::Json => line(&findings, io::stdout().lock())?,
-                _ => self.tell(&findings, &mut anstream::stdout().lock())?,
+                Format::Json => write_json(&findings, io::stdout().lock())?,
+                _ => self.write_text(&findings, &mut anstream::stdout().lock())?,
             }
         }
         let worst = judged.findings.iter().map(|finding| finding.severity).max();
-        Ok(if worst > Some(Severity::Info) { Outcome::Findings } else { Outcome::Clean })
+        Ok(if worst > Some(Severity::Info) { Exit::Findings } else { Exit::Clean })
     }
 
-    fn tell(&self, findings: &Findings<'_>, out: &mut impl Write) -> io::Result<()> {
+    fn write_text(&self, findings: &Findings<'_>, out: &mut impl Write) -> io::Result<()> {
         match self.format {
-            Format::Concise => findings.lines(out),
-            _ => findings.table(out),
+            Format::Concise => findings.write_lines(out),
+            _ => findings.write_table(out),
         }
     }
 }
 
-/// `error` with what to do about it where the source has one JSON value a line and does not say so.
+/// Adds a hint to `error` if the source has one JSON value per line but another extension.
 fn with_hint(error: anyhow::Error, source: &Source) -> anyhow::Error {
     let is_json = |line: &str| serde_json::from_str::<IgnoredAny>(line).is_ok();
     let mut lines = source.text.lines().filter(|line| !line.trim().is_empty());
@@ -155,10 +156,10 @@ fn with_hint(error: anyhow::Error, source: &Source) -> anyhow::Error {
     if source.syntax == Syntax::JsonLines || !has_lines {
         return error;
     }
-    anyhow::anyhow!("{error:#} (one value a line is read from a file whose name ends in .jsonl)")
+    anyhow::anyhow!("{error:#} (for one value per line, use a file whose name ends in .jsonl)")
 }
 
-/// JSON has no colours to strip, and can be long: it goes out in one piece.
-fn line(findings: &Findings<'_>, mut out: impl Write) -> io::Result<()> {
-    out.write_all(format!("{}\n", findings.json()).as_bytes())
+/// Writes JSON without a layer that strips colours, in one call: it can be long.
+fn write_json(findings: &Findings<'_>, mut out: impl Write) -> io::Result<()> {
+    out.write_all(format!("{}\n", findings.to_json()).as_bytes())
 }

@@ -1,4 +1,4 @@
-//! The verbs: one file, one entry here and one line in [`Toolpact::run`] each.
+//! The verbs. Each has a file, an entry in [`Verb`] and a line in [`Toolpact::run`].
 
 mod bowtie;
 mod check;
@@ -11,11 +11,11 @@ mod project;
 
 use clap::{Parser, Subcommand};
 
-use crate::exit::Outcome;
+use crate::exit::Exit;
 
-/// Checks MCP tools, their calls, and any JSON value against JSON Schema, with a hard bound on cost.
+/// Check MCP tools and their calls against their JSON Schemas, with a hard limit on the work.
 ///
-/// Results go to standard output, everything else to standard error.
+/// Results go to standard output, messages to standard error.
 /// Exit code 0: nothing to report; 1: findings; 2: wrong usage or unreadable input.
 #[derive(Debug, Parser)]
 #[command(name = "toolpact", version, arg_required_else_help = true)]
@@ -37,8 +37,8 @@ enum Verb {
 }
 
 impl Toolpact {
-    /// Does what the command line asks for.
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
+    /// Runs the verb.
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self.verb {
             Verb::Check(check) => check.run(),
             Verb::Judge(judge) => judge.run(),

@@ -1,46 +1,46 @@
-//! `toolpact project`: tools and results as a revision can carry them.
+//! `toolpact project`: converts tools and results for a protocol revision.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 use toolpact_contract::{Form, ProjectError, Revision, project_tool, send_result};
 
-use crate::exit::Outcome;
-use crate::reshape::{Reshape, revision, run};
+use crate::exit::Exit;
+use crate::reshape::{Reshape, parse_revision, run};
 
 const EXAMPLES: &str = "\
 Examples:
   toolpact project --to 2025-11-25 tools.json
   toolpact project --to 2025-11-25 --tool count.tool.json result.json
 
-Exit code 0: written; 1: an output schema could not be projected and is left out, or an entry is no tool; 2: wrong usage or unreadable input.";
+Exit code 0: converted; 1: an output schema or an entry could not be converted and is left out; 2: wrong usage or unreadable input.";
 
-/// Project tools or a result, in their natural shape, to what a revision can carry.
+/// Convert tools or a result from their natural shape to what a protocol revision allows.
 ///
-/// Takes a tool, a list of tools, a `tools/list` or `tools/call` result, or a JSON-RPC response with
-/// one, and writes the same document with what the revision asks for. From 2026-07-28 on any output
-/// schema and any value can be carried; before, and for unknown revisions, other than objects go into
-/// an envelope.
+/// The document is a tool, a list of tools, a `tools/list` or `tools/call` result, or a JSON-RPC response
+/// with one. From 2026-07-28 on, results may have any shape, and nothing changes. For older and unknown
+/// revisions, results other than objects are put into an envelope `{"result": …}`, and their schemas as
+/// well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Project {
-    /// The revision, such as 2025-11-25
+    /// The protocol revision, for example 2025-11-25
     #[arg(long, value_name = "REVISION")]
     to: String,
 
-    /// The tool, in its natural shape, that gave the result
+    /// The tool that returned the result, in its natural shape
     #[arg(long, value_name = "FILE")]
     tool: Option<PathBuf>,
 
-    /// The document, a JSON or YAML file (`-` for standard input)
+    /// The document: a JSON or YAML file, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     document: PathBuf,
 }
 
 impl Project {
-    pub(crate) fn run(self) -> anyhow::Result<Outcome> {
-        let to = Projecting(revision(&self.to));
-        run(&self.document, self.tool.as_deref(), &to)
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let projection = Projecting(parse_revision(&self.to));
+        run(&self.document, self.tool.as_deref(), &projection)
     }
 }
 

@@ -87,7 +87,7 @@ fn refuses_more_input_than_it_reads() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(text, "error: stdin: more than 16777216 bytes, the most that is read\n");
+    assert_eq!(text, "error: stdin: exceeds the limit of 16777216 bytes\n");
 }
 
 #[test]

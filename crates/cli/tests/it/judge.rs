@@ -39,7 +39,7 @@ fn says_where_json_lines_are_read_from() {
         String::from_utf8(output.stderr).unwrap().lines().next(),
         Some(
             "error: stdin:3:1: invalid JSON: trailing characters \
-             (one value a line is read from a file whose name ends in .jsonl)"
+             (for one value per line, use a file whose name ends in .jsonl)"
         )
     );
 }

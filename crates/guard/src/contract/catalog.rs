@@ -61,8 +61,7 @@ const BYTES: usize = 16 << 20;
 const FULL: &str = "the server lists more tools than the guard keeps";
 
 /// Why tools that are not on the first pages of an endless list cannot be called.
-const ENDLESS: &str =
-    "it is not on the first pages of the server's tool list, which has no end";
+const ENDLESS: &str = "it is not on the first pages of the server's tool list, which has no end";
 
 /// The most revisions. Requests name theirs, so there can be any number.
 const REVISIONS: usize = 8;
@@ -101,10 +100,17 @@ impl Catalog {
     }
 
     /// The names on the other pages of the list that `request` is for.
-    pub(crate) fn names_before(&self, revision: &Revision, request: PageRequest) -> HashSet<String> {
+    pub(crate) fn names_before(
+        &self,
+        revision: &Revision,
+        request: PageRequest,
+    ) -> HashSet<String> {
         let list = self.lists.get(revision).filter(|_| !request.is_first());
         let others = list.into_iter().flat_map(|list| &list.tools);
-        others.filter(|(_, (_, page))| *page != request.page).map(|(name, _)| name.clone()).collect()
+        others
+            .filter(|(_, (_, page))| *page != request.page)
+            .map(|(name, _)| name.clone())
+            .collect()
     }
 
     /// A page that is requested now.
@@ -226,7 +232,12 @@ mod tests {
     }
 
     fn page(first: bool, last: bool) -> Page {
-        Page { request: PageRequest { page: (!first).then_some(7), since: 0 }, last, bytes: 100, generation: 0 }
+        Page {
+            request: PageRequest { page: (!first).then_some(7), since: 0 },
+            last,
+            bytes: 100,
+            generation: 0,
+        }
     }
 
     #[test]
@@ -252,7 +263,11 @@ mod tests {
         // What was asked for before the change may be what it was before.
         catalog.add_page(&R, page(true, true), [tool("a")]);
         assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
-        catalog.add_page(&R, Page { request: catalog.request_page(None), ..page(true, true) }, [tool("c")]);
+        catalog.add_page(
+            &R,
+            Page { request: catalog.request_page(None), ..page(true, true) },
+            [tool("c")],
+        );
         assert!(matches!(catalog.find(&R, "c"), Lookup::Found(_)));
         assert!(matches!(catalog.find(&R, "a"), Lookup::Absent));
     }

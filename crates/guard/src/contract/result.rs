@@ -123,9 +123,7 @@ impl ResultCheck<'_> {
         let start = Instant::now();
         let judged = match budget.fuel {
             None => judge_result(contract, result, mode),
-            Some(fuel) => {
-                judge_result_within(contract, result, mode, fuel).ok_or(OutOfBudget)?
-            }
+            Some(fuel) => judge_result_within(contract, result, mode, fuel).ok_or(OutOfBudget)?,
         };
         budget.spend(judged.fuel);
         self.record(contract.name(), judged.outcome, judged.fuel, start);

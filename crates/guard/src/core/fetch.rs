@@ -303,10 +303,7 @@ fn list_request(id: &Id, cursor: Option<&str>, meta: Option<&str>) -> String {
             params.insert("_meta".to_owned(), meta.into());
         }
     }
-    let params = if params.is_empty() {
-        String::new()
-    } else {
-        format!(",\"params\":{}", json!(params))
-    };
+    let params =
+        if params.is_empty() { String::new() } else { format!(",\"params\":{}", json!(params)) };
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"{params}}}")
 }

@@ -185,7 +185,12 @@ impl Conversation {
                 Ok(text) => PartFate::Edited(text),
                 Err(_) => {
                     self.pending.remove(&key);
-                    self.refuse(part.stream, Some(id), code::INTERNAL, "could not edit the request");
+                    self.refuse(
+                        part.stream,
+                        Some(id),
+                        code::INTERNAL,
+                        "could not edit the request",
+                    );
                     return PartFate::Dropped;
                 }
             }
@@ -242,11 +247,7 @@ impl Conversation {
     }
 
     /// What a request about a task is for.
-    fn task_purpose(
-        &self,
-        method: Method,
-        params: Option<&str>,
-    ) -> serde_json::Result<Purpose> {
+    fn task_purpose(&self, method: Method, params: Option<&str>) -> serde_json::Result<Purpose> {
         let task = params.map(Task::read).transpose()?.flatten();
         let call = task.and_then(|task| self.tasks.get(&task.id));
         Ok(match call {

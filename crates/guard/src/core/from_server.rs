@@ -8,7 +8,8 @@ use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Pending, Purpose};
 use super::{
-    Conversation, Destination, HeldAnswer, JobPurpose, Link, OWN_ID, Origin, Outcome, StreamId, Then, Ticket,
+    Conversation, Destination, HeldAnswer, JobPurpose, Link, OWN_ID, Origin, Outcome, StreamId,
+    Then, Ticket,
 };
 use crate::contract::budget::Budget;
 use crate::contract::list::PageFate;
@@ -49,7 +50,12 @@ struct Checked<'a> {
 
 impl Conversation {
     /// Takes a message of the server.
-    pub(crate) fn on_server(&mut self, origin: Origin, message: &Message<'_>, now: Instant) -> Ticket {
+    pub(crate) fn on_server(
+        &mut self,
+        origin: Origin,
+        message: &Message<'_>,
+        now: Instant,
+    ) -> Ticket {
         let ticket = Ticket(self.next_number());
         let server = self.server.clone();
         let rules = server.rules();
@@ -158,9 +164,7 @@ impl Conversation {
                 (to, PartFate::Dropped)
             }
             // An answer to nobody.
-            Kind::Other
-                if part.envelope.result.is_some() && rules.settings.is_inspecting() =>
-            {
+            Kind::Other if part.envelope.result.is_some() && rules.settings.is_inspecting() => {
                 (to, PartFate::Dropped)
             }
             _ => {
@@ -225,7 +229,8 @@ impl Conversation {
             }
             if is_result && is_inspecting {
                 let id: String = id.to_string().chars().take(SHOWN).collect();
-                let text = format!("server: dropped an answer to request {id}, which is not pending");
+                let text =
+                    format!("server: dropped an answer to request {id}, which is not pending");
                 self.report(Event::info(text));
                 return (to, PartFate::Dropped);
             }

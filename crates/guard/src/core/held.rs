@@ -4,8 +4,8 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use smallvec::SmallVec;
 
-use super::action::{Action, Destination, Ticket};
 use super::Conversation;
+use super::action::{Action, Destination, Ticket};
 use crate::json::edit::Span;
 use crate::message::{Message, Parts};
 
@@ -102,7 +102,9 @@ impl Conversation {
 
     /// Sends a message of which all parts are decided.
     fn release_held(&mut self, ticket: Ticket, held: Held) {
-        if !held.is_split && let Some(to) = held.parts.first().map(|part| part.to) {
+        if !held.is_split
+            && let Some(to) = held.parts.first().map(|part| part.to)
+        {
             let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
             let text = |part: &HeldPart| match &part.fate {
                 PartFate::Same => Some(part.span.text(&held.text).to_owned()),

@@ -56,7 +56,9 @@ impl Job {
     /// The bytes that parsed values may take while it runs, at most `cap`.
     pub(crate) fn memory(&self, cap: usize) -> usize {
         let bytes = match &self.check {
-            Check::Arguments { arguments, .. } => arguments.as_ref().map_or(0, |it| value_bytes(it)),
+            Check::Arguments { arguments, .. } => {
+                arguments.as_ref().map_or(0, |it| value_bytes(it))
+            }
             Check::Result { result, .. } => value_bytes(result),
             // The text and the value of each tool, and the shaped copy.
             Check::Page { result, .. } => 3 * value_bytes(result),

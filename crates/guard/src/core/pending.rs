@@ -229,8 +229,7 @@ impl PendingRequests {
         let keys = self.streams.get(&stream).into_iter().flatten();
         let mut pending = keys.filter_map(|key| self.requests.get(key));
         pending.any(|pending| {
-            pending.is_open()
-                && !matches!(pending.purpose, Purpose::Other | Purpose::Handshake)
+            pending.is_open() && !matches!(pending.purpose, Purpose::Other | Purpose::Handshake)
         })
     }
 

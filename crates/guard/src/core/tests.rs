@@ -239,7 +239,11 @@ impl World {
                 let pad = if *is_large { "x".repeat(70_000) } else { String::new() };
                 let result = json!({ "content": [], "structuredContent": { "n": n, "p": pad } });
                 // What answers a ping is not checked, and may be anything.
-                let result = if *is_valid { result } else { json!({ "structuredContent": result["structuredContent"] }) };
+                let result = if *is_valid {
+                    result
+                } else {
+                    json!({ "structuredContent": result["structuredContent"] })
+                };
                 let id = if nth % 3 == 0 && id.is_i64() { json!(id.to_string()) } else { id };
                 if self.is_call(&id, stream) || *is_valid {
                     self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
@@ -259,7 +263,8 @@ impl World {
                 self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
             }
             Step::Change => {
-                let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+                let changed =
+                    json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
                 self.server(StreamId::PIPE, &changed);
             }
             Step::Finish(nth) => {
@@ -283,7 +288,10 @@ impl World {
         let id = id.as_i64().or_else(|| id.as_str()?.parse().ok());
         let is_ping = |text: &String| text.contains("\"ping\"");
         let own = id.is_some_and(|id| {
-            self.sent.iter().filter(|text| is_ping(text)).any(|text| text.contains(&format!("\"id\":{id},")))
+            self.sent
+                .iter()
+                .filter(|text| is_ping(text))
+                .any(|text| text.contains(&format!("\"id\":{id},")))
         });
         // The ids of a shared process are not those of the clients.
         !own && self.link != Link::Shared

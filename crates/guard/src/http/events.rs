@@ -162,9 +162,7 @@ pub(crate) fn event_id(event: &[u8]) -> Option<&[u8]> {
 /// Python's `splitlines` ends a line at a vertical tab, a form feed, the separators U+001C to U+001E,
 /// U+0085, U+2028 and U+2029, too.
 pub(crate) fn without_hidden_lines(event: &[u8]) -> Option<Bytes> {
-    let hides = |line: &[u8]| {
-        !line.starts_with(b"data:") && has_hidden_breaks(line)
-    };
+    let hides = |line: &[u8]| !line.starts_with(b"data:") && has_hidden_breaks(line);
     if !lines(event).any(hides) {
         return None;
     }
@@ -191,7 +189,7 @@ fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
-    use super::{EventSplitter, data, event_id, without_hidden_lines, with_data};
+    use super::{EventSplitter, data, event_id, with_data, without_hidden_lines};
 
     fn cut(text: &str, size: usize) -> Vec<String> {
         let mut events = EventSplitter::default();

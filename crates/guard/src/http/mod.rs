@@ -11,8 +11,8 @@ pub(crate) mod respond;
 use hyper::HeaderMap;
 use toolpact_contract::Revision;
 
-pub use self::client::{Client, TrustError, UpstreamError};
 pub(crate) use self::client::parse_upstream;
+pub use self::client::{Client, TrustError, UpstreamError};
 pub use self::hosts::Hosts;
 pub(crate) use self::listen::listen;
 pub use self::listen::{bind, until_told_to_end};

@@ -87,7 +87,8 @@ pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError>
     let meta = match ask(peer, &mut asked, "initialize", hello).await {
         Ok(result) => {
             peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
-            peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await?;
+            peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+                .await?;
             None
         }
         Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {

@@ -113,7 +113,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Answer<'a> {
                         "id" | "result" | "method" | "params" | "error" => {
                             return Err(A::Error::custom("not a plain response"));
                         }
-                        _ if case_variant(name, &["jsonrpc", "id", "method", "params", "result", "error"]).is_some() => {
+                        _ if case_variant(
+                            name,
+                            &["jsonrpc", "id", "method", "params", "result", "error"],
+                        )
+                        .is_some() =>
+                        {
                             return Err(A::Error::custom("not a plain response"));
                         }
                         _ => map.next_value::<IgnoredAny>().map(drop)?,

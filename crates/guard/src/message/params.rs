@@ -43,9 +43,8 @@ impl<'a> CallParams<'a> {
     pub(crate) fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
         let [name, arguments, meta] =
             members(params.unwrap_or("{}"), ["name", "arguments", "_meta"])?;
-        let name = name.ok_or_else(|| {
-            serde::de::Error::custom("missing required property `name`")
-        })?;
+        let name =
+            name.ok_or_else(|| serde::de::Error::custom("missing required property `name`"))?;
         Ok(Self {
             name: string(name)?,
             arguments: arguments.map(RawValue::get),
@@ -180,7 +179,8 @@ mod tests {
 
     #[test]
     fn reads_who_the_server_is() {
-        let natural = r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"}}}"#;
+        let natural =
+            r#"{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"a","version":"1"}}}"#;
         assert_eq!(Handshake::read(natural).unwrap().server.unwrap(), "a 1");
         let legacy = r#"{"protocolVersion":"2025-11-25","serverInfo":{"name":"a"}}"#;
         assert_eq!(Handshake::read(legacy).unwrap().server.unwrap(), "a");

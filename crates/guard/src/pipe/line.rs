@@ -39,7 +39,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     /// The next line; `None` at the end of the pipe. What was read of a line is kept between calls.
-    pub(crate) fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+    pub(crate) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<Option<Line>>> {
         loop {
             let buffer = ready!(Pin::new(&mut self.reader).poll_fill_buf(context))?;
             let end = memchr::memchr(b'\n', buffer);

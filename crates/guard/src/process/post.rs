@@ -73,7 +73,8 @@ impl ProcessSession {
         let Some(mailbox) = self.listen() else {
             return plain(StatusCode::CONFLICT, "there is a stream already\n");
         };
-        let listening = Listening { mailbox, ready: VecDeque::new(), alive: Instant::now() + ALIVE };
+        let listening =
+            Listening { mailbox, ready: VecDeque::new(), alive: Instant::now() + ALIVE };
         events(unfold(listening, |mut listening| async move {
             let bytes = listening.next().await?;
             Some((Ok(Frame::data(bytes)), listening))
@@ -159,9 +160,8 @@ struct Failed {
 
 impl<'de> serde::Deserialize<'de> for Failed {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = std::collections::HashMap::<String, serde::de::IgnoredAny>::deserialize(
-            deserializer,
-        )?;
+        let members =
+            std::collections::HashMap::<String, serde::de::IgnoredAny>::deserialize(deserializer)?;
         Ok(Self { error: members.contains_key("error") })
     }
 }

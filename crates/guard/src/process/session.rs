@@ -73,8 +73,7 @@ impl Transport for ProcessSession {
     }
 
     fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
-        let bytes =
-            if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
+        let bytes = if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
         match to {
             Destination::Server(_) => self.to_process.push(one_line(bytes)),
             Destination::Answer(stream) => {

@@ -47,7 +47,17 @@ impl EventStream {
         let memory = proxy.pool.memory().message();
         let max = proxy.server.rules().settings.max_message;
         let events = EventSplitter::default();
-        Self { proxy, answered, body, events, memory, max, ready, has_dropped: false, is_over: false }
+        Self {
+            proxy,
+            answered,
+            body,
+            events,
+            memory,
+            max,
+            ready,
+            has_dropped: false,
+            is_over: false,
+        }
     }
 
     /// The stream as the body of a response.
@@ -102,7 +112,9 @@ impl EventStream {
         let buffered = self.events.len();
         self.memory.shrink(buffered);
         if buffered > self.max {
-            return Err(format!("event exceeds the limit of {} bytes (--max-message)", self.max).into());
+            return Err(
+                format!("event exceeds the limit of {} bytes (--max-message)", self.max).into()
+            );
         }
         let mut closing = self.proxy.is_closing.subscribe();
         let is_listening = matches!(self.answered.origin, Origin::Listening(_));
@@ -182,7 +194,8 @@ impl EventStream {
             Ok(std::borrow::Cow::Owned(escaped)) => Bytes::from(escaped),
             _ => left,
         };
-        let event = if left == text { event } else { with_data(&event, left.trim_ascii_end()).into() };
+        let event =
+            if left == text { event } else { with_data(&event, left.trim_ascii_end()).into() };
         Some((event, true))
     }
 

@@ -93,15 +93,10 @@ impl Proxy {
                 return Err(Box::new(json(StatusCode::BAD_REQUEST, join(&replies, false))));
             }
         };
-        let is_rpc =
-            message.parts.as_slice().iter().any(|part| !matches!(part.kind, Kind::Other));
+        let is_rpc = message.parts.as_slice().iter().any(|part| !matches!(part.kind, Kind::Other));
         if is_rpc && parts.method != Method::POST {
             let text = format!("JSON-RPC messages are sent with POST, not {}", parts.method);
-            return Err(Box::new(refuse(
-                StatusCode::METHOD_NOT_ALLOWED,
-                code::REQUEST,
-                &text,
-            )));
+            return Err(Box::new(refuse(StatusCode::METHOD_NOT_ALLOWED, code::REQUEST, &text)));
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
         let revision = named_revision(&parts.headers);

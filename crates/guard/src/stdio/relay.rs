@@ -59,10 +59,10 @@ impl Transport for Relay {
     }
 
     fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
-        let bytes = if self.server.rules().settings.is_inspecting() { one_line(bytes) } else { bytes };
-        // Messages of peers are counted since they were read.
         let bytes =
-            if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
+            if self.server.rules().settings.is_inspecting() { one_line(bytes) } else { bytes };
+        // Messages of peers are counted since they were read.
+        let bytes = if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
         match to {
             Destination::Server(_) => self.to_server.push(bytes),
             _ => self.to_client.push(bytes),
@@ -156,8 +156,7 @@ async fn relay_until(
     ended: impl Future<Output = ()>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
-    let conversation =
-        Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
+    let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, Arc::new(JobPool::new(memory)));
     let relay = Arc::new(Relay {
         server: guarded,
@@ -244,16 +243,10 @@ pub async fn serve(
     let mut signals = Signals::listen().map_err(StartError::Signals)?;
     let Some(streams) = child.streams() else { return Ok(0) };
     let caught = {
-        let relayed = relay_until(
-            client,
-            streams,
-            Arc::clone(&guarded),
-            memory,
-            async {
-                // Why it cannot be waited for is reported when it is waited for again.
-                let _ = child.wait().await;
-            },
-        );
+        let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, async {
+            // Why it cannot be waited for is reported when it is waited for again.
+            let _ = child.wait().await;
+        });
         tokio::select! {
             _ = relayed => None,
             caught = signals.next() => Some(caught),

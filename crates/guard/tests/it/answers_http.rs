@@ -211,7 +211,8 @@ async fn a_redirect_does_not_lead_around_the_guard() {
         ("elsewhere".to_owned(), "elsewhere"),
         ("/else?where=http://x/".to_owned(), "/else?where=http://x/"),
     ];
-    let refused = ["https://127.0.0.1/mcp", "http://other.example/mcp", "//other.example", "/\\other"];
+    let refused =
+        ["https://127.0.0.1/mcp", "http://other.example/mcp", "//other.example", "/\\other"];
     let kept = kept.into_iter().map(|(location, expected)| (location, Some(expected)));
     for (location, expected) in kept.chain(refused.map(|it| (it.to_owned(), None))) {
         let (_, client, mut server) = http.ask("POST /mcp", CALL).await;

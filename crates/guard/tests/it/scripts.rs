@@ -291,7 +291,8 @@ async fn play(script: &Script, stage: &mut impl Stage) {
             }
             "server>list" => {
                 let id = &asked["id"];
-                let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{text}}}}}"#);
+                let answer =
+                    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{text}}}}}"#);
                 stage.server_sends(&answer).await;
             }
             other => panic!("{name}: no step `{other}`"),

@@ -174,5 +174,5 @@ impl ServerHandler for Server {
 async fn main() -> Result<(), toolpact::ServeError> {
     let subscribers = Arc::new(Subscribers::default());
     let talk = Talk::new(Arc::clone(&subscribers));
-    toolpact::serve(Server { talk, rounds: Rounds::default(), subscribers }).await
+    toolpact::serve_cli(Server { talk, rounds: Rounds::default(), subscribers }).await
 }

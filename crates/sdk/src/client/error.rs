@@ -1,98 +1,103 @@
-//! Why a call failed.
+//! Errors of a client.
 
 use std::time::Duration;
 
-use rmcp::{model::CallToolResult, service::ServiceError};
+use rmcp::{
+    model::CallToolResult,
+    service::{ClientInitializeError, ServiceError},
+};
 
-use crate::check::Stopped;
+use crate::check::RuntimeStopped;
 
-/// Why a call failed.
+/// Why connecting or a call failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The server lists no such tool, or none that can be used.
+    /// The handshake with the server failed.
+    #[error("could not connect to the server")]
+    Connect(#[source] Box<ClientInitializeError>),
+    /// The server lists no such tool, or the tool cannot be used.
     #[error("no usable tool `{tool}`")]
     UnknownTool {
-        /// The name.
+        /// The name of the tool.
         tool: String,
     },
-    /// The arguments cannot be written as JSON.
-    #[error("tool `{tool}`: the arguments cannot be written as JSON")]
+    /// The arguments cannot be serialized.
+    #[error("tool `{tool}`: could not serialize the arguments")]
     Arguments {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// Why not.
+        /// The error of `serde`.
         source: serde_json::Error,
     },
-    /// The arguments break the input schema; nothing was sent.
+    /// The arguments break the input schema. Nothing was sent.
     #[error("{problem}")]
     InvalidArguments {
-        /// Which tool, and each violation on a line.
+        /// The tool, and one violation per line.
         problem: String,
     },
-    /// The result breaks the output schema, or could not be checked within the limits.
+    /// The result breaks the output schema, or its validation exceeded the limits.
     #[error("{problem}")]
     InvalidResult {
-        /// Which tool, and each violation on a line.
+        /// The tool, and one violation per line.
         problem: String,
     },
     /// The tool answered with an error.
     #[error("tool `{tool}`: {message}")]
     Tool {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// Its text.
+        /// The text of the error.
         message: String,
-        /// All of the answer. Details, such as those of a [`ToolError`](crate::ToolError), are its structured
-        /// content.
+        /// The whole answer. Details, such as those of a [`ToolError`](crate::ToolError), are its structured content.
         result: Box<CallToolResult>,
     },
-    /// The result is neither structured content nor one text.
+    /// The result is neither structured content nor a single text.
     #[error("tool `{tool}`: expected structured content or one text, found other content")]
     Content {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// All of the answer.
+        /// The whole answer.
         result: Box<CallToolResult>,
     },
-    /// The result is of another type than the caller asked for.
-    #[error("tool `{tool}`: the result is of another type")]
+    /// The result does not have the type that the caller asked for.
+    #[error("tool `{tool}`: the result has another type than expected")]
     Type {
-        /// The tool.
+        /// The name of the tool.
         tool: String,
-        /// What is different.
+        /// The error of `serde`.
         source: serde_json::Error,
     },
-    /// The list of tools does not end.
-    #[error("the list of tools goes on after {limit} pages")]
+    /// The tool list has too many pages.
+    #[error("the tool list has more than {limit} pages")]
     TooManyPages {
         /// The limit.
         limit: usize,
     },
-    /// The list of tools is too long.
+    /// The tool list is too long.
     #[error("{found} tools exceed the limit of {limit}")]
     TooManyTools {
-        /// How many there are, so far.
+        /// The number of tools read so far.
         found: usize,
         /// The limit.
         limit: usize,
     },
-    /// The server did not answer in time; it was told that nobody waits any more.
+    /// The server did not answer in time. The request was cancelled.
     #[error("no answer within {limit:?}")]
     Timeout {
-        /// The limit, set with [`Client::timeout`](crate::Client::timeout).
+        /// The limit, set with [`ClientOptions::timeout`](crate::ClientOptions::timeout).
         limit: Duration,
     },
-    /// The server did not answer, or answered with an error.
-    #[error("the server did not answer as expected")]
+    /// The server answered with a protocol error, or the connection failed.
+    #[error("the request failed")]
     Service(#[from] Box<ServiceError>),
     /// The runtime is shutting down.
     #[error("the runtime is shutting down")]
     Stopped,
 }
 
-impl From<Stopped> for ClientError {
-    fn from(_: Stopped) -> Self {
+impl From<RuntimeStopped> for ClientError {
+    fn from(_: RuntimeStopped) -> Self {
         Self::Stopped
     }
 }

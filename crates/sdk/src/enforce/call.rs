@@ -1,4 +1,4 @@
-//! `tools/call` under the contract.
+//! `tools/call` behind the contract.
 
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
 
@@ -15,141 +15,140 @@ use toolpact_contract::{
 
 use super::{
     Enforced, Shared,
-    entry::{Entry, Kept},
-    handler::{guarded, guarded_now},
+    handler::{catch_panic, catch_panic_sync},
     nulls::drop_nulls,
     send::send,
+    tool::{ServerTool, UsableTool},
 };
 use crate::{
-    check::{Part, Stopped, check, is_seen_valid, text_of},
-    protocol::revision_of,
-    report::report,
+    check::{CallPart, RuntimeStopped, check, is_valid_inline, refusal_text},
+    protocol::request_revision,
 };
 
-/// What the response of a handler is held to.
-enum Held {
-    /// The contract of a tool that is listed, and can be used.
-    Listed(Arc<Entry>),
-    /// None: no tool of this name is listed. The handler has its own answer for that.
+/// The tool that a call names.
+enum CalledTool {
+    /// A usable tool of the list: its contract applies.
+    Listed(Arc<ServerTool>),
+    /// The name of a tool that is not in the list: no contract applies, and the handler answers.
     Unlisted(Cow<'static, str>),
 }
 
-impl Held {
-    fn kept(&self) -> Option<&Kept> {
+impl CalledTool {
+    fn usable(&self) -> Option<&UsableTool> {
         match self {
-            Self::Listed(entry) => entry.kept.as_ref(),
+            Self::Listed(tool) => tool.usable.as_ref(),
             Self::Unlisted(_) => None,
         }
     }
 
     fn name(&self) -> &str {
         match self {
-            Self::Listed(entry) => &entry.source.name,
+            Self::Listed(tool) => &tool.source.name,
             Self::Unlisted(name) => name,
         }
     }
 }
 
-/// A call that the handler may be asked.
-struct Admitted {
-    held: Held,
+/// A call whose arguments are checked.
+struct CheckedCall {
+    tool: CalledTool,
     revision: Revision,
-    /// Says that a call is under way.
-    _active: Arc<()>,
+    /// Counts this call as open.
+    _open: Arc<()>,
 }
 
 type Response = Result<CallToolResponse, ErrorData>;
 
 impl<H: ServerHandler> Enforced<H> {
-    /// Calls a tool: arguments judged first, the result judged and projected after.
+    /// Calls a tool: checks the arguments, calls the handler, checks the result and converts it for the client.
     ///
-    /// `rmcp` moves the future of a request several times before it runs, so this one holds little more than that of
-    /// the handler; what is seldom needed is boxed.
+    /// `rmcp` moves the future of a request several times before it runs, so this one is hardly larger than that of the
+    /// handler. The rare paths are boxed.
     pub(super) fn call(
         &self,
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Response> + MaybeSendFuture {
-        match self.admit_at_once(&mut request, &context) {
-            Some(admitted) => self.run(admitted, request, context).left_future(),
-            None => {
-                Box::pin(guarded("tools/call", self.call_slowly(request, context))).right_future()
-            }
+        if let Some(call) = self.check_inline(&mut request, &context) {
+            return self.run(call, request, context).left_future();
         }
+        let answer = self.check_and_run(request, context);
+        Box::pin(catch_panic("tools/call", answer)).right_future()
     }
 
-    /// Admits a call of a tool that was judged before, with arguments that are seen to be valid: the common case.
-    fn admit_at_once(
+    /// Checks a call of a fresh tool whose arguments take little fuel to validate: the common case.
+    fn check_inline(
         &self,
         request: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
-    ) -> Option<Admitted> {
-        let entry =
-            self.shared.is_fixed.get()?.then(|| self.shared.store.recent(&request.name))??;
-        let kept = entry.kept.as_ref()?;
+    ) -> Option<CheckedCall> {
+        let has_fixed_tools = self.shared.has_fixed_tools.get()?;
+        let tool = has_fixed_tools.then(|| self.shared.cache.find_fresh(&request.name))??;
+        let usable = tool.usable.as_ref()?;
         let is_absent = request.arguments.is_none();
         let arguments = Value::Object(request.arguments.take().unwrap_or_default());
-        let is_admitted = self.shared.options.arguments == Mode::Off
-            || is_seen_valid(kept.contract.input().schema(), &arguments);
+        let is_valid = self.shared.options.checks.arguments == Mode::Off
+            || is_valid_inline(usable.contract.input().schema(), &arguments);
         request.arguments = match arguments {
             Value::Object(arguments) if !is_absent => Some(arguments),
             _ => None,
         };
-        is_admitted.then(|| self.admitted(Held::Listed(entry), context))
+        is_valid.then(|| self.checked(CalledTool::Listed(tool), context))
     }
 
-    fn admitted(&self, held: Held, context: &RequestContext<RoleServer>) -> Admitted {
-        Admitted { held, revision: revision_of(context), _active: Arc::clone(&self.shared.active) }
+    fn checked(&self, tool: CalledTool, context: &RequestContext<RoleServer>) -> CheckedCall {
+        let open = Arc::clone(&self.shared.open_calls);
+        CheckedCall { tool, revision: request_revision(context), _open: open }
     }
 
-    async fn call_slowly(
+    async fn check_and_run(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Response {
-        let _active = Arc::clone(&self.shared.active);
-        let Some(entry) = self.entry(&request.name, &context).await? else {
-            let admitted = self.admitted(Held::Unlisted(request.name.clone()), &context);
-            return self.run(admitted, request, context).await;
+        let _open = Arc::clone(&self.shared.open_calls);
+        let Some(tool) = self.find_tool(&request.name, &context).await? else {
+            let call = self.checked(CalledTool::Unlisted(request.name.clone()), &context);
+            return self.run(call, request, context).await;
         };
-        let Some(kept) = &entry.kept else { return Err(unusable(&entry)) };
-        let request = match self.shared.admit(kept, request).await? {
+        let Some(usable) = &tool.usable else { return Err(unusable(&tool)) };
+        let request = match self.shared.check_arguments(usable, request).await? {
             Ok(request) => request,
             Err(refusal) => return Ok(refusal.into()),
         };
-        let admitted = self.admitted(Held::Listed(entry), &context);
-        self.run(admitted, request, context).await
+        let call = self.checked(CalledTool::Listed(tool), &context);
+        self.run(call, request, context).await
     }
 
-    /// Calls the handler, and judges what it answers. A panic fails this call and nothing else.
+    /// Calls the handler and checks its result. A panic fails only this call.
     fn run(
         &self,
-        admitted: Admitted,
+        call: CheckedCall,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Response> + MaybeSendFuture {
-        let call = future::lazy(move |_| self.handler.call_tool(request, context)).flatten();
-        AssertUnwindSafe(call).catch_unwind().then(move |response| {
+        let work = future::lazy(move |_| self.handler.call_tool(request, context)).flatten();
+        AssertUnwindSafe(work).catch_unwind().then(move |response| {
             let mut response = response.unwrap_or_else(|_| {
-                let name = admitted.held.name();
+                let name = call.tool.name();
                 tracing::error!(target: "toolpact", "tool `{name}` panicked");
-                Ok(error(format!("tool `{name}` failed: internal error")).into())
+                Ok(tool_error(format!("tool `{name}` failed: internal error")).into())
             });
-            let mut is_right = true;
+            let mut is_done = true;
             if let Ok(CallToolResponse::Complete(result)) = &mut response {
-                // What panics here does so again where it is judged, and is answered there.
-                is_right = guarded_now("a first look at a result", || {
-                    let is_right = self.shared.is_right(admitted.held.kept(), result);
-                    if is_right {
-                        finish(result, &admitted);
+                // What panics here panics again in `check_result`, which answers the call.
+                is_done = catch_panic_sync("checking a result", || {
+                    let is_valid = self.shared.is_valid_result(call.tool.usable(), result);
+                    if is_valid {
+                        convert(result, &call);
                     }
-                    is_right
+                    is_valid
                 });
             }
             match response {
-                Ok(CallToolResponse::Complete(result)) if !is_right => {
-                    let judge = guarded("tools/call", self.shared.judge(admitted, result));
-                    Box::pin(judge).right_future()
+                Ok(CallToolResponse::Complete(result)) if !is_done => {
+                    let check = self.shared.check_result(call, result);
+                    Box::pin(catch_panic("tools/call", check)).right_future()
                 }
                 response => future::ready(response).left_future(),
             }
@@ -158,110 +157,111 @@ impl<H: ServerHandler> Enforced<H> {
 }
 
 impl Shared {
-    /// Judges the arguments of `request`, and gives it back or what to answer in its place.
-    async fn admit(
+    /// Checks the arguments of `request`. Returns the request, or the tool error that answers it.
+    async fn check_arguments(
         &self,
-        kept: &Kept,
+        usable: &UsableTool,
         mut request: CallToolRequestParams,
     ) -> Result<Result<CallToolRequestParams, CallToolResult>, ErrorData> {
-        let absent = request.arguments.is_none();
+        let is_absent = request.arguments.is_none();
         let arguments = Value::Object(request.arguments.take().unwrap_or_default());
-        let mode = self.options.arguments;
-        let schema = kept.contract.input().value();
+        let mode = self.options.checks.arguments;
+        let contract = &usable.contract;
+        let schema = contract.input().value();
         let (mut arguments, mut judged) =
-            check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
+            check(contract, CallPart::Arguments, arguments, mode).await.map_err(stopped)?;
         if judged.outcome == Outcome::Invalid
-            && self.options.absent_nulls
+            && self.options.null_as_absent
             && drop_nulls(schema, &mut arguments)
         {
             (arguments, judged) =
-                check(&kept.contract, Part::Arguments, arguments, mode).await.map_err(stopped)?;
+                check(contract, CallPart::Arguments, arguments, mode).await.map_err(stopped)?;
         }
         if let Some(refusal) = self.refusal(&judged) {
             return Ok(Err(refusal));
         }
         request.arguments = match arguments {
-            Value::Object(arguments) if !absent => Some(arguments),
+            Value::Object(arguments) if !is_absent => Some(arguments),
             _ => None,
         };
         Ok(Ok(request))
     }
 
-    /// Whether there is nothing to judge in `result`, or it is seen to be valid: the common case.
-    fn is_right(&self, kept: Option<&Kept>, result: &CallToolResult) -> bool {
-        let Some(output) = kept.and_then(|kept| kept.contract.output()) else { return true };
+    /// Whether no schema applies to `result`, or it takes little fuel to find it valid: the common case.
+    fn is_valid_result(&self, usable: Option<&UsableTool>, result: &CallToolResult) -> bool {
+        let Some(output) = usable.and_then(|usable| usable.contract.output()) else { return true };
         result.is_error == Some(true)
-            || self.options.results == Mode::Off
+            || self.options.checks.results == Mode::Off
             || (!is_marked(result)
                 && result
                     .structured_content
                     .as_ref()
-                    .is_some_and(|value| is_seen_valid(output.schema(), value)))
+                    .is_some_and(|value| is_valid_inline(output.schema(), value)))
     }
 
-    /// Judges `result`, and gives what to send: it, or a refusal.
-    async fn judge(&self, admitted: Admitted, mut result: CallToolResult) -> Response {
-        let Some(kept) = admitted.held.kept() else { return Ok(result.into()) };
-        let mut judged = Map::new();
-        judged.extend(
+    /// Checks `result`. Returns it in the form for the client, or the tool error that replaces it.
+    async fn check_result(&self, call: CheckedCall, mut result: CallToolResult) -> Response {
+        let Some(usable) = call.tool.usable() else { return Ok(result.into()) };
+        let mut parts = Map::new();
+        parts.extend(
             result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)),
         );
-        let mut judged = Value::Object(judged);
+        let mut parts = Value::Object(parts);
         if let Some(MetaObject(meta)) = result.meta.take() {
-            // A handler that is behind a contract already may have put its result into the envelope.
-            judged["_meta"] = Value::Object(meta);
-            if let Ok(Cow::Owned(lifted)) = lift_result(&judged, kept.form) {
-                judged = lifted;
+            // A handler that is itself behind a contract may have put its result into the envelope.
+            parts["_meta"] = Value::Object(meta);
+            if let Ok(Cow::Owned(lifted)) = lift_result(&parts, usable.form) {
+                parts = lifted;
             }
         }
-        let (judged, outcome) = check(&kept.contract, Part::Result, judged, self.options.results)
-            .await
-            .map_err(stopped)?;
-        if let Some(refusal) = self.refusal(&outcome) {
+        let mode = self.options.checks.results;
+        let (parts, judged) =
+            check(&usable.contract, CallPart::Result, parts, mode).await.map_err(stopped)?;
+        if let Some(refusal) = self.refusal(&judged) {
             return Ok(refusal.into());
         }
-        if let Value::Object(mut judged) = judged {
-            result.structured_content = judged.remove(Structured::KEY);
-            if let Some(Value::Object(meta)) = judged.remove("_meta") {
+        if let Value::Object(mut parts) = parts {
+            result.structured_content = parts.remove(Structured::KEY);
+            if let Some(Value::Object(meta)) = parts.remove("_meta") {
                 result.meta = Some(MetaObject(meta));
             }
         }
-        finish(&mut result, &admitted);
+        convert(&mut result, &call);
         Ok(result.into())
     }
 
-    /// Reports what was found, and gives what to answer where the call is refused.
+    /// Reports the findings. Returns the tool error that answers the call if it is refused.
     fn refusal(&self, judged: &JudgedCall) -> Option<CallToolResult> {
-        report(&judged.findings, self.options.listener.as_ref());
-        judged.refusal.as_ref().map(|refusal| error(text_of(refusal)))
+        self.options.checks.report(&judged.findings);
+        judged.refusal.as_ref().map(|refusal| tool_error(refusal_text(refusal)))
     }
 }
 
-/// Whether `result` says that it was projected before: then it is lifted before it is judged.
+/// Whether `result` says that it was projected before: then it is lifted before it is checked.
 fn is_marked(result: &CallToolResult) -> bool {
     result.meta.as_ref().is_some_and(|meta| meta.0.contains_key(MARKER))
 }
 
-/// Gives `result` the shape that the revision of its request can carry.
-fn finish(result: &mut CallToolResult, admitted: &Admitted) {
-    let form = admitted.held.kept().map_or(Form::Undeclared, |kept| kept.form);
-    if let Err(problem) = send(result, form, &admitted.revision) {
-        tracing::error!(target: "toolpact", "result withheld: {problem}");
-        *result = error(format!("the result was withheld: {problem}"));
+/// Converts `result` to the form for the revision of its request.
+fn convert(result: &mut CallToolResult, call: &CheckedCall) {
+    let form = call.tool.usable().map_or(Form::Undeclared, |usable| usable.form);
+    if let Err(error) = send(result, form, &call.revision) {
+        tracing::error!(target: "toolpact", "result withheld: {error}");
+        *result = tool_error(format!("the result was withheld: {error}"));
     }
 }
 
-fn stopped(_: Stopped) -> ErrorData {
+fn stopped(_: RuntimeStopped) -> ErrorData {
     ErrorData::internal_error("the server is shutting down", None)
 }
 
-fn error(text: impl Into<String>) -> CallToolResult {
+fn tool_error(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 /// The answer to a call of a tool that is not listed because it cannot be used.
-fn unusable(entry: &Entry) -> ErrorData {
-    let reason = entry.findings.first().map(ToString::to_string).unwrap_or_default();
-    let name = &entry.source.name;
+fn unusable(tool: &ServerTool) -> ErrorData {
+    let reason = tool.reason_unusable().map(ToString::to_string).unwrap_or_default();
+    let name = &tool.source.name;
     ErrorData::invalid_params(format!("tool `{name}` cannot be used: {reason}"), None)
 }

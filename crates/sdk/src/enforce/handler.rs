@@ -1,5 +1,5 @@
-//! The handler itself: tools go through the contract, everything else passes.
-#![expect(deprecated, reason = "what older revisions have is passed through as well")]
+//! The `rmcp` handler: tools go through the contract, all other requests to the inner handler.
+#![expect(deprecated, reason = "methods of older revisions are passed through as well")]
 
 use std::{
     borrow::Cow,
@@ -25,17 +25,16 @@ use rmcp::{
         SubscribeRequestParams, SubscriptionFilter, SubscriptionsListenRequestMethod, Tool,
         UnsubscribeRequestMethod, UnsubscribeRequestParams, UpdateTaskMethod, UpdateTaskParams,
     },
-    service::{MaybeSendFuture, NotificationContext, RequestContext, SubscriptionContext},
+    service::{MaybeSendFuture, NotificationContext, SubscriptionContext},
 };
 
 use toolpact_contract::Revision;
 
 use super::{Enforced, malformed};
+use crate::Context;
 
-type Context = RequestContext<RoleServer>;
-
-/// `work`, the answer to `method`. `rmcp` would leave a request without an answer where it panics.
-pub(super) fn guarded<T>(
+/// Runs `work`, the answer to `method`, and turns a panic into an error. `rmcp` would leave the request unanswered.
+pub(super) fn catch_panic<T>(
     method: &'static str,
     work: impl Future<Output = Result<T, ErrorData>>,
 ) -> impl Future<Output = Result<T, ErrorData>> {
@@ -47,15 +46,15 @@ pub(super) fn guarded<T>(
     })
 }
 
-/// What `ask` gives, and nothing where it panics: `rmcp` asks outside of requests, too.
-pub(super) fn guarded_now<T: Default>(what: &'static str, ask: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(ask)).unwrap_or_else(|_| {
+/// Runs `work` and turns a panic into the default value. For methods that `rmcp` also calls outside of requests.
+pub(super) fn catch_panic_sync<T: Default>(what: &'static str, work: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         tracing::error!(target: "toolpact", "{what} panicked");
         T::default()
     })
 }
 
-/// Of what needs no capability.
+/// For requests that need no capability.
 const ALWAYS: fn(&ServerCapabilities) -> bool = |_| true;
 
 fn has_subscriptions(declared: &ServerCapabilities) -> bool {
@@ -68,7 +67,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
-        guarded("tools/list", Box::pin(self.list(request, context))).await
+        catch_panic("tools/list", Box::pin(self.list(request, context))).await
     }
 
     fn call_tool(
@@ -79,7 +78,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         self.call(request, context)
     }
 
-    /// `rmcp` hands over requests that it cannot read as custom ones.
+    /// `rmcp` passes requests that it cannot parse as custom ones.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -89,27 +88,28 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
             return Err(error);
         }
         let work = async { self.handler.on_custom_request(request, context).await };
-        guarded("a custom request", Box::pin(work)).await
+        catch_panic("a custom request", Box::pin(work)).await
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        guarded_now("`get_tool`", || match self.recent(name) {
-            Some(entry) => Some(entry.source.clone()),
+        catch_panic_sync("`get_tool`", || match self.find_fresh(name) {
+            Some(tool) => Some(tool.source.clone()),
             None => self.handler.get_tool(name),
         })
     }
 
     fn get_info(&self) -> ServerConfig {
-        guarded_now("`get_info`", || self.handler.get_info())
+        catch_panic_sync("`get_info`", || self.handler.get_info())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         let versions = self.handler.supported_protocol_versions();
-        match &self.shared.options.up_to {
+        match &self.shared.options.max_revision {
             None => versions,
             Some(last) => {
-                let spoken = |version: &&ProtocolVersion| Revision::from(version.as_str()) <= *last;
-                versions.iter().filter(spoken).cloned().collect()
+                let is_allowed =
+                    |version: &&ProtocolVersion| Revision::from(version.as_str()) <= *last;
+                versions.iter().filter(is_allowed).cloned().collect()
             }
         }
     }
@@ -125,7 +125,7 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        guarded_now("`accepted_subscription_filter`", || {
+        catch_panic_sync("`accepted_subscription_filter`", || {
             self.handler.accepted_subscription_filter(requested)
         })
     }
@@ -304,20 +304,23 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
 }
 
 impl<H: ServerHandler> Enforced<H> {
-    /// What `work` answers to a request of method `M`; "method not found" where the server does not declare the
-    /// capability and the options ask for it. It is boxed, because the future that `rmcp` has for calls of tools has
-    /// room for each other request, too.
+    /// Answers a request of method `M` with `work`, or with "method not found" if the options ask for that and the
+    /// server does not declare the capability.
+    ///
+    /// `work` is boxed because `rmcp` keeps one future that is as large as that of any method, tool calls included.
     async fn answer<M: ConstString, T>(
         &self,
         has: fn(&ServerCapabilities) -> bool,
         work: Pin<Box<impl Future<Output = Result<T, ErrorData>>>>,
     ) -> Result<T, ErrorData> {
         let answer = async {
-            if self.shared.options.declared_only && !has(&self.handler.get_info().capabilities) {
+            if self.shared.options.declared_capabilities_only
+                && !has(&self.handler.get_info().capabilities)
+            {
                 return Err(ErrorData::method_not_found::<M>());
             }
             work.await
         };
-        guarded(M::VALUE, answer).await
+        catch_panic(M::VALUE, answer).await
     }
 }

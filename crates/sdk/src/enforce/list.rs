@@ -1,4 +1,4 @@
-//! `tools/list` under the contract.
+//! `tools/list` behind the contract.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -9,46 +9,45 @@ use rmcp::{
 };
 use toolpact_contract::{Action, Policy, Revision, Severity, rule};
 
-use super::{Enforced, Shared, entry::Entry};
-use crate::{protocol::revision_of, report::report};
+use super::{Enforced, Shared, tool::ServerTool};
+use crate::protocol::request_revision;
 
-/// Pages that are read in search of one tool.
-const PAGES: usize = 1_000;
+/// Pages of the handler's list that are searched for one tool.
+const MAX_PAGES: usize = 1_000;
 
 impl<H: ServerHandler> Enforced<H> {
-    /// One page of tools, judged and as the request's revision can carry them.
+    /// Returns one page of tools, checked and in the form for the revision of the request.
     pub(super) async fn list(
         &self,
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let revision = revision_of(&context);
+        let revision = request_revision(&context);
         let mut page = self.handler.list_tools(request, context).await?;
-        let entries = self.shared.entries(std::mem::take(&mut page.tools)).await?;
-        self.shared.refuse_list(&entries)?;
-        page.tools = self.shared.tools(&entries, &revision);
+        let tools = self.shared.check_tools(std::mem::take(&mut page.tools)).await?;
+        self.shared.reject_list(&tools)?;
+        page.tools = self.shared.listed(&tools, &revision);
         Ok(page)
     }
 
-    /// The entry that a call of `name` is held to: that of the tool which the same request would be
-    /// listed. Nothing where no tool of that name is listed.
-    pub(super) async fn entry(
+    /// Returns the tool `name` that the same caller would see in its list, or `None` if the list has no such tool.
+    pub(super) async fn find_tool(
         &self,
         name: &str,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Option<Arc<Entry>>, ErrorData> {
-        if let Some(entry) = self.recent(name) {
-            return Ok(Some(entry));
+    ) -> Result<Option<Arc<ServerTool>>, ErrorData> {
+        if let Some(tool) = self.find_fresh(name) {
+            return Ok(Some(tool));
         }
         if let Some(tool) = self.handler.get_tool(name) {
-            let entry = self.shared.entries(vec![tool]).await?.pop();
-            if let Some(entry) = &entry {
-                self.shared.store.note(entry);
+            let tool = self.shared.check_tools(vec![tool]).await?.pop();
+            if let Some(tool) = &tool {
+                self.shared.cache.mark_fresh(tool);
             }
-            return Ok(entry);
+            return Ok(tool);
         }
         let mut cursor = None;
-        for _ in 0..PAGES {
+        for _ in 0..MAX_PAGES {
             let request = cursor.map(|cursor| {
                 let mut request = PaginatedRequestParams::default();
                 request.cursor = Some(cursor);
@@ -56,7 +55,7 @@ impl<H: ServerHandler> Enforced<H> {
             });
             let page = self.handler.list_tools(request, context.clone()).await?;
             if let Some(tool) = page.tools.into_iter().find(|tool| tool.name == name) {
-                return Ok(self.shared.entries(vec![tool]).await?.pop());
+                return Ok(self.shared.check_tools(vec![tool]).await?.pop());
             }
             match page.next_cursor {
                 Some(next) => cursor = Some(next),
@@ -66,69 +65,72 @@ impl<H: ServerHandler> Enforced<H> {
         Ok(None)
     }
 
-    /// The entry of the tool called `name`, where it need not be asked for again.
-    pub(super) fn recent(&self, name: &str) -> Option<Arc<Entry>> {
-        let is_fixed = self.shared.is_fixed.get_or_init(|| {
+    /// Returns the tool `name`, if the handler need not be asked again.
+    pub(super) fn find_fresh(&self, name: &str) -> Option<Arc<ServerTool>> {
+        let has_fixed_tools = self.shared.has_fixed_tools.get_or_init(|| {
             let tools = self.handler.get_info().capabilities.tools;
             tools.is_none_or(|tools| tools.list_changed != Some(true))
         });
-        is_fixed.then(|| self.shared.store.recent(name)).flatten()
+        has_fixed_tools.then(|| self.shared.cache.find_fresh(name)).flatten()
     }
 }
 
 impl Shared {
-    /// The entries of `tools`, in their order. Those that are new are judged off the event loop.
-    async fn entries(self: &Arc<Self>, tools: Vec<Tool>) -> Result<Vec<Arc<Entry>>, ErrorData> {
-        let found: Option<Vec<_>> = tools.iter().map(|tool| self.store.find(tool)).collect();
+    /// Returns `tools` checked, in their order. New ones are checked on another thread.
+    async fn check_tools(
+        self: &Arc<Self>,
+        tools: Vec<Tool>,
+    ) -> Result<Vec<Arc<ServerTool>>, ErrorData> {
+        let found: Option<Vec<_>> = tools.iter().map(|tool| self.cache.find(tool)).collect();
         if let Some(found) = found {
             return Ok(found);
         }
         let shared = Arc::clone(self);
-        let judge = move || {
-            let entry = |tool| match shared.store.find(&tool) {
-                Some(entry) => entry,
-                None => shared.store.judge(tool, &shared.options),
+        let check = move || {
+            let check_one = |tool| match shared.cache.find(&tool) {
+                Some(tool) => tool,
+                None => shared.cache.insert(tool, &shared.options),
             };
-            tools.into_iter().map(entry).collect()
+            tools.into_iter().map(check_one).collect()
         };
-        // Judging does not panic, but whoever listens to it may. What is not judged is neither listed nor called.
-        tokio::task::spawn_blocking(judge).await.map_err(|error| {
-            tracing::error!(target: "toolpact", "tools cannot be judged: {error}");
+        // A listener for findings may panic. Tools that were not checked are neither listed nor called.
+        tokio::task::spawn_blocking(check).await.map_err(|error| {
+            tracing::error!(target: "toolpact", "could not check the tools: {error}");
             ErrorData::internal_error("internal error", None)
         })
     }
 
-    /// Refuses a list with an error in it, where the policy says so.
-    fn refuse_list(&self, entries: &[Arc<Entry>]) -> Result<(), ErrorData> {
-        if self.options.policy != Policy::Reject {
+    /// Fails if the policy rejects lists with errors and this one has an error.
+    fn reject_list(&self, tools: &[Arc<ServerTool>]) -> Result<(), ErrorData> {
+        if self.options.checks.policy != Policy::Reject {
             return Ok(());
         }
-        let error = entries
+        let error = tools
             .iter()
-            .flat_map(|entry| &entry.findings)
+            .flat_map(|tool| &tool.findings)
             .find(|finding| finding.severity == Severity::Error);
         error.map_or(Ok(()), |finding| {
             Err(ErrorData::internal_error(format!("tool list refused: {finding}"), None))
         })
     }
 
-    /// What is listed of `entries`: of several tools of one name, the first.
-    fn tools(&self, entries: &[Arc<Entry>], revision: &Revision) -> Vec<Tool> {
-        let mut taken = HashSet::new();
-        let mut tools = Vec::with_capacity(entries.len());
-        for (index, entry) in entries.iter().enumerate() {
-            let Some(kept) = &entry.kept else { continue };
-            if taken.insert(entry.source.name.as_ref()) {
-                tools.push(kept.tool(revision).clone());
+    /// Returns the usable tools in the form for `revision`; of several tools with one name, the first.
+    fn listed(&self, tools: &[Arc<ServerTool>], revision: &Revision) -> Vec<Tool> {
+        let mut names = HashSet::new();
+        let mut listed = Vec::with_capacity(tools.len());
+        for (index, tool) in tools.iter().enumerate() {
+            let Some(usable) = &tool.usable else { continue };
+            if names.insert(tool.source.name.as_ref()) {
+                listed.push(usable.for_revision(revision).clone());
             } else if let Some(rule) = rule("duplicate-name") {
                 let mut finding = rule
                     .finding("expected a name used once, found a tool of this name before it")
-                    .tool(entry.source.name.as_ref())
+                    .tool(tool.source.name.as_ref())
                     .action(Action::ToolDropped);
                 finding.index = Some(index);
-                report(&[finding], self.options.listener.as_ref());
+                self.options.checks.report(&[finding]);
             }
         }
-        tools
+        listed
     }
 }

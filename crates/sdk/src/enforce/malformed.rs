@@ -1,10 +1,10 @@
-//! Calls that cannot be read.
+//! Calls that `rmcp` cannot parse.
 
 use rmcp::{ErrorData, model::CustomRequest};
 use serde_json::Value;
 
-/// What is wrong with `request`, where it is a call of a tool: `rmcp` would say that there is no such
-/// method.
+/// Says what is wrong with `request` if it is a malformed `tools/call`, which `rmcp` would answer with "method not
+/// found".
 pub(super) fn explain(request: &CustomRequest) -> Option<ErrorData> {
     let none = Value::Null;
     let params = request.params.as_ref().unwrap_or(&none);

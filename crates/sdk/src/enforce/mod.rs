@@ -1,37 +1,41 @@
-//! Holding a server to the contract of its own tools.
+//! Putting a server behind the contract of its own tools.
 
+mod cache;
 mod call;
-mod entry;
 mod handler;
 mod list;
 mod malformed;
 mod nulls;
-mod options;
 mod send;
-mod store;
+mod tool;
 
 use std::sync::{Arc, OnceLock};
 
 use rmcp::ServerHandler;
 
-pub use options::Options;
-use store::Store;
+use crate::ServerOptions;
+use cache::ToolCache;
 
-/// Holds `handler` to the contract of its tools, with the default [`Options`].
+/// Puts `handler` behind the contract of its tools, with the default [`ServerOptions`].
 ///
-/// - `tools/list`: each tool is judged alone. What can be mended is, what cannot be used is left out
-///   and reported, and output schemas are written as the request's protocol revision can carry them.
-/// - `tools/call`: wrong arguments are answered with a tool error that says what is wrong, and the
-///   handler is not called. A result that breaks its output schema is withheld. Structured content
-///   is mirrored as text and projected to the request's revision. A handler that panics fails its call.
-/// - Anything else, `input_required` and task results included, passes through.
+/// The result is an `rmcp` handler again:
 ///
-/// A call is held to the tool that its own request would be listed: the handler's
-/// [`get_tool`](ServerHandler::get_tool) is asked, and its list where that knows none. So tools may come,
-/// go and change at run time, and differ between callers. One exception keeps this cheap: a tool that `get_tool` gave is
-/// not asked for again within a second, unless the server declares that its tools change (`tools.listChanged`).
-/// Compiled contracts are kept and found again by
-/// content; clones share them. Over HTTP, where every request gets a handler of its own, wrap once and clone:
+/// - `tools/list`: each tool is checked on its own. A tool that can be repaired is repaired, and one that cannot be used
+///   is left out and reported. Output schemas get the form that the protocol revision of the client allows.
+/// - `tools/call`: invalid arguments are answered with a tool error that says what is wrong, and the handler is not
+///   called. A tool error replaces a result that breaks its output schema. Structured content also gets a text block and
+///   the form for the client's revision. A handler that panics fails only its own call.
+/// - All other requests go to the handler unchanged, as do `input_required` and task results.
+///
+/// # Tools that change
+///
+/// Tools may change at run time and differ between callers. Each call is checked against the tool that the same caller
+/// would see: the handler's [`get_tool`](ServerHandler::get_tool) is asked first, then its list. A tool from `get_tool`
+/// is reused for a second, unless the server declares that its tools change (`tools.listChanged`).
+///
+/// # Clones
+///
+/// Clones share their compiled contracts. Over HTTP every request gets its own handler, so wrap once and clone:
 ///
 /// ```
 /// # use rmcp::ServerHandler;
@@ -42,16 +46,16 @@ use store::Store;
 /// # factory().unwrap();
 /// ```
 pub fn enforce<H: ServerHandler>(handler: H) -> Enforced<H> {
-    enforce_with(handler, Options::default())
+    enforce_with(handler, ServerOptions::default())
 }
 
 /// [`enforce`] with other options.
-pub fn enforce_with<H: ServerHandler>(handler: H, options: Options) -> Enforced<H> {
+pub fn enforce_with<H: ServerHandler>(handler: H, options: ServerOptions) -> Enforced<H> {
     let shared = Shared {
-        store: Store::default(),
         options,
-        is_fixed: OnceLock::new(),
-        active: Arc::default(),
+        cache: ToolCache::default(),
+        has_fixed_tools: OnceLock::new(),
+        open_calls: Arc::default(),
     };
     Enforced { handler, shared: Arc::new(shared) }
 }
@@ -66,12 +70,12 @@ pub struct Enforced<H> {
 
 #[derive(Debug)]
 struct Shared {
-    options: Options,
-    store: Store,
-    /// Whether the server does not declare that its tools change.
-    is_fixed: OnceLock<bool>,
-    /// Shared by the calls that are under way.
-    active: Arc<()>,
+    options: ServerOptions,
+    cache: ToolCache,
+    /// Whether the tools stay the same: the server does not declare `tools.listChanged`.
+    has_fixed_tools: OnceLock<bool>,
+    /// Cloned by every open call, so that its count tells how many there are.
+    open_calls: Arc<()>,
 }
 
 impl<H> Enforced<H> {
@@ -80,10 +84,10 @@ impl<H> Enforced<H> {
         &self.handler
     }
 
-    /// Waits until no call is under way.
+    /// Waits until no call is open.
     #[cfg(feature = "serve")]
-    pub(crate) async fn idle(&self) {
-        while Arc::strong_count(&self.shared.active) > 1 {
+    pub(crate) async fn wait_until_idle(&self) {
+        while Arc::strong_count(&self.shared.open_calls) > 1 {
             tokio::time::sleep(std::time::Duration::from_millis(10)).await;
         }
     }

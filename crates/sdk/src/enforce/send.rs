@@ -1,13 +1,13 @@
-//! Results as a revision can carry them.
+//! Results in the form for a protocol revision.
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
 use toolpact_contract::{Form, ProjectError, Revision, send_result_owned, send_structured};
 
-/// Mirrors the structured content of `result` as text where a reader needs that, and gives it the shape
-/// that `revision` can carry; `form` is that of its tool.
+/// Adds a text block with the structured content where a client needs one, and converts the structured content to the
+/// form for `revision`. `form` is the form of the tool's output.
 ///
-/// Fails where the structured content is nested too deeply to be written; `result` then lost it.
+/// Fails if the structured content is nested too deeply; `result` has then lost it.
 pub(super) fn send(
     result: &mut CallToolResult,
     form: Form,
@@ -16,7 +16,7 @@ pub(super) fn send(
     if result.structured_content.is_none() {
         return Ok(());
     }
-    // A result that says all in text already: the common case.
+    // The common case: the result has text already.
     if result.content.iter().any(|block| matches!(block, ContentBlock::Text(_))) {
         if revision.is_natural() {
             return Ok(());
@@ -31,9 +31,9 @@ pub(super) fn send(
             return Ok(());
         }
     }
-    let outline = outline(result);
+    let parts = take_parts(result);
     let blocks = result.content.len();
-    let Value::Object(mut sent) = send_result_owned(outline, form, revision)? else {
+    let Value::Object(mut sent) = send_result_owned(parts, form, revision)? else {
         return Ok(());
     };
     result.structured_content = sent.remove("structuredContent");
@@ -45,23 +45,23 @@ pub(super) fn send(
     Ok(())
 }
 
-/// The parts of `result` that its shape depends on, its structured content and `_meta` taken from it.
-/// Of the blocks it is the type; the text too where the result is an error, which may say the same twice.
-fn outline(result: &mut CallToolResult) -> Value {
+/// Returns the parts of `result` that decide its form, and takes the structured content and `_meta` out of it.
+/// Of content blocks only the type counts; of an error also the text, which may repeat the structured content.
+fn take_parts(result: &mut CallToolResult) -> Value {
     let is_error = result.is_error == Some(true);
     let block = |block: &ContentBlock| match block {
         ContentBlock::Text(text) if is_error => json!({ "type": "text", "text": text.text }),
         ContentBlock::Text(_) => json!({ "type": "text" }),
         _ => json!({ "type": "other" }),
     };
-    let mut outline = Map::new();
-    outline.insert("content".to_owned(), result.content.iter().map(block).collect());
+    let mut parts = Map::new();
+    parts.insert("content".to_owned(), result.content.iter().map(block).collect());
     if let Some(value) = result.structured_content.take() {
-        outline.insert("structuredContent".to_owned(), value);
+        parts.insert("structuredContent".to_owned(), value);
     }
-    outline.insert("isError".to_owned(), is_error.into());
+    parts.insert("isError".to_owned(), is_error.into());
     if let Some(MetaObject(meta)) = result.meta.take() {
-        outline.insert("_meta".to_owned(), meta.into());
+        parts.insert("_meta".to_owned(), meta.into());
     }
-    Value::Object(outline)
+    Value::Object(parts)
 }

@@ -1,43 +1,43 @@
-//! Why a server could not be served.
+//! Errors of serving.
 
 use std::{fmt, io};
 
 use rmcp::service::ServerInitializeError;
 
-use crate::report::chain;
+use crate::report::error_chain;
 
-/// Why a server could not be served.
+/// Why a server cannot be served.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The command line says something else.
+    /// The command line has an unknown argument.
     #[error("expected no arguments or `--http ADDR`, found `{found}`")]
     Usage {
-        /// The word that was not expected.
+        /// The unknown argument.
         found: String,
     },
-    /// What should be an address to listen on is none.
+    /// The text is not a socket address.
     #[error("expected an address such as 127.0.0.1:8080, found `{found}`")]
     Address {
-        /// What it is.
+        /// The text.
         found: String,
     },
-    /// The address cannot be listened on.
+    /// The address is not available.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: String,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The first message of the client breaks the protocol, or was answered with an error.
+    /// The first message of the client breaks the protocol, or the server answered it with an error.
     #[error("the handshake with the client failed")]
     Handshake(#[source] Box<ServerInitializeError>),
 }
 
 impl ServeError {
-    /// Why there is no listening on `address`.
-    pub(super) fn of(address: &str, source: io::Error) -> Self {
+    /// The error of binding `address`.
+    pub(super) fn from_bind(address: &str, source: io::Error) -> Self {
         let address = address.to_owned();
         match source.kind() {
             io::ErrorKind::InvalidInput => Self::Address { found: address },
@@ -46,9 +46,9 @@ impl ServeError {
     }
 }
 
-/// The message and its causes, as a person reads them: this is what a `main` shows that returns the error.
+/// Writes the message and its causes, because a `main` that returns this error prints it with `Debug`.
 impl fmt::Debug for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&chain(self))
+        f.write_str(&error_chain(self))
     }
 }

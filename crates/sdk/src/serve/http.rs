@@ -1,4 +1,4 @@
-//! Streamable HTTP, set up for production.
+//! Serving over Streamable HTTP.
 
 use std::{fmt::Display, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,41 +11,46 @@ use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ServeError,
-    listen::{bind, connections, listen},
+    ServeError, default_options,
+    listen::{bind, default_max_connections, listen},
     sessions::Sessions,
-    signal, usual,
+    signal,
 };
-use crate::{Options, enforce_with};
+use crate::{ServerOptions, enforce_with};
 
-/// How long calls that are under way may take to end.
-const GRACE: Duration = Duration::from_secs(5);
+/// How long calls in progress may take after a signal.
+const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
-/// Sessions that may be open, unless [`Http::sessions`] says otherwise.
-const SESSIONS: usize = 4096;
+/// The default limit on sessions.
+const MAX_SESSIONS: usize = 4096;
 
-/// How long an answer may take from the tool to the client, once calls have ended.
+/// How long the answers of finished calls may take to reach their clients.
 const DELIVERY: Duration = Duration::from_millis(200);
 
-/// A listener for Streamable HTTP at `/mcp`.
-///
-/// - `TCP_NODELAY` is set: without it, every call on a kept connection waits for a delayed
-///   acknowledgement.
-/// - `Host` is checked against the loopback names, the address and name that is listened on and what [`Http::host`] adds,
-///   `Origin` against the loopback names and what [`Http::origin`] adds, so that no web page reaches a server through the browser.
-/// - Answers that stream nothing are plain JSON, where no session needs a stream.
-/// - Clients before 2026-07-28 have sessions, which end five minutes after their last message. There are at
-///   most 4096 ([`Http::sessions`]), and a request has at most 4 MiB.
-/// - As many connections are served at a time as half the files that the process may open (`ulimit -n`), at most
-///   16,384 ([`Http::connections`]); one more is answered with status 503. Up to 4096 wait to be accepted.
-///   A client may take 30 seconds to send the head of a request, or the next one on a kept connection.
+/// A server on Streamable HTTP, at the path `/mcp`.
 ///
 /// ```
+/// # #[derive(Clone)] struct Dice;
+/// # #[toolpact::tools] impl Dice { #[tool] fn roll(&self) -> u8 { 4 } }
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolpact::ServeError> {
-/// let http = toolpact::Http::bind("localhost:0").await?.host("tools.example.org");
-/// assert_ne!(http.address().port(), 0);
-/// # Ok(()) }
+/// let http = toolpact::Http::bind("localhost:0").await?.allow_host("tools.example.org");
+/// println!("listening on http://{}/mcp", http.local_addr());
+/// # let stop = toolpact::CancellationToken::new();
+/// # stop.cancel();
+/// # let http = http.shutdown_on(stop);
+/// http.serve(Dice).await
+/// # }
 /// ```
+///
+/// - **Host and origin.** `Host` must be a loopback name, the bound address or name, or one of [`Http::allow_host`].
+///   `Origin` must be a loopback name or one of [`Http::allow_origin`]. Web pages therefore cannot reach the server
+///   through a browser.
+/// - **Answers** are plain JSON, unless the session needs an event stream.
+/// - **Sessions** exist for clients before 2026-07-28 and end five minutes after their last message. At most 4096 are
+///   open at a time ([`Http::max_sessions`]). A request has at most 4 MiB.
+/// - **Connections** are limited to half the files that the process may open (`ulimit -n`), and to 16,384
+///   ([`Http::max_connections`]). A client beyond the limit gets status 503. A client has 30 seconds to send the head
+///   of a request. `TCP_NODELAY` is set.
 #[derive(Debug)]
 #[must_use]
 pub struct Http {
@@ -53,22 +58,22 @@ pub struct Http {
     address: SocketAddr,
     hosts: Vec<String>,
     origins: Vec<String>,
-    sessions: usize,
-    connections: usize,
-    options: Options,
-    stop: CancellationToken,
+    max_sessions: usize,
+    max_connections: usize,
+    options: ServerOptions,
+    shutdown: CancellationToken,
 }
 
 impl Http {
-    /// Listens on `address`, such as a [`SocketAddr`], `"127.0.0.1:8080"` or `"localhost:8080"`; with the port 0, on any
-    /// that is free. Of the addresses of a name one is listened on, an IPv4 address if there is one.
+    /// Binds `address`: a [`SocketAddr`], or text such as `"127.0.0.1:8080"` or `"localhost:8080"`. Port 0 binds any free
+    /// port. A name with several addresses is bound to one of them, an IPv4 address if there is one.
     ///
     /// # Errors
     ///
-    /// Where that is not possible.
+    /// Fails if the text is not an address or the address is not available.
     pub async fn bind(address: impl ToSocketAddrs + Display) -> Result<Self, ServeError> {
-        let wanted = address.to_string();
-        let failed = |source| ServeError::of(&wanted, source);
+        let name = address.to_string();
+        let failed = |source| ServeError::from_bind(&name, source);
         let found = lookup_host(address).await.map_err(failed)?;
         let Some(address) = found.min_by_key(SocketAddr::is_ipv6) else {
             return Err(failed(io::ErrorKind::NotFound.into()));
@@ -80,68 +85,69 @@ impl Http {
         if !address.ip().is_unspecified() {
             hosts.push(address.ip().to_string());
         }
-        if wanted.parse::<SocketAddr>().is_err() {
-            hosts.extend(wanted.rsplit_once(':').map(|(name, _)| name.to_owned()));
+        if name.parse::<SocketAddr>().is_err() {
+            hosts.extend(name.rsplit_once(':').map(|(host, _)| host.to_owned()));
         }
         Ok(Self {
             listener,
             address,
             hosts,
             origins: local.iter().map(|name| format!("http://{name}:*")).collect(),
-            sessions: SESSIONS,
-            connections: connections(),
-            options: usual(),
-            stop: CancellationToken::new(),
+            max_sessions: MAX_SESSIONS,
+            max_connections: default_max_connections(),
+            options: default_options(),
+            shutdown: CancellationToken::new(),
         })
     }
 
-    /// The address that is listened on.
+    /// The bound address.
     #[must_use]
-    pub const fn address(&self) -> SocketAddr {
+    pub const fn local_addr(&self) -> SocketAddr {
         self.address
     }
 
-    /// Accepts requests for `host`, a name with or without a port.
-    pub fn host(mut self, host: impl Into<String>) -> Self {
+    /// Accepts requests whose `Host` is `host`, a name with or without a port.
+    pub fn allow_host(mut self, host: impl Into<String>) -> Self {
         self.hosts.push(host.into());
         self
     }
 
-    /// Accepts requests of web pages from `origin`, such as `https://app.example.org:443`.
-    pub fn origin(mut self, origin: impl Into<String>) -> Self {
+    /// Accepts requests of web pages from `origin`, for example `https://app.example.org:443`.
+    pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
         self.origins.push(origin.into());
         self
     }
 
-    /// Allows `limit` sessions at a time; a client that asks for one more is answered with an error.
-    pub const fn sessions(mut self, limit: usize) -> Self {
-        self.sessions = limit;
+    /// Sets the limit on open sessions. A client beyond it gets an error.
+    pub const fn max_sessions(mut self, limit: usize) -> Self {
+        self.max_sessions = limit;
         self
     }
 
-    /// Serves `limit` connections at a time; a client that asks on one more is answered with an error.
-    pub const fn connections(mut self, limit: usize) -> Self {
-        self.connections = limit;
+    /// Sets the limit on open connections. A client beyond it gets an error.
+    pub const fn max_connections(mut self, limit: usize) -> Self {
+        self.max_connections = limit;
         self
     }
 
-    /// Holds the server to its contract with other options than `Options::default().declared_only(true)`.
-    pub fn options(mut self, options: Options) -> Self {
+    /// Sets other options than `ServerOptions::default().declared_capabilities_only(true)`.
+    pub fn options(mut self, options: ServerOptions) -> Self {
         self.options = options;
         self
     }
 
-    /// Stops serving when `token` is cancelled, as SIGINT and SIGTERM do.
-    pub fn stop_with(mut self, token: CancellationToken) -> Self {
-        self.stop = token;
+    /// Shuts the server down when `token` is cancelled, as SIGINT and SIGTERM do.
+    pub fn shutdown_on(mut self, token: CancellationToken) -> Self {
+        self.shutdown = token;
         self
     }
 
-    /// Serves `server` behind the contract of its tools until it is told to stop.
+    /// Serves `server` behind the contract of its tools until SIGINT, SIGTERM or [`Http::shutdown_on`]. Calls in
+    /// progress then have five seconds to finish.
     ///
     /// # Errors
     ///
-    /// None so far: a connection that fails is logged and ends alone.
+    /// Does not fail today. A connection that fails is logged and does not affect the others.
     pub async fn serve<H: ServerHandler + Clone>(self, server: H) -> Result<(), ServeError> {
         let server = enforce_with(server, self.options);
         let ended = CancellationToken::new();
@@ -152,7 +158,7 @@ impl Http {
             .with_cancellation_token(ended.clone());
         let calls = server.clone();
         let factory = move || Ok::<_, io::Error>(server.clone());
-        let sessions = Arc::new(Sessions::new(self.sessions));
+        let sessions = Arc::new(Sessions::new(self.max_sessions));
         let service = StreamableHttpService::new(factory, sessions, config);
         let answer = move |request: Request<Incoming>| {
             let service = service.clone();
@@ -168,18 +174,18 @@ impl Http {
         let stop = async {
             tokio::select! {
                 () = signal::shutdown() => {}
-                () = self.stop.cancelled() => {}
+                () = self.shutdown.cancelled() => {}
             }
         };
-        let open = listen(self.listener, self.connections, answer, stop).await;
+        let open = listen(self.listener, self.max_connections, answer, stop).await;
         let streams = async {
-            calls.idle().await;
-            // Answers are on their way. What is open after that are streams without an end of their own.
+            calls.wait_until_idle().await;
+            // After the answers have left, only event streams that never end by themselves are open.
             tokio::time::sleep(DELIVERY).await;
             ended.cancel();
             std::future::pending::<()>().await;
         };
-        _ = tokio::time::timeout(GRACE, async {
+        _ = tokio::time::timeout(GRACE_PERIOD, async {
             tokio::select! {
                 () = open.shutdown() => {}
                 () = streams => {}

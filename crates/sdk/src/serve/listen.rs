@@ -1,4 +1,4 @@
-//! Connections: how many there may be, and how long they may take to ask.
+//! Accepting connections: their number and the time for a request head are limited.
 
 use std::{convert::Infallible, io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -20,28 +20,29 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 
-/// Connections that wait to be accepted; one that finds no place is tried again after a second. The default of
-/// tokio is 128.
-const WAITING: u32 = 4096;
+/// Capacity of the accept queue. A client that finds it full retries after a second. Tokio's default is 128.
+const BACKLOG: u32 = 4096;
 
-/// Connections that are served at a time, where the system does not allow fewer files.
-const CONNECTIONS: usize = 16_384;
+/// The most connections at a time, unless the limit on open files is lower.
+const MAX_CONNECTIONS: usize = 16_384;
 
-/// Files that are left for other things than connections.
+/// Open files that are reserved for other purposes than connections.
 #[cfg(unix)]
-const OTHER_FILES: u64 = 64;
+const RESERVED_FILES: u64 = 64;
 
 /// How long a client may take to send the head of a request.
-const HEAD: Duration = Duration::from_secs(30);
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Connections beyond the limit that are told so at a time; further ones are closed.
-const TOLD: usize = 32;
+/// Connections beyond the limit that get an answer with status 503 at a time. Further ones are closed.
+const MAX_REFUSALS: usize = 32;
 
-/// How long being told may take, and the most bytes that are read before.
-const TELLING: Duration = Duration::from_secs(5);
-const LAST_BODY: usize = 64 * 1024;
+/// How long a refusal may take.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// An answer.
+/// The most bytes of a refused request that are read.
+const REFUSED_BODY: usize = 64 * 1024;
+
+/// An HTTP response.
 pub(super) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Listens on `address`.
@@ -51,24 +52,24 @@ pub(super) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     #[cfg(not(windows))]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    socket.listen(WAITING)
+    socket.listen(BACKLOG)
 }
 
-/// The connections that are served at a time: half the files that this process may open, which leaves as many to
-/// the tools.
-pub(super) fn connections() -> usize {
+/// The default limit on connections: half the files that this process may open. The other half is left for the tools.
+pub(super) fn default_max_connections() -> usize {
     #[cfg(unix)]
     if let Some(files) = rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
-        let half = usize::try_from(files.saturating_sub(OTHER_FILES) / 2).unwrap_or(CONNECTIONS);
-        return half.clamp(1, CONNECTIONS);
+        let half =
+            usize::try_from(files.saturating_sub(RESERVED_FILES) / 2).unwrap_or(MAX_CONNECTIONS);
+        return half.clamp(1, MAX_CONNECTIONS);
     }
-    CONNECTIONS
+    MAX_CONNECTIONS
 }
 
-/// Answers those who connect to `listener`, `most` at a time, until `stop`. Gives what is still open then.
+/// Serves up to `max` connections at a time until `stop` completes. Returns the connections that are open then.
 pub(super) async fn listen<F, A>(
     listener: TcpListener,
-    most: usize,
+    max: usize,
     answer: F,
     stop: impl Future<Output = ()>,
 ) -> GracefulShutdown
@@ -77,30 +78,31 @@ where
     A: Future<Output = Answer> + Send + 'static,
 {
     let open = GracefulShutdown::new();
-    let (served, told) = (Arc::new(Semaphore::new(most)), Arc::new(Semaphore::new(TOLD)));
+    let (places, refusals) =
+        (Arc::new(Semaphore::new(max)), Arc::new(Semaphore::new(MAX_REFUSALS)));
     let mut stop = std::pin::pin!(stop);
-    // With a nearer one, the timer of each head is set without waking the runtime: one system call less for each
-    // request.
-    let mut nearer = tokio::time::interval(HEAD / 2);
+    // With a timer that fires earlier, setting the timer of each request head does not wake the runtime. That saves
+    // one system call per request.
+    let mut earlier_timer = tokio::time::interval(HEAD_TIMEOUT / 2);
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            _ = nearer.tick() => continue,
+            _ = earlier_timer.tick() => continue,
             () = &mut stop => return open,
         };
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
                 tracing::warn!(target: "toolpact", "cannot accept a connection: {error}");
-                // Out of file descriptors, most likely: let some connections end.
+                // Most likely out of file descriptors: wait for connections to end.
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&served).try_acquire_owned() else {
-            if let Ok(place) = Arc::clone(&told).try_acquire_owned() {
-                tracing::warn!(target: "toolpact", "{most} connections are open: another is refused");
-                tokio::spawn(tell(stream, most, place));
+        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
+                tracing::warn!(target: "toolpact", "refused a connection: {max} are open, which is the limit");
+                tokio::spawn(refuse(stream, max, place));
             }
             continue;
         };
@@ -114,7 +116,7 @@ where
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEAD)
+            .header_read_timeout(HEAD_TIMEOUT)
             .serve_connection(TokioIo::new(stream), service);
         let connection = open.watch(connection);
         tokio::spawn(async move {
@@ -126,24 +128,24 @@ where
     }
 }
 
-/// Answers the first request of a connection that is not served, because `most` are.
-async fn tell(stream: TcpStream, most: usize, _place: OwnedSemaphorePermit) {
+/// Answers the first request of a connection beyond the limit `max` with status 503.
+async fn refuse(stream: TcpStream, max: usize, _place: OwnedSemaphorePermit) {
     let service = service_fn(|request: Request<Incoming>| async move {
-        // A connection that is closed while something comes may be reset before its answer is read.
-        _ = Limited::new(request.into_body(), LAST_BODY).collect().await;
+        // Closing a connection with unread input may reset it before the client reads the answer.
+        _ = Limited::new(request.into_body(), REFUSED_BODY).collect().await;
         Response::builder()
             .status(StatusCode::SERVICE_UNAVAILABLE)
             .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(too_many(most))))
+            .body(Full::new(Bytes::from(limit_error(max))))
     });
     let connection =
         http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
-    // Who does not ask in time is not told.
-    _ = tokio::time::timeout(TELLING, connection).await;
+    // A client that sends no request in time gets no answer.
+    _ = tokio::time::timeout(REFUSAL_TIMEOUT, connection).await;
 }
 
-fn too_many(most: usize) -> String {
-    let message = format!("{most} connections are open, and no more are allowed");
+fn limit_error(max: usize) -> String {
+    let message = format!("{max} connections are open, which is the limit");
     let error = json!({ "code": -32603, "message": message });
     json!({ "jsonrpc": "2.0", "id": null, "error": error }).to_string()
 }

@@ -1,4 +1,4 @@
-//! Sessions of clients before 2026-07-28, so many and no more.
+//! Sessions of clients before 2026-07-28, with a limit on their number.
 
 use futures_util::Stream;
 use rmcp::{
@@ -10,26 +10,26 @@ use rmcp::{
 };
 use tokio::sync::Mutex;
 
-/// The sessions of `rmcp`, which end five minutes after their last message, with a limit to their number.
+/// The sessions of `rmcp`, which end five minutes after their last message, with a limit on their number.
 #[derive(Debug)]
 pub(super) struct Sessions {
     inner: LocalSessionManager,
     limit: usize,
-    /// Held while one is opened: they are counted one by one.
-    opening: Mutex<()>,
+    /// Held while a session is created, so that two clients cannot take the last place.
+    creating: Mutex<()>,
 }
 
 impl Sessions {
     pub(super) fn new(limit: usize) -> Self {
-        Self { inner: LocalSessionManager::default(), limit, opening: Mutex::default() }
+        Self { inner: LocalSessionManager::default(), limit, creating: Mutex::default() }
     }
 }
 
-/// Why there is no session.
+/// Why no session was created.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SessionError {
-    #[error("{limit} sessions are open, and no more are allowed")]
-    Full { limit: usize },
+    #[error("{limit} sessions are open, which is the limit")]
+    Limit { limit: usize },
     #[error(transparent)]
     Inner(#[from] LocalSessionManagerError),
 }
@@ -39,10 +39,10 @@ impl SessionManager for Sessions {
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
-        let _opening = self.opening.lock().await;
+        let _creating = self.creating.lock().await;
         if self.inner.sessions.read().await.len() >= self.limit {
-            tracing::warn!(target: "toolpact", "{} sessions are open: another is refused", self.limit);
-            return Err(SessionError::Full { limit: self.limit });
+            tracing::warn!(target: "toolpact", "refused a session: {} are open, which is the limit", self.limit);
+            return Err(SessionError::Limit { limit: self.limit });
         }
         Ok(self.inner.create_session().await?)
     }

@@ -1,6 +1,6 @@
-//! When to stop.
+//! Signals that end a server.
 
-/// Waits for SIGINT or SIGTERM (Ctrl-C elsewhere); for ever where neither can be waited for.
+/// Waits for SIGINT or SIGTERM (Ctrl-C on other systems). Never returns if neither can be received.
 pub(super) async fn shutdown() {
     let interrupt = async {
         if tokio::signal::ctrl_c().await.is_err() {

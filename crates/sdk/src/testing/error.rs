@@ -1,8 +1,8 @@
-//! Why an exchange with a server under test failed.
+//! Errors of a test client.
 
 use serde_json::Value;
 
-/// Why an exchange with a server under test failed.
+/// Why a request to a server under test failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestError {
@@ -11,35 +11,35 @@ pub enum TestError {
     Rpc {
         /// The code of the error.
         code: i64,
-        /// Its message.
+        /// The message of the error.
         message: String,
-        /// Its data, where there are any.
+        /// The data of the error, if any.
         data: Option<Value>,
     },
-    /// The server agreed to another revision than was asked for.
-    #[error("expected revision {wanted}, found {found}")]
+    /// The server agreed to another revision than the client requested.
+    #[error("expected revision {expected}, found {found}")]
     Revision {
-        /// What the client asked for.
-        wanted: String,
-        /// What the server agreed to.
+        /// The revision that the client requested.
+        expected: String,
+        /// The revision that the server agreed to.
         found: String,
     },
-    /// The list of tools does not end.
-    #[error("the list of tools goes on after {limit} pages")]
+    /// The tool list has too many pages.
+    #[error("the tool list has more than {limit} pages")]
     TooManyPages {
         /// The limit.
         limit: usize,
     },
-    /// The server closed the pipe.
+    /// The server closed the connection.
     #[error("the server closed the connection")]
     Closed,
-    /// No answer within a minute.
+    /// The server did not answer within a minute.
     #[error("no answer to `{method}` within 60 s")]
-    Silent {
-        /// The method that was called.
+    Timeout {
+        /// The method of the request.
         method: String,
     },
-    /// The server sent what is no message.
+    /// The server sent something other than a JSON-RPC message.
     #[error("expected a JSON-RPC message, found {found}")]
     Malformed {
         /// The line, shortened.
@@ -48,8 +48,8 @@ pub enum TestError {
 }
 
 impl TestError {
-    /// The error in a JSON-RPC response.
-    pub(super) fn of(error: &Value) -> Self {
+    /// Reads the `error` member of a JSON-RPC response.
+    pub(super) fn from_json(error: &Value) -> Self {
         Self::Rpc {
             code: error.get("code").and_then(Value::as_i64).unwrap_or_default(),
             message: error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),

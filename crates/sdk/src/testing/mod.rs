@@ -1,7 +1,7 @@
-//! Servers under test: a client of any protocol revision in the same process, without sockets.
+//! Testing servers: a client of any protocol revision, in the same process and without sockets.
 //!
-//! [`connect`] runs a server and speaks to it over a pipe in memory, with the same codec as over standard
-//! input and output. What comes back is the JSON that went over the pipe.
+//! [`connect`] runs a server and connects to it over a pipe in memory, with the same codec as over standard input and
+//! output. The test client returns the JSON that the server sent.
 //!
 //! ```
 //! # use rmcp::{ServerHandler, model::*, ErrorData, RoleServer, service::RequestContext};
@@ -36,11 +36,11 @@
 //! # Ok(()) }
 //! ```
 
+mod client;
 mod error;
 mod pipe;
-mod session;
 mod snapshot;
 
+pub use client::{TestClient, connect};
 pub use error::TestError;
-pub use session::{Session, connect};
-pub use snapshot::{advertised, snapshot};
+pub use snapshot::{list_tools, snapshot};

@@ -1,4 +1,4 @@
-//! JSON-RPC over a pipe in memory: requests matched with their answers.
+//! JSON-RPC over a pipe in memory.
 
 use std::{
     collections::HashMap,
@@ -13,13 +13,13 @@ use tokio::{
 
 use super::TestError;
 
-type Answers = Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>>;
+type PendingRequests = Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>>;
 
 /// The client's end of the pipe.
 #[derive(Debug)]
 pub(super) struct Pipe {
     writer: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
-    answers: Answers,
+    pending: PendingRequests,
     notifications: tokio::sync::Mutex<mpsc::UnboundedReceiver<Value>>,
     reader: tokio::task::AbortHandle,
 }
@@ -28,14 +28,14 @@ impl Pipe {
     /// Reads from `stream` until it ends.
     pub(super) fn new(stream: DuplexStream) -> Self {
         let (reader, writer) = tokio::io::split(stream);
-        let answers = Answers::default();
+        let pending = PendingRequests::default();
         let (sender, notifications) = mpsc::unbounded_channel();
-        let reader = tokio::spawn(read(reader, Arc::clone(&answers), sender)).abort_handle();
+        let reader = tokio::spawn(read(reader, Arc::clone(&pending), sender)).abort_handle();
         let notifications = tokio::sync::Mutex::new(notifications);
-        Self { writer: tokio::sync::Mutex::new(writer), answers, notifications, reader }
+        Self { writer: tokio::sync::Mutex::new(writer), pending, notifications, reader }
     }
 
-    /// Writes `line` as it is.
+    /// Writes `line` unchanged.
     pub(super) async fn write(&self, line: &str) -> Result<(), TestError> {
         let mut writer = self.writer.lock().await;
         for part in [line.as_bytes(), b"\n"] {
@@ -44,16 +44,16 @@ impl Pipe {
         writer.flush().await.map_err(|_| TestError::Closed)
     }
 
-    /// Writes `request`, whose id is `id`, and waits for the answer.
+    /// Writes `request` with the id `id` and waits for the answer.
     pub(super) async fn exchange(&self, id: u64, request: &Value) -> Result<Value, TestError> {
         let (sender, answer) = oneshot::channel();
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
         self.write(&request.to_string()).await?;
         answer.await.map_err(|_| TestError::Closed)
     }
 
-    /// The next message that answers no request; nothing where the server closed the pipe.
-    pub(super) async fn notification(&self) -> Option<Value> {
+    /// Waits for the next message that is not an answer. Returns `None` if the server closed the pipe.
+    pub(super) async fn next_notification(&self) -> Option<Value> {
         self.notifications.lock().await.recv().await
     }
 }
@@ -66,7 +66,7 @@ impl Drop for Pipe {
 
 async fn read(
     stream: ReadHalf<DuplexStream>,
-    answers: Answers,
+    pending: PendingRequests,
     notifications: mpsc::UnboundedSender<Value>,
 ) {
     let mut lines = BufReader::new(stream).lines();
@@ -75,12 +75,12 @@ async fn read(
         let id = message.get("id").and_then(Value::as_u64);
         let waiting = id
             .filter(|_| message.get("method").is_none())
-            .and_then(|id| answers.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
-        // Whoever asked may have stopped waiting.
+            .and_then(|id| pending.lock().unwrap_or_else(PoisonError::into_inner).remove(&id));
+        // The receiver may be gone.
         _ = match waiting {
             Some(waiting) => waiting.send(message).ok(),
             None => notifications.send(message).ok(),
         };
     }
-    answers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    pending.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }

@@ -1,4 +1,4 @@
-//! The advertised tool list, to be compared with the one before.
+//! Snapshots of the tool list.
 
 use std::fmt::Write as _;
 
@@ -8,29 +8,29 @@ use toolpact_contract::Revision;
 
 use super::{TestError, connect};
 
-/// The tools of `server` as a client of `revision` sees them.
+/// Returns the tools of `server` as a client of `revision` sees them.
 ///
 /// # Errors
 ///
-/// As [`connect`] and [`Session::request`](super::Session::request).
-pub async fn advertised<H: ServerHandler>(
+/// The same as [`connect`] and [`TestClient::request`](super::TestClient::request).
+pub async fn list_tools<H: ServerHandler>(
     server: H,
     revision: Revision,
 ) -> Result<Vec<Value>, TestError> {
     connect(server, revision).await?.tools().await
 }
 
-/// The tool list of `server` as text to keep in a repository: indented JSON, one block for each of
-/// the revisions 2025-11-25 and 2026-07-28. A change of a tool, wanted or not, is a change of this text.
+/// Returns the tool list of `server` as text for a snapshot test: indented JSON, one block for each of the revisions
+/// 2025-11-25 and 2026-07-28. Every change of a tool changes this text.
 ///
 /// # Errors
 ///
-/// As [`advertised`].
+/// The same as [`list_tools`].
 pub async fn snapshot<H: ServerHandler + Clone>(server: H) -> Result<String, TestError> {
     let mut text = String::new();
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let tools = Value::Array(advertised(server.clone(), revision.clone()).await?);
-        // Writing to a `String` does not fail; `#` asks for the indented form.
+        let tools = Value::Array(list_tools(server.clone(), revision.clone()).await?);
+        // Writing to a `String` does not fail. `#` selects the indented form.
         _ = writeln!(text, "// {revision}\n{tools:#}");
     }
     Ok(text)

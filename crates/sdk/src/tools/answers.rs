@@ -1,16 +1,16 @@
-//! What a client answered when a tool asked it for input.
+//! Input that a tool has asked the client for.
 
 use rmcp::{RoleServer, model::InputResponses, service::RequestContext};
 use serde::de::DeserializeOwned;
 
 use super::{FromContext, ToolError};
 
-/// What the client answered to the input that the same tool asked it for before, and the state that the
-/// tool gave along; empty in the first round.
+/// The client's answers to the input that this tool asked for, and the state that the tool sent along. Empty in the
+/// first round.
 ///
-/// From 2026-07-28 on a tool that needs something from the client returns an `InputRequiredResult`, and is
-/// called again with the answers. Nothing in here can be trusted more than an argument: the state comes
-/// back through the client, and `rmcp`'s `RequestStateCodec` tells whether it is the one that was sent.
+/// From 2026-07-28 on, a tool that needs input returns an `InputRequiredResult` and is called again with the answers.
+/// Trust them no more than arguments: the state comes back through the client. `rmcp`'s `RequestStateCodec` verifies
+/// that it is the state that was sent.
 ///
 /// ```
 /// use rmcp::model::{
@@ -45,13 +45,13 @@ impl Answers {
         Self { responses: responses.unwrap_or_default(), state }
     }
 
-    /// The answer to the request called `key`; nothing where there is none, or it is no `T`.
+    /// Returns the answer to the request `key`, or `None` if there is none or it is not a `T`.
     #[must_use]
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         T::deserialize(self.responses.get(key)?).ok()
     }
 
-    /// The state that the tool gave along.
+    /// The state that the tool sent along.
     #[must_use]
     pub fn state(&self) -> Option<&str> {
         self.state.as_deref()

@@ -1,4 +1,4 @@
-//! Errors that a model can act on.
+//! The error of a tool.
 
 use std::{error::Error, fmt, ops::Deref};
 
@@ -8,16 +8,16 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use crate::report::chain;
+use crate::report::error_chain;
 
-/// What the model is told of errors that are for the log.
+/// What the model reads instead of errors that are meant for the log.
 const INTERNAL: &str = "internal error";
 
-/// Why a tool could not do what it was asked to: a message for the model, and optional details.
+/// Why a call failed: a message for the model, with optional details.
 ///
-/// `?` turns any [`std::error::Error`] into one. What such an error says is for the log: the model is told
-/// "internal error". A message that the model should see is written with [`ToolError::new`]. An
-/// [`ErrorData`] is for the client, not for the model: the call is answered with that protocol error.
+/// [`ToolError::new`] makes an error whose message the model reads. `?` converts any [`std::error::Error`]: its message
+/// goes to the log, and the model reads "internal error". An [`ErrorData`] is meant for the client, not for the model:
+/// the call is answered with that protocol error.
 ///
 /// ```
 /// use toolpact::ToolError;
@@ -40,35 +40,33 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// An error with a message for the model.
+    /// Makes an error with a message for the model.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), details: None, source: None }
     }
 
-    /// Adds details, which travel as structured content where the protocol revision allows it, and as
-    /// text elsewhere.
+    /// Adds details. They are sent as structured content if the protocol revision allows it, and as text otherwise.
     #[must_use]
     pub fn details(mut self, details: Value) -> Self {
         self.details = Some(details);
         self
     }
 
-    /// Adds what caused it, for the log.
+    /// Adds the cause, for the log.
     #[must_use]
     pub fn caused_by(mut self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// The result that tells the model, and a line in the log that says what caused it; or the protocol
-    /// error, if that is what caused it.
+    /// Returns the result for the model and logs the cause. Fails with the cause if it is a protocol error.
     pub(crate) fn into_response(self, tool: &str) -> Result<CallToolResponse, ErrorData> {
         if let Some(source) = self.source {
             let source = match source.downcast::<ErrorData>() {
                 Ok(error) => return Err(*error),
                 Err(source) => source,
             };
-            tracing::error!(target: "toolpact", "tool `{tool}` failed: {}", chain(source.as_ref()));
+            tracing::error!(target: "toolpact", "tool `{tool}` failed: {}", error_chain(source.as_ref()));
         }
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.message)]);
         result.structured_content = self.details;
@@ -92,36 +90,36 @@ impl fmt::Debug for ToolError {
     }
 }
 
-/// The error goes to the log, the model is told "internal error".
+/// The error goes to the log; the model reads "internal error".
 impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
     fn from(error: E) -> Self {
         Self::new(INTERNAL).caused_by(error)
     }
 }
 
-/// What may be the error of a tool: a [`ToolError`], a text for the model, or any error, boxed ones included.
+/// The error types that a tool may return: [`ToolError`], text for the model, or any error, boxed ones included.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "not an error that a tool may return",
     note = "return `toolpact::ToolError`, a `String`, or a type that implements `std::error::Error`, boxed with `Send + Sync`"
 )]
 pub trait IntoToolError<Kind> {
-    /// The error for the model.
+    /// Converts the error.
     fn into_tool_error(self) -> ToolError;
 }
 
-/// Kinds of errors.
+/// Marker types that keep the implementations of [`IntoToolError`](super::IntoToolError) apart.
 pub(crate) mod kind {
-    /// One that is ready.
+    /// A [`ToolError`](super::ToolError).
     #[derive(Debug)]
     pub struct Ready;
-    /// A message.
+    /// Text for the model.
     #[derive(Debug)]
     pub struct Message;
-    /// Any other.
+    /// Any [`Error`](std::error::Error).
     #[derive(Debug)]
     pub struct Any;
-    /// One whose type is not known any more.
+    /// An error whose type is erased.
     #[derive(Debug)]
     pub struct Erased;
 }
@@ -150,7 +148,7 @@ impl<E: Error + Send + Sync + 'static> IntoToolError<kind::Any> for E {
     }
 }
 
-/// `Box<dyn Error + Send + Sync>`, `anyhow::Error` and the like, which are no errors themselves.
+/// `Box<dyn Error + Send + Sync>`, `anyhow::Error` and similar types, which do not implement `Error`.
 impl<E> IntoToolError<kind::Erased> for E
 where
     E: Deref<Target = dyn Error + Send + Sync> + Into<Box<dyn Error + Send + Sync>>,

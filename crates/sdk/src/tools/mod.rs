@@ -1,6 +1,7 @@
-//! Methods that are tools: what `#[toolpact::tools]` is made of.
+//! Types and traits behind `#[toolpact::tools]`.
 
 mod answers;
+mod args;
 mod error;
 mod output;
 mod parameter;
@@ -8,13 +9,12 @@ mod portable;
 mod reply;
 mod text;
 mod toolbox;
-mod whole;
 
 pub use answers::Answers;
+pub use args::{AllowedParameter, Args, ArgsOfNonObject, IsAllowed, ParameterType};
 pub use error::{IntoToolError, ToolError};
-pub use output::{Fallible, Infallible, Output, Returns, StructuredOutput};
-pub use parameter::{Args, Carries, Context, FromContext, Input, Parameter, Unnamed};
+pub use output::{Fallible, Infallible, Output, ReturnType, StructuredOutput};
+pub use parameter::{Context, FromContext, InputSchemaBuilder, Parameter, SingleField, Unnamed};
 pub use reply::Reply;
 pub use text::Text;
 pub use toolbox::{Route, Toolbox, Tools};
-pub use whole::{Fit, Misfit, Otherwise, Taken};

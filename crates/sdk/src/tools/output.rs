@@ -1,7 +1,7 @@
-//! Return types: what becomes the output schema, and what becomes the result.
+//! Return types of tools: their output schema and how a value becomes a result.
 //!
-//! Which of the traits below applies to a return type is decided by the compiler, by the number of
-//! references that a method call has to add; see `expand.rs` of the macro for the calls.
+//! The compiler selects one of the traits below by the number of references that a method call has to add (autoref
+//! specialization). `expand.rs` of the macro has the calls.
 
 use std::marker::PhantomData;
 
@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 
 use super::{Text, ToolError, portable};
 
-/// A return type, without a value of it.
+/// Stands for the return type `T` without a value of it.
 #[derive(Debug)]
-pub struct Returns<T>(PhantomData<fn() -> T>);
+pub struct ReturnType<T>(PhantomData<fn() -> T>);
 
-impl<T> Returns<T> {
-    /// The return type `T`.
+impl<T> ReturnType<T> {
+    /// Stands for `T`.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "made by the macro only")]
     pub const fn new() -> Self {
@@ -25,27 +25,27 @@ impl<T> Returns<T> {
     }
 }
 
-/// Return types with an error: `Result<T, E>`.
+/// Return types that are a `Result<T, E>`.
 pub trait Fallible {
-    /// What is returned where all is well.
+    /// The success type.
     type Success;
-    /// What is returned otherwise.
+    /// The error type.
     type Error;
-    /// The type of success.
-    fn success(&self) -> Returns<Self::Success>;
-    /// The value, one way or the other.
+    /// Stands for the success type.
+    fn success(&self) -> ReturnType<Self::Success>;
+    /// The value itself.
     fn split(
         &self,
         value: Result<Self::Success, Self::Error>,
     ) -> Result<Self::Success, Self::Error>;
 }
 
-impl<T, E> Fallible for Returns<Result<T, E>> {
+impl<T, E> Fallible for ReturnType<Result<T, E>> {
     type Success = T;
     type Error = E;
 
-    fn success(&self) -> Returns<T> {
-        Returns::new()
+    fn success(&self) -> ReturnType<T> {
+        ReturnType::new()
     }
 
     fn split(&self, value: Result<T, E>) -> Result<T, E> {
@@ -53,17 +53,17 @@ impl<T, E> Fallible for Returns<Result<T, E>> {
     }
 }
 
-/// Return types without an error: all others.
+/// All other return types.
 pub trait Infallible<T> {
-    /// The type itself.
-    fn success(&self) -> Returns<T>;
-    /// The value.
+    /// Stands for the type itself.
+    fn success(&self) -> ReturnType<T>;
+    /// The value as a success.
     fn split(&self, value: T) -> Result<T, ToolError>;
 }
 
-impl<T> Infallible<T> for &Returns<T> {
-    fn success(&self) -> Returns<T> {
-        Returns::new()
+impl<T> Infallible<T> for &ReturnType<T> {
+    fn success(&self) -> ReturnType<T> {
+        ReturnType::new()
     }
 
     fn split(&self, value: T) -> Result<T, ToolError> {
@@ -71,55 +71,57 @@ impl<T> Infallible<T> for &Returns<T> {
     }
 }
 
-/// Return types that are content or a result already, and the unit type.
+/// Return types that are content or a result, and the unit type.
 pub trait Output<T> {
     /// The output schema.
     fn schema(&self) -> Option<Map<String, Value>> {
         None
     }
-    /// The response.
+    /// Converts a value to a response.
     fn respond(&self, value: T) -> Result<CallToolResponse, ToolError>;
 }
 
-impl Output<()> for Returns<()> {
+impl Output<()> for ReturnType<()> {
     fn respond(&self, (): ()) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(Vec::new()).into())
     }
 }
 
-impl Output<Text> for Returns<Text> {
+impl Output<Text> for ReturnType<Text> {
     fn respond(&self, value: Text) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(vec![ContentBlock::text(value.0)]).into())
     }
 }
 
-impl Output<ContentBlock> for Returns<ContentBlock> {
+impl Output<ContentBlock> for ReturnType<ContentBlock> {
     fn respond(&self, value: ContentBlock) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(vec![value]).into())
     }
 }
 
-impl Output<Vec<ContentBlock>> for Returns<Vec<ContentBlock>> {
+impl Output<Vec<ContentBlock>> for ReturnType<Vec<ContentBlock>> {
     fn respond(&self, value: Vec<ContentBlock>) -> Result<CallToolResponse, ToolError> {
         Ok(CallToolResult::success(value).into())
     }
 }
 
-impl Output<CallToolResult> for Returns<CallToolResult> {
+impl Output<CallToolResult> for ReturnType<CallToolResult> {
     fn respond(&self, value: CallToolResult) -> Result<CallToolResponse, ToolError> {
         Ok(value.into())
     }
 }
 
-impl Output<CallToolResponse> for Returns<CallToolResponse> {
+impl Output<CallToolResponse> for ReturnType<CallToolResponse> {
     fn respond(&self, value: CallToolResponse) -> Result<CallToolResponse, ToolError> {
         Ok(value)
     }
 }
 
-impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)> for Returns<(Vec<ContentBlock>, T)> {
+impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)>
+    for ReturnType<(Vec<ContentBlock>, T)>
+{
     fn schema(&self) -> Option<Map<String, Value>> {
-        Some(schema_of::<T>())
+        Some(output_schema::<T>())
     }
 
     fn respond(&self, value: (Vec<ContentBlock>, T)) -> Result<CallToolResponse, ToolError> {
@@ -130,7 +132,7 @@ impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)> for Returns<(Vec<
     }
 }
 
-/// Return types that are data: their schema is the output schema, their value the structured content.
+/// Return types that are data: their schema becomes the output schema, their value the structured content.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned by a tool",
     note = "data implements `serde::Serialize` and `schemars::JsonSchema`; text is `toolpact::Text`"
@@ -138,13 +140,13 @@ impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)> for Returns<(Vec<
 pub trait StructuredOutput<T> {
     /// The output schema.
     fn schema(&self) -> Option<Map<String, Value>>;
-    /// The response.
+    /// Converts a value to a response.
     fn respond(&self, value: T) -> Result<CallToolResponse, ToolError>;
 }
 
-impl<T: Serialize + JsonSchema> StructuredOutput<T> for &Returns<T> {
+impl<T: Serialize + JsonSchema> StructuredOutput<T> for &ReturnType<T> {
     fn schema(&self) -> Option<Map<String, Value>> {
-        Some(schema_of::<T>())
+        Some(output_schema::<T>())
     }
 
     fn respond(&self, value: T) -> Result<CallToolResponse, ToolError> {
@@ -155,14 +157,14 @@ impl<T: Serialize + JsonSchema> StructuredOutput<T> for &Returns<T> {
     }
 }
 
-/// The output schema of `T`, portable.
-fn schema_of<T: JsonSchema>() -> Map<String, Value> {
+/// Generates a portable output schema for `T`.
+fn output_schema<T: JsonSchema>() -> Map<String, Value> {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<T>().to_value();
     portable::output(&mut schema);
     match schema {
         Value::Object(schema) => schema,
-        // `true`: anything; nothing that can be returned has the schema `false`.
+        // `true` allows anything. No type that can be returned has the schema `false`.
         _ => Map::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Parameters of methods: arguments of the call, or parts of the request.
+//! Parameters of tools: arguments of the call or parts of the request.
 
 use rmcp::{Peer, RoleServer, service::RequestContext};
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
@@ -6,15 +6,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::{ToolError, portable};
+use super::{Args, ToolError, portable};
 
-/// All of a request but its arguments: who asks (`peer`), whether it was cancelled (`ct`), its `_meta`, its extensions.
+/// The context of a request: its peer, cancellation token (`ct`), `_meta` and extensions.
 pub type Context = RequestContext<RoleServer>;
 
-/// A part of the request that a method may ask for beside its arguments.
+/// A part of the request that a tool takes as a parameter beside its arguments.
 ///
-/// Implemented for [`Context`], [`CancellationToken`], [`Peer`] and [`Answers`](super::Answers); implement it for types of your
-/// own, such as the user that a middleware put into the extensions of the request.
+/// Implemented for [`Context`], [`CancellationToken`], [`Peer`] and [`Answers`](super::Answers). Implement it for your own
+/// types, such as a user that a middleware put into the extensions of the request.
 ///
 /// ```
 /// use toolpact::{Context, FromContext, ToolError};
@@ -30,7 +30,7 @@ pub type Context = RequestContext<RoleServer>;
 /// }
 /// ```
 pub trait FromContext: Sized {
-    /// The part, or why the call fails.
+    /// Extracts the part. The call fails with the error.
     fn from_context(context: &Context) -> Result<Self, ToolError>;
 }
 
@@ -52,41 +52,7 @@ impl FromContext for Peer<RoleServer> {
     }
 }
 
-/// All arguments of a call as one value: `Args(query): Args<Query>`.
-///
-/// The schema of `T` is the input schema. With an implementation of [`JsonSchema`] by hand it says what
-/// it likes: every keyword goes out as it was written. In JSON a `T` is an object; what is never one does not compile:
-///
-/// ```compile_fail,E0277
-/// # struct Sums;
-/// #[toolpact::tools]
-/// impl Sums {
-///     #[tool]
-///     fn sum(&self, toolpact::Args(numbers): toolpact::Args<Vec<f64>>) -> f64 {
-///         numbers.iter().sum()
-///     }
-/// }
-/// ```
-///
-/// One argument is a parameter with a name:
-///
-/// ```
-/// # struct Sums;
-/// #[toolpact::tools]
-/// impl Sums {
-///     #[tool]
-///     fn sum(&self, numbers: Vec<f64>) -> f64 {
-///         numbers.iter().sum()
-///     }
-/// }
-/// ```
-///
-/// A type of your own that is no object, such as `struct Numbers(Vec<f64>)`, is found when the tool is judged, which leaves it
-/// out and says so.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Args<T>(pub T);
-
-/// What may be the parameter of a tool. `Named` is the argument under its name.
+/// The types that a parameter of a tool may have. `Named` is a struct with the argument as its only field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a parameter of a tool",
     label = "not a parameter of a tool",
@@ -94,23 +60,23 @@ pub struct Args<T>(pub T);
     note = "a part of the request implements `toolpact::FromContext`; `toolpact::Args<T>` takes all arguments as one value"
 )]
 pub trait Parameter<Named, Kind>: Sized {
-    /// Adds what this parameter takes to the input schema.
-    fn describe(input: &mut Input);
-    /// The value for one call.
-    fn take(arguments: &Value, context: &Context) -> Result<Self, ToolError>;
+    /// Adds this parameter to the input schema.
+    fn describe(input: &mut InputSchemaBuilder);
+    /// Extracts the value for one call.
+    fn extract(arguments: &Value, context: &Context) -> Result<Self, ToolError>;
 }
 
-/// An argument under its name: a structure with that one field.
-pub trait Carries<T> {
-    /// The value of the field.
-    fn open(self) -> T;
+/// A struct with one field, which is named like an argument.
+pub trait SingleField<T> {
+    /// Returns the value of the field.
+    fn into_field(self) -> T;
 }
 
-/// The argument of a parameter that is a pattern, and so has no name.
+/// Stands in for `Named` if the parameter is a pattern, which has no name.
 #[derive(Debug)]
 pub enum Unnamed {}
 
-/// Kinds of parameters.
+/// Marker types that keep the implementations of [`Parameter`](super::Parameter) apart.
 pub(crate) mod kind {
     /// One argument.
     #[derive(Debug)]
@@ -126,16 +92,16 @@ pub(crate) mod kind {
 impl<T, Named> Parameter<Named, kind::Argument> for T
 where
     T: DeserializeOwned + JsonSchema,
-    Named: DeserializeOwned + JsonSchema + Carries<T>,
+    Named: DeserializeOwned + JsonSchema + SingleField<T>,
 {
-    fn describe(input: &mut Input) {
+    fn describe(input: &mut InputSchemaBuilder) {
         let schema = Named::json_schema(&mut input.generator);
         input.add(schema.to_value());
         input.is_closed = true;
     }
 
-    fn take(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
-        Named::deserialize(arguments).map(Carries::open).map_err(invalid)
+    fn extract(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
+        Named::deserialize(arguments).map(SingleField::into_field).map_err(invalid)
     }
 }
 
@@ -143,44 +109,44 @@ impl<T, Named> Parameter<Named, kind::All> for Args<T>
 where
     T: DeserializeOwned + JsonSchema,
 {
-    fn describe(input: &mut Input) {
+    fn describe(input: &mut InputSchemaBuilder) {
         let schema = T::json_schema(&mut input.generator);
         input.add(schema.to_value());
     }
 
-    fn take(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
+    fn extract(arguments: &Value, _: &Context) -> Result<Self, ToolError> {
         T::deserialize(arguments).map(Args).map_err(invalid)
     }
 }
 
 impl<T: FromContext, Named> Parameter<Named, kind::Request> for T {
-    fn describe(_: &mut Input) {}
+    fn describe(_: &mut InputSchemaBuilder) {}
 
-    fn take(_: &Value, context: &Context) -> Result<Self, ToolError> {
+    fn extract(_: &Value, context: &Context) -> Result<Self, ToolError> {
         T::from_context(context)
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "given to `map_err`")]
+#[expect(clippy::needless_pass_by_value, reason = "passed to `map_err`")]
 fn invalid(error: serde_json::Error) -> ToolError {
     ToolError::new(format!("invalid arguments: {error}"))
 }
 
-/// Whether `kind`, the value of `type`, has objects in it.
+/// Whether `kind`, the value of `type`, includes objects.
 fn is_object(kind: &Value) -> bool {
     kind == "object" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|one| one == "object"))
 }
 
-/// An input schema while its parameters are added.
+/// Builds an input schema from parameters.
 #[derive(Debug)]
-pub struct Input {
+pub struct InputSchemaBuilder {
     generator: SchemaGenerator,
     root: Map<String, Value>,
     is_closed: bool,
 }
 
-impl Input {
-    /// The input schema of a tool without parameters.
+impl InputSchemaBuilder {
+    /// Starts with the schema of a tool without parameters.
     pub(crate) fn new() -> Self {
         let generator = SchemaSettings::draft2020_12().for_deserialize().into_generator();
         let mut root = Map::new();
@@ -189,7 +155,7 @@ impl Input {
         Self { generator, root, is_closed: false }
     }
 
-    /// Adds the members of `schema`, an object schema.
+    /// Adds the keywords of `schema`, an object schema.
     fn add(&mut self, schema: Value) {
         let Value::Object(schema) = schema else { return };
         for (keyword, value) in schema {
@@ -209,14 +175,14 @@ impl Input {
         }
     }
 
-    /// The schema, portable.
+    /// Returns the schema in its portable form.
     pub(crate) fn finish(mut self) -> Map<String, Value> {
         if self.is_closed && !self.root.contains_key("additionalProperties") {
             self.root.insert("additionalProperties".to_owned(), false.into());
         }
         let definitions = self.generator.take_definitions(true);
         if !definitions.is_empty() {
-            // A schema that was written by hand may have brought its own.
+            // A handwritten schema may have its own definitions.
             match self.root.get_mut("$defs") {
                 Some(Value::Object(own)) => own.extend(definitions),
                 _ => _ = self.root.insert("$defs".to_owned(), definitions.into()),

@@ -1,8 +1,8 @@
-//! Generated schemas in the form that every client and model API reads.
+//! Makes generated schemas portable between clients and model APIs.
 //!
-//! - Optional means "not required": no `null` arm for an optional property of an input schema.
-//! - No formats that only `schemars` knows, such as `uint8`; the bounds stay.
-//! - An enumeration of strings is one `enum`, also where its values are documented.
+//! - An optional property of an input schema is "not required", without a `null` alternative.
+//! - Formats that only `schemars` knows, such as `uint8`, are removed. The bounds stay.
+//! - An enumeration of strings becomes one `enum`, even if its values are documented.
 //! - Every subschema is an object.
 
 use serde_json::{Map, Value, json};
@@ -12,7 +12,7 @@ pub(super) fn input(schema: &mut Value) {
     walk(schema, true);
 }
 
-/// Rewrites a generated output schema in place. A `null` that may be returned stays.
+/// Rewrites a generated output schema in place. Its `null` alternatives stay.
 pub(super) fn output(schema: &mut Value) {
     if let Value::Object(root) = schema {
         root.shift_remove("$schema");
@@ -21,8 +21,8 @@ pub(super) fn output(schema: &mut Value) {
     walk(schema, false);
 }
 
-/// Formats of numbers in Rust.
-const FORMATS: [&str; 14] = [
+/// Formats of `schemars` for the number types of Rust.
+const NUMBER_FORMATS: [&str; 14] = [
     "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
     "uint128", "uint", "float", "double",
 ];
@@ -32,7 +32,8 @@ fn walk(schema: &mut Value, is_input: bool) {
         *schema = json!({});
     }
     let Value::Object(map) = schema else { return };
-    if map.get("format").and_then(Value::as_str).is_some_and(|name| FORMATS.contains(&name)) {
+    if map.get("format").and_then(Value::as_str).is_some_and(|name| NUMBER_FORMATS.contains(&name))
+    {
         map.shift_remove("format");
     }
     join_constants(map);
@@ -59,20 +60,20 @@ fn walk(schema: &mut Value, is_input: bool) {
                 }
             }
             ("items" | "not" | "contains" | "propertyNames", schema) => walk(schema, is_input),
-            // A boolean here is read by everyone.
+            // Every client understands a boolean here.
             ("additionalProperties", schema) if schema.is_object() => walk(schema, is_input),
             _ => {}
         }
     }
 }
 
-/// Takes the `null` arm off an optional property, and a default of `null` with it.
+/// Removes the `null` alternative of an optional property, and a default of `null`.
 fn drop_null(property: &mut Value) {
     let Value::Object(map) = property else { return };
     match map.get("default") {
         None => {}
         Some(Value::Null) => _ = map.shift_remove("default"),
-        // Nothing at all is something else than `null` here.
+        // With another default, absent and `null` differ.
         Some(_) => return,
     }
     if let Some(Value::Array(types)) = map.get_mut("type") {
@@ -92,13 +93,13 @@ fn drop_null(property: &mut Value) {
         let one = one.clone();
         map.shift_remove("anyOf");
         for (keyword, value) in one {
-            // What is said of the property goes before what is said of its type.
+            // Keywords of the property take precedence over those of its type.
             map.entry(keyword).or_insert(value);
         }
     }
 }
 
-/// `oneOf` over constant strings, as documented variants give it, becomes one `enum`; what is said of the
+/// Joins a `oneOf` of constant strings, which documented variants produce, into one `enum`. The documentation of the
 /// variants moves to the description.
 fn join_constants(map: &mut Map<String, Value>) {
     let Some(Value::Array(arms)) = map.get("oneOf") else { return };

@@ -1,33 +1,32 @@
-//! A result, or a question first.
+//! A result, or a request for input.
 
 use rmcp::model::{CallToolResponse, InputRequiredResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Output, Returns, StructuredOutput as _, ToolError};
+use super::{Output, ReturnType, StructuredOutput as _, ToolError};
 
-/// The result of a tool that may have to ask the client first; see [`Answers`](crate::Answers).
+/// The return type of a tool that may ask the client for input first; see [`Answers`](crate::Answers).
 ///
-/// The output schema is that of `T`. Clients before 2026-07-28 cannot be asked this way: for them the
-/// question is a protocol error.
+/// The output schema is that of `T`. Clients before 2026-07-28 do not support this and get a protocol error.
 #[derive(Clone, Debug)]
 pub enum Reply<T> {
     /// The result.
     Complete(T),
-    /// What the client is asked for.
+    /// The input that the tool asks for.
     InputRequired(InputRequiredResult),
 }
 
-impl<T: Serialize + JsonSchema> Output<Reply<T>> for Returns<Reply<T>> {
+impl<T: Serialize + JsonSchema> Output<Reply<T>> for ReturnType<Reply<T>> {
     fn schema(&self) -> Option<Map<String, Value>> {
-        (&Returns::<T>::new()).schema()
+        (&ReturnType::<T>::new()).schema()
     }
 
     fn respond(&self, value: Reply<T>) -> Result<CallToolResponse, ToolError> {
         match value {
-            Reply::Complete(value) => (&Returns::<T>::new()).respond(value),
-            Reply::InputRequired(question) => Ok(question.into()),
+            Reply::Complete(value) => (&ReturnType::<T>::new()).respond(value),
+            Reply::InputRequired(input) => Ok(input.into()),
         }
     }
 }

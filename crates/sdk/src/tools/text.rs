@@ -1,9 +1,8 @@
-//! Text as the whole result of a tool.
+//! Text as the result of a tool.
 
-/// The result of a tool that answers with text and nothing else: no output schema, no structured content.
+/// The return type of a tool that answers with plain text, without an output schema or structured content.
 ///
-/// A tool that returns a `String` has the output schema `{"type": "string"}`; one that returns `Text` has
-/// none.
+/// A tool that returns a `String` has the output schema `{"type": "string"}` instead.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Text(pub String);
 

@@ -1,4 +1,4 @@
-//! The tools of a type, in one place.
+//! The tools of a type.
 
 use std::collections::HashMap;
 
@@ -13,22 +13,22 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use super::{Answers, Input, ToolError};
+use super::{Answers, InputSchemaBuilder, ToolError};
 
 /// A type whose methods are tools; implemented by `#[toolpact::tools]`.
 pub trait Tools: Send + Sync + Sized + 'static {
-    /// The tools of this type, described once.
+    /// The tools of this type, built once.
     fn toolbox() -> &'static Toolbox<Self>;
 }
 
-/// How a tool is called.
+/// The function that calls a tool.
 type Call<S> = for<'a> fn(
     &'a S,
     Value,
     RequestContext<RoleServer>,
 ) -> BoxFuture<'a, Result<CallToolResponse, ToolError>>;
 
-/// A tool, and how it is called.
+/// A tool and the function that calls it.
 #[derive(Debug)]
 pub struct Route<S> {
     tool: Tool,
@@ -36,10 +36,10 @@ pub struct Route<S> {
 }
 
 impl<S> Route<S> {
-    /// A tool called `name` that takes what `input` adds.
-    pub fn new(name: &'static str, input: fn(&mut Input), call: Call<S>) -> Self {
-        let mut schema = Input::new();
-        input(&mut schema);
+    /// A tool called `name` whose parameters are added by `describe`.
+    pub fn new(name: &'static str, describe: fn(&mut InputSchemaBuilder), call: Call<S>) -> Self {
+        let mut schema = InputSchemaBuilder::new();
+        describe(&mut schema);
         let mut tool = Tool::default();
         tool.name = name.into();
         tool.input_schema = schema.finish().into();
@@ -79,7 +79,7 @@ impl<S> Route<S> {
         self
     }
 
-    /// Adds an icon; `sizes` has spaces between them.
+    /// Adds an icon. `sizes` are separated by spaces.
     #[must_use]
     pub fn icon(mut self, source: &str, mime_type: Option<&str>, sizes: Option<&str>) -> Self {
         let mut icon = Icon::new(source);
@@ -89,10 +89,10 @@ impl<S> Route<S> {
         self
     }
 
-    /// Sets `_meta` to the object that `json` is.
+    /// Sets `_meta` to a JSON object.
     #[must_use]
     pub fn meta(mut self, json: &str) -> Self {
-        // The macro has read it before.
+        // The macro has checked it.
         self.tool.meta = serde_json::from_str(json).ok().map(MetaObject);
         self
     }
@@ -100,7 +100,7 @@ impl<S> Route<S> {
 
 /// The tools of a type, by name.
 ///
-/// With `tools_only` a type implements `ServerHandler` itself, for prompts and resources beside its tools:
+/// With `#[toolpact::tools(tools_only)]` a type implements `ServerHandler` itself, for example to add prompts:
 ///
 /// ```
 /// use toolpact::{Context, Tools as _, rmcp::{ErrorData, ServerHandler, model::*}};
@@ -164,25 +164,25 @@ pub struct Toolbox<S> {
 }
 
 impl<S: Send + Sync + 'static> Toolbox<S> {
-    /// The tools of `routes`, whose names are unique.
+    /// Makes a toolbox of `routes`, whose names are unique.
     #[must_use]
     pub fn new(routes: Vec<(&'static str, Route<S>)>) -> Self {
         let places = routes.iter().enumerate().map(|(place, (name, _))| (*name, place)).collect();
         Self { routes: routes.into_iter().map(|(_, route)| route).collect(), places }
     }
 
-    /// The tools in the order of their methods.
+    /// Returns the tools in the order of their methods.
     pub fn tools(&self) -> impl Iterator<Item = &Tool> {
         self.routes.iter().map(|route| &route.tool)
     }
 
-    /// The tool called `name`.
+    /// Returns the tool called `name`.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.places.get(name).map(|place| &self.routes[*place].tool)
     }
 
-    /// The answer to `tools/list`.
+    /// Returns the answer to `tools/list`.
     #[must_use]
     pub fn list(&self) -> ListToolsResult {
         ListToolsResult::with_all_items(self.tools().cloned().collect())
@@ -192,8 +192,8 @@ impl<S: Send + Sync + 'static> Toolbox<S> {
     ///
     /// # Errors
     ///
-    /// Where there is no tool of that name, or the tool fails with an [`ErrorData`]. With any other error a
-    /// tool answers as a tool error.
+    /// Fails if there is no such tool, or if the tool returns an [`ErrorData`]. Other errors of a tool become tool errors,
+    /// which are results.
     pub async fn call(
         &self,
         server: &S,

@@ -6,7 +6,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Mode, Options, Revision, enforce, enforce_with, testing};
+use toolpact::{Mode, Revision, ServerOptions, enforce, enforce_with, testing};
 use toolpact_schema::Limits;
 
 use crate::server::{Plain, structured, tool};
@@ -104,7 +104,7 @@ async fn a_result_that_breaks_its_schema_does_not_leave() {
         assert_eq!(failing.get("structuredContent").is_some(), revision.is_natural());
         assert!(failing.to_string().contains("why"));
 
-        let options = Options::default().results(Mode::Warn);
+        let options = ServerOptions::default().results(Mode::Warn);
         let session = testing::connect(enforce_with(Plain::new(tools.clone()), options), revision);
         let result = session.await.unwrap().call("lying", json!({})).await.unwrap();
         assert!(result.to_string().contains("secret"));
@@ -193,7 +193,7 @@ async fn a_tool_that_could_not_be_judged_is_not_called() {
     // Repaired, and that is reported.
     loose["inputSchema"] = json!({ "properties": { "n": { "type": "integer" } } });
     let plain = Plain::new(json!([loose]));
-    let options = Options::default().on_finding(|_| panic!("secret of the listener"));
+    let options = ServerOptions::default().on_finding(|_| panic!("secret of the listener"));
     let server = enforce_with(plain.clone(), options);
     let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
     let error = session.call("loose", json!({ "n": "x" })).await.unwrap_err().to_string();
@@ -258,7 +258,7 @@ async fn null_for_an_optional_argument_is_none() {
         assert_eq!(result["isError"] == true, seen.is_none(), "{arguments}: {result}");
         assert_eq!(plain.calls().get(before), seen.as_ref(), "{arguments}");
     }
-    let options = Options::default().absent_nulls(false);
+    let options = ServerOptions::default().null_as_absent(false);
     let session = testing::connect(enforce_with(plain, options), Revision::V2026_07_28).await;
     let result = session.unwrap().call("lenient", json!({ "n": 1, "city": null })).await.unwrap();
     assert_eq!(result["isError"], true);
@@ -303,7 +303,7 @@ async fn other_calls_go_on_while_one_runs_out_of_fuel() {
     let quick = tool("quick", json!({ "type": "integer" }), structured(json!(1)));
     let mut limits = Limits::default();
     limits.fuel *= 10;
-    let options = Options::default().limits(limits);
+    let options = ServerOptions::default().limits(limits);
     let server = enforce_with(Plain::new(json!([hostile, quick])), options);
     let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
     let list: Vec<_> = (0..2000).map(|n| json!({ "n": n, "m": [n] })).collect();

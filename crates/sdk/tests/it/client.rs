@@ -17,19 +17,19 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use toolpact::{Client, ClientError, Mode, Options, Revision, enforce, testing};
+use toolpact::{Client, ClientError, ClientOptions, Mode, Revision, enforce, testing};
 
 use crate::server::{Plain, structured, tool};
 
 /// A real client of each era, over a pipe.
 async fn connect(server: impl ServerHandler, is_modern: bool) -> Client<()> {
-    connect_with(server, is_modern, Options::default()).await
+    connect_with(server, is_modern, ClientOptions::default()).await
 }
 
 pub(crate) async fn connect_with(
     server: impl ServerHandler,
     is_modern: bool,
-    options: Options,
+    options: ClientOptions,
 ) -> Client<()> {
     let (near, far) = tokio::io::duplex(64 * 1024);
     tokio::spawn(async move {
@@ -40,7 +40,7 @@ pub(crate) async fn connect_with(
     } else {
         ClientLifecycleMode::Initialize
     };
-    Client::with(().serve_with_lifecycle(near, lifecycle).await.unwrap(), options).await
+    Client::with_options(().serve_with_lifecycle(near, lifecycle).await.unwrap(), options).await
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn results_are_typed() {
     assert_eq!(client.call::<Vec<u8>>("list", json!({})).await.unwrap(), [1, 2]);
     assert_eq!(client.call::<String>("text", json!({})).await.unwrap(), "hello");
     let error = client.call::<String>("list", json!({})).await.unwrap_err();
-    assert_eq!(error.to_string(), "tool `list`: the result is of another type");
+    assert_eq!(error.to_string(), "tool `list`: the result has another type than expected");
     let error = client.call_value("nosuch", json!({})).await.unwrap_err();
     assert_eq!(error.to_string(), "no usable tool `nosuch`");
 }
@@ -197,13 +197,13 @@ impl Silent {
 async fn an_answer_that_does_not_come_is_not_waited_for() {
     for (is_modern, lists) in [(false, false), (false, true), (true, false), (true, true)] {
         let server = Silent { lists, cancelled: Arc::default() };
-        let mut client = connect(server.clone(), is_modern).await;
-        for limit in ["60s", "5ms"] {
+        let quick = ClientOptions::default().timeout(Duration::from_millis(5));
+        for (limit, options) in [("60s", ClientOptions::default()), ("5ms", quick)] {
+            let client = connect_with(server.clone(), is_modern, options).await;
             let error = client.call_value("t", json!({})).await.unwrap_err();
             assert_eq!(error.to_string(), format!("no answer within {limit}"));
             let cancelled = server.cancelled.notified();
             tokio::time::timeout(Duration::from_secs(60), cancelled).await.expect("a word of it");
-            client = client.timeout(Duration::from_millis(5));
         }
     }
 }
@@ -215,7 +215,7 @@ async fn what_is_wrong_is_refused_reported_or_passed() {
     for mode in Mode::ALL {
         let rules = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&rules);
-        let options = Options::default()
+        let options = ClientOptions::default()
             .arguments(mode)
             .results(mode)
             .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
@@ -321,7 +321,28 @@ impl ServerHandler for Endless {
 #[tokio::test]
 async fn a_list_without_an_end_is_given_up() {
     let error = connect(Endless, true).await.tools().await.unwrap_err();
-    assert_eq!(error.to_string(), "the list of tools goes on after 1000 pages");
-    let error = testing::advertised(Endless, Revision::V2026_07_28).await.unwrap_err();
-    assert_eq!(error.to_string(), "the list of tools goes on after 1000 pages");
+    assert_eq!(error.to_string(), "the tool list has more than 1000 pages");
+    let error = testing::list_tools(Endless, Revision::V2026_07_28).await.unwrap_err();
+    assert_eq!(error.to_string(), "the tool list has more than 1000 pages");
+}
+
+#[tokio::test]
+async fn connects_without_an_rmcp_client() {
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    let plain = Plain::new(json!([tool("n", json!({ "type": "integer" }), structured(json!(7)))]));
+    tokio::spawn(async move {
+        _ = enforce(plain).serve(far).await.unwrap().waiting().await;
+    });
+    let client = Client::connect(near).await.unwrap();
+    assert_eq!(client.revision(), Revision::V2026_07_28);
+    assert_eq!(client.call::<u8>("n", json!({})).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_is_no_connection() {
+    let (near, far) = tokio::io::duplex(64 * 1024);
+    drop(far);
+    let error = Client::connect(near).await.unwrap_err();
+    assert!(matches!(error, ClientError::Connect(_)), "{error:?}");
+    assert_eq!(error.to_string(), "could not connect to the server");
 }

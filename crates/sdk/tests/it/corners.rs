@@ -10,7 +10,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolpact::{Args, Options, Revision, enforce, enforce_with, testing};
+use toolpact::{Args, Revision, ServerOptions, enforce, enforce_with, testing};
 
 #[derive(Clone)]
 struct Corners;
@@ -129,7 +129,7 @@ impl Whole {
 async fn arguments_that_are_no_object_are_reported() {
     let found = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&found);
-    let options = Options::default()
+    let options = ServerOptions::default()
         .on_finding(move |finding| heard.lock().unwrap().push(finding.to_string()));
     let session =
         testing::connect(enforce_with(Whole, options), Revision::V2026_07_28).await.unwrap();

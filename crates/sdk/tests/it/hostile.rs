@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::timeout};
-use toolpact::{ClientError, Options, Revision, enforce_with, testing};
+use toolpact::{ClientError, ClientOptions, Revision, ServerOptions, enforce_with, testing};
 use toolpact_schema::{Limits, Schema};
 use toolpact_testkit::hostile::{self, Case, End};
 
@@ -23,13 +23,12 @@ const READABLE: usize = 100;
 /// Larger ones take their time in `rmcp`, which reads every message several times; `toolpact-schema` has them all.
 const BYTES: usize = 2 * 1024 * 1024;
 
-fn options(case: &Case) -> Options {
+fn options(case: &Case) -> (Limits, toolpact_schema::Options) {
     let mut limits = Limits::default();
     for (name, limit) in &case.limits {
         limits.set(name, limit.as_u64().unwrap()).unwrap();
     }
-    let schema = Schema::options().assert_formats(case.assert_formats);
-    Options::default().limits(limits).schema(schema)
+    (limits, Schema::options().assert_formats(case.assert_formats))
 }
 
 fn depth(value: &Value) -> usize {
@@ -98,7 +97,9 @@ async fn a_server_cannot_hold_up_a_client() {
             tool("hostile", schema, structured(instance.clone())),
             tool("quick", json!({ "type": "integer" }), structured(json!(1))),
         ]));
-        let client = connect_with(server, true, options(&case)).await;
+        let (limits, schema) = options(&case);
+        let options = ClientOptions::default().limits(limits).schema(schema);
+        let client = connect_with(server, true, options).await;
         let call = client.call_value("hostile", json!({})).await;
         let quick = client.call_value("quick", json!({})).await;
         if !matches!(quick, Ok(value) if value == 1) {
@@ -124,7 +125,9 @@ async fn a_client_cannot_hold_up_a_server() {
         inner.as_object_mut().unwrap().entry("$id").or_insert_with(|| "urn:hostile".into());
         hostile["inputSchema"] = json!({ "type": "object", "properties": { "value": inner } });
         let quick = tool("quick", json!({ "type": "integer" }), structured(json!(1)));
-        let server = enforce_with(Plain::new(json!([hostile, quick])), options(&case));
+        let (limits, schema) = options(&case);
+        let options = ServerOptions::default().limits(limits).schema(schema);
+        let server = enforce_with(Plain::new(json!([hostile, quick])), options);
         let session =
             testing::connect(server, Revision::V2025_11_25).await.map_err(|e| e.to_string())?;
         session.tools().await.map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_util::sync::CancellationToken;
-use toolpact::{Http, Options};
+use toolpact::{Http, ServerOptions};
 
 use crate::server::{Plain, structured, tool};
 
@@ -46,7 +46,7 @@ impl Served {
 
     pub(crate) fn of(server: impl ServerHandler + Clone, http: Http) -> Self {
         let stop = CancellationToken::new();
-        let (address, http) = (http.address(), http.stop_with(stop.clone()));
+        let (address, http) = (http.local_addr(), http.shutdown_on(stop.clone()));
         let task = tokio::spawn(async move { http.serve(server).await.unwrap() });
         Self { address, stop, task }
     }
@@ -163,7 +163,7 @@ async fn bad_input_is_answered_and_the_server_lives() {
 
 #[tokio::test]
 async fn the_contract_has_options() {
-    let http = Http::bind("127.0.0.1:0").await.unwrap().options(Options::default());
+    let http = Http::bind("127.0.0.1:0").await.unwrap().options(ServerOptions::default());
     let served = Served::of(Plain::new(json!([])), http);
     // Not declared, and asked for all the same.
     let prompts = served.modern("prompts/list", json!({})).await;
@@ -211,14 +211,13 @@ async fn names_may_be_listened_on_and_asked() {
 
 #[tokio::test]
 async fn a_connection_too_many_is_told_and_the_next_is_served_when_another_has_left() {
-    let http = Http::bind("127.0.0.1:0").await.unwrap().connections(1);
+    let http = Http::bind("127.0.0.1:0").await.unwrap().max_connections(1);
     let served = Served::of(Plain::new(json!([])), http);
     let first = TcpStream::connect(served.address).await.unwrap();
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let (status, _, answer) = served.post(&[], &ping).await;
     assert_eq!(status, 503);
-    let error =
-        json!({ "code": -32603, "message": "1 connections are open, and no more are allowed" });
+    let error = json!({ "code": -32603, "message": "1 connections are open, which is the limit" });
     assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": null, "error": error }));
     drop(first);
     while served.post(&[], &ping).await.0 == 503 {}
@@ -259,7 +258,8 @@ async fn many_connections_wait_to_be_accepted() {
     }
     let http = Http::bind("127.0.0.1:0").await.unwrap();
     // One that finds no place is tried again and again.
-    let all = futures_util::future::join_all((0..MANY).map(|_| TcpStream::connect(http.address())));
+    let all =
+        futures_util::future::join_all((0..MANY).map(|_| TcpStream::connect(http.local_addr())));
     let all = tokio::time::timeout(Duration::from_secs(60), all).await.expect("a place for each");
     assert!(all.iter().all(Result::is_ok));
 }

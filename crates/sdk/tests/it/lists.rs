@@ -11,7 +11,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Options, Policy, Revision, enforce, enforce_with, testing};
+use toolpact::{Policy, Revision, ServerOptions, enforce, enforce_with, testing};
 
 use crate::server::{Plain, structured, tool};
 
@@ -27,11 +27,11 @@ async fn each_revision_gets_the_output_schemas_it_can_carry() {
         tool("object", json!({ "type": "object" }), structured(json!({}))),
         tool("text", Value::Null, json!({ "content": [] })),
     ])));
-    let new = testing::advertised(server.clone(), Revision::V2026_07_28).await.unwrap();
+    let new = testing::list_tools(server.clone(), Revision::V2026_07_28).await.unwrap();
     assert_eq!(names(&new), ["list", "object", "text"]);
     assert_eq!(new[0]["outputSchema"], array);
     for revision in [Revision::V2024_11_05, Revision::V2025_06_18, Revision::V2025_11_25] {
-        let old = testing::advertised(server.clone(), revision).await.unwrap();
+        let old = testing::list_tools(server.clone(), revision).await.unwrap();
         assert_eq!(names(&old), ["list", "object", "text"]);
         assert_eq!(old[0]["outputSchema"]["type"], "object");
         assert_eq!(old[0]["outputSchema"]["properties"]["result"], array);
@@ -74,7 +74,7 @@ async fn one_bad_tool_leaves_the_others_alone() {
     ]);
     let findings = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&findings);
-    let options = Options::default()
+    let options = ServerOptions::default()
         .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
     let server = enforce_with(Plain::new(tools.clone()), options);
     let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
@@ -92,11 +92,31 @@ async fn one_bad_tool_leaves_the_others_alone() {
     let result = session.call("bad_output", json!({})).await.unwrap();
     assert_eq!(result["structuredContent"], json!({ "result": 1 }));
 
-    let options = Options::default().policy(Policy::Reject);
+    let options = ServerOptions::default().policy(Policy::Reject);
     let refused =
-        testing::advertised(enforce_with(Plain::new(tools), options), Revision::V2026_07_28);
+        testing::list_tools(enforce_with(Plain::new(tools), options), Revision::V2026_07_28);
     let error = refused.await.unwrap_err().to_string();
     assert!(error.contains("tool list refused: error[external-ref] bad_input"), "{error}");
+}
+
+#[tokio::test]
+async fn an_unusable_tool_is_refused_for_its_error_not_for_a_warning_before_it() {
+    // The form of the name is a warning, and comes first.
+    let mut bad = tool("bad tool", Value::Null, Value::Null);
+    bad["inputSchema"] = json!({ "type": "object", "$ref": "http://127.0.0.1:1/schema.json" });
+    for policy in [Policy::Filter, Policy::Repair, Policy::Reject] {
+        let rules = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&rules);
+        let options = ServerOptions::default()
+            .policy(policy)
+            .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
+        let server = enforce_with(Plain::new(json!([bad.clone()])), options);
+        let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+        let error = session.call("bad tool", json!({})).await.unwrap_err().to_string();
+        assert_eq!(rules.lock().unwrap()[0], "tool-name-form");
+        let reason = "error -32602: tool `bad tool` cannot be used: error[external-ref] bad tool";
+        assert!(error.starts_with(reason), "{error}");
+    }
 }
 
 #[tokio::test]
@@ -133,7 +153,7 @@ async fn pages_stay_pages() {
 
 #[tokio::test]
 async fn a_server_may_stop_at_an_older_revision() {
-    let options = Options::default().up_to(Revision::V2025_06_18);
+    let options = ServerOptions::default().max_revision(Revision::V2025_06_18);
     let server = enforce_with(Plain::new(json!([])), options);
     assert!(testing::connect(server.clone(), Revision::V2025_06_18).await.is_ok());
     let error = testing::connect(server.clone(), Revision::V2025_11_25).await.unwrap_err();
@@ -149,7 +169,7 @@ async fn undeclared_capabilities_are_answered_only_where_that_is_allowed() {
         bare.unwrap().request("prompts/list", json!({})).await.unwrap()["prompts"],
         json!([])
     );
-    let options = Options::default().declared_only(true);
+    let options = ServerOptions::default().declared_capabilities_only(true);
     let strict = enforce_with(Plain::new(json!([])), options);
     let strict = testing::connect(strict, Revision::V2026_07_28).await.unwrap();
     for method in ["prompts/list", "resources/list", "resources/templates/list"] {
@@ -185,7 +205,8 @@ impl ServerHandler for Modest {
 #[tokio::test]
 async fn what_a_server_can_but_does_not_declare_is_not_answered() {
     for strict in [false, true] {
-        let server = enforce_with(Modest, Options::default().declared_only(strict));
+        let server =
+            enforce_with(Modest, ServerOptions::default().declared_capabilities_only(strict));
         let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
         for (method, params) in [
             ("logging/setLevel", json!({ "level": "info" })),

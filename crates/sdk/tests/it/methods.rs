@@ -130,7 +130,7 @@ impl Weather {
 }
 
 async fn tool(name: &str) -> Value {
-    let tools = testing::advertised(enforce(Weather), Revision::V2026_07_28).await.unwrap();
+    let tools = testing::list_tools(enforce(Weather), Revision::V2026_07_28).await.unwrap();
     tools.into_iter().find(|tool| tool["name"] == name).unwrap()
 }
 
@@ -371,4 +371,30 @@ async fn every_return_type_arrives_in_both_eras() {
 fn types_with_parameters_have_a_toolbox_each() {
     assert!(std::ptr::eq(Kinds::<i32>::toolbox(), Kinds::<i32>::toolbox()));
     assert_eq!(Kinds::<u8>::toolbox().tools().count(), 12);
+}
+
+/// The crate under another name, as `renamed = { package = "toolpact", … }` gives it.
+mod renamed_dependency {
+    use serde_json::json;
+    use toolpact as renamed;
+
+    #[derive(Clone)]
+    struct Sums;
+
+    #[renamed::tools(crate = "renamed")]
+    impl Sums {
+        /// The sum.
+        #[tool]
+        fn sum(&self, #[serde(default)] a: f64, b: f64) -> f64 {
+            a + b
+        }
+    }
+
+    #[tokio::test]
+    async fn tools_work_under_another_name_of_the_crate() {
+        let server = renamed::enforce(Sums);
+        let client = renamed::testing::connect(server, renamed::Revision::V2026_07_28);
+        let result = client.await.unwrap().call("sum", json!({ "b": 2 })).await.unwrap();
+        assert_eq!(result["structuredContent"], 2.0);
+    }
 }

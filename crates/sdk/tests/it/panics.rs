@@ -7,7 +7,7 @@ use rmcp::{
     service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use toolpact::{Http, Options, Revision, enforce_with, testing};
+use toolpact::{Http, Revision, ServerOptions, enforce_with, testing};
 
 use crate::http::Served;
 
@@ -114,7 +114,8 @@ fn requests() -> Vec<(&'static str, Value, bool, bool)> {
 #[tokio::test]
 async fn each_request_gets_an_error_and_the_next_an_answer() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let server = enforce_with(Panics, Options::default().declared_only(true));
+        let server =
+            enforce_with(Panics, ServerOptions::default().declared_capabilities_only(true));
         let session = testing::connect(server, revision.clone()).await.unwrap();
         for (method, params, is_old, is_new) in requests() {
             if if revision.is_natural() { is_new } else { is_old } {

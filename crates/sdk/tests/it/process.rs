@@ -250,7 +250,7 @@ async fn the_environment_says_what_is_logged() {
     for (level, is_said, is_not) in [
         ("", "toolpact: tool `panicking` panicked", "DEBUG"),
         ("rmcp=debug", "DEBUG", "ERROR toolpact:"),
-        ("toolpact=loud", "WARN toolpact: RUST_LOG is not read: ", "DEBUG"),
+        ("toolpact=loud", "WARN toolpact: ignoring RUST_LOG: ", "DEBUG"),
     ] {
         let mut server = Process::logging(level, &[]);
         server.call("panicking", json!({})).await;

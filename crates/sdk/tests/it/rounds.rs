@@ -114,7 +114,7 @@ async fn a_tool_asks_and_is_called_again_with_the_answers() {
 
 #[tokio::test]
 async fn a_question_stands_beside_a_typed_result() {
-    let tools = testing::advertised(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let tools = testing::list_tools(enforce(Desk), Revision::V2026_07_28).await.unwrap();
     let tool = tools.iter().find(|tool| tool["name"] == "numbers").unwrap();
     assert_eq!(tool["outputSchema"]["type"], "array", "{tool}");
     let session = testing::connect(enforce(Desk), Revision::V2026_07_28).await.unwrap();
@@ -141,7 +141,7 @@ async fn a_protocol_error_stays_one() {
 
 #[tokio::test]
 async fn schemas_go_out_as_they_were_written() {
-    let tools = testing::advertised(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let tools = testing::list_tools(enforce(Desk), Revision::V2026_07_28).await.unwrap();
     let schema =
         |name: &str| &tools.iter().find(|tool| tool["name"] == name).unwrap()["inputSchema"];
     assert_eq!(*schema("reach"), contact());

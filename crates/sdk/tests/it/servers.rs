@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, model::ProtocolVersion};
 use serde_json::{Value, json};
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolpact::Client;
 
 /// The programs of `tests/servers`.
@@ -35,12 +35,18 @@ fn start(program: &str) -> Command {
     command
 }
 
-/// A client of `program`, and the process that it ends with.
-async fn connect(program: &str, is_modern: bool) -> (Client<()>, Child) {
+/// The process of `program`, and the pipes to it.
+fn spawn(program: &str) -> (Child, (ChildStdout, ChildStdin)) {
     let mut command = start(program);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut process = command.kill_on_drop(true).spawn().unwrap();
     let pipes = (process.stdout.take().unwrap(), process.stdin.take().unwrap());
+    (process, pipes)
+}
+
+/// A client of `program`, and the process that it ends with.
+async fn connect(program: &str, is_modern: bool) -> (Client<()>, Child) {
+    let (process, pipes) = spawn(program);
     let lifecycle = if is_modern {
         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
     } else {
@@ -80,10 +86,23 @@ async fn fastmcp() {
     gives_the_natural_values("fast.py").await;
 }
 
+/// A server of 2025-11-25, which does not know `server/discover`.
+const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+
+#[tokio::test]
+async fn the_revision_need_not_be_known_before() {
+    for (program, is_modern) in [(EVERYTHING, false), ("typescript.mjs", true), ("python.py", true)]
+    {
+        let (_process, pipes) = spawn(program);
+        let client = Client::connect(pipes).await.unwrap();
+        assert_eq!(client.revision().is_natural(), is_modern, "{program}");
+        assert!(!client.tools().await.unwrap().is_empty(), "{program}");
+    }
+}
+
 #[tokio::test]
 async fn server_everything() {
-    let program = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
-    let (client, _process) = connect(program, false).await;
+    let (client, _process) = connect(EVERYTHING, false).await;
     assert!(client.tools().await.unwrap().len() > 5);
     let weather = client.call_value("get-structured-content", json!({ "location": "New York" }));
     let weather = weather.await.unwrap();

@@ -74,12 +74,12 @@ async fn there_are_as_many_sessions_as_allowed() {
     let slow = Slow { started: Arc::default(), go: Arc::default() };
     let stop = CancellationToken::new();
     let http = Http::bind("127.0.0.1:0").await.unwrap();
-    let http = http.sessions(2).stop_with(stop.clone());
-    let address = http.address();
+    let http = http.max_sessions(2).shutdown_on(stop.clone());
+    let address = http.local_addr();
     let task = tokio::spawn(http.serve(slow));
     send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;
     let (second, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;
-    let (third, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "no more are allowed").await;
+    let (third, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "which is the limit").await;
     assert!(third.starts_with("HTTP/1.1 500"), "{third}");
     // One that ends makes room for another.
     let session = line(&second, "mcp-session-id:");
@@ -94,8 +94,8 @@ async fn there_are_as_many_sessions_as_allowed() {
 async fn a_call_goes_on_for_a_client_that_comes_back() {
     let slow = Slow { started: Arc::default(), go: Arc::default() };
     let stop = CancellationToken::new();
-    let http = Http::bind("127.0.0.1:0").await.unwrap().stop_with(stop.clone());
-    let address = http.address();
+    let http = Http::bind("127.0.0.1:0").await.unwrap().shutdown_on(stop.clone());
+    let address = http.local_addr();
     let task = tokio::spawn(http.serve(slow.clone()));
 
     let (answer, _) = send(address, "POST /mcp HTTP/1.1", &hello(), "serverInfo").await;

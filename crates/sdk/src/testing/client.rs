@@ -1,4 +1,4 @@
-//! A client of any protocol revision.
+//! A test client of any protocol revision.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -11,18 +11,18 @@ use toolpact_contract::Revision;
 
 use super::{TestError, pipe::Pipe};
 
-/// How long an answer is waited for: far longer than any should take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long to wait for an answer.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Pages of a tool list that are read.
-const PAGES: usize = 1_000;
+/// The most pages of a tool list.
+const MAX_PAGES: usize = 1_000;
 
-/// Bytes that the pipe holds.
-const PIPE: usize = 64 * 1024;
+/// Capacity of the pipe in bytes.
+const PIPE_BYTES: usize = 64 * 1024;
 
-/// A connection to a server under test, which ends when this is dropped.
+/// A client that is connected to a server under test. Dropping it ends the server.
 #[derive(Debug)]
-pub struct Session {
+pub struct TestClient {
     pipe: Pipe,
     revision: Revision,
     info: Value,
@@ -30,70 +30,70 @@ pub struct Session {
     server: tokio::task::AbortHandle,
 }
 
-/// Runs `server` and connects to it as a client of `revision`: by `initialize` before 2026-07-28, by
+/// Runs `server` and connects to it as a client of `revision`: with `initialize` before 2026-07-28, with
 /// `server/discover` and the `_meta` of every request from then on.
 ///
 /// # Errors
 ///
-/// Where the server refuses the handshake or does not agree to `revision`.
+/// Fails if the server refuses the handshake or does not agree to `revision`.
 pub async fn connect<H: ServerHandler>(
     server: H,
     revision: Revision,
-) -> Result<Session, TestError> {
-    let (near, far) = tokio::io::duplex(PIPE);
+) -> Result<TestClient, TestError> {
+    let (near, far) = tokio::io::duplex(PIPE_BYTES);
     let server = tokio::spawn(async move {
         if let Ok(running) = server.serve(far).await {
             // Ends with the pipe.
             _ = running.waiting().await;
         }
     });
-    let mut session = Session {
+    let mut client = TestClient {
         pipe: Pipe::new(near),
         revision,
         info: Value::Null,
         next: AtomicU64::new(0),
         server: server.abort_handle(),
     };
-    session.info = session.open().await?;
-    Ok(session)
+    client.info = client.handshake().await?;
+    Ok(client)
 }
 
-impl Session {
-    async fn open(&self) -> Result<Value, TestError> {
-        let wanted = self.revision.to_string();
+impl TestClient {
+    async fn handshake(&self) -> Result<Value, TestError> {
+        let expected = self.revision.to_string();
         if self.revision.is_natural() {
             return self.request("server/discover", json!({})).await;
         }
         let client = json!({
-            "protocolVersion": wanted,
+            "protocolVersion": expected,
             "capabilities": {},
             "clientInfo": client_info(),
         });
         let info = self.request("initialize", client).await?;
         let found = info["protocolVersion"].as_str().unwrap_or_default();
-        if found != wanted {
-            return Err(TestError::Revision { wanted, found: found.to_owned() });
+        if found != expected {
+            return Err(TestError::Revision { expected, found: found.to_owned() });
         }
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         self.pipe.write(&initialized.to_string()).await?;
         Ok(info)
     }
 
-    /// What the server said about itself in the handshake.
+    /// The server's answer to the handshake.
     #[must_use]
     pub const fn info(&self) -> &Value {
         &self.info
     }
 
-    /// The tools, all pages of them.
+    /// Returns the tools of all pages.
     ///
     /// # Errors
     ///
-    /// As [`Session::request`], and where the list has more than 1000 pages.
+    /// The same as [`TestClient::request`]; also fails if the list has more than 1000 pages.
     pub async fn tools(&self) -> Result<Vec<Value>, TestError> {
         let mut tools = Vec::new();
         let mut params = json!({});
-        for _ in 0..PAGES {
+        for _ in 0..MAX_PAGES {
             let mut page = self.request("tools/list", params).await?;
             if let Some(Value::Array(more)) = page.get_mut("tools").map(Value::take) {
                 tools.extend(more);
@@ -103,56 +103,56 @@ impl Session {
                 _ => return Ok(tools),
             }
         }
-        Err(TestError::TooManyPages { limit: PAGES })
+        Err(TestError::TooManyPages { limit: MAX_PAGES })
     }
 
-    /// Calls the tool `name` and gives the whole result, tool errors included.
+    /// Calls the tool `name` and returns the whole result. A tool error is a result.
     ///
     /// # Errors
     ///
-    /// As [`Session::request`].
+    /// The same as [`TestClient::request`].
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, TestError> {
         self.request("tools/call", json!({ "name": name, "arguments": arguments })).await
     }
 
-    /// Sends a request, with the `_meta` its revision asks for, and gives the result.
+    /// Sends a request, with the `_meta` that its revision requires, and returns the result.
     ///
     /// # Errors
     ///
-    /// Where the server answers with an error, closes the connection, or does not answer in a minute.
+    /// Fails if the server answers with an error, closes the connection, or does not answer within a minute.
     pub async fn request(&self, method: &str, params: Value) -> Result<Value, TestError> {
         let mut params = params;
         if let (true, Value::Object(params)) = (self.revision.is_natural(), &mut params) {
             let meta = params.entry("_meta").or_insert_with(|| Map::new().into());
             if let Value::Object(meta) = meta {
-                self.sign(meta);
+                self.add_client_info(meta);
             }
         }
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let answer = tokio::time::timeout(PATIENCE, self.pipe.exchange(id, &request)).await;
-        let mut answer = answer.map_err(|_| TestError::Silent { method: method.to_owned() })??;
+        let answer = tokio::time::timeout(TIMEOUT, self.pipe.exchange(id, &request)).await;
+        let mut answer = answer.map_err(|_| TestError::Timeout { method: method.to_owned() })??;
         match (answer.get_mut("result").map(Value::take), answer.get("error")) {
             (Some(result), _) => Ok(result),
-            (None, Some(error)) => Err(TestError::of(error)),
+            (None, Some(error)) => Err(TestError::from_json(error)),
             (None, None) => {
                 Err(TestError::Malformed { found: answer.to_string().chars().take(60).collect() })
             }
         }
     }
 
-    /// The next message of the server that answers no request, such as a notification.
+    /// Waits for the next notification or request of the server.
     ///
     /// # Errors
     ///
-    /// Where the server closes the connection, or sends none in a minute.
-    pub async fn notification(&self) -> Result<Value, TestError> {
-        let next = tokio::time::timeout(PATIENCE, self.pipe.notification()).await;
-        let silent = |_| TestError::Silent { method: "a notification".to_owned() };
-        next.map_err(silent)?.ok_or(TestError::Closed)
+    /// Fails if the server closes the connection or sends none within a minute.
+    pub async fn next_notification(&self) -> Result<Value, TestError> {
+        let next = tokio::time::timeout(TIMEOUT, self.pipe.next_notification()).await;
+        let timeout = |_| TestError::Timeout { method: "a notification".to_owned() };
+        next.map_err(timeout)?.ok_or(TestError::Closed)
     }
 
-    fn sign(&self, meta: &mut Map<String, Value>) {
+    fn add_client_info(&self, meta: &mut Map<String, Value>) {
         let own = [
             ("protocolVersion", json!(self.revision.to_string())),
             ("clientInfo", client_info()),
@@ -164,7 +164,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for TestClient {
     fn drop(&mut self) {
         self.server.abort();
     }

@@ -1,0 +1,144 @@
+//! Calling a tool.
+
+use std::{borrow::Cow, mem::take};
+
+use rmcp::{
+    RoleClient, Service,
+    model::{CallToolRequestParams, CallToolResult, ContentBlock, MetaObject},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value};
+use toolpact_contract::{Form, JudgedCall, Structured, lift_result};
+
+use super::{Client, ClientError};
+use crate::check::{CallPart, check, refusal_text};
+
+impl<S: Service<RoleClient>> Client<S> {
+    /// Calls the tool `name` and deserializes what [`Client::call_value`] returns.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Client::call_value`]; also fails if the value is not a `T`.
+    pub async fn call<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<T, ClientError> {
+        let value = self.call_value(name, arguments).await?;
+        serde_json::from_value(value)
+            .map_err(|source| ClientError::Type { tool: name.to_owned(), source })
+    }
+
+    /// Calls the tool `name` and returns its structured content in the natural shape. If there is none, returns the
+    /// only text, parsed if it is JSON, or `null` if there is no content.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Client::call_result`]; also fails if the tool returns other content, such as images or several
+    /// texts. The error contains it.
+    pub async fn call_value(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<Value, ClientError> {
+        let mut result = self.call_result(name, arguments).await?;
+        if let Some(value) = result.structured_content.take() {
+            return Ok(value);
+        }
+        match result.content.as_mut_slice() {
+            [] => Ok(Value::Null),
+            [ContentBlock::Text(block)] => {
+                let text = take(&mut block.text);
+                Ok(serde_json::from_str(&text).unwrap_or(Value::String(text)))
+            }
+            _ => Err(ClientError::Content { tool: name.to_owned(), result: Box::new(result) }),
+        }
+    }
+
+    /// Calls the tool `name` and returns the whole result, with its structured content in the natural shape.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such tool, the arguments or the result break the contract, the tool answers with an error,
+    /// or the server does not answer in time.
+    pub async fn call_result(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<CallToolResult, ClientError> {
+        let unknown = || ClientError::UnknownTool { tool: name.to_owned() };
+        let checks = &self.options.checks;
+        let tools = self.list().await?;
+        let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(unknown)?;
+        let contract = tool.contract.as_ref().ok_or_else(unknown)?;
+        let arguments = serde_json::to_value(arguments)
+            .map_err(|source| ClientError::Arguments { tool: name.to_owned(), source })?;
+        let (arguments, judged) =
+            check(contract, CallPart::Arguments, arguments, checks.arguments).await?;
+        self.accept(&judged).map_err(|problem| ClientError::InvalidArguments { problem })?;
+        let mut request = CallToolRequestParams::new(name.to_owned());
+        request.arguments = match arguments {
+            Value::Object(arguments) => Some(arguments),
+            Value::Null => None,
+            // Only an object can be sent, in every mode.
+            _ => {
+                let problem =
+                    format!("invalid arguments for tool `{name}`:\n#: expected an object");
+                return Err(ClientError::InvalidArguments { problem });
+            }
+        };
+        let mut result = self.wait(self.service.call_tool(request)).await?;
+        if result.is_error == Some(true) {
+            let result = Box::new(lift_error(result, tool.form));
+            let (tool, message) = (name.to_owned(), join_texts(&result.content));
+            return Err(ClientError::Tool { tool, message, result });
+        }
+        let lifted = lift_result(&take_parts(&mut result), tool.form)
+            .map(Cow::into_owned)
+            .map_err(|error| ClientError::InvalidResult {
+                problem: format!("the result of tool `{name}`: {error}"),
+            })?;
+        let (lifted, judged) = check(contract, CallPart::Result, lifted, checks.results).await?;
+        self.accept(&judged).map_err(|problem| ClientError::InvalidResult { problem })?;
+        if let Value::Object(mut lifted) = lifted {
+            result.structured_content = lifted.remove(Structured::KEY);
+            if let Some(Value::Object(meta)) = lifted.remove("_meta") {
+                result.meta = Some(MetaObject(meta));
+            }
+        }
+        Ok(result)
+    }
+
+    /// Reports the findings. Fails with the text of the refusal if the call is refused.
+    fn accept(&self, judged: &JudgedCall) -> Result<(), String> {
+        self.options.checks.report(&judged.findings);
+        judged.refusal.as_ref().map_or(Ok(()), |refusal| Err(refusal_text(refusal).to_owned()))
+    }
+}
+
+/// Takes the parts out of `result` that lifting and validation need.
+fn take_parts(result: &mut CallToolResult) -> Value {
+    let mut parts = Map::new();
+    parts.insert("content".to_owned(), Value::Array(Vec::new()));
+    parts.extend(result.structured_content.take().map(|value| (Structured::KEY.to_owned(), value)));
+    parts.extend(result.meta.take().map(|meta| ("_meta".to_owned(), meta.0.into())));
+    Value::Object(parts)
+}
+
+/// Moves the details of an error from the text that carries them before 2026-07-28 to structured content.
+fn lift_error(result: CallToolResult, form: Form) -> CallToolResult {
+    let lifted = || {
+        let whole = serde_json::to_value(&result).ok()?;
+        serde_json::from_value(lift_result(&whole, form).ok()?.into_owned()).ok()
+    };
+    lifted().unwrap_or(result)
+}
+
+/// Joins the texts of `content` with line breaks.
+fn join_texts(content: &[ContentBlock]) -> String {
+    let texts = content.iter().filter_map(|block| match block {
+        ContentBlock::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,108 @@
+//! A tool of a server: what is listed for each revision, and the contract of its calls.
+
+use rmcp::model::Tool;
+use serde_json::Value;
+use toolpact_contract::{
+    Action, Contract, Finding, Form, JudgedTools, Revision, judge_tools, rule,
+};
+
+use crate::ServerOptions;
+
+/// A tool as its author wrote it, checked.
+#[derive(Debug)]
+pub(super) struct ServerTool {
+    /// The tool as the handler returned it.
+    pub(super) source: Tool,
+    /// The form that is listed and called; `None` if the tool cannot be used.
+    pub(super) usable: Option<UsableTool>,
+    /// The findings about the tool.
+    pub(super) findings: Vec<Finding>,
+}
+
+/// A tool that can be listed and called.
+#[derive(Debug)]
+pub(super) struct UsableTool {
+    /// The contract of its calls.
+    pub(super) contract: Contract,
+    /// How its output is written for a legacy revision.
+    pub(super) form: Form,
+    natural: Tool,
+    legacy: Tool,
+}
+
+impl ServerTool {
+    /// Checks `source`.
+    pub(super) fn new(source: Tool, options: &ServerOptions) -> Self {
+        let value = match serde_json::to_value(&source) {
+            Ok(value) => value,
+            Err(error) => {
+                let findings = unusable(&source, &error).into_iter().collect();
+                return Self { source, usable: None, findings };
+            }
+        };
+        let JudgedTools { mut contracts, mut findings, .. } =
+            judge_tools(value, &options.checks.judge_options());
+        let usable =
+            contracts.pop().and_then(|contract| match UsableTool::new(contract, options) {
+                Ok((usable, finding)) => {
+                    findings.extend(finding);
+                    Some(usable)
+                }
+                Err(error) => {
+                    findings.extend(unusable(&source, &error));
+                    None
+                }
+            });
+        Self { source, usable, findings }
+    }
+
+    /// The finding that says why the tool cannot be used: the one that dropped it, else the worst one.
+    pub(super) fn reason_unusable(&self) -> Option<&Finding> {
+        let dropped = |finding: &&Finding| {
+            matches!(finding.action, Action::ToolDropped | Action::ListRefused)
+        };
+        // Of equally bad findings `max_by_key` returns the last.
+        let worst = || self.findings.iter().rev().max_by_key(|finding| finding.severity);
+        self.findings.iter().find(dropped).or_else(worst)
+    }
+}
+
+impl UsableTool {
+    fn new(
+        contract: Contract,
+        options: &ServerOptions,
+    ) -> Result<(Self, Option<Finding>), serde_json::Error> {
+        let natural = Value::Object(contract.tool().clone());
+        let mut finding = None;
+        let (legacy, form) =
+            match options.checks.projection.project_tool(&natural, &Revision::V2025_11_25) {
+                Ok(shaped) => (shaped.tool.into_owned(), shaped.form),
+                // Without its output schema the tool can still be listed.
+                Err(error) => {
+                    finding = rule("output-root").map(|rule| {
+                        rule.finding(error.to_string())
+                            .tool(contract.name())
+                            .hint("left out for revisions before 2026-07-28".to_owned())
+                            .action(Action::MemberDropped)
+                    });
+                    let mut tool = contract.tool().clone();
+                    tool.shift_remove("outputSchema");
+                    (Value::Object(tool), Form::Undeclared)
+                }
+            };
+        let (natural, legacy) = (serde_json::from_value(natural)?, serde_json::from_value(legacy)?);
+        Ok((Self { contract, form, natural, legacy }, finding))
+    }
+
+    /// The tool in the form for `revision`.
+    pub(super) fn for_revision(&self, revision: &Revision) -> &Tool {
+        if revision.is_natural() { &self.natural } else { &self.legacy }
+    }
+}
+
+fn unusable(tool: &Tool, error: &serde_json::Error) -> Option<Finding> {
+    rule("tool-entry").map(|rule| {
+        let message = format!("expected a tool that can be written as JSON: {error}");
+        rule.finding(message).tool(tool.name.as_ref()).action(Action::ToolDropped)
+    })
+}

@@ -1,0 +1,120 @@
+//! Options of servers and clients.
+
+#[cfg(feature = "client")]
+mod client;
+mod server;
+
+use std::fmt;
+
+#[cfg(feature = "client")]
+pub use client::ClientOptions;
+pub use server::ServerOptions;
+use toolpact_contract::{Finding, JudgeOptions, Mode, Policy, Projection, Unmarked};
+use toolpact_schema::Limits;
+
+use crate::report::{Listener, report};
+
+/// The options that servers and clients share: how tools, arguments and results are checked.
+#[derive(Clone)]
+pub(crate) struct Checks {
+    pub(crate) policy: Policy,
+    pub(crate) arguments: Mode,
+    pub(crate) results: Mode,
+    pub(crate) projection: Projection,
+    pub(crate) schema: toolpact_schema::Options,
+    pub(crate) limits: Limits,
+    pub(crate) listener: Option<Listener>,
+}
+
+/// Repairs tools, enforces arguments and results.
+impl Default for Checks {
+    fn default() -> Self {
+        Self {
+            policy: Policy::Repair,
+            arguments: Mode::Enforce,
+            results: Mode::Enforce,
+            projection: Projection::default().unmarked(Unmarked::Recognised),
+            schema: toolpact_schema::Options::default(),
+            limits: Limits::default(),
+            listener: None,
+        }
+    }
+}
+
+impl Checks {
+    /// The options for checking a tool list.
+    pub(crate) fn judge_options(&self) -> JudgeOptions {
+        let schema = self.schema.clone().limits(self.limits.clone());
+        JudgeOptions::default().policy(self.policy).schema(schema)
+    }
+
+    /// Logs `findings` and passes them to the listener.
+    pub(crate) fn report(&self, findings: &[Finding]) {
+        report(findings, self.listener.as_ref());
+    }
+}
+
+impl fmt::Debug for Checks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Checks")
+            .field("policy", &self.policy)
+            .field("arguments", &self.arguments)
+            .field("results", &self.results)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The setters that [`ServerOptions`] and [`ClientOptions`] share.
+macro_rules! check_setters {
+    () => {
+        /// Sets what happens to a tool that cannot be used as it is. The default,
+        /// [`Policy::Repair`](crate::Policy::Repair), repairs it where that does not change its meaning and leaves it
+        /// out otherwise. Every repair is logged.
+        pub fn policy(mut self, policy: crate::Policy) -> Self {
+            self.checks.policy = policy;
+            self
+        }
+
+        /// Sets what happens to a call with invalid arguments. The default is
+        /// [`Mode::Enforce`](crate::Mode::Enforce): the call is refused.
+        pub fn arguments(mut self, mode: crate::Mode) -> Self {
+            self.checks.arguments = mode;
+            self
+        }
+
+        /// Sets what happens to an invalid result. The default is [`Mode::Enforce`](crate::Mode::Enforce): an error
+        /// takes its place.
+        pub fn results(mut self, mode: crate::Mode) -> Self {
+            self.checks.results = mode;
+            self
+        }
+
+        /// Sets how output schemas and results are converted for protocol revisions before 2026-07-28, and back.
+        pub fn projection(mut self, projection: crate::Projection) -> Self {
+            self.checks.projection = projection;
+            self
+        }
+
+        /// Sets how schemas are compiled. Limits are set with [`limits`](Self::limits), which takes precedence.
+        pub fn schema(mut self, options: crate::schema::Options) -> Self {
+            self.checks.schema = options;
+            self
+        }
+
+        /// Sets the limits on schemas and on the cost of one validation.
+        pub fn limits(mut self, limits: crate::Limits) -> Self {
+            self.checks.limits = limits;
+            self
+        }
+
+        /// Calls `listener` with every finding. Findings are logged as well.
+        pub fn on_finding(
+            mut self,
+            listener: impl Fn(&crate::Finding) + Send + Sync + 'static,
+        ) -> Self {
+            self.checks.listener = Some(std::sync::Arc::new(listener));
+            self
+        }
+    };
+}
+use check_setters;

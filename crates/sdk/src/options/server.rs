@@ -1,0 +1,69 @@
+//! Options of a server.
+
+use toolpact_contract::Revision;
+
+use super::{Checks, check_setters};
+
+/// Options for [`enforce_with`](crate::enforce_with) and for serving.
+///
+/// ```
+/// use toolpact::{Limits, Mode, Policy, ServerOptions, Severity};
+///
+/// let mut limits = Limits::default();
+/// limits.depth = 16;
+/// let options = ServerOptions::default()
+///     .policy(Policy::Filter)
+///     .results(Mode::Warn)
+///     .limits(limits)
+///     .on_finding(|finding| {
+///         if finding.severity == Severity::Error {
+///             eprintln!("{finding}");
+///         }
+///     });
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct ServerOptions {
+    pub(crate) checks: Checks,
+    pub(crate) null_as_absent: bool,
+    pub(crate) declared_capabilities_only: bool,
+    pub(crate) max_revision: Option<Revision>,
+}
+
+/// Repairs tools, enforces arguments and results, and answers every request that the handler answers.
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            checks: Checks::default(),
+            null_as_absent: true,
+            declared_capabilities_only: false,
+            max_revision: None,
+        }
+    }
+}
+
+impl ServerOptions {
+    check_setters!();
+
+    /// Sets whether `null` counts as absent for an optional argument whose schema does not allow `null`, nested
+    /// objects included. The default is `true`, because models write absent values that way. The handler does not
+    /// see these arguments.
+    pub fn null_as_absent(mut self, yes: bool) -> Self {
+        self.null_as_absent = yes;
+        self
+    }
+
+    /// Sets whether requests for capabilities that the server does not declare (prompts, resources, subscriptions,
+    /// completions, logging) are answered with "method not found". The default is `false`: the handler answers, and
+    /// `rmcp` answers some of them with empty lists.
+    pub fn declared_capabilities_only(mut self, yes: bool) -> Self {
+        self.declared_capabilities_only = yes;
+        self
+    }
+
+    /// Sets the newest protocol revision that the server agrees to. The default is the newest that `rmcp` knows.
+    pub fn max_revision(mut self, revision: Revision) -> Self {
+        self.max_revision = Some(revision);
+        self
+    }
+}
