@@ -47,7 +47,12 @@ impl Speller {
         for candidate in candidates.into_iter().take(MOST) {
             considered += 1;
             if lengths.contains(&candidate.len()) {
-                finalists.add(ends.alike(Ends::of(candidate)), candidate);
+                let alike = ends.alike(Ends::of(candidate));
+                finalists.add(alike, candidate);
+                // One letter is another one: what comes later is hardly nearer.
+                if candidate.len() == name.len() && alike as usize + 1 >= name.len() {
+                    break;
+                }
             }
         }
         if !self.pay(considered + (finalists.count * (4 + name.len())) as u64) {

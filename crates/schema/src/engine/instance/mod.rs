@@ -27,7 +27,7 @@ use self::{index::Index, parse::Parser, scan::Size, tape::Node};
 /// Parsing is strict: it accepts what `serde_json` accepts, at most 127 nested arrays and objects
 /// included, and rejects an object that has the same member twice, however the names are spelled. It
 /// takes 12 bytes for each value and each member name, 5 bytes more for each member of an object with
-/// more than 16, and a copy of each string that is written with escapes; see [`Instance::memory`].
+/// more than 32, and a copy of each string that is written with escapes; see [`Instance::memory`].
 ///
 /// ```
 /// use serde_json::json;

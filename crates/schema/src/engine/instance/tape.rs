@@ -65,7 +65,7 @@ impl Node {
 }
 
 /// Members that are looked through one by one; objects with more have a table.
-pub(super) const FEW: u32 = 16;
+pub(super) const FEW: u32 = 32;
 
 impl Instance<'_> {
     /// The place after the value at `at`.
