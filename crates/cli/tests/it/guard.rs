@@ -51,7 +51,9 @@ fn parrot() -> String {
 #[test]
 fn findings_are_lines_of_json_on_request() {
     let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
-    let output = toolpact_with(&["guard", "--log", "json", "--", "sh", "-c", &parrot()], request);
+    let parrot = parrot();
+    let arguments = ["guard", "--tools", "filter", "--log", "json", "--", "sh", "-c", &parrot];
+    let output = toolpact_with(&arguments, request);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),

@@ -257,7 +257,7 @@ fn an_idle_session_and_a_process_that_died_are_over() {
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
     let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#;
     let answer = ask(guard.port("/gone/mcp"), &post("/gone/mcp", ""), hello);
-    assert!(answer.starts_with("HTTP/1.1 502") && answer.contains("cannot start"), "{answer}");
+    assert!(answer.starts_with("HTTP/1.1 502") && answer.contains("could not start"), "{answer}");
 
     let file = File::new("dies", "[servers.dies]\ncommand = 'sh'\nargs = ['-c', 'read line']");
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
@@ -370,6 +370,8 @@ fn the_status_of_a_guard_is_shown() {
     let program = peers().join("bare.mjs");
     let mut guard = Guard::start(&[
         "guard",
+        "--tools",
+        "filter",
         "--status",
         "127.0.0.1:0",
         "--",
@@ -434,6 +436,8 @@ fn a_command_is_served_to_typescript_v1_over_http() {
         "guard",
         "--listen",
         "127.0.0.1:0",
+        "--tools",
+        "filter",
         "--",
         "node",
         program.to_str().unwrap(),

@@ -49,7 +49,9 @@ fn a_server_that_breaks_off_is_said_to_and_the_next_request_is_answered() {
     let (_guard, port) = guard(upstream.port, &[]);
     for method in ["close", "half", "garbage"] {
         let answer = ask(port, POST, &asking(method));
-        assert!(answer.starts_with("HTTP/1.1 502"), "{method}: {answer}");
+        // An answer that ends early is an error for its request alone.
+        let status = if method == "half" { "HTTP/1.1 200" } else { "HTTP/1.1 502" };
+        assert!(answer.starts_with(status), "{method}: {answer}");
         assert!(answer.contains("\"code\":-32603"), "{method}: {answer}");
         assert!(ask(port, POST, &asking("ping")).starts_with("HTTP/1.1 200"));
     }
@@ -65,7 +67,7 @@ fn answers_beyond_the_limit_are_refused_in_bounded_memory() {
     let upstream = Upstream::start();
     let (guard, port) = guard(upstream.port, &["--max-message", "4000000"]);
     let answer = ask(port, POST, &asking("huge"));
-    assert!(answer.starts_with("HTTP/1.1 502") && answer.contains("--max-message"), "{answer}");
+    assert!(answer.contains("\"code\":-32603") && answer.contains("--max-message"), "{answer}");
     let stream = ask(port, POST, &asking("huge event"));
     assert!(stream.starts_with("HTTP/1.1 200") && !stream.ends_with("0\r\n\r\n"));
     assert!(stream.len() < 1000, "{} bytes", stream.len());

@@ -183,7 +183,7 @@ fn a_server_that_is_down_is_said_to_be() {
     let (_guard, port) = guard(free, &[]);
     let answer = ask(port, POST, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
-    assert!(answer.contains("the server cannot be reached"));
+    assert!(answer.contains("could not reach the server"));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_live_server_that_refuses_is_told_in_one_line() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let (code, _, err) = judged(&format!("http://127.0.0.1:{free}/mcp"), &[]);
     assert_eq!(code, Some(2));
-    assert!(err.contains("cannot be reached") && err.lines().count() == 1, "{err}");
+    assert!(err.contains("could not reach the server") && err.lines().count() == 1, "{err}");
 }
 
 #[test]

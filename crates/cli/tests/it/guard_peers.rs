@@ -71,7 +71,7 @@ fn typescript_v1_reads_arrays_numbers_null_and_unions_only_through_the_guard() {
 #[test]
 fn typescript_v1_keeps_the_good_tools_beside_bad_ones() {
     let calls = json!([["count", {}], ["remote", {}], ["no_input", {}]]);
-    let guarded = visit(Some(&[]), &calls, &["node", "bare.mjs", "--bad"]);
+    let guarded = visit(Some(&["--tools", "filter"]), &calls, &["node", "bare.mjs", "--bad"]);
     let names = names(&guarded);
     assert_eq!(names.len(), 8);
     assert!(!names.contains(&"no_input") && names.contains(&"remote"));

@@ -82,7 +82,8 @@ impl Proxy {
             Ok(message) => message,
             Err(unreadable) => {
                 // A form, a file: servers have other paths.
-                if !unreadable.may_be_message && !looks_like_json(&bytes) {
+                let is_endpoint = parts.uri.path() == self.upstream.path();
+                if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
                     let (replies, is_batch) = (Vec::new(), false);
                     let is_rpc = false;
                     return Ok(Forwarded { body: bytes, exchange, replies, is_batch, is_rpc });
