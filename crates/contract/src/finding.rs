@@ -76,7 +76,7 @@ impl Finding {
     pub(crate) fn violation(mut self, violation: &toolpact_schema::Violation) -> Self {
         let found = format!(", found {}", violation.found);
         if let Some(message) = violation.message.strip_suffix(&found) {
-            self.message = message.to_owned();
+            message.clone_into(&mut self.message);
             self.found = Some(violation.found.clone());
         }
         self.pointer = violation.instance.clone();

@@ -143,7 +143,7 @@ impl Router {
         let backend = {
             let routes = self.0.load();
             let uri = request.uri();
-            let authority = uri.authority().map(|authority| authority.as_str());
+            let authority = uri.authority().map(hyper::http::uri::Authority::as_str);
             if !routes.hosts.allow(request.headers(), authority) {
                 return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
             }

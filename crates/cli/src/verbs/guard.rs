@@ -162,19 +162,19 @@ impl Guard {
     /// Guards a server on standard input and output.
     fn child(&self, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
-        let server = self.server(&program.to_string_lossy(), log);
+        let guarded = self.server(&program.to_string_lossy(), log);
         let runtime = runtime()?;
-        let served = runtime.block_on(async {
-            let page = StatusPage::new(vec![Arc::clone(&server)], self.hosts());
+        let ended = runtime.block_on(async {
+            let page = StatusPage::new(vec![Arc::clone(&guarded)], self.hosts());
             show(self.status, Arc::new(page), log)?;
             let child = Child::start(program, arguments)?;
             let _watchdog = child.id().and_then(start_watchdog);
             let client = stdio::standard();
-            anyhow::Ok(stdio::serve(child, client, server, self.memory()).await?)
+            anyhow::Ok(stdio::serve(child, client, guarded, self.memory()).await?)
         });
         // Standard input is read on a thread that only its end would end.
         runtime.shutdown_background();
-        Ok(Exit::Ended(served?))
+        Ok(Exit::Ended(ended?))
     }
 
     /// Guards a server on HTTP until told to end.

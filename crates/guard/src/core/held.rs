@@ -73,7 +73,7 @@ impl Conversation {
             }
         }
         if is_decided {
-            self.release_held(ticket, held);
+            self.release_held(ticket, &held);
         } else {
             self.held.insert(ticket, held);
         }
@@ -91,7 +91,7 @@ impl Conversation {
         if !held.parts.iter().any(waits)
             && let Some(held) = self.held.remove(&ticket)
         {
-            self.release_held(ticket, held);
+            self.release_held(ticket, &held);
         }
     }
 
@@ -101,7 +101,7 @@ impl Conversation {
     }
 
     /// Sends a message of which all parts are decided.
-    fn release_held(&mut self, ticket: Ticket, held: Held) {
+    fn release_held(&mut self, ticket: Ticket, held: &Held) {
         if !held.is_split
             && let Some(to) = held.parts.first().map(|part| part.to)
         {

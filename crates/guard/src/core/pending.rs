@@ -166,8 +166,7 @@ impl PendingRequests {
         let key = id.and_then(|id| exact(id.clone()).or_else(|| exact(id.other_reading()?)));
         let key = key.or_else(|| {
             let keys = self.streams.get(&stream)?.iter();
-            let mut open =
-                keys.filter(|key| self.requests.get(key).is_some_and(|pending| fits(pending)));
+            let mut open = keys.filter(|key| self.requests.get(key).is_some_and(&fits));
             let only = open.next()?;
             open.next().is_none().then(|| only.clone())
         })?;

@@ -62,7 +62,7 @@ struct World {
     conversation: Conversation,
     link: Link,
     now: Instant,
-    jobs: Vec<Box<Job>>,
+    jobs: Vec<Job>,
     /// Requests that the server has, not answered yet: the id that it sees, and the stream.
     at_server: Vec<(Value, StreamId)>,
     /// The requests of the client by id, with what is expected of them.
@@ -76,9 +76,7 @@ struct World {
 
 impl World {
     fn new(link: Link) -> Self {
-        let mut settings = Settings::default();
-        settings.results = Mode::Enforce;
-        settings.project = false;
+        let settings = Settings { results: Mode::Enforce, project: false, ..Settings::default() };
         let server = GuardedServer::new("s", settings, Arc::new(|_: Event| {}));
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
         Self {
@@ -141,21 +139,21 @@ impl World {
     fn drain(&mut self) {
         while let Some(action) = self.conversation.poll() {
             match action {
-                Action::Judge(job) => self.jobs.push(job),
+                Action::Judge(job) => self.jobs.push(*job),
                 Action::Done(_) => {}
                 Action::Ask { ask, .. } => {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);
                 }
                 Action::Send { to: Destination::Server(stream), bytes, .. } => {
-                    self.to_server(stream, &bytes);
+                    self.reach_server(stream, &bytes);
                 }
-                Action::Send { to, bytes, .. } => self.to_client(to, &bytes),
+                Action::Send { to, bytes, .. } => self.reach_client(to, &bytes),
             }
         }
     }
 
-    fn to_server(&mut self, stream: StreamId, bytes: &[u8]) {
+    fn reach_server(&mut self, stream: StreamId, bytes: &[u8]) {
         let text = std::str::from_utf8(bytes).unwrap();
         assert!(!text.contains("INVALID-ARGUMENT"), "unchecked: {text:.200}");
         let message: Value = serde_json::from_str(text).unwrap();
@@ -180,7 +178,7 @@ impl World {
         }
     }
 
-    fn to_client(&mut self, to: Destination, bytes: &[u8]) {
+    fn reach_client(&mut self, to: Destination, bytes: &[u8]) {
         let text = std::str::from_utf8(bytes).unwrap();
         assert!(!text.contains("INVALID-RESULT"), "unchecked: {text:.200}");
         let message: Value = serde_json::from_str(text).unwrap();
@@ -245,7 +243,7 @@ impl World {
                     json!({ "structuredContent": result["structuredContent"] })
                 };
                 let id = if nth % 3 == 0 && id.is_i64() { json!(id.to_string()) } else { id };
-                if self.is_call(&id, stream) || *is_valid {
+                if self.is_call(&id) || *is_valid {
                     self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
                 } else {
                     self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
@@ -283,8 +281,7 @@ impl World {
     }
 
     /// Whether the request `id` at the server is a call: pings are the ones without arguments.
-    fn is_call(&self, id: &Value, stream: StreamId) -> bool {
-        let _ = stream;
+    fn is_call(&self, id: &Value) -> bool {
         let id = id.as_i64().or_else(|| id.as_str()?.parse().ok());
         let is_ping = |text: &String| text.contains("\"ping\"");
         let own = id.is_some_and(|id| {

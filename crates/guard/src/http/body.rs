@@ -109,7 +109,7 @@ where
         let bytes = first.len().max(all.len()) + piece.len();
         reservation.grow(bytes).await.map_err(BodyError::NoMemory)?;
         if let Some(deadline) = &mut deadline {
-            *deadline += Duration::from_secs_f64(piece.len() as f64 / RATE as f64);
+            *deadline += Duration::from_millis((piece.len() * 1000 / RATE) as u64);
         }
         if first.is_empty() {
             first = piece;

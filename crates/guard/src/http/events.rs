@@ -178,7 +178,7 @@ pub(crate) fn without_hidden_lines(event: &[u8]) -> Option<Bytes> {
 /// Whether some clients end a line inside of `line`.
 pub(crate) fn has_hidden_breaks(line: &[u8]) -> bool {
     let is_control = |byte: &u8| matches!(byte, 0x0b | 0x0c | 0x1c..=0x1e);
-    line.iter().any(|byte| is_control(byte)) || has_separators(line)
+    line.iter().any(is_control) || has_separators(line)
 }
 
 fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -120,6 +120,7 @@ impl Method {
 
 /// A text that is no message.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what can be told of it, each on its own")]
 pub(crate) struct Unreadable {
     /// What is wrong, in one line.
     pub(crate) reason: String,
@@ -186,11 +187,11 @@ impl Unreadable {
 }
 
 /// `bytes` as text.
-pub(crate) fn text(bytes: Bytes) -> Result<ByteString, Unreadable> {
+pub(crate) fn text(bytes: &Bytes) -> Result<ByteString, Unreadable> {
     ByteString::try_from(bytes.clone()).map_err(|_| {
-        let error = serde_json::from_slice::<&RawValue>(&bytes).err();
+        let error = serde_json::from_slice::<&RawValue>(bytes).err();
         let error = error.unwrap_or_else(|| Error::custom("expected UTF-8"));
-        Unreadable { is_text: false, ..Unreadable::new(&bytes, &error) }
+        Unreadable { is_text: false, ..Unreadable::new(bytes, &error) }
     })
 }
 

@@ -7,6 +7,7 @@ const KEPT: usize = 256;
 
 /// Goes over a JSON object, piece by piece, and keeps nothing but its member `id`.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "where a scan stands, and what it saw")]
 pub(crate) struct Skim {
     depth: usize,
     in_string: bool,

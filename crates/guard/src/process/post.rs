@@ -57,8 +57,13 @@ impl ProcessSession {
         }
         let mut answers = Answers { client, expected, seen: VecDeque::new(), is_greeting };
         let wait = answers.fill(true);
-        let first = if takes_events { timeout(HEAD, wait).await.ok() } else { Some(wait.await) };
-        if first.is_some() && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
+        let is_in_time = if takes_events {
+            timeout(HEAD, wait).await.is_ok()
+        } else {
+            wait.await;
+            true
+        };
+        if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
             let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
             return json(StatusCode::OK, join(&texts, is_batch));
         }

@@ -49,7 +49,7 @@ pub(crate) async fn read_answer(
     id: Option<&Id>,
 ) -> Option<(Bytes, Option<ByteString>)> {
     let answer = |bytes: Bytes| {
-        let text = text(bytes.clone()).ok()?;
+        let text = text(&bytes).ok()?;
         let message = Message::read(&text).ok()?;
         let Parts::One(envelope) = &message.parts else { return None };
         let Kind::Response(found) = &envelope.kind else { return None };

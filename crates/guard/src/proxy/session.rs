@@ -60,7 +60,7 @@ impl Sessions {
         let key = match session_id(headers) {
             Some(id) => format!("id {id}"),
             None => {
-                let user = headers.get(AUTHORIZATION).map(|value| value.as_bytes());
+                let user = headers.get(AUTHORIZATION).map(hyper::http::HeaderValue::as_bytes);
                 format!("user {}", String::from_utf8_lossy(user.unwrap_or_default()))
             }
         };

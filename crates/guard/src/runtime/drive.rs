@@ -106,7 +106,8 @@ fn set_timer<T: Transport>(transport: &Arc<T>, timeout: Instant) {
     tokio::spawn(async move {
         tokio::time::sleep_until(timeout.into()).await;
         let Some(transport) = weak.upgrade() else { return };
-        let ((), actions, timeout) = step(transport.driven(), |it, now| it.on_timeout(now));
+        let ((), actions, timeout) =
+            step(transport.driven(), super::super::core::Conversation::on_timeout);
         carry_out(&transport, actions, timeout);
     });
 }

@@ -177,7 +177,7 @@ mod tests {
         three.grow(half / 2).await.unwrap();
         // Parsed values have their own share.
         drop(limit.reserve_parsed(half).await.unwrap());
-        let (_, waited) = tokio::join!(
+        let ((), waited) = tokio::join!(
             async {
                 tokio::task::yield_now().await;
                 drop(one);

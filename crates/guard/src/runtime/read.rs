@@ -45,7 +45,7 @@ impl Received {
     }
 
     fn decode(bytes: Bytes) -> Self {
-        match text(bytes.clone()) {
+        match text(&bytes) {
             Ok(text) => Self { bytes, text: Some(text), parts: None },
             Err(unreadable) => Self { bytes, text: None, parts: Some(Err(unreadable)) },
         }

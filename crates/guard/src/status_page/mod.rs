@@ -51,7 +51,7 @@ impl StatusPage {
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Body> {
         let shown = self.0.load();
-        let authority = request.uri().authority().map(|authority| authority.as_str());
+        let authority = request.uri().authority().map(hyper::http::uri::Authority::as_str);
         if !shown.hosts.allow(request.headers(), authority) {
             return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
         }

@@ -175,9 +175,9 @@ async fn relay_until(
             let Ok(Some(line)) = client_in.next().await else { break };
             relay.client_line(line).await;
         }
-        relay.wait_until(|it| it.holds_nothing()).await;
+        relay.wait_until(super::super::core::Conversation::holds_nothing).await;
         relay.to_server.close();
-        relay.wait_until(|it| it.is_idle()).await;
+        relay.wait_until(super::super::core::Conversation::is_idle).await;
         sleep(LAST_WORDS).await;
         End::Client
     };
@@ -215,7 +215,7 @@ async fn relay_until(
         end = to_server => end,
     };
     let settle = async {
-        relay.wait_until(|it| it.holds_nothing()).await;
+        relay.wait_until(super::super::core::Conversation::holds_nothing).await;
         if end == End::Server {
             drive(&relay, |it, _| it.on_server_gone("the server ended before it answered"));
         }

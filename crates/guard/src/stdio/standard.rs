@@ -1,4 +1,4 @@
-//! Standard input and output, awaited without a thread in between.
+//! Standard input and output, read and written without a thread in between.
 //!
 //! Waiting on a thread for each read and write costs more than all the rest of forwarding a message.
 //! A pipe is therefore opened a second time, through `/proc`, so that whoever else has it does not find
@@ -13,7 +13,7 @@ pub type Input = Box<dyn AsyncRead + Send + Unpin>;
 /// Where answers to a client go.
 pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Standard input and output of this process, for [`Server::serve`](super::Server::serve).
+/// Standard input and output of this process, for [`serve`](super::serve).
 ///
 /// # Panics
 ///

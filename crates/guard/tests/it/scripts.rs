@@ -256,7 +256,7 @@ fn script(path: &Path) -> Script {
                 ("results", value) => settings.results = mode(value),
                 ("arguments", value) => settings.arguments = mode(value),
                 ("tools", "filter") => settings.tools = Some(Policy::Filter),
-                ("revision", value) => revision = value.to_owned(),
+                ("revision", value) => value.clone_into(&mut revision),
                 other => panic!("{name}: no setting {other:?}"),
             },
             _ => steps.push((word.to_owned(), rest.to_owned())),
@@ -270,8 +270,8 @@ async fn play(script: &Script, stage: &mut impl Stage) {
     let name = &script.name;
     let mut asked = Value::Null;
     let ping = r#"{"jsonrpc":"2.0","id":"end","method":"ping"}"#;
-    let pong = r#"{"jsonrpc":"2.0","id":"end","result":{}}"#;
-    let end = [("client>", ping), ("server<", ping), ("server>", pong), ("client<", pong)];
+    let answer = r#"{"jsonrpc":"2.0","id":"end","result":{}}"#;
+    let end = [("client>", ping), ("server<", ping), ("server>", answer), ("client<", answer)];
     let end = end.map(|(word, text)| (word.to_owned(), text.to_owned()));
     for (word, text) in script.steps.iter().chain(&end) {
         match word.as_str() {
