@@ -27,7 +27,7 @@ struct Xtask {
 enum Chore {
     /// Run everything: set-up, formatting, spelling, links, lints, documentation, fuzz targets, tests
     Test,
-    /// Check spelling and the links between documents; a part of `test`
+    /// Check spelling, links between documents, and imports of the guard; a part of `test`
     Docs,
     /// Download what the tests need into `target/testkit`
     Setup,
@@ -46,5 +46,6 @@ fn main() -> anyhow::Result<()> {
 fn docs() -> anyhow::Result<()> {
     spelling::install()?;
     spelling::check()?;
-    links::check()
+    links::check()?;
+    modules::check()
 }
