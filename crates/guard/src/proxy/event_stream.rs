@@ -9,7 +9,7 @@ use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming};
 
 use super::Proxy;
-use super::response::{Answered, UNANSWERED};
+use super::session::{Answered, UNANSWERED};
 use crate::core::Origin;
 use crate::event::Event;
 use crate::http::events::{

@@ -10,8 +10,7 @@ use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 
 use super::Proxy;
-use super::response::Answered;
-use super::session::Exchange;
+use super::session::{Answered, Exchange};
 use crate::core::Origin;
 use crate::http::body::read_request;
 use crate::http::media::media;

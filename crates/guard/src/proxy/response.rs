@@ -8,8 +8,7 @@ use hyper::{Response, StatusCode};
 
 use super::Proxy;
 use super::event_stream::EventStream;
-use super::session::Exchange;
-use crate::core::Origin;
+use super::session::{Answered, UNANSWERED};
 use crate::event::Event;
 use crate::http::body::read_response;
 use crate::http::media::{Media, media};
@@ -17,20 +16,6 @@ use crate::http::respond::{Body, forward, full, join, json, refuse, with_body};
 use crate::message::code;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
-
-/// What a server was sent, and is expected to answer.
-pub(super) struct Answered {
-    pub(super) exchange: Exchange,
-    pub(super) origin: Origin,
-    /// What the guard itself answered, which is put beside the answers of the server.
-    pub(super) replies: Vec<Bytes>,
-    pub(super) is_batch: bool,
-    /// Whether the request had JSON-RPC messages.
-    pub(super) is_rpc: bool,
-}
-
-/// The error for requests that the server left unanswered.
-pub(super) const UNANSWERED: &str = "the server did not answer the request";
 
 impl Proxy {
     /// Checks the messages in a response: one JSON body, or a stream of events, each as it comes.

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use toolpact_contract::Revision;
 
 use super::Proxy;
-use crate::core::{AskId, Conversation, Destination, Link, StreamId, Ticket};
+use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
 use crate::lock::lock;
 use crate::runtime::drive::{Driven, Transport, drive};
 
@@ -248,3 +248,17 @@ impl Drop for Exchange {
         lock(&self.session.replies).remove(&stream);
     }
 }
+
+/// What a server was sent, and is expected to answer.
+pub(super) struct Answered {
+    pub(super) exchange: Exchange,
+    pub(super) origin: Origin,
+    /// What the guard itself answered, which is put beside the answers of the server.
+    pub(super) replies: Vec<Bytes>,
+    pub(super) is_batch: bool,
+    /// Whether the request had JSON-RPC messages.
+    pub(super) is_rpc: bool,
+}
+
+/// The error for requests that the server left unanswered.
+pub(super) const UNANSWERED: &str = "the server did not answer the request";
