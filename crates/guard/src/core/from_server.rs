@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::held::{Fates, PartFate};
@@ -17,7 +18,8 @@ use crate::contract::result::ResultCheck;
 use crate::event::Event;
 use crate::json::edit::{Span, apply};
 use crate::message::{
-    Envelope, Id, Kind, Message, Method, Outline, Task, Unreadable, code, error, progress,
+    Envelope, Id, Kind, Message, Method, Outline, Parts, Task, Unreadable, code, error, progress,
+    text,
 };
 use crate::server::Rules;
 
@@ -437,4 +439,16 @@ fn edited(part: &Part<'_>, edits: Vec<(Span, String)>) -> PartFate {
 /// A message of the guard in place of a part.
 fn replaced(message: Vec<u8>) -> PartFate {
     String::from_utf8(message).map_or(PartFate::Dropped, PartFate::Edited)
+}
+
+/// The answer to a request of the server that reaches no client, for this reason; `None` where the
+/// message is no request.
+pub(crate) fn refuse_undelivered(bytes: &Bytes, reason: &str) -> Option<Bytes> {
+    let text = text(bytes).ok()?;
+    match Message::read(&text).ok()?.parts {
+        Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => {
+            Some(error(Some(&id), code::INTERNAL, reason).into())
+        }
+        _ => None,
+    }
 }

@@ -25,6 +25,7 @@ use toolpact_contract::Revision;
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
+pub(crate) use self::from_server::refuse_undelivered;
 use self::held::Held;
 use self::job::Check;
 pub(crate) use self::job::{Job, JobId, Outcome};

@@ -12,7 +12,7 @@ use toolpact_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use crate::child::{Child, Watchdog};
-use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
+use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
 use crate::event::Event;
 use crate::lock::lock;
 use crate::pipe::line::{Line, LineReader};
@@ -210,9 +210,13 @@ impl ProcessSession {
         for mailbox in own.into_iter().chain(others) {
             match mailbox.deliver(mail) {
                 (Delivery::Refused, Some(left)) => mail = left,
-                (Delivery::Missed(true), _) => {
+                (Delivery::Missed(is_first), Some(missed)) => {
                     drop(streams);
-                    return self.warn("does not read; messages that are no answers are left out");
+                    self.refuse(&missed, "the client does not read");
+                    if is_first {
+                        self.warn("does not read; messages that are no answers are left out");
+                    }
+                    return;
                 }
                 _ => return,
             }
@@ -223,14 +227,26 @@ impl ProcessSession {
         streams.weight += mail.weight();
         streams.backlog.push_back(mail);
         let mut is_first = false;
+        let mut left_out = Vec::new();
         while streams.weight > ROOM {
             let Some(oldest) = streams.backlog.pop_front() else { break };
             streams.weight -= oldest.weight();
             is_first |= !std::mem::replace(&mut streams.is_missing, true);
+            left_out.push(oldest);
         }
         drop(streams);
+        for mail in left_out {
+            self.refuse(&mail, "the client has no stream open");
+        }
         if is_first {
             self.warn("has no stream open; the oldest messages of the server are left out");
+        }
+    }
+
+    /// Answers a request of the process that reaches no client.
+    fn refuse(&self, mail: &Mail, reason: &str) {
+        if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
+            self.to_process.push(refusal);
         }
     }
 
@@ -352,5 +368,62 @@ impl Drop for ClientStream {
         }
         let stream = self.stream;
         drive(&self.session, |it, _| it.close_stream(stream, false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use bytestring::ByteString;
+
+    use super::{Origin, ProcessSession, ROOM, drive};
+    use crate::event::Event;
+    use crate::message::Message;
+    use crate::runtime::memory::MemoryLimit;
+    use crate::runtime::pool::JobPool;
+    use crate::server::GuardedServer;
+    use crate::settings::Settings;
+
+    /// What a process is told about three requests of `length` bytes that nobody takes.
+    async fn ask(session: &Arc<ProcessSession>, length: usize) -> String {
+        let long = "a".repeat(length);
+        for id in 0..3 {
+            let text = ByteString::from(format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{long}"}}}}"#
+            ));
+            let message = Message::read(&text).unwrap();
+            drive(session, |it, now| it.on_server(Origin::Pipe, &message, now));
+        }
+        session.to_process.close();
+        let mut told = Vec::new();
+        session.to_process.write_to(&mut told).await.unwrap();
+        String::from_utf8(told).unwrap()
+    }
+
+    fn session() -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&said);
+        let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
+        let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
+        let pool = JobPool::new(Arc::new(MemoryLimit::default()));
+        (ProcessSession::new(false, &Arc::new(server), &Arc::new(pool)), said)
+    }
+
+    #[tokio::test]
+    async fn requests_of_the_process_that_nobody_takes_are_answered() {
+        // Without a stream, the last ones are kept.
+        let (one, said) = session();
+        let told = ask(&one, ROOM).await;
+        assert!(told.contains(r#""id":0,"error""#) && told.contains(r#""id":1,"error""#), "{told}");
+        assert!(!told.contains(r#""id":2"#), "{told}");
+        assert_eq!(said.lock().unwrap().len(), 1);
+        assert!(said.lock().unwrap()[0].contains("has no stream open"));
+        // With one that is not read, the first one.
+        let (two, said) = session();
+        let _mailbox = two.listen().unwrap();
+        let told = ask(&two, ROOM).await;
+        assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
+        assert_eq!(said.lock().unwrap().len(), 1);
     }
 }
