@@ -1,9 +1,10 @@
 //! The tools that a server lists, by protocol revision.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use ahash::AHashMap;
 use toolpact_contract::{Contract, Form, Revision};
 
 /// A listed tool.
@@ -34,7 +35,7 @@ pub(crate) enum Lookup {
 /// The tools of one server, for each revision it was asked in.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    lists: HashMap<Revision, List>,
+    lists: AHashMap<Revision, List>,
     /// How often the list has changed.
     changes: u64,
     /// The newest settings that it was used under.
@@ -43,7 +44,7 @@ pub(crate) struct Catalog {
 
 #[derive(Debug, Default)]
 struct List {
-    tools: HashMap<String, (Tool, Option<u64>)>,
+    tools: AHashMap<String, (Tool, Option<u64>)>,
     complete: bool,
     /// Whether the server may have changed it since its first page was requested.
     stale: bool,

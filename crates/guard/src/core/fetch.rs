@@ -1,8 +1,8 @@
 //! The tool list, requested by the guard itself because a call came before the list did.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use ahash::AHashMap;
 use bytestring::ByteString;
 use serde_json::{Map, Value, json};
 use toolpact_contract::{Revision, tool_error};
@@ -127,7 +127,7 @@ impl Fetcher {
     }
 
     /// Forgets the calls of a client that has left.
-    pub(super) fn forget_calls(&mut self, stream: StreamId, held: &mut HashMap<Ticket, Held>) {
+    pub(super) fn forget_calls(&mut self, stream: StreamId, held: &mut AHashMap<Ticket, Held>) {
         self.waiting.retain(|call| {
             if call.stream == stream {
                 held.remove(&call.ticket);

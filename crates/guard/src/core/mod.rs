@@ -14,11 +14,12 @@ mod pending;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use ahash::AHashMap;
 use bytes::Bytes;
 use toolpact_contract::Revision;
 
@@ -122,8 +123,8 @@ pub(crate) struct Conversation {
     pending: PendingRequests,
     negotiated: Revision,
     fetcher: Fetcher,
-    held: HashMap<Ticket, Held>,
-    jobs: HashMap<JobId, RunningJob>,
+    held: AHashMap<Ticket, Held>,
+    jobs: AHashMap<JobId, RunningJob>,
     actions: VecDeque<Action>,
     /// The last number that was given to a ticket, a job, or a request.
     last: u64,
@@ -144,8 +145,8 @@ impl Conversation {
             pending: PendingRequests::default(),
             negotiated: revision,
             fetcher: Fetcher::default(),
-            held: HashMap::new(),
-            jobs: HashMap::new(),
+            held: AHashMap::new(),
+            jobs: AHashMap::new(),
             actions: VecDeque::new(),
             last: 0,
         }

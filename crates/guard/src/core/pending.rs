@@ -1,8 +1,9 @@
 //! Requests that wait for their answer.
 
+use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 
+use ahash::AHashMap;
 use toolpact_contract::Revision;
 
 use super::action::{AskId, StreamId};
@@ -87,11 +88,11 @@ pub(super) enum NotAdded {
 /// The requests that wait for their answer.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {
-    requests: HashMap<Key, Pending>,
+    requests: AHashMap<Key, Pending>,
     /// The requests of each stream, but for the one of a pipe.
-    streams: HashMap<StreamId, Vec<Key>>,
+    streams: AHashMap<StreamId, Vec<Key>>,
     /// The requests with a progress token, by the token that the server sees.
-    tokens: HashMap<Id, Key>,
+    tokens: AHashMap<Id, Key>,
     resumable: VecDeque<StreamId>,
     serial: u64,
 }

@@ -7,7 +7,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::Proxy;
 use super::session::{Answered, Exchange};
@@ -50,7 +50,7 @@ impl Proxy {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };
-        let forwarded = match self.check(&parts, bytes).await {
+        let forwarded = match self.check(&mut parts, bytes).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
@@ -72,10 +72,12 @@ impl Proxy {
     /// Holds the body of a request to the contracts of the server.
     async fn check(
         self: &Arc<Self>,
-        parts: &Parts,
+        parts: &mut Parts,
         bytes: Bytes,
     ) -> Result<Forwarded, Box<Response<Body>>> {
-        let exchange = Exchange::new(self.sessions.get(self, &parts.headers), &parts.headers);
+        let session = self.sessions.get(self, &parts.headers);
+        let revision = named_revision(&parts.headers);
+        let exchange = Exchange::new(session, std::mem::take(&mut parts.headers));
         let mut received = Received::counted(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
@@ -83,6 +85,7 @@ impl Proxy {
                 // A form, a file: servers have other paths.
                 let is_endpoint = parts.uri.path() == self.upstream.path();
                 if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
+                    parts.headers = exchange.take_headers();
                     let (replies, is_batch) = (Vec::new(), false);
                     let is_rpc = false;
                     return Ok(Forwarded { body: bytes, exchange, replies, is_batch, is_rpc });
@@ -99,14 +102,16 @@ impl Proxy {
             return Err(Box::new(refuse(StatusCode::METHOD_NOT_ALLOWED, code::REQUEST, &text)));
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
-        let revision = named_revision(&parts.headers);
         let (session, stream) = (&exchange.session, exchange.stream);
         let ticket =
             drive(session, |it, now| it.on_client(stream, &message, revision.as_ref(), now));
         let body = session.decision(ticket).await;
         let replies = session.take_replies(stream);
         match body {
-            Some(body) => Ok(Forwarded { body, exchange, replies, is_batch, is_rpc }),
+            Some(body) => {
+                parts.headers = exchange.take_headers();
+                Ok(Forwarded { body, exchange, replies, is_batch, is_rpc })
+            }
             None => {
                 // A message that is no request has nobody who waits for its answer.
                 let status = if replies.is_empty() { StatusCode::ACCEPTED } else { StatusCode::OK };
@@ -124,7 +129,7 @@ impl Proxy {
         let (exchange, origin) = match resumed {
             Some(stream) => (Exchange::resumed(session, stream), Origin::Resumed(stream)),
             None => {
-                let exchange = Exchange::new(session, &parts.headers);
+                let exchange = Exchange::new(session, HeaderMap::new());
                 let origin = Origin::Listening(exchange.stream);
                 (exchange, origin)
             }

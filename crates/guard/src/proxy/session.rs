@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex};
 
+use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
@@ -23,18 +24,18 @@ const MAX_EVENT_IDS: usize = 4096;
 
 /// The sessions of a proxy by their key.
 #[derive(Default)]
-pub(super) struct Sessions(Mutex<HashMap<String, Arc<Session>>>);
+pub(super) struct Sessions(Mutex<AHashMap<String, Arc<Session>>>);
 
 /// One session, or all requests of one client that has none.
 pub(super) struct Session {
     driven: Driven,
     proxy: std::sync::Weak<Proxy>,
     /// Messages that the conversation has not decided about yet, or that nobody has fetched.
-    decided: Mutex<HashMap<Ticket, Decided>>,
+    decided: Mutex<AHashMap<Ticket, Decided>>,
     /// What the guard itself answers the clients, by stream.
-    replies: Mutex<HashMap<StreamId, Vec<Bytes>>>,
+    replies: Mutex<AHashMap<StreamId, Vec<Bytes>>>,
     /// The headers of the requests on behalf of which the guard may ask.
-    headers: Mutex<HashMap<StreamId, HeaderMap>>,
+    headers: Mutex<AHashMap<StreamId, HeaderMap>>,
     events: Mutex<EventIds>,
 }
 
@@ -214,11 +215,17 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// A new stream of `session`; `headers` are those of its request.
-    pub(super) fn new(session: Arc<Session>, headers: &HeaderMap) -> Self {
+    /// A new stream of `session`; `headers` are those of its request, which it keeps for requests of
+    /// the guard itself.
+    pub(super) fn new(session: Arc<Session>, headers: HeaderMap) -> Self {
         let stream = StreamId::new();
-        lock(&session.headers).insert(stream, headers.clone());
+        lock(&session.headers).insert(stream, headers);
         Self { session, stream, may_resume: false }
+    }
+
+    /// Takes the headers back: the guard has nothing more to ask for this request.
+    pub(super) fn take_headers(&self) -> HeaderMap {
+        lock(&self.session.headers).remove(&self.stream).unwrap_or_default()
     }
 
     /// The stream that a client resumes.
