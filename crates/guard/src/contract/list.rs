@@ -59,11 +59,29 @@ pub(crate) struct PageCheck<'a> {
 struct Entry<'a> {
     text: &'a str,
     value: Option<Value>,
+    /// The name of a tool whose definition cannot be read, and why it cannot.
+    unreadable: Option<(String, String)>,
 }
 
-impl Entry<'_> {
+impl<'a> Entry<'a> {
+    fn new(text: &'a str) -> Self {
+        match serde_json::from_str(text) {
+            Ok(value) => Self { text, value: Some(value), unreadable: None },
+            Err(error) => {
+                // Other readers may read more than this one, and call it by its name.
+                let name = members(text, ["name"]).ok().and_then(|[name]| name);
+                let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
+                let unreadable = name.map(|name| (name, error.to_string()));
+                Self { text, value: None, unreadable }
+            }
+        }
+    }
+
     fn name(&self) -> Option<&str> {
-        self.value.as_ref()?.get("name")?.as_str()
+        match &self.unreadable {
+            Some((name, _)) => Some(name),
+            None => self.value.as_ref()?.get("name")?.as_str(),
+        }
     }
 }
 
@@ -99,9 +117,7 @@ impl PageCheck<'_> {
             }
             return passed(next);
         };
-        let entry = |raw: &'_ RawValue| serde_json::from_str(raw.get()).ok();
-        let entries: Vec<_> =
-            raws.into_iter().map(|raw| Entry { text: raw.get(), value: entry(raw) }).collect();
+        let entries: Vec<_> = raws.into_iter().map(|raw| Entry::new(raw.get())).collect();
         let page = Page {
             request: self.request,
             last: next.is_none(),
@@ -128,7 +144,7 @@ impl PageCheck<'_> {
         let judged = judge_entries(self.rules, entries);
         self.record(entries, &judged);
         if settings.tools.is_some() {
-            self.report(&judged)?;
+            self.report(entries, &judged)?;
         }
         let mut tools = Vec::new();
         let mut texts = Vec::with_capacity(entries.len());
@@ -137,6 +153,14 @@ impl PageCheck<'_> {
             let name = entry.name();
             if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
                 tools.push((name.to_owned(), Tool::Withheld(HIDDEN.into())));
+                texts.push(Text::LeftOut);
+                continue;
+            }
+            if let (Some((name, error)), Some(_)) = (&entry.unreadable, settings.tools) {
+                let reason = format!("its definition cannot be read: {error}");
+                self.server
+                    .report(Event::error(format!("server: tool `{name}` dropped: {reason}")));
+                tools.push((name.clone(), Tool::Withheld(reason.into())));
                 texts.push(Text::LeftOut);
                 continue;
             }
@@ -171,10 +195,11 @@ impl PageCheck<'_> {
     }
 
     /// Reports the findings about a page; fails where the list is refused because of them.
-    fn report(&self, judged: &[Arc<JudgedTool>]) -> Result<(), String> {
+    fn report(&self, entries: &[Entry<'_>], judged: &[Arc<JudgedTool>]) -> Result<(), String> {
         let mut refusal = None;
-        for (index, tool) in judged.iter().enumerate() {
-            for finding in &tool.findings {
+        for (index, (entry, tool)) in entries.iter().zip(judged).enumerate() {
+            let is_readable = entry.unreadable.is_none();
+            for finding in tool.findings.iter().filter(|_| is_readable || tool.refuses_list) {
                 let finding = at(finding, index);
                 if finding.action == Action::ListRefused && refusal.is_none() {
                     refusal = Some(finding.to_string());
@@ -327,7 +352,7 @@ mod tests {
     use toolpact_contract::Revision;
 
     use super::{PageCheck, PageFate};
-    use crate::contract::catalog::Catalog;
+    use crate::contract::catalog::{Catalog, Tool};
     use crate::event::Event;
     use crate::lock::lock;
     use crate::server::GuardedServer;
@@ -369,6 +394,26 @@ mod tests {
         let twin = a.replace("object\"", "object\",\"title\":\"\"");
         check(&server, &[&twin, &a], &[]);
         assert!(cached(&twin).is_none());
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_read_is_withheld() {
+        let server = server();
+        for bad in [r#""description":"\ud800""#, r#""_meta":{"x":1e999}"#] {
+            let bad = format!(r#"{{"name":"bad","inputSchema":{{"type":"object"}},{bad}}}"#);
+            let result = format!("{{\"tools\":[{bad},{}]}}", tool("good"));
+            let check = PageCheck {
+                server: &server,
+                rules: &server.rules(),
+                request: Catalog::default().request_page(None),
+                others: &HashSet::new(),
+                revision: &Revision::V2025_11_25,
+            };
+            let page = check.check(&result);
+            let (_, tools) = page.tools.unwrap();
+            assert!(matches!(&tools[0], (name, Tool::Withheld(_)) if name == "bad"), "{tools:?}");
+            assert_eq!(page.fate, PageFate::Replaced(format!("{{\"tools\":[{}]}}", tool("good"))));
+        }
     }
 
     #[test]

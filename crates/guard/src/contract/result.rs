@@ -130,7 +130,7 @@ impl ResultCheck<'_> {
         let is_refused = judged.refusal.is_some();
         let replacement = self.conclude(judged);
         // A client may ask for the result of a task that a refused result named.
-        let tasks = created_tasks(result).into_iter().map(str::to_owned).collect();
+        let tasks = created_tasks(result);
         if is_refused {
             return Ok(CheckedResult { replacement, tasks });
         }

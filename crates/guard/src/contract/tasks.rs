@@ -10,7 +10,7 @@ use toolpact_contract::Revision;
 
 use super::catalog::Tool;
 
-/// The most tasks that are remembered; the results of older ones are forwarded unchecked.
+/// The most tasks that are remembered.
 const MAX_TASKS: usize = 4096;
 
 /// The calls that became tasks, by the hash of the id of the task, which may be of any length.
@@ -19,6 +19,7 @@ pub(crate) struct Tasks {
     calls: HashMap<u64, (Option<Tool>, Revision)>,
     order: VecDeque<u64>,
     hasher: RandomState,
+    has_forgotten: bool,
 }
 
 impl Tasks {
@@ -32,7 +33,13 @@ impl Tasks {
             && let Some(oldest) = self.order.pop_front()
         {
             self.calls.remove(&oldest);
+            self.has_forgotten = true;
         }
+    }
+
+    /// Whether a task that is not remembered may be one that was.
+    pub(crate) fn has_forgotten(&self) -> bool {
+        self.has_forgotten
     }
 
     /// The call that became the task `id`.

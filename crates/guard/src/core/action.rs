@@ -51,6 +51,8 @@ pub(crate) enum Action {
         /// The message that it is what is left of; `None` for messages of the guard itself.
         ticket: Option<Ticket>,
         bytes: Bytes,
+        /// Whether the guard wrote the bytes, so that their memory is not counted yet.
+        is_new: bool,
     },
     /// Nothing more will be sent for this message.
     Done(Ticket),

@@ -251,6 +251,7 @@ impl Conversation {
         let task = params.map(Task::read).transpose()?.flatten();
         let call = task.and_then(|task| self.tasks.get(&task.id));
         Ok(match call {
+            None if self.tasks.has_forgotten() => Purpose::ForgottenTask,
             None => Purpose::Other,
             Some((tool, revision)) if method == Method::TaskResult => {
                 Purpose::Call { tool, revision }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use toolpact_contract::Mode;
 
 use super::held::{Fates, PartFate};
 use super::job::Check;
@@ -283,13 +284,17 @@ impl Conversation {
                 let checked = Checked { part, result, edits, id: Some(id), to };
                 self.check_result(checked, Then::Call { tool, revision }, rules, budget)
             }
+            Purpose::ForgottenTask if rules.settings.results == Mode::Enforce => {
+                let message = "could not check the result: the guard has forgotten this task";
+                (to, replaced(error(Some(&id), code::INTERNAL, message)))
+            }
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
                 let inner = match Task::read(text) {
                     Ok(task) => task.and_then(|task| Span::of(part.text, task.result?)),
-                    Err(error) => {
-                        let message = format!("could not read the task: {error}");
+                    Err(wrong) => {
+                        let message = format!("could not read the task: {wrong}");
                         self.report(Event::error(format!("server: {message}")));
-                        let refusal = crate::message::error(Some(&id), code::INTERNAL, &message);
+                        let refusal = error(Some(&id), code::INTERNAL, &message);
                         return (to, replaced(refusal));
                     }
                 };

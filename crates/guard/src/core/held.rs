@@ -51,13 +51,10 @@ impl Conversation {
         if let (false, true, [_]) = (is_batch, is_decided, &fates[..]) {
             // The usual case: one message, decided at once.
             if let Some((to, fate)) = fates.into_iter().next() {
-                let bytes = match fate {
-                    PartFate::Same => Some(message.text.as_bytes().clone()),
-                    PartFate::Edited(text) => Some(text.into()),
-                    PartFate::Waiting | PartFate::Dropped => None,
-                };
-                if let Some(bytes) = bytes {
-                    self.send(to, Some(ticket), bytes);
+                match fate {
+                    PartFate::Same => self.forward(to, ticket, message.text.as_bytes().clone()),
+                    PartFate::Edited(text) => self.send(to, Some(ticket), text),
+                    PartFate::Waiting | PartFate::Dropped => {}
                 }
             }
             self.actions.push_back(Action::Done(ticket));
@@ -100,6 +97,12 @@ impl Conversation {
         self.held.get(&ticket).map(|held| &held.text)
     }
 
+    /// Sends the bytes of a peer as they are.
+    fn forward(&mut self, to: Destination, ticket: Ticket, bytes: Bytes) {
+        let ticket = Some(ticket);
+        self.actions.push_back(Action::Send { to, ticket, bytes, is_new: false });
+    }
+
     /// Sends a message of which all parts are decided.
     fn release_held(&mut self, ticket: Ticket, held: &Held) {
         if !held.is_split
@@ -112,17 +115,12 @@ impl Conversation {
                 PartFate::Waiting | PartFate::Dropped => None,
             };
             let kept: Vec<_> = held.parts.iter().filter_map(text).collect();
-            let bytes = if is_same {
-                Some(held.text.clone().into_bytes())
-            } else if kept.is_empty() {
-                None
-            } else if held.is_batch {
-                Some(Bytes::from(format!("[{}]", kept.join(","))))
-            } else {
-                Some(Bytes::from(kept.concat()))
-            };
-            if let Some(bytes) = bytes {
-                self.send(to, Some(ticket), bytes);
+            if is_same {
+                self.forward(to, ticket, held.text.clone().into_bytes());
+            } else if !kept.is_empty() {
+                let text =
+                    if held.is_batch { format!("[{}]", kept.join(",")) } else { kept.concat() };
+                self.send(to, Some(ticket), text);
             }
         }
         self.actions.push_back(Action::Done(ticket));
@@ -136,14 +134,14 @@ fn send_part(
     ticket: Ticket,
     actions: &mut std::collections::VecDeque<Action>,
 ) {
-    let bytes = match std::mem::replace(&mut part.fate, PartFate::Dropped) {
+    let (bytes, is_new) = match std::mem::replace(&mut part.fate, PartFate::Dropped) {
         PartFate::Waiting => {
             part.fate = PartFate::Waiting;
             return;
         }
-        PartFate::Same => text.slice_ref(part.span.text(text)).into_bytes(),
-        PartFate::Edited(text) => text.into(),
+        PartFate::Same => (text.slice_ref(part.span.text(text)).into_bytes(), false),
+        PartFate::Edited(text) => (text.into(), true),
         PartFate::Dropped => return,
     };
-    actions.push_back(Action::Send { to: part.to, ticket: Some(ticket), bytes });
+    actions.push_back(Action::Send { to: part.to, ticket: Some(ticket), bytes, is_new });
 }

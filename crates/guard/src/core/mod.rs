@@ -244,8 +244,9 @@ impl Conversation {
         self.last
     }
 
+    /// Sends a message that the guard wrote itself.
     fn send(&mut self, to: Destination, ticket: Option<Ticket>, bytes: impl Into<Bytes>) {
-        self.actions.push_back(Action::Send { to, ticket, bytes: bytes.into() });
+        self.actions.push_back(Action::Send { to, ticket, bytes: bytes.into(), is_new: true });
     }
 
     /// Answers a request of the client behind `stream` with an error.

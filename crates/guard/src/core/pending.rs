@@ -28,6 +28,8 @@ pub(super) enum Purpose {
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
     Task { tool: Option<Tool>, revision: Revision },
+    /// A request about a task whose call is forgotten.
+    ForgottenTask,
     /// A request of the guard itself.
     Own(AskId),
     /// Anything else.

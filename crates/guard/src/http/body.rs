@@ -12,7 +12,7 @@ use super::respond::{Body, plain, refuse};
 use crate::message::code;
 use crate::runtime::memory::{MemoryLimit, NoMemory};
 
-/// How long a body may take, beside the time for its bytes.
+/// How long a body may take, beside the time for its bytes, and how long each piece of it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The bytes of a body that must arrive in a second.
@@ -92,7 +92,9 @@ where
     let mut deadline = is_timed.then(|| Instant::now() + PATIENCE);
     loop {
         let frame = match deadline {
-            Some(deadline) => timeout_at(deadline, body.frame()).await,
+            Some(deadline) => {
+                timeout_at(deadline.min(Instant::now() + PATIENCE), body.frame()).await
+            }
             None => Ok(body.frame().await),
         };
         let frame = match frame {
@@ -155,6 +157,17 @@ mod tests {
         assert_eq!(read(&["abc", "", "def", "ghij"], true).await.unwrap(), "abcdefghij");
         assert_eq!(read(&["abc", "defghijk"], true).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
         assert_eq!(read(&["abc"], false).await, Err(StatusCode::REQUEST_TIMEOUT));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stops_half_way_times_out() {
+        let (mut sender, body) = Channel::<Bytes>::new(8);
+        sender.send_data(Bytes::from(vec![b'a'; 15 << 20])).await.unwrap();
+        let start = tokio::time::Instant::now();
+        let read = read_request(body, 16 << 20, &MemoryLimit::default()).await;
+        assert_eq!(read.unwrap_err().response().status(), StatusCode::REQUEST_TIMEOUT);
+        assert!(start.elapsed() < Duration::from_secs(60));
+        drop(sender);
     }
 
     #[tokio::test(start_paused = true)]

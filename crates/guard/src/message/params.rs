@@ -155,11 +155,17 @@ impl<'a> Task<'a> {
 ///
 /// In 2025-11-25 the task is in the member `task`; in the extension of 2026-07-28 the result itself
 /// is the task (`resultType: "task"`).
-pub(crate) fn created_tasks(result: &Value) -> Vec<&str> {
+pub(crate) fn created_tasks(result: &Value) -> Vec<String> {
     let is_task = result.get("resultType").and_then(Value::as_str) == Some("task");
     let inner = result.get("task").and_then(|task| task.get("taskId"));
     let outer = result.get("taskId").filter(|_| is_task);
-    inner.into_iter().chain(outer).filter_map(Value::as_str).collect()
+    // Some clients take a number for an id, too.
+    let id = |id: &Value| match id {
+        Value::String(id) => Some(id.clone()),
+        Value::Number(id) => Some(id.to_string()),
+        _ => None,
+    };
+    inner.into_iter().chain(outer).filter_map(id).collect()
 }
 
 #[cfg(test)]

@@ -166,7 +166,10 @@ impl ProcessSession {
                     continue;
                 }
                 Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => Received::new(line.into(), self.driven.pool()).await,
+                Line::Whole(line) => {
+                    // Other clients of a shared process do not wait for memory.
+                    Received::new(line.into(), self.driven.pool(), !self.is_shared).await
+                }
             };
             match received.message() {
                 Ok(message) => {

@@ -93,6 +93,10 @@ impl Proxy {
                 let stream = exchange.stream;
                 drive(&exchange.session, |it, _| it.on_unreadable_client(stream, &unreadable));
                 let replies = exchange.session.take_replies(stream);
+                if replies.is_empty() {
+                    let reason = &unreadable.reason;
+                    return Err(Box::new(refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason)));
+                }
                 return Err(Box::new(json(StatusCode::BAD_REQUEST, join(&replies, false))));
             }
         };

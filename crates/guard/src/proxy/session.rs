@@ -158,7 +158,6 @@ impl Transport for Session {
         match (ticket, to) {
             (Some(ticket), _) => lock(&self.decided).entry(ticket).or_default().bytes = Some(bytes),
             (None, Destination::Answer(stream) | Destination::Client(stream)) => {
-                let bytes = self.driven.pool().memory().count(bytes);
                 lock(&self.replies).entry(stream).or_default().push(bytes);
             }
             // Messages of the guard itself go another way where each request has its own stream.

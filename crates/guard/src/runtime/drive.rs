@@ -76,7 +76,11 @@ fn step<R>(
 fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option<Instant>) {
     for action in actions {
         match action {
-            Action::Send { to, ticket, bytes } => transport.send(to, ticket, bytes),
+            Action::Send { to, ticket, bytes, is_new } => {
+                let memory = transport.driven().pool.memory();
+                let bytes = if is_new { memory.count(bytes) } else { bytes };
+                transport.send(to, ticket, bytes);
+            }
             Action::Done(ticket) => transport.done(ticket),
             Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),
             Action::Judge(job) => {

@@ -101,20 +101,31 @@ impl Reservation {
         }
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let mut freed = std::pin::pin!(self.share.freed.notified());
+            let share = Arc::clone(&self.share);
+            let mut freed = std::pin::pin!(share.freed.notified());
             freed.as_mut().enable();
-            let (limit, own) = (self.share.limit, self.bytes);
-            let fits = |used: usize| {
-                let sum = used.saturating_add(more);
-                (sum <= limit || used == own).then_some(sum)
-            };
-            let taken = self.share.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, fits);
-            if taken.is_ok() {
-                self.bytes = bytes;
+            if self.try_grow(bytes).is_ok() {
                 return Ok(());
             }
             timeout_at(deadline, freed).await.map_err(|_| NoMemory)?;
         }
+    }
+
+    /// [`Reservation::grow`] without waiting.
+    pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), NoMemory> {
+        let more = bytes.saturating_sub(self.bytes);
+        if more == 0 || bytes <= SMALL {
+            return Ok(());
+        }
+        let (limit, own) = (self.share.limit, self.bytes);
+        let fits = |used: usize| {
+            let sum = used.saturating_add(more);
+            (sum <= limit || used == own).then_some(sum)
+        };
+        let taken = self.share.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, fits);
+        taken.map_err(|_| NoMemory)?;
+        self.bytes = bytes;
+        Ok(())
     }
 
     /// Gives back what is beyond `bytes`.

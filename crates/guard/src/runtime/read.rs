@@ -6,7 +6,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::pool::JobPool;
-use crate::message::{INLINE_BYTES, Message, Parts, Unreadable, text};
+use crate::message::{INLINE_BYTES, Message, Parts, Skim, Unreadable, text};
 
 /// Bytes of a peer on their way to a message.
 pub(crate) struct Received {
@@ -17,11 +17,18 @@ pub(crate) struct Received {
 }
 
 impl Received {
-    /// Counts the memory of `bytes`, and reads them on a worker where they are many.
-    pub(crate) async fn new(bytes: Bytes, pool: &Arc<JobPool>) -> Self {
+    /// Counts the memory of `bytes`, and reads them on a worker where they are many. If there is no
+    /// memory for them, that is waited for only if `may_wait`.
+    pub(crate) async fn new(bytes: Bytes, pool: &Arc<JobPool>, may_wait: bool) -> Self {
         let mut memory = pool.memory().message();
-        if let Err(error) = memory.grow(bytes.len()).await {
-            let parts = Some(Err(Unreadable::not_read(error.to_string())));
+        let grown =
+            if may_wait { memory.grow(bytes.len()).await } else { memory.try_grow(bytes.len()) };
+        if let Err(error) = grown {
+            let mut skim = Skim::default();
+            skim.feed(&bytes);
+            let (id, has_method) = skim.finish();
+            let unread = Unreadable::not_read(error.to_string());
+            let parts = Some(Err(Unreadable { id, has_method, ..unread }));
             return Self { bytes, text: None, parts };
         }
         Self::counted(memory.attach(bytes), pool).await

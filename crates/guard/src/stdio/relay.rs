@@ -58,11 +58,9 @@ impl Transport for Relay {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
+    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Bytes) {
         let bytes =
             if self.server.rules().settings.is_inspecting() { one_line(bytes) } else { bytes };
-        // Messages of peers are counted since they were read.
-        let bytes = if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
         match to {
             Destination::Server(_) => self.to_server.push(bytes),
             _ => self.to_client.push(bytes),
@@ -81,7 +79,7 @@ impl Relay {
             Line::Whole(line) if line.trim_ascii().is_empty() => {
                 return self.to_server.push(line.into());
             }
-            Line::Whole(line) => Received::new(line.into(), self.driven.pool()).await,
+            Line::Whole(line) => Received::new(line.into(), self.driven.pool(), true).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
@@ -107,7 +105,7 @@ impl Relay {
             Line::Whole(line) if line.trim_ascii().is_empty() => {
                 return self.to_client.push(line.into());
             }
-            Line::Whole(line) => Received::new(line.into(), self.driven.pool()).await,
+            Line::Whole(line) => Received::new(line.into(), self.driven.pool(), true).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
