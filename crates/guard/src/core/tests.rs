@@ -1,6 +1,6 @@
 //! The core under shuffled messages, answers, cancellations, list changes and finished jobs.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -57,18 +57,28 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// A request that the server has.
+#[derive(Clone)]
+struct AtServer {
+    /// The id that the server sees, which a shared process does not share with the client.
+    id: Value,
+    stream: StreamId,
+    /// Results of calls are checked; the answer to a ping may be anything.
+    is_call: bool,
+}
+
 /// A conversation, and what came of it so far.
 struct World {
     conversation: Conversation,
     link: Link,
     now: Instant,
     jobs: Vec<Job>,
-    /// Requests that the server has, not answered yet: the id that it sees, and the stream.
-    at_server: Vec<(Value, StreamId)>,
+    /// Requests that the server has not answered yet.
+    at_server: Vec<AtServer>,
     /// The requests of the client by id, with what is expected of them.
-    asked: HashMap<i64, StreamId>,
-    answered: HashSet<i64>,
-    cancelled: HashSet<i64>,
+    asked: BTreeMap<i64, StreamId>,
+    answered: BTreeSet<i64>,
+    cancelled: BTreeSet<i64>,
     /// Texts of the client that must arrive unchanged, if at all.
     sent: HashSet<String>,
     next: i64,
@@ -85,9 +95,9 @@ impl World {
             now: Instant::now(),
             jobs: Vec::new(),
             at_server: Vec::new(),
-            asked: HashMap::new(),
-            answered: HashSet::new(),
-            cancelled: HashSet::new(),
+            asked: BTreeMap::new(),
+            answered: BTreeSet::new(),
+            cancelled: BTreeSet::new(),
             sent: HashSet::new(),
             next: 0,
         }
@@ -167,12 +177,13 @@ impl World {
                 }
                 Some("notifications/cancelled") => {}
                 _ => {
-                    let again = self.at_server.iter().any(|(id, _)| *id == part["id"]);
+                    let again = self.at_server.iter().any(|open| open.id == part["id"]);
                     assert!(!again || self.link == Link::Streams, "sent twice: {part}");
                     if self.link == Link::Pipe && !message.is_array() {
                         assert!(self.sent.contains(text), "changed: {text:.200}");
                     }
-                    self.at_server.push((part["id"].clone(), stream));
+                    let is_call = part["method"] == "tools/call";
+                    self.at_server.push(AtServer { id: part["id"].clone(), stream, is_call });
                 }
             }
         }
@@ -232,18 +243,17 @@ impl World {
                     return;
                 }
                 let at = nth % self.at_server.len();
-                let (id, stream) = self.at_server.remove(at);
+                let AtServer { id, stream, is_call } = self.at_server.remove(at);
                 let n = if *is_valid { json!(1) } else { json!("INVALID-RESULT") };
                 let pad = if *is_large { "x".repeat(70_000) } else { String::new() };
                 let result = json!({ "content": [], "structuredContent": { "n": n, "p": pad } });
-                // What answers a ping is not checked, and may be anything.
                 let result = if *is_valid {
                     result
                 } else {
                     json!({ "structuredContent": result["structuredContent"] })
                 };
                 let id = if nth % 3 == 0 && id.is_i64() { json!(id.to_string()) } else { id };
-                if self.is_call(&id) || *is_valid {
+                if is_call || *is_valid {
                     self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
                 } else {
                     self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
@@ -253,8 +263,11 @@ impl World {
                 let stream = self.asked.values().copied().nth(*nth).unwrap_or(StreamId::PIPE);
                 let answered: Vec<_> = self.answered.iter().copied().collect();
                 let id = answered.get(*nth).copied().unwrap_or(-1);
-                let is_open = self.at_server.iter().any(|(_, open)| *open == stream);
-                if self.link == Link::Streams && is_open {
+                let is_open = match self.link {
+                    Link::Streams => self.at_server.iter().any(|open| open.stream == stream),
+                    _ => self.at_server.iter().any(|open| open.id == json!(id)),
+                };
+                if is_open {
                     return;
                 }
                 let result = json!({ "structuredContent": { "n": "INVALID-RESULT" } });
@@ -280,20 +293,6 @@ impl World {
         }
     }
 
-    /// Whether the request `id` at the server is a call: pings are the ones without arguments.
-    fn is_call(&self, id: &Value) -> bool {
-        let id = id.as_i64().or_else(|| id.as_str()?.parse().ok());
-        let is_ping = |text: &String| text.contains("\"ping\"");
-        let own = id.is_some_and(|id| {
-            self.sent
-                .iter()
-                .filter(|text| is_ping(text))
-                .any(|text| text.contains(&format!("\"id\":{id},")))
-        });
-        // The ids of a shared process are not those of the clients.
-        !own && self.link != Link::Shared
-    }
-
     fn finish(&mut self, job: &Job) {
         let outcome = job
             .run(Budget { fuel: None, memory: usize::MAX, is_inline: false })
@@ -308,7 +307,7 @@ impl World {
             while let Some(job) = self.jobs.pop() {
                 self.finish(&job);
             }
-            if let Some((id, stream)) = self.at_server.pop() {
+            if let Some(AtServer { id, stream, .. }) = self.at_server.pop() {
                 let result = json!({ "content": [], "structuredContent": { "n": 1 } });
                 self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
             }
