@@ -3,7 +3,7 @@
 use std::{fs, process::Command, time::Instant};
 
 use anyhow::{Context, bail};
-use toolpact_testkit::hostile::{self, Case, End, Outcome};
+use toolpact_testkit::hostile::{self, Case, CaseOutcome, End};
 
 /// What one case took.
 struct Taken {
@@ -86,8 +86,8 @@ fn measure(case: &Case) -> String {
         End::Unfinished => "unfinished",
     };
     let note = match outcome {
-        Outcome::Refused(error) => error.to_string(),
-        Outcome::Judged(_, fuel) => format!("{fuel} steps"),
+        CaseOutcome::Refused(error) => error.to_string(),
+        CaseOutcome::Judged(_, fuel) => format!("{fuel} steps"),
     };
     format!("{end}\t{milliseconds}\t{kibibytes}\t{note}")
 }

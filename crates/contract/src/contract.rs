@@ -10,13 +10,14 @@ use sha2::{Digest as _, Sha256};
 use toolpact_schema::{Options, Pointer};
 
 use crate::{
-    ContractError, ContractErrorKind, InputSchema, OutputSchema, Side,
+    ContractError, ContractErrorKind, Role, Side, ToolSchema,
     json_type::kind,
     rules::{header_annotation, tool_member, tool_name, tool_name_form},
 };
 
-/// A tool's name, input schema and optional output schema, compiled once. Cheap to clone, and can
-/// be shared between threads.
+/// A tool's name, input schema and optional output schema, compiled once.
+///
+/// Clones are cheap and share the compiled schemas, also between threads.
 ///
 /// ```
 /// use serde_json::json;
@@ -40,25 +41,30 @@ pub struct Contract {
 struct Inner {
     /// An object.
     tool: Value,
-    input: InputSchema,
-    output: Option<OutputSchema>,
+    input: ToolSchema,
+    output: Option<ToolSchema>,
     digest: OnceLock<Digest>,
 }
 
 impl Contract {
-    /// The contract of a tool's author: schemas are completed
-    /// ([`InputSchema::authored`], [`OutputSchema::authored`]), and a missing `inputSchema` allows
-    /// any object.
+    /// Compiles the contract of a tool's author.
     ///
-    /// Fails where `tool` is not a JSON object, where its name is missing or has another form than
-    /// the protocol recommends, where an optional member has the wrong type (`"title": null`), where
-    /// an `x-mcp-header` annotation breaks a rule, and where a schema is refused: an authored tool is
-    /// one that [`judge_tools`](crate::judge_tools) keeps as it is.
+    /// Completes the schemas ([`ToolSchema::authored`]). A missing `inputSchema` allows any object.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `tool` is not a JSON object, if its name is missing or does not have the form that the protocol
+    /// recommends, if an optional member has the wrong type (`"title": null`), if an `x-mcp-header` annotation breaks
+    /// a rule, or if a schema is refused. [`judge_tools`](crate::judge_tools) keeps every authored tool as it is.
     pub fn authored(tool: Value) -> Result<Self, ContractError> {
         Self::authored_with(tool, &Options::default())
     }
 
-    /// [`Contract::authored`] with other options.
+    /// The same as [`Contract::authored`], with other options.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Contract::authored`].
     pub fn authored_with(tool: Value, options: &Options) -> Result<Self, ContractError> {
         let tool = object(tool)?;
         if let Some(finding) = tool_name_form::check(name_of(&tool)?) {
@@ -69,28 +75,35 @@ impl Contract {
             return Err(ContractError { side: None, pointer: finding.pointer, kind });
         }
         let input = tool.get("inputSchema").cloned().unwrap_or_else(|| Map::new().into());
-        let input = InputSchema::authored_with(input, options)?;
+        let input = ToolSchema::authored_with(Role::Input, input, options)?;
         if let Some(finding) = header_annotation::check(input.value()).into_iter().next() {
             let kind = ContractErrorKind::Header { message: finding.message };
             return Err(ContractError { side: Some(Side::Input), pointer: finding.pointer, kind });
         }
         let output = tool
             .get("outputSchema")
-            .map(|schema| OutputSchema::authored_with(schema.clone(), options))
+            .map(|schema| ToolSchema::authored_with(Role::Output, schema.clone(), options))
             .transpose()?;
         Ok(Self::assemble(tool, input, output))
     }
 
-    /// The contract of a tool from the wire: nothing is added.
+    /// Compiles the contract of a tool from the wire. Adds nothing.
     ///
-    /// Fails where `tool` is not a JSON object, where it has no name or no input schema, and where a
-    /// schema is refused. To keep a tool whose output schema alone is unusable, and for lists, see
-    /// [`judge_tools`](crate::judge_tools).
+    /// [`judge_tools`](crate::judge_tools) does the same for lists, and keeps a tool if only its output schema is
+    /// unusable.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `tool` is not a JSON object, if it has no name or no input schema, or if a schema is refused.
     pub fn received(tool: Value) -> Result<Self, ContractError> {
         Self::received_with(tool, &Options::default())
     }
 
-    /// [`Contract::received`] with other options.
+    /// The same as [`Contract::received`], with other options.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`Contract::received`].
     pub fn received_with(tool: Value, options: &Options) -> Result<Self, ContractError> {
         let tool = object(tool)?;
         name_of(&tool)?;
@@ -98,19 +111,19 @@ impl Contract {
             let kind = ContractErrorKind::NoInput;
             return Err(ContractError { side: None, pointer: Pointer::root(), kind });
         };
-        let input = InputSchema::received_with(input.clone(), options)?;
+        let input = ToolSchema::received_with(Role::Input, input.clone(), options)?;
         let output = tool
             .get("outputSchema")
-            .map(|schema| OutputSchema::received_with(schema.clone(), options))
+            .map(|schema| ToolSchema::received_with(Role::Output, schema.clone(), options))
             .transpose()?;
         Ok(Self::assemble(tool, input, output))
     }
 
-    /// Puts judged parts together; `tool` has a name.
+    /// Assembles judged parts; `tool` has a name.
     pub(crate) fn assemble(
         mut tool: Map<String, Value>,
-        input: InputSchema,
-        output: Option<OutputSchema>,
+        input: ToolSchema,
+        output: Option<ToolSchema>,
     ) -> Self {
         write(&mut tool, "inputSchema", input.value());
         if let Some(output) = &output {
@@ -126,20 +139,19 @@ impl Contract {
         self.tool().get("name").and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// What the tool takes.
+    /// The schema of the arguments.
     #[must_use]
-    pub fn input(&self) -> &InputSchema {
+    pub fn input(&self) -> &ToolSchema {
         &self.inner.input
     }
 
-    /// What the tool gives, if it says.
+    /// The schema of the structured content, if the tool declares one.
     #[must_use]
-    pub fn output(&self) -> Option<&OutputSchema> {
+    pub fn output(&self) -> Option<&ToolSchema> {
         self.inner.output.as_ref()
     }
 
-    /// The whole tool as it goes on the wire of a natural revision, members this crate does not
-    /// know included.
+    /// The whole tool in its natural shape, with the members that this crate does not know.
     #[must_use]
     pub fn tool(&self) -> &Map<String, Value> {
         match &self.inner.tool {
@@ -175,7 +187,7 @@ impl Contract {
     /// round to the same double, such as 9007199254740992 and 9007199254740993, give the same digest.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        *self.inner.digest.get_or_init(|| Digest::of(self.tool()))
+        *self.inner.digest.get_or_init(|| Digest::compute(self.tool()))
     }
 }
 
@@ -190,9 +202,9 @@ impl fmt::Debug for Contract {
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of the canonical form of `value`.
+    /// Computes the digest of the canonical form of `value`.
     #[must_use]
-    pub fn of(value: &Map<String, Value>) -> Self {
+    pub fn compute(value: &Map<String, Value>) -> Self {
         // A `Value` has string keys and finite numbers only, so the canonical form can always be
         // written; the plain form stands in for it, never a constant.
         let bytes = serde_json_canonicalizer::to_vec(value)

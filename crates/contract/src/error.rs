@@ -3,7 +3,7 @@
 use toolpact_schema::{Pointer, SchemaError, SchemaErrorKind};
 
 use crate::{
-    Finding, Rule, Side,
+    Finding, Role, Rule, Side,
     rules::{
         dangling_ref::DANGLING_REF, external_ref::EXTERNAL_REF,
         header_annotation::HEADER_ANNOTATION, input_missing::INPUT_MISSING, input_root::INPUT_ROOT,
@@ -24,6 +24,7 @@ use crate::{
     Some(Side::Output) => "output schema ",
     _ => "tool ",
 })]
+#[non_exhaustive]
 pub struct ContractError {
     /// The schema it is about, if it is about one.
     pub side: Option<Side>,
@@ -90,16 +91,16 @@ pub enum ContractErrorKind {
 }
 
 impl ContractError {
-    pub(crate) fn schema(side: Side, error: SchemaError) -> Self {
+    pub(crate) fn schema(role: Role, error: SchemaError) -> Self {
         Self {
-            side: Some(side),
+            side: Some(role.into()),
             pointer: error.pointer,
             kind: ContractErrorKind::Schema(error.kind),
         }
     }
 
-    pub(crate) fn root(side: Side, kind: ContractErrorKind) -> Self {
-        Self { side: Some(side), pointer: Pointer::root(), kind }
+    pub(crate) fn root(role: Role, kind: ContractErrorKind) -> Self {
+        Self { side: Some(role.into()), pointer: Pointer::root(), kind }
     }
 
     /// The error as a finding, its pointer starting at the root of the tool.

@@ -58,6 +58,12 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Whether the severity is [`Severity::Error`].
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// Names the tool.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self {

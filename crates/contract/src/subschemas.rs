@@ -1,50 +1,11 @@
 //! Where schemas stand inside a schema.
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Dialect, Pointer};
+use toolpact_schema::{Dialect, Pointer, Subschemas};
 
 /// How many schemas inside each other are looked into: several times what is admitted by default.
 /// What is deeper was not admitted, or an operator raised the limit.
 pub(crate) const DEEPEST: usize = 256;
-
-/// What the value of a keyword holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Holds {
-    /// One schema.
-    Schema,
-    /// A list of schemas.
-    List,
-    /// Schemas by name.
-    Named,
-    /// One schema, or a list of them before 2020-12.
-    SchemaOrList,
-    /// By name, schemas or lists of property names.
-    NamedOrNames,
-}
-
-/// What the value of `keyword` holds in some dialect, if it holds schemas.
-pub(crate) fn holds(keyword: &str) -> Option<Holds> {
-    Some(match keyword {
-        "additionalItems"
-        | "additionalProperties"
-        | "contains"
-        | "contentSchema"
-        | "else"
-        | "if"
-        | "not"
-        | "propertyNames"
-        | "then"
-        | "unevaluatedItems"
-        | "unevaluatedProperties" => Holds::Schema,
-        "allOf" | "anyOf" | "oneOf" | "prefixItems" => Holds::List,
-        "$defs" | "definitions" | "dependentSchemas" | "patternProperties" | "properties" => {
-            Holds::Named
-        }
-        "items" => Holds::SchemaOrList,
-        "dependencies" => Holds::NamedOrNames,
-        _ => return None,
-    })
-}
 
 /// The dialect that `schema` names for itself. The specification gives `$schema` a say at the root of a
 /// resource only; validators, ours among them, read by it wherever it stands.
@@ -74,25 +35,25 @@ pub(crate) enum Member<'a> {
 /// schema.
 pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(Step<'a>, &'a Value)) {
     for (keyword, value) in schema {
-        let Some(holds) = holds(keyword) else { continue };
+        let Some(subschemas) = Subschemas::under(keyword) else { continue };
         let mut one = |member, value| visit(Step { keyword, member }, value);
-        match (holds, value) {
-            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
+        match (subschemas, value) {
+            (Subschemas::List | Subschemas::OneOrList, Value::Array(list)) => {
                 for (number, value) in list.iter().enumerate() {
                     one(Some(Member::Number(number)), value);
                 }
             }
-            (Holds::Named, Value::Object(map)) => {
+            (Subschemas::Named, Value::Object(map)) => {
                 for (name, value) in map {
                     one(Some(Member::Name(name)), value);
                 }
             }
-            (Holds::NamedOrNames, Value::Object(map)) => {
+            (Subschemas::NamedOrNames, Value::Object(map)) => {
                 for (name, value) in map.iter().filter(|(_, value)| !value.is_array()) {
                     one(Some(Member::Name(name)), value);
                 }
             }
-            (Holds::Schema | Holds::SchemaOrList, value) => one(None, value),
+            (Subschemas::One | Subschemas::OneOrList, value) => one(None, value),
             _ => {}
         }
     }
@@ -104,27 +65,27 @@ pub(crate) fn each_mut(
     mut visit: impl FnMut(Step<'_>, &mut Value),
 ) {
     for (keyword, value) in schema {
-        let Some(holds) = holds(keyword) else { continue };
+        let Some(subschemas) = Subschemas::under(keyword) else { continue };
         let mut one = |member: Option<Member<'_>>, value: &mut Value| {
             visit(Step { keyword, member }, value);
         };
-        match (holds, value) {
-            (Holds::List | Holds::SchemaOrList, Value::Array(list)) => {
+        match (subschemas, value) {
+            (Subschemas::List | Subschemas::OneOrList, Value::Array(list)) => {
                 for (number, value) in list.iter_mut().enumerate() {
                     one(Some(Member::Number(number)), value);
                 }
             }
-            (Holds::Named, Value::Object(map)) => {
+            (Subschemas::Named, Value::Object(map)) => {
                 for (name, value) in map {
                     one(Some(Member::Name(name)), value);
                 }
             }
-            (Holds::NamedOrNames, Value::Object(map)) => {
+            (Subschemas::NamedOrNames, Value::Object(map)) => {
                 for (name, value) in map.iter_mut().filter(|(_, value)| !value.is_array()) {
                     one(Some(Member::Name(name)), value);
                 }
             }
-            (Holds::Schema | Holds::SchemaOrList, value) => one(None, value),
+            (Subschemas::One | Subschemas::OneOrList, value) => one(None, value),
             _ => {}
         }
     }

@@ -5,6 +5,7 @@ use crate::{Dialect, Pointer, explain::shorten};
 /// A schema that was not admitted: where, and which rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("schema {pointer}: {kind}")]
+#[non_exhaustive]
 pub struct SchemaError {
     /// The place in the schema.
     pub pointer: Pointer,

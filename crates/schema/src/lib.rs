@@ -31,6 +31,7 @@ mod metaschemas;
 mod options;
 mod pointer;
 mod schema;
+mod subschemas;
 mod verdict;
 mod violation;
 
@@ -42,5 +43,6 @@ pub use metaschemas::metaschemas;
 pub use options::Options;
 pub use pointer::Pointer;
 pub use schema::{Measured, Schema};
+pub use subschemas::Subschemas;
 pub use verdict::{NotValid, Unfinished, Verdict};
 pub use violation::{Violation, Violations};

@@ -47,6 +47,7 @@ struct Compiled {
 /// A verdict and what it cost.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct Measured {
     /// The verdict.
     pub verdict: Verdict,

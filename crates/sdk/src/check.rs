@@ -4,10 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolpact_contract::{
-    Contract, JudgedCall, Mode, judge_arguments, judge_arguments_within, judge_result,
-    judge_result_within,
-};
+use toolpact_contract::{Contract, JudgedCall, Mode};
 use toolpact_schema::Schema;
 
 /// Fuel of a validation on the event loop: well below a millisecond.
@@ -43,8 +40,8 @@ pub(crate) async fn check(
     mode: Mode,
 ) -> Result<(Value, JudgedCall), RuntimeStopped> {
     let inline = match part {
-        CallPart::Arguments => judge_arguments_within(contract, Some(&value), mode, INLINE_FUEL),
-        CallPart::Result => judge_result_within(contract, &value, mode, INLINE_FUEL),
+        CallPart::Arguments => contract.judge_arguments_within(Some(&value), mode, INLINE_FUEL),
+        CallPart::Result => contract.judge_result_within(&value, mode, INLINE_FUEL),
     };
     if let Some(judged) = inline {
         return Ok((value, judged));
@@ -55,8 +52,8 @@ pub(crate) async fn check(
     let validate = move || {
         let _permit = permit;
         let judged = match part {
-            CallPart::Arguments => judge_arguments(&contract, Some(&value), mode),
-            CallPart::Result => judge_result(&contract, &value, mode),
+            CallPart::Arguments => contract.judge_arguments(Some(&value), mode),
+            CallPart::Result => contract.judge_result(&value, mode),
         };
         (value, judged)
     };

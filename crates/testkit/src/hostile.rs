@@ -56,14 +56,14 @@ pub fn cases() -> Vec<Case> {
 
 /// What a case came to.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum CaseOutcome {
     /// The schema was not admitted.
     Refused(SchemaError),
     /// The verdict, and the fuel it took.
     Judged(Verdict, u64),
 }
 
-impl Outcome {
+impl CaseOutcome {
     /// How it ended.
     #[must_use]
     pub fn end(&self) -> End {
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-impl Outcome {
+impl CaseOutcome {
     /// What ended it; see [`Case::by`].
     #[must_use]
     pub fn by(&self) -> Option<&'static str> {
@@ -121,7 +121,7 @@ impl Case {
     ///
     /// Where the case names a limit that does not exist.
     #[must_use]
-    pub fn run(&self, schema: &Value, instance: &Value) -> Outcome {
+    pub fn run(&self, schema: &Value, instance: &Value) -> CaseOutcome {
         let mut limits = Limits::default();
         for (name, limit) in &self.limits {
             let set = limits.set(name, limit.as_u64().unwrap_or_default());
@@ -129,10 +129,10 @@ impl Case {
         }
         let options = Options::default().limits(limits).assert_formats(self.assert_formats);
         match options.compile(schema) {
-            Err(error) => Outcome::Refused(error),
+            Err(error) => CaseOutcome::Refused(error),
             Ok(schema) => {
                 let measured = schema.measure(instance);
-                Outcome::Judged(measured.verdict, measured.fuel)
+                CaseOutcome::Judged(measured.verdict, measured.fuel)
             }
         }
     }

@@ -1,9 +1,10 @@
 //! `toolpact project`: converts tools and results for a protocol revision.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolpact_contract::{Form, ProjectError, Revision, project_tool, send_result};
+use toolpact_contract::{Form, ProjectError, Revision, project_result, project_tool};
 
 use crate::exit::Exit;
 use crate::reshape::{Reshape, parse_revision, run};
@@ -53,6 +54,6 @@ impl Reshape for Projecting {
     }
 
     fn result(&self, result: &Value, form: Form) -> Result<Value, ProjectError> {
-        send_result(result, form, &self.0).map(std::borrow::Cow::into_owned)
+        project_result(Cow::Borrowed(result), form, &self.0).map(Cow::into_owned)
     }
 }

@@ -1,53 +1,89 @@
-//! What a call comes to.
+//! The arguments or the result of a call after judgement.
 
 use serde_json::{Map, Value, json};
+use toolpact_schema::{Measured, Unfinished, Verdict};
 
-use crate::Finding;
+use super::options::Mode;
+use crate::{Action, Finding, Severity, Side};
 
 /// The arguments or the result of a call after judgement.
 #[derive(Clone, Debug)]
 #[must_use]
+#[non_exhaustive]
 pub struct JudgedCall {
-    /// What validation came to.
+    /// What the check found.
     pub outcome: Outcome,
-    /// What there is to say, one finding for each broken rule up to the limit.
+    /// One finding for each violation, up to the limit.
     pub findings: Vec<Finding>,
-    /// The tool error to answer with, in place of calling the tool or of its result.
+    /// The tool error to answer with, instead of calling the tool or returning its result.
     pub refusal: Option<Map<String, Value>>,
-    /// The steps that validation took.
+    /// The fuel that validation took.
     pub fuel: u64,
 }
 
 impl JudgedCall {
-    pub(super) const fn of(outcome: Outcome) -> Self {
+    /// Makes a judgement without findings, refusal or fuel.
+    pub const fn new(outcome: Outcome) -> Self {
         Self { outcome, findings: Vec::new(), refusal: None, fuel: 0 }
     }
 
-    pub(super) const fn fuel(mut self, fuel: u64) -> Self {
+    /// Makes the judgement of a call that is not valid. `text` is for the tool error that [`Mode::Enforce`] asks for.
+    pub(super) fn wrong(
+        Wrong { outcome, mut findings, text }: Wrong,
+        tool: &str,
+        side: Side,
+        mode: Mode,
+    ) -> Self {
+        let refusal = (mode == Mode::Enforce).then(|| tool_error(text));
+        for finding in &mut findings {
+            finding.tool = Some(tool.to_owned());
+            finding.side = Some(side);
+            if refusal.is_some() {
+                finding.action = Action::CallRefused;
+            } else {
+                finding.severity = Severity::Warning;
+            }
+        }
+        Self { outcome, findings, refusal, fuel: 0 }
+    }
+
+    pub(super) const fn with_fuel(mut self, fuel: u64) -> Self {
         self.fuel = fuel;
         self
     }
 }
 
-/// What the validation of a call came to.
+/// Why a call is not valid.
+pub(super) struct Wrong {
+    pub(super) outcome: Outcome,
+    pub(super) findings: Vec<Finding>,
+    /// What to tell the caller.
+    pub(super) text: String,
+}
+
+/// Whether `measured` ended because `fuel` did not suffice.
+pub(super) fn is_out_of(fuel: u64, measured: &Measured) -> bool {
+    matches!(measured.verdict, Verdict::Unfinished(Unfinished::Fuel { limit }) if limit == fuel)
+}
+
+/// What the check of a call found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Nothing was checked: the mode is off, there is no output schema, or the result is an error,
-    /// asks for input, or stands for a task.
+    /// Nothing was checked: the mode is off, the tool has no output schema, or the result is an error, asks for input
+    /// or stands for a task.
     NotJudged,
-    /// The contract is kept.
+    /// The call keeps the contract.
     Valid,
-    /// The contract is broken.
+    /// The call breaks the contract.
     Invalid,
-    /// A limit ended the check before it was decided; never take this for valid.
+    /// A limit ended the check. Never treat this as valid.
     Unfinished,
 }
 
-/// A result with `isError: true` and `text` for the model to act on.
+/// Makes a result with `isError: true` and `text` for the model to act on.
 ///
-/// Fields that one revision requires and another does not know, such as `resultType`, are for
-/// whoever puts it on the wire.
+/// Whoever puts it on the wire adds the members that only some revisions require, such as `resultType`.
 ///
 /// ```
 /// let error = toolpact_contract::tool_error("no such city");

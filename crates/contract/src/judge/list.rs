@@ -9,10 +9,11 @@ use super::{
     options::{JudgeOptions, Policy},
     tool,
 };
-use crate::{Action, Contract, Finding, Severity, json_type::kind, rules::tool_list::TOOL_LIST};
+use crate::{Action, Contract, Finding, json_type::kind, rules::tool_list::TOOL_LIST};
 
 /// What a tool list comes to.
 #[derive(Debug)]
+#[non_exhaustive]
 #[must_use]
 pub struct JudgedTools {
     /// What came in, in the same shape, with the tools that stay; nothing where the list was
@@ -26,6 +27,13 @@ pub struct JudgedTools {
     /// What there is to say: one finding at least for each tool, schema or member that does not
     /// leave as it came.
     pub findings: Vec<Finding>,
+}
+
+impl JudgedTools {
+    /// The findings that are errors.
+    pub fn errors(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.is_error())
+    }
 }
 
 /// Judges each tool of `list` alone.
@@ -92,9 +100,8 @@ pub fn judge_tools(list: Value, options: &JudgeOptions) -> JudgedTools {
             .collect();
         judged.list = Some(list);
     }
-    let is_error = |finding: &Finding| finding.severity == Severity::Error;
-    if options.policy == Policy::Reject && judged.findings.iter().any(is_error) {
-        for finding in judged.findings.iter_mut().filter(|finding| is_error(finding)) {
+    if options.policy == Policy::Reject && judged.errors().next().is_some() {
+        for finding in judged.findings.iter_mut().filter(|finding| finding.is_error()) {
             finding.action = Action::ListRefused;
         }
         judged.list = None;

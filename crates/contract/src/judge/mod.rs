@@ -8,8 +8,6 @@ mod result;
 mod settle;
 mod tool;
 
-pub use arguments::{judge_arguments, judge_arguments_within};
 pub use call::{JudgedCall, Outcome, tool_error};
 pub use list::{JudgedTools, judge_tools};
 pub use options::{JudgeOptions, Mode, Policy, UnknownName};
-pub use result::{judge_result, judge_result_within};

@@ -86,6 +86,7 @@ impl FromStr for Mode {
 /// A name that is none of those expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, found `{found}`")]
+#[non_exhaustive]
 pub struct UnknownName {
     /// The names there are.
     pub expected: String,

@@ -3,15 +3,14 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Measured, Pointer, Unfinished, Verdict, Violations};
+use toolpact_schema::{Measured, Pointer, Verdict, Violations};
 
 use super::{
-    arguments::conclude,
-    call::{JudgedCall, Outcome, tool_error},
+    call::{JudgedCall, Outcome, Wrong, is_out_of},
     options::Mode,
 };
 use crate::{
-    Contract, Finding, OutputSchema, Side,
+    Contract, Side, ToolSchema,
     json_type::kind,
     rules::{
         result_invalid::RESULT_INVALID, result_missing::RESULT_MISSING, result_shape::RESULT_SHAPE,
@@ -19,128 +18,126 @@ use crate::{
     },
 };
 
-/// Judges the result of a call, its structured content in the natural shape.
-///
-/// 1. A result with `isError: true` is never judged by the output schema, nor is one without
-///    structured content that asks for input (`resultType: "input_required"`) or stands for a task.
-/// 2. A declared output schema and no structured content is a violation. `null` is a value.
-/// 3. Structured content is validated by the output schema.
-///
-/// Under [`Mode::Enforce`] a wrong result gives a tool error to send in its place, which says what was
-/// expected and where, but repeats no value of the data. Under [`Mode::Warn`] it passes.
-///
-/// ```
-/// use serde_json::json;
-/// use toolpact_contract::{Contract, Mode, Outcome, judge_result};
-///
-/// let contract = Contract::received(json!({
-///     "name": "get_count",
-///     "inputSchema": { "type": "object" },
-///     "outputSchema": { "type": "integer" }
-/// }))?;
-/// let wrong = json!({ "content": [], "structuredContent": "secret" });
-/// let judged = judge_result(&contract, &wrong, Mode::Enforce);
-/// assert_eq!(judged.outcome, Outcome::Invalid);
-/// assert!(!judged.refusal.unwrap()["content"].to_string().contains("secret"));
-///
-/// let error = json!({ "content": [], "structuredContent": "secret", "isError": true });
-/// assert_eq!(judge_result(&contract, &error, Mode::Enforce).outcome, Outcome::NotJudged);
-/// # Ok::<(), toolpact_contract::ContractError>(())
-/// ```
-pub fn judge_result(contract: &Contract, result: &Value, mode: Mode) -> JudgedCall {
-    judge(contract, result, mode, OutputSchema::measure)
-}
-
-/// What [`judge_result`] says, where validating takes no more than `fuel` steps; see
-/// [`Schema::validate_within`](toolpact_schema::Schema::validate_within).
-#[must_use]
-pub fn judge_result_within(
-    contract: &Contract,
-    result: &Value,
-    mode: Mode,
-    fuel: u64,
-) -> Option<JudgedCall> {
-    let mut enough = true;
-    let judged = judge(contract, result, mode, |output, content| {
-        let measured = output.schema().measure_within(content, fuel);
-        enough = measured.verdict != Verdict::Unfinished(Unfinished::Fuel { limit: fuel });
-        measured
-    });
-    enough.then_some(judged)
-}
-
-fn judge(
-    contract: &Contract,
-    result: &Value,
-    mode: Mode,
-    measure: impl FnOnce(&OutputSchema, &Value) -> Measured,
-) -> JudgedCall {
-    if mode == Mode::Off {
-        return JudgedCall::of(Outcome::NotJudged);
+impl Contract {
+    /// Checks the result of a call, with its structured content in the natural shape.
+    ///
+    /// 1. The output schema does not apply to a result with `isError: true`. Nor does it apply to a result without
+    ///    structured content that asks for input (`resultType: "input_required"`) or stands for a task.
+    /// 2. If the tool declares an output schema, missing structured content is a violation. `null` is a value.
+    /// 3. The output schema applies to the structured content.
+    ///
+    /// Under [`Mode::Enforce`], an invalid result gives a tool error to send instead. It says what was expected and
+    /// where, but repeats no value of the data. Under [`Mode::Warn`], an invalid result gives findings only.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{Contract, Mode, Outcome};
+    ///
+    /// let contract = Contract::received(json!({
+    ///     "name": "get_count",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": { "type": "integer" }
+    /// }))?;
+    /// let wrong = json!({ "content": [], "structuredContent": "secret" });
+    /// let judged = contract.judge_result(&wrong, Mode::Enforce);
+    /// assert_eq!(judged.outcome, Outcome::Invalid);
+    /// assert!(!judged.refusal.unwrap()["content"].to_string().contains("secret"));
+    ///
+    /// let error = json!({ "content": [], "structuredContent": "secret", "isError": true });
+    /// assert_eq!(contract.judge_result(&error, Mode::Enforce).outcome, Outcome::NotJudged);
+    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// ```
+    pub fn judge_result(&self, result: &Value, mode: Mode) -> JudgedCall {
+        self.judge_result_by(result, mode, |output, content| output.schema().measure(content))
     }
-    let mut fuel = 0;
-    let measure = |output: &OutputSchema, content: &Value| {
-        let measured = measure(output, content);
-        fuel = measured.fuel;
-        measured.verdict
-    };
-    let (outcome, findings, text) = match check(contract, result, measure) {
-        Ok(outcome) => return JudgedCall::of(outcome).fuel(fuel),
-        Err(wrong) => wrong,
-    };
-    let refusal = (mode == Mode::Enforce).then(|| {
-        let mut error =
-            tool_error(format!("the result of tool `{}` was withheld: {text}", contract.name()));
-        // Whatever it said it was, what takes its place is a whole result.
-        if result.get("resultType").is_some() {
-            error.insert("resultType".to_owned(), "complete".into());
-        }
-        error
-    });
-    conclude(outcome, findings, contract.name(), Side::Result, refusal).fuel(fuel)
-}
 
-/// An outcome that is not fine, its findings, and what to tell the caller.
-type Wrong = (Outcome, Vec<Finding>, String);
+    /// The same as [`Contract::judge_result`], but returns `None` if validation needs more than `fuel`. See
+    /// [`Schema::validate_within`](toolpact_schema::Schema::validate_within).
+    #[must_use]
+    pub fn judge_result_within(&self, result: &Value, mode: Mode, fuel: u64) -> Option<JudgedCall> {
+        let mut is_enough = true;
+        let judged = self.judge_result_by(result, mode, |output, content| {
+            let measured = output.schema().measure_within(content, fuel);
+            is_enough = !is_out_of(fuel, &measured);
+            measured
+        });
+        is_enough.then_some(judged)
+    }
+
+    fn judge_result_by(
+        &self,
+        result: &Value,
+        mode: Mode,
+        measure: impl FnOnce(&ToolSchema, &Value) -> Measured,
+    ) -> JudgedCall {
+        if mode == Mode::Off {
+            return JudgedCall::new(Outcome::NotJudged);
+        }
+        let mut fuel = 0;
+        let validate = |output: &ToolSchema, content: &Value| {
+            let measured = measure(output, content);
+            fuel = measured.fuel;
+            measured.verdict
+        };
+        let mut wrong = match check(self, result, validate) {
+            Ok(outcome) => return JudgedCall::new(outcome).with_fuel(fuel),
+            Err(wrong) => wrong,
+        };
+        wrong.text = format!("the result of tool `{}` was withheld: {}", self.name(), wrong.text);
+        let mut judged = JudgedCall::wrong(wrong, self.name(), Side::Result, mode).with_fuel(fuel);
+        // The tool error is a whole result, whatever the original said it was.
+        if let Some(refusal) =
+            judged.refusal.as_mut().filter(|_| result.get("resultType").is_some())
+        {
+            refusal.insert("resultType".to_owned(), "complete".into());
+        }
+        judged
+    }
+}
 
 fn check(
     contract: &Contract,
     result: &Value,
-    validate: impl FnOnce(&OutputSchema, &Value) -> Verdict,
+    validate: impl FnOnce(&ToolSchema, &Value) -> Verdict,
 ) -> Result<Outcome, Wrong> {
-    let result = shape(result).map_err(|(at, message)| {
-        let text = format!("{at}: {message}");
-        (Outcome::Invalid, vec![RESULT_SHAPE.finding(message).at(at)], text)
+    let result = check_shape(result).map_err(|(at, message)| Wrong {
+        outcome: Outcome::Invalid,
+        text: format!("{at}: {message}"),
+        findings: vec![RESULT_SHAPE.finding(message).at(at)],
     })?;
     let is_error = result.get("isError") == Some(&Value::Bool(true));
     let Some(output) = contract.output() else { return Ok(Outcome::NotJudged) };
-    if is_error || stands_for_another(result) {
+    if is_error || is_interim(result) {
         return Ok(Outcome::NotJudged);
     }
     let Some(content) = result.get("structuredContent") else {
-        let message = "missing `structuredContent`, which the output schema asks for";
-        return Err((Outcome::Invalid, vec![RESULT_MISSING.finding(message)], message.to_owned()));
+        let message = "missing `structuredContent`, which the output schema requires";
+        return Err(Wrong {
+            outcome: Outcome::Invalid,
+            findings: vec![RESULT_MISSING.finding(message)],
+            text: message.to_owned(),
+        });
     };
     match validate(output, content) {
         Verdict::Valid => Ok(Outcome::Valid),
-        Verdict::Invalid(violations) => {
-            let findings = violations
+        Verdict::Invalid(violations) => Err(Wrong {
+            outcome: Outcome::Invalid,
+            findings: violations
                 .into_iter()
-                .map(|violation| RESULT_INVALID.finding(&violation.message).violation(violation))
-                .collect();
-            Err((Outcome::Invalid, findings, without_data(&violations)))
-        }
-        Verdict::Unfinished(limit) => {
-            let text = format!(
-                "its structured content could not be checked and is not taken for valid: {limit}"
-            );
-            Err((Outcome::Unfinished, vec![RESULT_UNFINISHED.finding(limit.to_string())], text))
-        }
+                .map(|it| RESULT_INVALID.finding(&it.message).violation(it))
+                .collect(),
+            text: list_without_data(&violations),
+        }),
+        Verdict::Unfinished(limit) => Err(Wrong {
+            outcome: Outcome::Unfinished,
+            findings: vec![RESULT_UNFINISHED.finding(limit.to_string())],
+            text: format!("could not check its structured content: {limit}"),
+        }),
     }
 }
 
-/// The violations without what was found.
-fn without_data(violations: &Violations) -> String {
+/// Lists the violations without the values that were found.
+fn list_without_data(violations: &Violations) -> String {
     let mut text = "its structured content breaks the output schema".to_owned();
     for violation in violations {
         // Writing to a `String` does not fail.
@@ -155,8 +152,8 @@ fn without_data(violations: &Violations) -> String {
     text
 }
 
-/// `result` as the object it has to be, or where it is not and why.
-fn shape(result: &Value) -> Result<&Map<String, Value>, (Pointer, String)> {
+/// Returns the members of `result`, or the place and the description of what is wrong with its shape.
+fn check_shape(result: &Value) -> Result<&Map<String, Value>, (Pointer, String)> {
     let wrong = |expected: &str, found: &Value, at| {
         Err((at, format!("expected {expected}, found {}", kind(found))))
     };
@@ -173,9 +170,9 @@ fn shape(result: &Value) -> Result<&Map<String, Value>, (Pointer, String)> {
     }
 }
 
-/// Whether the result of the call is still to come: `input_required`, or a task. What has structured
-/// content is a result, whatever else it says.
-fn stands_for_another(result: &Map<String, Value>) -> bool {
+/// Whether the final result is still to come: `input_required`, or a task. A result with structured content is final,
+/// whatever else it says.
+fn is_interim(result: &Map<String, Value>) -> bool {
     if result.contains_key("structuredContent") {
         return false;
     }

@@ -1,28 +1,26 @@
-//! Judging one schema of a tool, and mending it where the policy says so.
+//! Judging one schema of a tool, and repairing it if the policy says so.
 
 use serde_json::Value;
 
-use super::options::Policy;
+use super::options::{JudgeOptions, Policy};
 use crate::{
-    Action, ContractError, Finding, Severity, Side,
+    Action, ContractError, Finding, Role, Severity, ToolSchema,
     repair::{self, Extent},
 };
 
 /// A schema of a tool after judgement.
-pub(super) struct Settled<S> {
-    /// The compiled schema, where it can be used.
-    pub(super) schema: Option<S>,
-    /// What there is to say about it. With no schema at least one is an error.
+pub(super) struct Settled {
+    /// The compiled schema, if it is usable.
+    pub(super) schema: Option<ToolSchema>,
+    /// The findings. If there is no schema, at least one is an error.
     pub(super) findings: Vec<Finding>,
 }
 
-/// Compiles `value` with `compile`, mended first where it has to be and `policy` allows it.
-pub(super) fn settle<S>(
-    side: Side,
-    value: &Value,
-    policy: Policy,
-    compile: impl Fn(Value) -> Result<S, ContractError>,
-) -> Settled<S> {
+/// Compiles `value`. Repairs it first if it needs that and the policy allows it.
+pub(super) fn settle(role: Role, value: &Value, options: &JudgeOptions) -> Settled {
+    let policy = options.policy;
+    let side = role.into();
+    let compile = |schema| ToolSchema::received_with(role, schema, &options.schema);
     let first = compile(value.clone());
     let findings = repair::find(side, value, first.is_err());
     if findings.is_empty() {
@@ -34,30 +32,30 @@ pub(super) fn settle<S>(
     if first.is_ok() && policy != Policy::Repair {
         return Settled { schema: first.ok(), findings };
     }
-    let mend = |extent| {
-        let mut mended = value.clone();
-        repair::fix(side, &mut mended, extent);
-        let left = repair::find(side, &mended, first.is_err());
-        compile(mended).map(|schema| (schema, left))
+    let repair = |extent| {
+        let mut repaired = value.clone();
+        repair::fix(side, &mut repaired, extent);
+        let left = repair::find(side, &repaired, first.is_err());
+        compile(repaired).map(|schema| (schema, left))
     };
-    let mended = match first {
-        Ok(_) => mend(Extent::Legal),
-        // What would be admitted without them is not lost over idioms that are legal.
-        Err(_) => mend(Extent::All).or_else(|error| mend(Extent::Fatal).map_err(|_| error)),
+    let repaired = match first {
+        Ok(_) => repair(Extent::Legal),
+        // Repairing a legal idiom must not make a schema fail that would be admitted with it.
+        Err(_) => repair(Extent::All).or_else(|error| repair(Extent::Fatal).map_err(|_| error)),
     };
-    match (mended, first, policy) {
+    match (repaired, first, policy) {
         (Ok((schema, left)), _, Policy::Repair) => {
             Settled { schema: Some(schema), findings: mark_repaired(findings, &left) }
         }
-        // Mended it could be used, but the policy is another one.
+        // A repair would make it usable, but the policy does not allow one.
         (Ok(_), Err(error), _) => refuse(findings, &error, true),
-        // The mending made it worse, or was not asked for: it stays as it was.
+        // The repair made it worse, or the policy does not ask for one: the schema stays as it was.
         (_, Ok(schema), _) => Settled { schema: Some(schema), findings },
         (Err(rest), Err(_), _) => refuse(with(findings, &rest), &rest, false),
     }
 }
 
-/// What was mended is no error any more; what is `left` was not mended.
+/// Marks the findings as repaired, except those that are `left` after the repair.
 fn mark_repaired(mut findings: Vec<Finding>, left: &[Finding]) -> Vec<Finding> {
     let is_left = |finding: &Finding| {
         left.iter().any(|other| other.rule == finding.rule && other.pointer == finding.pointer)
@@ -71,18 +69,18 @@ fn mark_repaired(mut findings: Vec<Finding>, left: &[Finding]) -> Vec<Finding> {
     findings
 }
 
-/// `findings` and what is wrong beside them.
+/// Adds `error` to `findings`.
 fn with(mut findings: Vec<Finding>, error: &ContractError) -> Vec<Finding> {
     findings.push(error.finding());
     findings
 }
 
-/// Refuses the schema for `findings`, or for `error` where none of them is an error.
-fn refuse<S>(mut findings: Vec<Finding>, error: &ContractError, mendable: bool) -> Settled<S> {
+/// Refuses the schema. Adds `error` if none of the findings is an error.
+fn refuse(mut findings: Vec<Finding>, error: &ContractError, is_repairable: bool) -> Settled {
     if findings.iter().all(|finding| finding.severity < Severity::Error) {
         findings.push(error.finding());
     }
-    if mendable {
+    if is_repairable {
         for finding in &mut findings {
             finding.hint.get_or_insert_with(|| "the policy `repair` rewrites it".to_owned());
         }

@@ -10,7 +10,7 @@ use super::{
     settle::settle,
 };
 use crate::{
-    Action, Contract, Finding, InputSchema, OutputSchema, Revision, Severity, Side,
+    Action, Contract, Finding, Revision, Role, Severity, Side, ToolSchema,
     json_type::kind,
     project_tool,
     rules::{
@@ -106,8 +106,7 @@ fn input(
     tool: &Map<String, Value>,
     options: &JudgeOptions,
     findings: &mut Vec<Finding>,
-) -> Option<InputSchema> {
-    let compile = |schema| InputSchema::received_with(schema, &options.schema);
+) -> Option<ToolSchema> {
     let Some(schema) = tool.get("inputSchema") else {
         let finding =
             INPUT_MISSING.finding("missing required member `inputSchema`").side(Side::Input);
@@ -118,11 +117,12 @@ fn input(
             return None;
         }
         findings.push(finding.severity(Severity::Warning).action(Action::Repaired));
-        return compile(json!({ "type": "object" })).ok();
+        let any = json!({ "type": "object" });
+        return ToolSchema::received_with(Role::Input, any, &options.schema).ok();
     };
-    let settled = settle(Side::Input, schema, options.policy, compile);
+    let settled = settle(Role::Input, schema, options);
     findings.extend(settled.findings);
-    let judged = settled.schema.as_ref().map_or(schema, InputSchema::value);
+    let judged = settled.schema.as_ref().map_or(schema, ToolSchema::value);
     for mut finding in header_annotation::check(judged) {
         if options.ignore_headers {
             finding.severity = Severity::Warning;
@@ -137,7 +137,7 @@ fn output(
     tool: &mut Map<String, Value>,
     options: &JudgeOptions,
     findings: &mut Vec<Finding>,
-) -> Option<OutputSchema> {
+) -> Option<ToolSchema> {
     let schema = tool.get("outputSchema")?;
     let at = Pointer::root().join("outputSchema");
     if let Value::Bool(value) = schema {
@@ -145,8 +145,7 @@ fn output(
             OUTPUT_BOOLEAN.finding(format!("expected an object on the wire, found {value}"));
         findings.push(finding.side(Side::Output).at(at).action(Action::Repaired));
     }
-    let compile = |schema| OutputSchema::received_with(schema, &options.schema);
-    let mut settled = settle(Side::Output, schema, options.policy, compile);
+    let mut settled = settle(Role::Output, schema, options);
     if settled.schema.is_none() && options.policy != Policy::Reject {
         // The tool keeps working without it.
         tool.shift_remove("outputSchema");

@@ -7,18 +7,18 @@ use super::error::{ProjectError, ProjectErrorKind};
 
 /// Nested containers that are followed, in a schema or in structured content. What is read from the
 /// wire has at most 128.
-pub const MAX_DEPTH: usize = 256;
+pub(crate) const MAX_DEPTH: usize = 256;
 
 /// Bytes of the JSON Pointers to all places of a schema, together.
-pub const MAX_POINTER_BYTES: usize = 1 << 26;
+pub(crate) const MAX_POINTER_BYTES: usize = 1 << 26;
 
 /// Bytes of the URIs that the names and references of a schema resolve to, together.
-pub const MAX_URI_BYTES: usize = 1 << 24;
+pub(crate) const MAX_URI_BYTES: usize = 1 << 24;
 
 /// Nested containers of a tool or result that was projected, its marker included. Most readers of JSON
 /// stop at 127 or 128 and a tool stands three levels down in its response: one that is deeper makes the
 /// whole list unreadable.
-pub const MAX_PROJECTED_DEPTH: usize = 120;
+pub(crate) const MAX_PROJECTED_DEPTH: usize = 120;
 
 /// Nested containers of a tool or result that are followed at all.
 pub(crate) const MAX_READ_DEPTH: usize = 3 * MAX_DEPTH;

@@ -7,6 +7,7 @@ use crate::{Finding, rules::output_projection::OUTPUT_PROJECTION};
 /// A tool or a result that cannot be projected or lifted: where, and why. It is left as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{pointer}: {kind}")]
+#[non_exhaustive]
 pub struct ProjectError {
     /// The place in the tool or result.
     pub pointer: Pointer,
@@ -30,14 +31,14 @@ pub enum ProjectErrorKind {
         /// The JSON type that stands there.
         found: &'static str,
     },
-    /// More nested containers than [`MAX_DEPTH`](super::MAX_DEPTH), or, in what was projected,
-    /// than [`MAX_PROJECTED_DEPTH`](super::MAX_PROJECTED_DEPTH).
+    /// The schema or the structured content is nested more than 256 levels deep, or the projected tool or result more
+    /// than 120.
     #[error("more than {limit} nested levels")]
     Depth {
         /// The limit.
         limit: usize,
     },
-    /// More bytes of pointers than [`MAX_POINTER_BYTES`](super::MAX_POINTER_BYTES).
+    /// The JSON Pointers to all places of the schema take more than 64 MiB together.
     #[error("{found} bytes of pointers to its places exceed the limit of {limit}")]
     PointerBytes {
         /// The bytes of the pointers to all places, together.
@@ -45,7 +46,7 @@ pub enum ProjectErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// More bytes of URIs than [`MAX_URI_BYTES`](super::MAX_URI_BYTES).
+    /// The URIs that the names and references of the schema resolve to take more than 16 MiB together.
     #[error("{found} bytes of URIs, each resolved against its base, exceed the limit of {limit}")]
     UriBytes {
         /// The bytes of the URIs that were resolved, together, when the limit was passed.

@@ -16,8 +16,8 @@
 //! A projected schema is larger and deeper than the natural one: the envelope takes two levels, a veil
 //! two more each, and a marker may hold the natural schema a second time. One that is just within the
 //! [limits](toolpact_schema::Limits) can be beyond them when projected. So a receiver lifts what it reads,
-//! then judges it; what it passes on to a legacy peer it projects last. [`MAX_PROJECTED_DEPTH`] keeps what
-//! is projected readable for everyone else.
+//! then judges it; what it passes on to a legacy peer it projects last. A limit
+//! on the depth of projected tools keeps them readable for everyone else.
 //!
 //! # References
 //!
@@ -81,12 +81,9 @@ mod result;
 mod tool;
 mod uri;
 
-pub use bounds::{MAX_DEPTH, MAX_POINTER_BYTES, MAX_PROJECTED_DEPTH, MAX_URI_BYTES};
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;
 pub use marker::MARKER;
 pub use projection::{Formats, Nullable, Projection, Unmarked};
-pub use result::{
-    lift_result, mirror_result, project_result, send_result, send_result_owned, send_structured,
-};
+pub use result::{lift_result, project_result};
 pub use tool::{Shaped, lift_tool, project_tool};

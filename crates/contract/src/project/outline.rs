@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use toolpact_schema::Dialect;
+use toolpact_schema::{Dialect, Subschemas};
 
 use super::bounds;
 use super::error::{ProjectError, ProjectErrorKind};
-use super::keyword::{self, Holds};
 use super::uri;
 
 /// The schemas inside a schema, found by the keywords of their dialect and by reference.
@@ -229,7 +228,7 @@ impl<'a> Outline<'a> {
         let place = &self.places[at];
         let start = stack.len();
         for (keyword, value) in schema {
-            let Some(holds) = keyword::holds(place.dialect, keyword) else { continue };
+            let Some(subschemas) = Subschemas::under_in(keyword, place.dialect) else { continue };
             let mut pointer = place.pointer.clone();
             uri::push(&mut pointer, keyword);
             let mut child = |token: Option<&str>, schema: &'a Value| {
@@ -240,20 +239,20 @@ impl<'a> Outline<'a> {
                 let parent = Some((at, keyword.as_str()));
                 stack.push(Pending { pointer, schema, parent, in_data: false });
             };
-            match (holds, value) {
-                (Holds::List | Holds::OneOrList, Value::Array(list)) => {
+            match (subschemas, value) {
+                (Subschemas::List | Subschemas::OneOrList, Value::Array(list)) => {
                     for (number, schema) in list.iter().enumerate() {
                         child(Some(&number.to_string()), schema);
                     }
                 }
-                (Holds::Named, Value::Object(map)) => {
+                (Subschemas::Named, Value::Object(map)) => {
                     map.iter().for_each(|(name, schema)| child(Some(name), schema));
                 }
-                (Holds::NamedOrNames, Value::Object(map)) => {
+                (Subschemas::NamedOrNames, Value::Object(map)) => {
                     let schemas = map.iter().filter(|(_, schema)| !schema.is_array());
                     schemas.for_each(|(name, schema)| child(Some(name), schema));
                 }
-                (Holds::One | Holds::OneOrList, schema) => child(None, schema),
+                (Subschemas::One | Subschemas::OneOrList, schema) => child(None, schema),
                 _ => {}
             }
         }

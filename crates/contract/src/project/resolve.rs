@@ -1,7 +1,9 @@
 //! What each reference in a schema leads to.
 
+use toolpact_schema::Subschemas;
+
 use super::error::ProjectError;
-use super::keyword::{self, Holds};
+use super::keyword;
 use super::outline::{Link, Outline, Pending, Target};
 use super::uri;
 
@@ -29,8 +31,9 @@ impl Outline<'_> {
         for place in extras {
             let (ancestor, token) = self.nearest(&self.places[place].pointer);
             let dialect = self.places[ancestor].dialect;
-            let several = keyword::holds(dialect, &token).is_some_and(|holds| {
-                holds != Holds::One || !self.places[place].pointer.ends_with(&format!("/{token}"))
+            let several = Subschemas::under_in(&token, dialect).is_some_and(|subschemas| {
+                subschemas != Subschemas::One
+                    || !self.places[place].pointer.ends_with(&format!("/{token}"))
             });
             self.tangled |= several || self.places[place].in_data;
         }

@@ -1,4 +1,4 @@
-//! Results, mirrored, projected and lifted.
+//! Projecting and lifting results.
 
 use std::borrow::Cow;
 
@@ -27,30 +27,46 @@ fn single(name: &str, value: Value) -> Map<String, Value> {
     members
 }
 
-/// `result` with its structured content mirrored as text, where a reader needs that.
+/// Gives `result`, in its natural shape, the shape that the revision `to` can carry. `form` is the form that
+/// [`project_tool`](super::project_tool) returned for its tool.
 ///
-/// In every revision a value that is no object gets a text block with its JSON unless there is a text
-/// block already, and so does an object where there is no content at all. Content that is there is
-/// never touched. A result is mirrored before it is projected; one that was projected is left alone.
+/// In every revision, structured content that is not an object gets a text block with its JSON, unless there is a text
+/// block already. So does an object if there is no content at all. Existing content stays as it is.
+///
+/// Toward a natural revision, nothing else changes. Toward a legacy one, structured content goes into the envelope if
+/// the schema of the tool did, or if it is not an object and the tool declares no schema. The structured content of an
+/// error becomes text, because a legacy client would check it against the output schema. A changed result carries a
+/// [marker](super::MARKER), and projecting it again changes nothing.
+///
+/// Pass `Cow::Owned` if the result is no longer needed: then nothing is copied. Returns `Cow::Borrowed` if nothing had
+/// to change.
 ///
 /// # Errors
 ///
-/// Where `result` is no object, or its structured content is deeper than
-/// [`MAX_DEPTH`](super::MAX_DEPTH).
+/// Fails if `result` is not an object, or if it is nested too deeply.
 ///
 /// ```
-/// use serde_json::json;
-/// use toolpact_contract::mirror_result;
+/// use std::borrow::Cow;
 ///
-/// let result = json!({ "content": [], "structuredContent": [1, 2] });
-/// let mirrored = mirror_result(&result)?;
-/// assert_eq!(mirrored["content"], json!([{ "type": "text", "text": "[1,2]" }]));
+/// use serde_json::json;
+/// use toolpact_contract::{Form, Revision, project_result};
+///
+/// let result = json!({ "content": [], "structuredContent": 42 });
+/// let projected =
+///     project_result(Cow::Borrowed(&result), Form::Envelope, &Revision::V2025_11_25)?;
+/// assert_eq!(projected["structuredContent"], json!({ "result": 42 }));
+/// assert_eq!(projected["content"], json!([{ "type": "text", "text": "42" }]));
 /// # Ok::<(), toolpact_contract::ProjectError>(())
 /// ```
-pub fn mirror_result(result: &Value) -> Result<Cow<'_, Value>, ProjectError> {
-    mirror(Cow::Borrowed(result))
+pub fn project_result<'a>(
+    result: Cow<'a, Value>,
+    form: Form,
+    to: &Revision,
+) -> Result<Cow<'a, Value>, ProjectError> {
+    wrap(mirror(result)?, form, to)
 }
 
+/// Adds a text block with the structured content if a client needs one. A result that was projected stays as it is.
 fn mirror(result: Cow<'_, Value>) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(&result)?;
     let Some(value) = Structured::of_map(members).value() else { return Ok(result) };
@@ -75,44 +91,18 @@ fn mirror(result: Cow<'_, Value>) -> Result<Cow<'_, Value>, ProjectError> {
     Ok(Cow::Owned(Value::Object(members)))
 }
 
-/// `result`, in its natural shape, as the revision `to` can carry it; `form` is that of its tool.
-///
-/// Toward a natural revision nothing changes. Toward a legacy one, structured content goes into the
-/// envelope if the schema of the tool did, or if it is no object and no schema was declared; that of
-/// an error leaves as text, because a legacy reader would hold it against the output schema. A result
-/// that was changed carries a [marker](super::MARKER), and is left as it is when projected again.
-///
-/// # Errors
-///
-/// Where `result` is no object, or it, projected, or the structured content of an error is deeper than
-/// [`MAX_PROJECTED_DEPTH`](super::MAX_PROJECTED_DEPTH).
-///
-/// ```
-/// use serde_json::json;
-/// use toolpact_contract::{Form, Revision, project_result};
-///
-/// let result = json!({ "content": [{ "type": "text", "text": "42" }], "structuredContent": 42 });
-/// let projected = project_result(&result, Form::Envelope, &Revision::V2025_11_25)?;
-/// assert_eq!(projected["structuredContent"], json!({ "result": 42 }));
-/// # Ok::<(), toolpact_contract::ProjectError>(())
-/// ```
-pub fn project_result<'a>(
-    result: &'a Value,
-    form: Form,
-    to: &Revision,
-) -> Result<Cow<'a, Value>, ProjectError> {
-    project(Cow::Borrowed(result), form, to)
-}
-
-fn project<'a>(
+/// Puts structured content into the envelope, or that of an error into its text, if `to` needs that.
+fn wrap<'a>(
     result: Cow<'a, Value>,
     form: Form,
     to: &Revision,
 ) -> Result<Cow<'a, Value>, ProjectError> {
+    if to.is_natural() {
+        return Ok(result);
+    }
     let members = members(&result)?;
-    let structured = Structured::of_map(members);
-    let Some(value) = structured.value() else { return Ok(result) };
-    if to.is_natural() || mark(members).is_some() {
+    let Some(value) = Structured::of_map(members).value() else { return Ok(result) };
+    if mark(members).is_some() {
         return Ok(result);
     }
     bounds::check(&result, "", bounds::MAX_READ_DEPTH)?;
@@ -132,63 +122,43 @@ fn project<'a>(
     Ok(Cow::Owned(projected))
 }
 
-/// `result`, mirrored and then projected: what a server sends.
-///
-/// # Errors
-///
-/// As [`mirror_result`] and [`project_result`].
-pub fn send_result<'a>(
-    result: &'a Value,
-    form: Form,
-    to: &Revision,
-) -> Result<Cow<'a, Value>, ProjectError> {
-    project(mirror(Cow::Borrowed(result))?, form, to)
-}
-
-/// [`send_result`] of a result that is not needed any more: nothing of it is copied.
-///
-/// # Errors
-///
-/// As [`send_result`].
-pub fn send_result_owned(result: Value, form: Form, to: &Revision) -> Result<Value, ProjectError> {
-    Ok(project(mirror(Cow::Owned(result))?, form, to)?.into_owned())
-}
-
-/// What [`send_result`] makes of `value`, the structured content of a result that has a text block, no `_meta` and
-/// is no error: what to send in its place, and the `_meta` that marks it where it is in the envelope. Nothing of it is
-/// copied.
-///
-/// # Errors
-///
-/// As [`send_result`].
-///
-/// ```
-/// use serde_json::json;
-/// use toolpact_contract::{Form, Revision, send_structured};
-///
-/// let (value, meta) = send_structured(json!([1]), Form::Envelope, &Revision::V2025_11_25)?;
-/// assert_eq!(value, json!({ "result": [1] }));
-/// assert!(meta.is_some());
-/// # Ok::<(), toolpact_contract::ProjectError>(())
-/// ```
-pub fn send_structured(
-    value: Value,
-    form: Form,
-    to: &Revision,
-) -> Result<(Value, Option<Map<String, Value>>), ProjectError> {
-    if to.is_natural() {
-        return Ok((value, None));
+impl Form {
+    /// Does what [`project_result`] does, for a result of which only the structured content can change: it has a text
+    /// block and no `_meta`, and is not an error. Returns the structured content to send, and the `_meta` that marks it
+    /// if it is in the envelope. Copies nothing.
+    ///
+    /// # Errors
+    ///
+    /// Fails if `value` is nested too deeply.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{Form, Revision};
+    ///
+    /// let (value, meta) = Form::Envelope.project_value(json!([1]), &Revision::V2025_11_25)?;
+    /// assert_eq!(value, json!({ "result": [1] }));
+    /// assert!(meta.is_some());
+    /// # Ok::<(), toolpact_contract::ProjectError>(())
+    /// ```
+    pub fn project_value(
+        self,
+        value: Value,
+        to: &Revision,
+    ) -> Result<(Value, Option<Map<String, Value>>), ProjectError> {
+        if to.is_natural() {
+            return Ok((value, None));
+        }
+        if !is_wrapped_as(self, &value) {
+            bounds::check_below(&value, 1, bounds::MAX_READ_DEPTH)?;
+            return Ok((value, None));
+        }
+        // The result and the envelope are around it.
+        bounds::check_below(&value, 2, bounds::MAX_PROJECTED_DEPTH)?;
+        Ok((envelope(value), Some(single(marker::MARKER, enveloped().into()))))
     }
-    if !is_wrapped_as(form, &value) {
-        bounds::check_below(&value, 1, bounds::MAX_READ_DEPTH)?;
-        return Ok((value, None));
-    }
-    // The result and the envelope are around it.
-    bounds::check_below(&value, 2, bounds::MAX_PROJECTED_DEPTH)?;
-    Ok((envelope(value), Some(single(marker::MARKER, enveloped().into()))))
 }
 
-/// Whether `value`, of a tool whose output has this form, goes into the envelope toward a legacy revision.
+/// Whether `value` goes into the envelope toward a legacy revision. `form` is the form of its tool.
 fn is_wrapped_as(form: Form, value: &Value) -> bool {
     match form {
         Form::Envelope => true,
@@ -202,10 +172,10 @@ fn envelope(value: Value) -> Value {
     Value::Object(single("result", value))
 }
 
-/// `result` in its natural shape; `form` is what [`lift_tool`](super::lift_tool) said of its tool.
+/// Gives `result` its natural shape. `form` is the form that [`lift_tool`](super::lift_tool) returned for its tool.
 ///
-/// Undoes [`project_result`] exactly. A peer can write a [marker](super::MARKER) on any result, so the
-/// form decides what the marker may do:
+/// Undoes [`project_result`], except that an added text block stays. A peer can write a [marker](super::MARKER) on any
+/// result, so the form decides what the marker may do:
 ///
 /// | form | lifted |
 /// | --- | --- |
@@ -214,17 +184,16 @@ fn envelope(value: Value) -> Value {
 /// | [`Form::NullableObject`] | `null` |
 /// | [`Form::Natural`], [`Form::Object`] | nothing |
 ///
-/// The structured content of an error comes back out of its text whatever the form, and only where
-/// `isError` is `true`. A marker that may not do what it says is removed, so that neither
-/// [`project_result`] nor the next reader acts on it.
+/// The structured content of an error comes back out of its text with any form, but only if `isError` is `true`. A
+/// marker that may not do what it says is removed, so that neither [`project_result`] nor the next reader acts on it.
 ///
-/// A result that `FastMCP` marked as wrapped is taken out of the envelope if the form is
-/// [`Form::Envelope`] or [`Form::Undeclared`], and an unmarked `{"result": …}` if it is
-/// [`Form::Envelope`]. A text mirror stays: it is right in every revision.
+/// A result that `FastMCP` marked as wrapped leaves the envelope if the form is [`Form::Envelope`] or
+/// [`Form::Undeclared`]. An unmarked `{"result": …}` leaves it if the form is
+/// [`Form::Envelope`].
 ///
 /// # Errors
 ///
-/// Where `result` is no object, or deeper than projecting can make it.
+/// Fails if `result` is not an object, or if it is nested more deeply than projecting can make it.
 ///
 /// ```
 /// use serde_json::json;
@@ -270,7 +239,7 @@ pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, Project
     Ok(Cow::Owned(Value::Object(members)))
 }
 
-/// What a marker that fits its result says.
+/// What a marker says that fits its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Envelope,
@@ -299,7 +268,7 @@ fn unwrap(result: &mut Map<String, Value>) {
     }
 }
 
-/// The members of a result that is known to be an object.
+/// Returns the members of a result that is known to be an object.
 fn into_members(result: Cow<'_, Value>) -> Map<String, Value> {
     match result {
         Cow::Owned(Value::Object(members)) => members,

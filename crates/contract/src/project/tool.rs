@@ -18,11 +18,19 @@ const OUTPUT: &str = "outputSchema";
 /// A tool in the shape that a revision can carry, or in its natural shape.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
+#[non_exhaustive]
 pub struct Shaped<'a> {
     /// The tool; borrowed where nothing had to change.
     pub tool: Cow<'a, Value>,
     /// How its output travels between the two.
     pub form: Form,
+}
+
+impl<'a> Shaped<'a> {
+    /// Puts a tool and the form of its output together.
+    pub const fn new(tool: Cow<'a, Value>, form: Form) -> Self {
+        Self { tool, form }
+    }
 }
 
 /// `tool` as the revision `to` can carry it; see [`Projection::project_tool`].
@@ -45,11 +53,8 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Where `tool` is no object; where its output schema is no schema, is beyond
-    /// [`MAX_DEPTH`](super::MAX_DEPTH), [`MAX_POINTER_BYTES`](super::MAX_POINTER_BYTES) or
-    /// [`MAX_URI_BYTES`](super::MAX_URI_BYTES), is of an unknown dialect, or uses as a schema, by
-    /// reference, what is data elsewhere; and where the projected tool is deeper than
-    /// [`MAX_PROJECTED_DEPTH`](super::MAX_PROJECTED_DEPTH).
+    /// Fails if `tool` is not an object, or if its output schema is not a schema, exceeds a limit
+    /// ([`ProjectErrorKind`]), has an unknown dialect, or refers to data as a schema.
     ///
     /// ```
     /// use serde_json::json;
@@ -123,7 +128,7 @@ impl Projection {
     ///
     /// # Errors
     ///
-    /// Where `tool` is no object, or deeper than three times [`MAX_DEPTH`](super::MAX_DEPTH).
+    /// Fails if `tool` is not an object, or if it is nested more than 768 levels deep.
     ///
     /// ```
     /// use serde_json::json;

@@ -1,13 +1,10 @@
 //! `empty-array`.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Dialect;
+use toolpact_schema::{Dialect, Subschemas};
 
 use super::{At, Found, Idiom, Node};
-use crate::{
-    rules::declare,
-    subschemas::{Holds, holds},
-};
+use crate::rules::declare;
 
 declare! {
     /// Where a schema asks for an object, an empty one is `{}` and not `[]`.
@@ -45,7 +42,7 @@ fn find(node: &Node, _: Dialect, found: Found<'_>) {
         }
         if is_empty_array(value) {
             found(&[keyword], "expected an object, found []".to_owned());
-        } else if holds(keyword) == Some(Holds::Named) {
+        } else if Subschemas::under(keyword) == Some(Subschemas::Named) {
             let members = value.as_object().into_iter().flatten();
             for (name, _) in members.filter(|(_, member)| is_empty_array(member)) {
                 found(&[keyword, name], "expected a schema, found []".to_owned());
@@ -63,7 +60,7 @@ fn fix(node: &mut Node, _: Dialect) {
     for (keyword, value) in node.iter_mut().filter(|(keyword, _)| asks_for_object(keyword)) {
         if is_empty_array(value) {
             *value = Map::new().into();
-        } else if holds(keyword) == Some(Holds::Named)
+        } else if Subschemas::under(keyword) == Some(Subschemas::Named)
             && let Value::Object(map) = value
         {
             for member in map.values_mut().filter(|member| is_empty_array(member)) {
@@ -77,7 +74,8 @@ fn fix(node: &mut Node, _: Dialect) {
 }
 
 fn asks_for_object(keyword: &str) -> bool {
-    keyword == "dependentRequired" || holds(keyword).is_some_and(|holds| holds != Holds::List)
+    keyword == "dependentRequired"
+        || Subschemas::under(keyword).is_some_and(|subschemas| subschemas != Subschemas::List)
 }
 
 fn is_empty_array(value: &Value) -> bool {

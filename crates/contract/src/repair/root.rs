@@ -6,9 +6,9 @@ use toolpact_schema::Pointer;
 use super::{Extent, nullable::NULLABLE};
 use crate::{
     Finding, Side,
-    input::complete,
     json_type::{kind, show},
     rules::{input_root::INPUT_ROOT, input_root_type::INPUT_ROOT_TYPE},
+    tool_schema::{Role, complete},
 };
 
 /// What is wrong with the root, where [`fix`] can mend it; what is `fatal` only where the schema was
@@ -62,7 +62,7 @@ pub(super) fn fix(schema: &mut Value, extent: Extent) {
     }
     match schema {
         Value::Object(map) => {
-            complete(map);
+            complete(Role::Input, map);
             if map.get("type").is_some_and(names_object) {
                 map.insert("type".to_owned(), "object".into());
             }

@@ -19,6 +19,7 @@ pub(crate) use declare;
 
 /// A rule of judgement: its id, how bad breaking it is, and its page.
 #[derive(Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Rule {
     /// The id, stable and in kebab case.
     pub id: &'static str,

@@ -2,9 +2,7 @@
 
 use std::time::Instant;
 
-use toolpact_contract::{
-    Contract, Mode, Outcome, Revision, Side, judge_arguments, judge_arguments_within,
-};
+use toolpact_contract::{Contract, Mode, Outcome, Revision, Side};
 use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
@@ -56,9 +54,9 @@ pub(crate) fn check_arguments(
     } else {
         let value = arguments.map(strict::parse).transpose();
         match (value, budget.fuel) {
-            (Ok(value), None) => judge_arguments(contract, value.as_ref(), mode),
+            (Ok(value), None) => contract.judge_arguments(value.as_ref(), mode),
             (Ok(value), Some(fuel)) => {
-                judge_arguments_within(contract, value.as_ref(), mode, fuel).ok_or(OutOfBudget)?
+                contract.judge_arguments_within(value.as_ref(), mode, fuel).ok_or(OutOfBudget)?
             }
             (Err(error), _) => {
                 let reason = format!("cannot parse them: {error}");

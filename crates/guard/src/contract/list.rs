@@ -239,15 +239,15 @@ impl PageCheck<'_> {
             _ => Value::Object(contract.tool().clone()),
         };
         let shaped = if !settings.project {
-            Ok(Shaped { tool: Cow::Borrowed(&tool), form: Form::Natural })
+            Ok(Shaped::new(Cow::Borrowed(&tool), Form::Natural))
         } else if self.revision.is_natural() {
             lift_tool(&tool, self.revision)
         } else {
             project_tool(&tool, self.revision)
         };
         let (tool, form) = match shaped {
-            Ok(Shaped { tool: Cow::Owned(shaped), form }) => (shaped, form),
-            Ok(Shaped { tool: Cow::Borrowed(_), form }) => (tool, form),
+            Ok(Shaped { tool: Cow::Owned(shaped), form, .. }) => (shaped, form),
+            Ok(Shaped { tool: Cow::Borrowed(_), form, .. }) => (tool, form),
             Err(error) => {
                 self.report_dropped_schema(contract.name(), &error);
                 let mut tool = tool;

@@ -29,5 +29,8 @@ fn unchecked(id: &str, what: &str, tool: &str, reason: &str, mode: Mode) -> Judg
     }
     let refusal = (mode == Mode::Enforce)
         .then(|| tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));
-    JudgedCall { outcome: Outcome::Unfinished, findings, refusal, fuel: 0 }
+    let mut judged = JudgedCall::new(Outcome::Unfinished);
+    judged.findings = findings;
+    judged.refusal = refusal;
+    judged
 }

@@ -3,10 +3,7 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use toolpact_contract::{
-    Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, judge_result, judge_result_within,
-    rule,
-};
+use toolpact_contract::{Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, rule};
 use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
@@ -122,8 +119,8 @@ impl ResultCheck<'_> {
         let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
         let start = Instant::now();
         let judged = match budget.fuel {
-            None => judge_result(contract, result, mode),
-            Some(fuel) => judge_result_within(contract, result, mode, fuel).ok_or(OutOfBudget)?,
+            None => contract.judge_result(result, mode),
+            Some(fuel) => contract.judge_result_within(result, mode, fuel).ok_or(OutOfBudget)?,
         };
         budget.spend(judged.fuel);
         self.record(contract.name(), judged.outcome, judged.fuel, start);

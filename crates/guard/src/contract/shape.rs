@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use toolpact_contract::{
-    Form, MARKER, ProjectError, Revision, Structured, lift_result, mirror_result, send_result,
+    Form, MARKER, ProjectError, Revision, Structured, lift_result, project_result,
 };
 
 use crate::json::edit::{entries, minify, patch_value};
@@ -20,28 +20,14 @@ pub(crate) fn shape(
     if !result.is_object() {
         return Ok(None);
     }
-    let shaped = if revision.is_natural() {
-        let lifted = if may_lift(result, form) {
-            lift_result(result, form)?
-        } else {
-            without_marker(result)
-        };
-        let mirrored = match mirror_result(&lifted)? {
-            Cow::Owned(mirrored) => Some(mirrored),
-            Cow::Borrowed(_) => None,
-        };
-        match (mirrored, lifted) {
-            (Some(mirrored), _) => mirrored,
-            (None, Cow::Owned(lifted)) => lifted,
-            (None, Cow::Borrowed(_)) => return Ok(None),
-        }
+    let lifted = if !revision.is_natural() {
+        Cow::Borrowed(result)
+    } else if may_lift(result, form) {
+        lift_result(result, form)?
     } else {
-        match send_result(result, form, revision)? {
-            Cow::Owned(sent) => sent,
-            Cow::Borrowed(_) => return Ok(None),
-        }
+        without_marker(result)
     };
-    let mut shaped = shaped;
+    let Cow::Owned(mut shaped) = project_result(lifted, form, revision)? else { return Ok(None) };
     keep_numbers(text, result, &mut shaped);
     Ok(Some(patch_value(text, result, &shaped)))
 }

@@ -10,7 +10,7 @@ use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Pending, Purpose};
 use super::{
-    Conversation, Destination, HeldAnswer, JobPurpose, Link, OWN_ID, Origin, Outcome, StreamId,
+    Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, OWN_ID, Origin, StreamId,
     Then, Ticket,
 };
 use crate::contract::budget::Budget;
@@ -396,17 +396,17 @@ impl Conversation {
 
 impl Conversation {
     /// Ends the wait for a part of the server that a job has checked.
-    pub(super) fn conclude_answer(&mut self, part: HeldAnswer, outcome: Outcome) {
+    pub(super) fn conclude_answer(&mut self, part: HeldAnswer, outcome: JobOutcome) {
         let HeldAnswer { ticket, index, span, result, mut edits, id, then } = part;
         let failed = |message: &str| replaced(error(id.as_ref(), code::INTERNAL, message));
         let replacement = match (outcome, then) {
-            (Outcome::Result(done), Then::Call { tool, revision }) => {
+            (JobOutcome::Result(done), Then::Call { tool, revision }) => {
                 for task in &done.tasks {
                     self.tasks.insert(task, tool.clone(), revision.clone());
                 }
                 Ok(done.replacement)
             }
-            (Outcome::Page(page), Then::List { revision }) => {
+            (JobOutcome::Page(page), Then::List { revision }) => {
                 if let Some((page, tools)) = page.tools {
                     self.catalog.add_page(&revision, page, tools);
                 }
@@ -416,7 +416,7 @@ impl Conversation {
                     PageFate::Refused(message) => Err(message),
                 }
             }
-            (Outcome::Failed(reason), _) => Err(format!("{UNCHECKED}: {reason}")),
+            (JobOutcome::Failed(reason), _) => Err(format!("{UNCHECKED}: {reason}")),
             _ => Err(UNCHECKED.to_owned()),
         };
         let fate = match replacement {

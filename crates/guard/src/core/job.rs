@@ -37,7 +37,7 @@ pub(super) enum Check {
 
 /// What a job came to.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum JobOutcome {
     /// The tool error to answer the call with, as JSON; `None` lets the call pass.
     Arguments(Option<String>),
     Result(CheckedResult),
@@ -72,22 +72,22 @@ impl Job {
     }
 
     /// Runs it under `budget`.
-    pub(crate) fn run(&self, mut budget: Budget) -> Result<Outcome, OutOfBudget> {
+    pub(crate) fn run(&self, mut budget: Budget) -> Result<JobOutcome, OutOfBudget> {
         let (server, rules) = (&*self.server, &*self.rules);
         Ok(match &self.check {
             Check::Arguments { contract, arguments, revision } => {
                 let text = arguments.as_deref();
                 let refusal =
                     check_arguments(server, rules, contract, text, revision, &mut budget)?;
-                Outcome::Arguments(refusal)
+                JobOutcome::Arguments(refusal)
             }
             Check::Result { tool, result, revision } => {
                 let check = ResultCheck { server, rules, tool: tool.as_ref(), revision };
-                Outcome::Result(check.check(result, None, &mut budget)?)
+                JobOutcome::Result(check.check(result, None, &mut budget)?)
             }
             Check::Page { request, others, result, revision } => {
                 let check = PageCheck { server, rules, request: *request, others, revision };
-                Outcome::Page(check.check(result))
+                JobOutcome::Page(check.check(result))
             }
         })
     }

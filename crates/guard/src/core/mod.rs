@@ -29,7 +29,7 @@ use self::fetch::{Fetcher, WaitingCall};
 pub(crate) use self::from_server::refuse_undelivered;
 use self::held::Held;
 use self::job::Check;
-pub(crate) use self::job::{Job, JobId, Outcome};
+pub(crate) use self::job::{Job, JobId, JobOutcome};
 use self::pending::{PendingRequests, Purpose};
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
 use crate::contract::list::HIDDEN;
@@ -163,21 +163,21 @@ impl Conversation {
     }
 
     /// Takes the outcome of a job.
-    pub(crate) fn on_judged(&mut self, job: JobId, outcome: Outcome, now: Instant) {
+    pub(crate) fn on_judged(&mut self, job: JobId, outcome: JobOutcome, now: Instant) {
         let Some(RunningJob { purpose, .. }) = self.jobs.remove(&job) else { return };
         match purpose {
             JobPurpose::Call(call, tool) => {
                 let refusal = match outcome {
-                    Outcome::Arguments(refusal) => refusal,
-                    Outcome::Failed(reason) => Some(call.failure(reason)),
+                    JobOutcome::Arguments(refusal) => refusal,
+                    JobOutcome::Failed(reason) => Some(call.failure(reason)),
                     _ => Some(call.failure("the check failed")),
                 };
                 self.conclude_call(&call, tool, refusal);
             }
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
             JobPurpose::OwnPage(ask) => match outcome {
-                Outcome::Page(page) => self.take_own_page(ask, page, now),
-                Outcome::Failed(reason) => self.fail_fetch(ask, reason, now),
+                JobOutcome::Page(page) => self.take_own_page(ask, page, now),
+                JobOutcome::Failed(reason) => self.fail_fetch(ask, reason, now),
                 _ => self.fail_fetch(ask, "the check failed", now),
             },
         }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolpact_contract::{Mode, Revision};
 
-use super::{Action, Conversation, Destination, Job, Link, Origin, Outcome, StreamId};
+use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId};
 use crate::contract::budget::Budget;
 use crate::event::Event;
 use crate::message::Message;
@@ -296,7 +296,7 @@ impl World {
     fn finish(&mut self, job: &Job) {
         let outcome = job
             .run(Budget { fuel: None, memory: usize::MAX, is_inline: false })
-            .unwrap_or(Outcome::Failed("no fuel"));
+            .unwrap_or(JobOutcome::Failed("no fuel"));
         self.conversation.on_judged(job.id, outcome, self.now);
         self.drain();
     }

@@ -6,7 +6,7 @@ use memchr::memmem;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use toolpact_contract::{MARKER, MAX_PROJECTED_DEPTH, Structured};
+use toolpact_contract::{MARKER, Structured};
 use toolpact_schema::{Instance, View};
 
 use super::params::created_tasks;
@@ -28,8 +28,8 @@ pub(crate) struct Outline<'a> {
     pub(crate) structured: Option<Instance<'a>>,
 }
 
-/// So deep that every revision can carry it, however it is wrapped.
-const DEPTH: usize = MAX_PROJECTED_DEPTH - 10;
+/// Structured content of at most this depth fits every revision: projected results may be 120 levels deep.
+const DEPTH: usize = 110;
 
 impl<'a> Outline<'a> {
     /// Reads the message `json`, a part of `text`, and the outline of its result; `None` where it does
@@ -187,7 +187,10 @@ fn stand_in(value: View<'_>) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+
     use serde_json::json;
+    use toolpact_contract::{Form, Revision, project_result};
 
     use super::Outline;
     use crate::message::envelope;
@@ -237,6 +240,9 @@ mod tests {
         let result = |levels| format!(r#"{{"structuredContent":{}}}"#, deep(levels));
         assert!(plain(&result(super::DEPTH)).is_some());
         assert!(plain(&result(super::DEPTH + 1)).is_none());
+        let deepest = serde_json::from_str(&result(super::DEPTH)).unwrap();
+        let sent = project_result(Cow::Owned(deepest), Form::Envelope, &Revision::V2025_11_25);
+        assert!(sent.is_ok(), "every revision can carry it");
         let long = |bytes| format!(r#"{{"content":[{{"text":"{}"}}]}}"#, "a".repeat(bytes));
         assert!(plain(&long(super::INLINE_BYTES - 100)).is_some());
         assert!(plain(&long(super::INLINE_BYTES)).is_none());

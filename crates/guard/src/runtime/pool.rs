@@ -8,7 +8,7 @@ use tokio::task::spawn_blocking;
 
 use super::memory::{MemoryLimit, NoMemory};
 use crate::contract::budget::{Budget, OutOfBudget};
-use crate::core::{Job, JobId, Outcome};
+use crate::core::{Job, JobId, JobOutcome};
 
 /// A bounded number of worker threads for one server.
 ///
@@ -55,7 +55,7 @@ impl JobPool {
     pub(crate) fn spawn(
         self: &Arc<Self>,
         job: Box<Job>,
-        done: impl FnOnce(JobId, Outcome) + Send + 'static,
+        done: impl FnOnce(JobId, JobOutcome) + Send + 'static,
     ) {
         let pool = Arc::clone(self);
         tokio::spawn(async move {
@@ -66,19 +66,19 @@ impl JobPool {
         });
     }
 
-    async fn execute(&self, job: Box<Job>) -> Option<Outcome> {
+    async fn execute(&self, job: Box<Job>) -> Option<JobOutcome> {
         let permit = Arc::clone(&self.workers).acquire_owned().await.ok()?;
         if job.is_abandoned() {
             return None;
         }
         let bytes = job.memory(self.memory.parsed_limit());
         let Ok(memory) = self.memory.reserve_parsed(bytes).await.map_err(|NoMemory| ()) else {
-            return Some(Outcome::Failed(NO_MEMORY));
+            return Some(JobOutcome::Failed(NO_MEMORY));
         };
         let first = Budget::first(self.memory.parsed_limit().min(bytes.max(1 << 20)));
         let run = move || (attempt(&job, first, permit), job);
         let Ok((tried, job)) = spawn_blocking(run).await else {
-            return Some(Outcome::Failed(PANICKED));
+            return Some(JobOutcome::Failed(PANICKED));
         };
         let outcome = match tried {
             Ok(outcome) => Some(outcome),
@@ -92,7 +92,7 @@ impl JobPool {
                     Some(threads) => threads.spawn_blocking(run).await,
                     None => spawn_blocking(run).await,
                 };
-                ran.unwrap_or(Some(Outcome::Failed(PANICKED)))
+                ran.unwrap_or(Some(JobOutcome::Failed(PANICKED)))
             }
         };
         drop(memory);
@@ -105,12 +105,12 @@ fn attempt(
     job: &Job,
     budget: Budget,
     _permit: OwnedSemaphorePermit,
-) -> Result<Outcome, OutOfBudget> {
+) -> Result<JobOutcome, OutOfBudget> {
     job.run(budget)
 }
 
 /// Runs all further tries; `None` where nobody waits for the outcome any more.
-fn run_slowly(job: &Job, mut budget: Budget) -> Option<Outcome> {
+fn run_slowly(job: &Job, mut budget: Budget) -> Option<JobOutcome> {
     while let Some(next) = budget.next() {
         if job.is_abandoned() {
             return None;
@@ -120,7 +120,7 @@ fn run_slowly(job: &Job, mut budget: Budget) -> Option<Outcome> {
             return Some(outcome);
         }
     }
-    Some(Outcome::Failed(PANICKED))
+    Some(JobOutcome::Failed(PANICKED))
 }
 
 /// Threads of low priority. They are nobody else's: a priority that was given up does not come back.

@@ -1,28 +1,20 @@
-//! What the keywords of all dialects hold, as far as admission needs to know.
+//! What admission does with the value of a keyword.
 
-/// How a subschema is applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Applied {
-    /// To the same place of the instance.
-    InPlace,
-    /// To a member, an element or a name.
-    ToChild,
-    /// Only where something refers to it.
-    ByReference,
-}
+use crate::Subschemas;
+use crate::subschemas::{self, Applied};
 
 /// What a keyword holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Holds {
     /// A subschema, or an array of them.
     Schemas(Applied),
-    /// An object whose values are subschemas (or, in `dependencies`, lists of names).
+    /// An object whose members are subschemas (or, in `dependencies`, arrays of names).
     Members(Applied),
-    /// Like `Members`, and its names are patterns.
+    /// Like `Members`, with patterns as names.
     PatternMembers,
     /// A reference.
     Reference,
-    /// A reference that the dynamic scope decides.
+    /// A reference that the dynamic scope resolves.
     DynamicReference,
     /// A regular expression.
     Pattern,
@@ -30,29 +22,22 @@ pub(crate) enum Holds {
     Identifier,
     /// A name that dynamic references look for.
     DynamicAnchor,
-    /// Data, or something that admission does not look into.
+    /// Data, or anything else that admission does not look into.
     Other,
 }
 
-/// What `keyword` holds in any dialect.
+/// Returns what `keyword` holds in any dialect.
 pub(crate) fn holds(keyword: &str) -> Holds {
+    if let Some(row) = subschemas::find(keyword) {
+        return match row.subschemas {
+            Subschemas::Named if keyword == "patternProperties" => Holds::PatternMembers,
+            Subschemas::Named | Subschemas::NamedOrNames => Holds::Members(row.applied),
+            Subschemas::One | Subschemas::List | Subschemas::OneOrList => {
+                Holds::Schemas(row.applied)
+            }
+        };
+    }
     match keyword {
-        "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" => {
-            Holds::Schemas(Applied::InPlace)
-        }
-        "items"
-        | "prefixItems"
-        | "additionalItems"
-        | "unevaluatedItems"
-        | "contains"
-        | "additionalProperties"
-        | "unevaluatedProperties"
-        | "propertyNames" => Holds::Schemas(Applied::ToChild),
-        "contentSchema" => Holds::Schemas(Applied::ByReference),
-        "properties" => Holds::Members(Applied::ToChild),
-        "patternProperties" => Holds::PatternMembers,
-        "dependentSchemas" | "dependencies" => Holds::Members(Applied::InPlace),
-        "$defs" | "definitions" => Holds::Members(Applied::ByReference),
         "$ref" => Holds::Reference,
         "$dynamicRef" | "$recursiveRef" => Holds::DynamicReference,
         "pattern" => Holds::Pattern,

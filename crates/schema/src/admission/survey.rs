@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::{
-    keyword::{Applied, Holds, holds},
+    keyword::{Holds, holds},
     known_dialect,
     reference::{Anchors, Documents, Scope, Target},
     written_bytes,
 };
+use crate::subschemas::Applied;
 use crate::{Limits, Options, Pointer, SchemaError, SchemaErrorKind};
 
 /// A subschema, by its number.

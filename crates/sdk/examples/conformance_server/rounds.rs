@@ -15,7 +15,7 @@ use toolpact::{Answers, Text, ToolError};
 
 use crate::model;
 
-type Outcome = Result<CallToolResponse, ToolError>;
+type Response = Result<CallToolResponse, ToolError>;
 
 /// The tools.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Default for Rounds {
 impl Rounds {
     /// Asks for a name and greets.
     #[tool]
-    fn test_input_required_result_elicitation(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_elicitation(&self, answers: Answers) -> Response {
         match answers.get::<Value>("user_name").and_then(|answer| content(&answer, "name")) {
             Some(name) => text(format!("Hello, {name}!")),
             None => ask(json!({ "user_name": form("What is your name?", "name", "string") }), None),
@@ -44,7 +44,7 @@ impl Rounds {
 
     /// Asks the client's model.
     #[tool]
-    fn test_input_required_result_sampling(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_sampling(&self, answers: Answers) -> Response {
         match answers.get::<Value>("capital_question").and_then(|answer| spoken(&answer)) {
             Some(answer) => text(answer),
             None => ask(
@@ -56,7 +56,7 @@ impl Rounds {
 
     /// Asks for the client's roots.
     #[tool]
-    fn test_input_required_result_list_roots(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_list_roots(&self, answers: Answers) -> Response {
         match answers
             .get::<Value>("client_roots")
             .and_then(|answer| Some(answer.get("roots")?.to_string()))
@@ -68,7 +68,7 @@ impl Rounds {
 
     /// Asks for a confirmation, and for its own state back.
     #[tool]
-    fn test_input_required_result_request_state(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_request_state(&self, answers: Answers) -> Response {
         if self.opened(&answers)?.as_deref() == Some("confirm") {
             return text("state-ok");
         }
@@ -78,7 +78,7 @@ impl Rounds {
 
     /// Asks for three things at once.
     #[tool]
-    fn test_input_required_result_multiple_inputs(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_multiple_inputs(&self, answers: Answers) -> Response {
         let keys = ["user_name", "greeting", "client_roots"];
         let complete = keys.iter().all(|key| answers.get::<Value>(key).is_some());
         if self.opened(&answers)?.is_some() && complete {
@@ -94,7 +94,7 @@ impl Rounds {
 
     /// Asks twice, one after the other.
     #[tool]
-    fn test_input_required_result_multi_round(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_multi_round(&self, answers: Answers) -> Response {
         let first = form("Step 1: What is your name?", "name", "string");
         let second = form("Step 2: What is your favorite color?", "color", "string");
         let step = |key| answers.get::<Value>(key).is_some();
@@ -109,7 +109,7 @@ impl Rounds {
 
     /// Refuses a state that is not its own.
     #[tool]
-    fn test_input_required_result_tampered_state(&self, answers: Answers) -> Outcome {
+    fn test_input_required_result_tampered_state(&self, answers: Answers) -> Response {
         if self.opened(&answers)?.is_some() {
             return text("state-ok");
         }
@@ -122,7 +122,7 @@ impl Rounds {
     fn test_input_required_result_capabilities(
         &self,
         context: RequestContext<RoleServer>,
-    ) -> Outcome {
+    ) -> Response {
         let can = context.client_capabilities().unwrap_or_default();
         let mut requests = json!({});
         if can.sampling.is_some() {
@@ -136,7 +136,7 @@ impl Rounds {
 
     /// Asks on the stream of its own answer.
     #[tool]
-    fn test_streaming_elicitation(&self, answers: Answers) -> Outcome {
+    fn test_streaming_elicitation(&self, answers: Answers) -> Response {
         if answers.get::<Value>("user_name").is_some() {
             return text("done");
         }
@@ -169,12 +169,12 @@ impl Rounds {
 
 /// An answer that is complete.
 #[expect(clippy::unnecessary_wraps, reason = "ends tools that can fail")]
-fn text(text: impl Into<String>) -> Outcome {
+fn text(text: impl Into<String>) -> Response {
     Ok(CallToolResult::success(vec![ContentBlock::text(text)]).into())
 }
 
 /// An answer that asks for more.
-fn ask(requests: Value, state: Option<String>) -> Outcome {
+fn ask(requests: Value, state: Option<String>) -> Response {
     Ok(InputRequiredResult::new(Some(model(requests)?), state).into())
 }
 

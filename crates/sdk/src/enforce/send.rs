@@ -1,8 +1,10 @@
 //! Results in the form for a protocol revision.
 
+use std::borrow::Cow;
+
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Form, ProjectError, Revision, send_result_owned, send_structured};
+use toolpact_contract::{Form, ProjectError, Revision, project_result};
 
 /// Adds a text block with the structured content where a client needs one, and converts the structured content to the
 /// form for `revision`. `form` is the form of the tool's output.
@@ -25,7 +27,7 @@ pub(super) fn send(
             && result.meta.is_none()
             && let Some(value) = result.structured_content.take()
         {
-            let (value, meta) = send_structured(value, form, revision)?;
+            let (value, meta) = form.project_value(value, revision)?;
             result.structured_content = Some(value);
             result.meta = meta.map(MetaObject);
             return Ok(());
@@ -33,9 +35,8 @@ pub(super) fn send(
     }
     let parts = take_parts(result);
     let blocks = result.content.len();
-    let Value::Object(mut sent) = send_result_owned(parts, form, revision)? else {
-        return Ok(());
-    };
+    let sent = project_result(Cow::Owned(parts), form, revision)?.into_owned();
+    let Value::Object(mut sent) = sent else { return Ok(()) };
     result.structured_content = sent.remove("structuredContent");
     if let Some(Value::Object(meta)) = sent.remove("_meta") {
         result.meta = Some(MetaObject(meta));

@@ -4,9 +4,7 @@ use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{
-    Action, Contract, JudgeOptions, Mode, Policy, judge_arguments, judge_result, judge_tools,
-};
+use toolpact_contract::{Action, Contract, JudgeOptions, Mode, Policy, judge_tools};
 
 use super::corpus::accounts_for_all;
 
@@ -155,15 +153,14 @@ fn any_result() -> Result<(), Failed> {
     let contract = Contract::received(tool).map_err(|error| error.to_string())?;
     let result = prop_oneof![value(), object(value()).prop_map(Value::from)];
     run((result, prop::sample::select(&Mode::ALL[..])), |(result, mode)| {
-        for judged in [
-            judge_result(&contract, &result, mode),
-            judge_arguments(&contract, Some(&result), mode),
-        ] {
+        for judged in
+            [contract.judge_result(&result, mode), contract.judge_arguments(Some(&result), mode)]
+        {
             let refused = judged.refusal.is_some();
             prop_assert_eq!(refused, mode == Mode::Enforce && !judged.findings.is_empty());
         }
         if result["isError"] == true && result["content"].is_array() {
-            prop_assert!(judge_result(&contract, &result, mode).findings.is_empty());
+            prop_assert!(contract.judge_result(&result, mode).findings.is_empty());
         }
         Ok(())
     })

@@ -2,9 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{
-    Contract, Outcome, judge_arguments, judge_arguments_within, judge_result, judge_result_within,
-};
+use toolpact_contract::{Contract, Outcome};
 use toolpact_schema::{Limits, Options};
 
 use super::cases::{self, expect};
@@ -31,14 +29,14 @@ fn call(case: &Value) -> Result<(), Failed> {
         .map_err(|error| error.to_string())?;
     let mode = case["mode"].as_str().unwrap_or("enforce").parse().expect("a mode");
     let judged = match case.get("result") {
-        Some(result) => judge_result(&contract, result, mode),
-        None => judge_arguments(&contract, case.get("arguments"), mode),
+        Some(result) => contract.judge_result(result, mode),
+        None => contract.judge_arguments(case.get("arguments"), mode),
     };
     // Within fewer steps it says the same, or nothing.
     for fuel in [0, 100, u64::MAX] {
         let within = match case.get("result") {
-            Some(result) => judge_result_within(&contract, result, mode, fuel),
-            None => judge_arguments_within(&contract, case.get("arguments"), mode, fuel),
+            Some(result) => contract.judge_result_within(result, mode, fuel),
+            None => contract.judge_arguments_within(case.get("arguments"), mode, fuel),
         };
         match within {
             Some(within) if format!("{within:?}") != format!("{judged:?}") => {

@@ -2,9 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{
-    Contract, Finding, JudgeOptions, Mode, Rule, judge_arguments, judge_result, judge_tools, rules,
-};
+use toolpact_contract::{Contract, Finding, JudgeOptions, Mode, Rule, judge_tools, rules};
 
 pub(crate) fn trials() -> Vec<Trial> {
     rules()
@@ -57,8 +55,8 @@ fn judge(rule: &Rule, example: &Value) -> Result<Vec<Finding>, Failed> {
     }
     let contract = Contract::received(tool).map_err(|error| error.to_string())?;
     Ok(match result {
-        Some(result) => judge_result(&contract, result, Mode::Enforce).findings,
-        None => judge_arguments(&contract, arguments, Mode::Enforce).findings,
+        Some(result) => contract.judge_result(result, Mode::Enforce).findings,
+        None => contract.judge_arguments(arguments, Mode::Enforce).findings,
     })
 }
 

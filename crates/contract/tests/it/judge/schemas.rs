@@ -2,8 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{ContractError, InputSchema, OutputSchema};
-use toolpact_schema::Verdict;
+use toolpact_contract::{ContractError, Role, ToolSchema};
 
 use super::cases::{self, expect};
 
@@ -29,7 +28,7 @@ fn run(case: &Value) -> Result<(), Failed> {
 }
 
 fn judge(case: &Value, way: &str) -> Result<(), Failed> {
-    let (wire, validate) = match admit(case, way) {
+    let admitted = match admit(case, way) {
         Ok(admitted) => admitted,
         Err(error) => {
             expect(case, "message", &json!(error.to_string()))?;
@@ -42,10 +41,10 @@ fn judge(case: &Value, way: &str) -> Result<(), Failed> {
     if let Some(error) = case.get("error") {
         return Err(format!("expected {error}, but it was admitted").into());
     }
-    expect(case, "wire", &wire)?;
+    expect(case, "wire", admitted.value())?;
     for (member, valid) in [("valid", true), ("invalid", false)] {
         for value in case[member].as_array().into_iter().flatten() {
-            if validate(value).is_valid() != valid {
+            if admitted.validate(value).is_valid() != valid {
                 return Err(format!("expected {value} to be {member}").into());
             }
         }
@@ -53,22 +52,12 @@ fn judge(case: &Value, way: &str) -> Result<(), Failed> {
     Ok(())
 }
 
-type Admitted = (Value, Box<dyn Fn(&Value) -> Verdict>);
-
-fn admit(case: &Value, way: &str) -> Result<Admitted, ContractError> {
+fn admit(case: &Value, way: &str) -> Result<ToolSchema, ContractError> {
+    let role = if case["side"] == "input" { Role::Input } else { Role::Output };
     let schema = case["schema"].clone();
-    Ok(match (case["side"].as_str(), way) {
-        (Some("input"), "author") => input(InputSchema::authored(schema)?),
-        (Some("input"), _) => input(InputSchema::received(schema)?),
-        (_, "author") => output(OutputSchema::authored(schema)?),
-        _ => output(OutputSchema::received(schema)?),
-    })
-}
-
-fn input(schema: InputSchema) -> Admitted {
-    (schema.value().clone(), Box::new(move |value| schema.validate(value)))
-}
-
-fn output(schema: OutputSchema) -> Admitted {
-    (schema.value().clone(), Box::new(move |value| schema.validate(value)))
+    if way == "author" {
+        ToolSchema::authored(role, schema)
+    } else {
+        ToolSchema::received(role, schema)
+    }
 }

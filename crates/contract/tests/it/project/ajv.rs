@@ -1,5 +1,6 @@
 //! The projected schemas and values of the official suite, read by Ajv as the TypeScript SDK v1 does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use libtest_mimic::{Failed, Trial};
@@ -48,7 +49,7 @@ fn questions(formats: Formats) -> Vec<Question> {
             let valid = example.values.iter().filter(|(_, _, valid)| *valid);
             let values = valid.filter_map(|(_, value, _)| {
                 let result = official::result(value);
-                let sent = project_result(&result, projected.form, &LEGACY).ok()?;
+                let sent = project_result(Cow::Borrowed(&result), projected.form, &LEGACY).ok()?;
                 Some(sent["structuredContent"].clone())
             });
             questions.push(Question {

@@ -3,6 +3,7 @@
 /// A text that is not an instance: where, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {kind}")]
+#[non_exhaustive]
 pub struct InstanceError {
     /// The byte of the text at which parsing stopped.
     pub offset: usize,

@@ -17,7 +17,7 @@ pub(super) const LEAST_NODES: usize = 16;
 /// Stands for the container of the root.
 const NONE: u32 = u32::MAX;
 
-type Outcome<T> = Result<T, InstanceError>;
+type Parsed<T> = Result<T, InstanceError>;
 
 /// The parser of one text.
 ///
@@ -33,7 +33,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str) -> Outcome<Self> {
+    pub(super) fn new(text: &'a str) -> Parsed<Self> {
         let limit = u32::MAX as usize;
         if text.len() > limit {
             let kind = InstanceErrorKind::Length { found: text.len(), limit };
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
         Ok(Self { instance, bytes: text.as_bytes(), at: 0, container: NONE, depth: 0 })
     }
 
-    pub(super) fn parse(mut self) -> Outcome<Instance<'a>> {
+    pub(super) fn parse(mut self) -> Parsed<Instance<'a>> {
         loop {
             let is_open = self.value()?;
             if !is_open && !self.follow()? {
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a value, or the start of one that has others in it; whether a value has to come next.
-    fn value(&mut self) -> Outcome<bool> {
+    fn value(&mut self) -> Parsed<bool> {
         self.space();
         let node = match self.peek() {
             Some(b'"') => self.string()?,
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses what comes after a value; whether that is another one.
-    fn follow(&mut self) -> Outcome<bool> {
+    fn follow(&mut self) -> Parsed<bool> {
         while self.container != NONE {
             self.space();
             let container = &mut self.instance.nodes[self.container as usize];
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
         u32::try_from(self.instance.nodes.len()).unwrap_or(NONE)
     }
 
-    fn open(&mut self, kind: u32) -> Outcome<()> {
+    fn open(&mut self, kind: u32) -> Parsed<()> {
         if self.depth == DEPTH {
             return Err(self.error(InstanceErrorKind::Depth { limit: DEPTH }));
         }
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn close(&mut self) -> Outcome<()> {
+    fn close(&mut self) -> Parsed<()> {
         let place = self.container;
         let end = self.place();
         let node = &mut self.instance.nodes[place as usize];
@@ -184,7 +184,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the name of a member and the colon after it.
-    fn name(&mut self) -> Outcome<()> {
+    fn name(&mut self) -> Parsed<()> {
         if self.peek() != Some(b'"') {
             return Err(self.expected("a member name"));
         }
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
 
     /// Compares the name at `place` with those before it, where they are few; many are compared when the
     /// object is closed.
-    fn check_name(&mut self, place: u32) -> Outcome<()> {
+    fn check_name(&mut self, place: u32) -> Parsed<()> {
         let name = self.instance.string(place).as_bytes();
         let sum = name.first().zip(name.last()).map_or(0, |(first, last)| {
             name.len() + 3 * usize::from(*first) + 11 * usize::from(*last)
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Gives the object at `place`, which has many members, a table of them.
-    fn index(&mut self, place: u32) -> Outcome<()> {
+    fn index(&mut self, place: u32) -> Parsed<()> {
         let Node { a: count, b: end, .. } = self.instance.nodes[place as usize];
         let members = count as usize;
         let mut index = std::mem::take(&mut self.instance.index);
@@ -254,7 +254,7 @@ impl<'a> Parser<'a> {
         self.error(InstanceErrorKind::Duplicate { name })
     }
 
-    fn word(&mut self, word: &'static [u8], kind: u32) -> Outcome<Node> {
+    fn word(&mut self, word: &'static [u8], kind: u32) -> Parsed<Node> {
         if !self.bytes[self.at..].starts_with(word) {
             return Err(self.expected("a value"));
         }
@@ -264,7 +264,7 @@ impl<'a> Parser<'a> {
 
     /// Parses a string whose opening quote is next.
     #[inline]
-    fn string(&mut self) -> Outcome<Node> {
+    fn string(&mut self) -> Parsed<Node> {
         let start = self.at + 1;
         self.at = special(self.bytes, start);
         match self.peek() {
@@ -278,7 +278,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the rest of a string that is written with escapes; it is read up to the first one.
-    fn escaped(&mut self, mut start: usize) -> Outcome<Node> {
+    fn escaped(&mut self, mut start: usize) -> Parsed<Node> {
         let first = self.instance.decoded.len();
         loop {
             match self.peek() {
@@ -299,7 +299,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses an escape, whose backslash is next.
-    fn escape(&mut self) -> Outcome<char> {
+    fn escape(&mut self) -> Parsed<char> {
         self.at += 1;
         let decoded = match self.peek() {
             Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
@@ -316,7 +316,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses `uXXXX`, and the second half where that is one of two.
-    fn unicode(&mut self) -> Outcome<char> {
+    fn unicode(&mut self) -> Parsed<char> {
         let first = self.hex()?;
         let code = if (0xd800..0xdc00).contains(&first) {
             if self.bytes.get(self.at..self.at + 2) != Some(b"\\u") {
@@ -335,7 +335,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses `uXXXX`.
-    fn hex(&mut self) -> Outcome<u32> {
+    fn hex(&mut self) -> Parsed<u32> {
         self.at += 1;
         let mut code = 0;
         for _ in 0..4 {
@@ -347,7 +347,7 @@ impl<'a> Parser<'a> {
         Ok(code)
     }
 
-    fn number(&mut self) -> Outcome<Node> {
+    fn number(&mut self) -> Parsed<Node> {
         let start = self.at;
         let is_negative = self.peek() == Some(b'-');
         self.at += usize::from(is_negative);
@@ -390,7 +390,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses at least one digit.
-    fn digits(&mut self) -> Outcome<()> {
+    fn digits(&mut self) -> Parsed<()> {
         let start = self.at;
         while let Some(b'0'..=b'9') = self.peek() {
             self.at += 1;

@@ -1,0 +1,246 @@
+//! The input and output schema of a tool.
+
+use std::{fmt, sync::Arc};
+
+use serde_json::{Map, Value, json};
+use toolpact_schema::{Options, Schema, Verdict};
+
+use crate::{
+    ContractError, ContractErrorKind, Side,
+    json_type::{kind, show},
+};
+
+/// What a schema of a tool describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The arguments of a call. The root must say `type: "object"`.
+    Input,
+    /// The structured content of a result. Any schema will do, booleans included.
+    Output,
+}
+
+impl Role {
+    /// The member of a tool that holds the schema: `inputSchema` or `outputSchema`.
+    #[must_use]
+    pub const fn member(self) -> &'static str {
+        match self {
+            Self::Input => "inputSchema",
+            Self::Output => "outputSchema",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+        })
+    }
+}
+
+impl From<Role> for Side {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Input => Self::Input,
+            Role::Output => Self::Output,
+        }
+    }
+}
+
+/// The input or output schema of a tool, admitted and compiled.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::{Role, ToolSchema};
+///
+/// // An author may omit the root `type` of an input schema. On the wire it is required.
+/// let schema = json!({ "properties": { "city": { "type": "string" } }, "required": ["city"] });
+/// let input = ToolSchema::authored(Role::Input, schema.clone())?;
+/// assert_eq!(input.value()["type"], "object");
+/// assert!(input.validate(&json!({ "city": "Bern" })).is_valid());
+/// assert_eq!(
+///     ToolSchema::received(Role::Input, schema).unwrap_err().to_string(),
+///     "input schema #: expected `type: \"object\"` at the root, found none"
+/// );
+///
+/// // An output schema may describe any value.
+/// let hours = json!({ "type": "array", "items": { "type": "integer" } });
+/// let output = ToolSchema::authored(Role::Output, hours)?;
+/// assert!(output.validate(&json!([9, 10])).is_valid());
+///
+/// // Booleans go on the wire as objects.
+/// assert_eq!(*ToolSchema::authored(Role::Output, json!(true))?.value(), json!({}));
+/// # Ok::<(), toolpact_contract::ContractError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolSchema {
+    role: Role,
+    value: Arc<Value>,
+    schema: Schema,
+}
+
+impl ToolSchema {
+    /// Compiles the schema of a tool's author, and completes a missing root `type`.
+    ///
+    /// An input schema gets `type: "object"`. So does an output schema that has `properties` and no other keyword
+    /// that decides what its root allows.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the root is not allowed for `role`, or if the schema is not admitted ([`Schema::compile`]).
+    pub fn authored(role: Role, schema: Value) -> Result<Self, ContractError> {
+        Self::authored_with(role, schema, &Options::default())
+    }
+
+    /// The same as [`ToolSchema::authored`], with other options.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`ToolSchema::authored`].
+    pub fn authored_with(
+        role: Role,
+        mut schema: Value,
+        options: &Options,
+    ) -> Result<Self, ContractError> {
+        if let Value::Object(map) = &mut schema {
+            complete(role, map);
+        }
+        Self::received_with(role, schema, options)
+    }
+
+    /// Compiles a schema from the wire. Adds nothing, but replaces a boolean output schema with the object that means
+    /// the same.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`ToolSchema::authored`]; also fails if the root of an input schema has no `type`.
+    pub fn received(role: Role, schema: Value) -> Result<Self, ContractError> {
+        Self::received_with(role, schema, &Options::default())
+    }
+
+    /// The same as [`ToolSchema::received`], with other options.
+    ///
+    /// # Errors
+    ///
+    /// The same as [`ToolSchema::received`].
+    pub fn received_with(
+        role: Role,
+        schema: Value,
+        options: &Options,
+    ) -> Result<Self, ContractError> {
+        let schema = match role {
+            Role::Input => check_input_root(schema)?,
+            Role::Output => write_as_object(schema)?,
+        };
+        let compiled =
+            options.compile(&schema).map_err(|error| ContractError::schema(role, error))?;
+        Ok(Self { role, value: Arc::new(schema), schema: compiled })
+    }
+
+    /// What the schema describes.
+    #[must_use]
+    pub const fn role(&self) -> Role {
+        self.role
+    }
+
+    /// The schema in its natural shape.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The compiled schema.
+    #[must_use]
+    pub const fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Validates arguments, or structured content in its natural shape.
+    pub fn validate(&self, value: &Value) -> Verdict {
+        self.schema.validate(value)
+    }
+}
+
+fn check_input_root(schema: Value) -> Result<Value, ContractError> {
+    let refuse = |kind| ContractError::root(Role::Input, kind);
+    let Value::Object(map) = &schema else {
+        return Err(refuse(ContractErrorKind::InputRoot { found: kind(&schema) }));
+    };
+    if map.get("type").and_then(Value::as_str) != Some("object") {
+        let found = map.get("type").map_or_else(|| "none".to_owned(), show);
+        let mut error = refuse(ContractErrorKind::InputType { found });
+        if map.contains_key("type") {
+            error.pointer.push("type");
+        }
+        return Err(error);
+    }
+    Ok(schema)
+}
+
+/// Replaces a boolean output schema with the object that means the same.
+fn write_as_object(schema: Value) -> Result<Value, ContractError> {
+    match schema {
+        Value::Bool(true) => Ok(json!({})),
+        Value::Bool(false) => Ok(json!({ "not": {} })),
+        Value::Object(_) => Ok(schema),
+        other => {
+            let kind = ContractErrorKind::OutputRoot { found: kind(&other) };
+            Err(ContractError::root(Role::Output, kind))
+        }
+    }
+}
+
+/// Keywords other than `properties` that decide what the root allows. Beside one of them `type: "object"` would change
+/// the schema.
+const DECIDING: [&str; 34] = [
+    "type",
+    "$ref",
+    "$dynamicRef",
+    "$recursiveRef",
+    "oneOf",
+    "anyOf",
+    "allOf",
+    "not",
+    "if",
+    "const",
+    "enum",
+    // An author who writes one of these expects values other than objects.
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "contentSchema",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "nullable",
+];
+
+/// Adds a missing root `type`.
+pub(crate) fn complete(role: Role, schema: &mut Map<String, Value>) {
+    let is_object = match role {
+        Role::Input => !schema.contains_key("type"),
+        Role::Output => {
+            let is_decided = DECIDING.iter().any(|keyword| schema.contains_key(*keyword));
+            schema.contains_key("properties") && !is_decided
+        }
+    };
+    if is_object {
+        schema.shift_insert(0, "type".to_owned(), Value::from("object"));
+    }
+}
