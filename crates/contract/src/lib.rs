@@ -92,6 +92,7 @@
 //! # Ok::<(), toolpact_contract::ProjectError>(())
 //! ```
 
+mod arguments;
 mod contract;
 mod error;
 mod finding;
@@ -105,6 +106,7 @@ mod structured;
 mod subschemas;
 mod tool_schema;
 
+pub use arguments::{ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs};
 pub use contract::{Contract, Digest};
 pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};

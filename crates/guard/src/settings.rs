@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use toolpact_contract::{Mode, Policy};
+use toolpact_contract::{Mode, Policy, Repairs};
 
 /// What a guard does with the messages of a server.
 ///
@@ -12,7 +12,7 @@ use toolpact_contract::{Mode, Policy};
 /// use toolpact_guard::Settings;
 ///
 /// let mut settings = Settings::default();
-/// assert_eq!(settings.arguments, Mode::Enforce);
+/// assert_eq!(settings.arguments, Mode::Repair);
 /// settings.results = Mode::Enforce;
 /// assert!(settings.is_inspecting());
 /// assert!(!Settings::off().is_inspecting());
@@ -24,6 +24,8 @@ pub struct Settings {
     pub tools: Option<Policy>,
     /// What to do with invalid arguments.
     pub arguments: Mode,
+    /// The repairs of arguments under [`Mode::Repair`].
+    pub repairs: Repairs,
     /// What to do with invalid results.
     pub results: Mode,
     /// Whether to give tools and results the shape that the client's protocol revision can carry.
@@ -62,7 +64,8 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             tools: Some(Policy::Repair),
-            arguments: Mode::Enforce,
+            arguments: Mode::Repair,
+            repairs: Repairs::default(),
             results: Mode::Warn,
             project: true,
             schema: toolpact_schema::Options::default(),

@@ -121,6 +121,12 @@ impl Schema {
         &self.0.source
     }
 
+    /// The limits that the schema was compiled with.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.0.options.limits
+    }
+
     /// Whether `instance` is valid; `false` when that was not decided.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {

@@ -10,15 +10,35 @@ use super::{
     options::Mode,
 };
 use crate::{
-    Contract, Side,
+    Action, ArgumentTerms, Contract, RepairedArguments, Side,
+    arguments::{OutOfFuel, Repaired, repair},
     rules::{arguments_invalid::ARGUMENTS_INVALID, arguments_unfinished::ARGUMENTS_UNFINISHED},
 };
+
+/// The most repairs of one call that are reported.
+const MAX_FINDINGS: usize = 16;
 
 impl Contract {
     /// Checks the arguments of a call against the input schema. Absent or `null` arguments count as `{}`.
     ///
     /// Under [`Mode::Enforce`], invalid arguments give a tool error that lists the violations, up to the limit. So does
-    /// a check that a limit ended. Under [`Mode::Warn`], both give findings only.
+    /// a check that a limit ended. Under [`Mode::Warn`], both give findings only. Under [`Mode::Repair`], arguments that
+    /// can only mean one thing are repaired first:
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{Contract, Mode};
+    ///
+    /// let contract = Contract::received(json!({
+    ///     "name": "forecast",
+    ///     "inputSchema": { "type": "object", "properties": { "hours": { "type": "integer" } } }
+    /// }))?;
+    /// let judged = contract.judge_arguments(Some(&json!({ "hours": "24" })), Mode::Repair);
+    /// assert_eq!(judged.repaired.unwrap().arguments, json!({ "hours": 24 }));
+    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// ```
+    ///
+    /// Arguments that mean nothing else are refused:
     ///
     /// ```
     /// use serde_json::json;
@@ -38,11 +58,22 @@ impl Contract {
     /// );
     /// # Ok::<(), toolpact_contract::ContractError>(())
     /// ```
-    pub fn judge_arguments(&self, arguments: Option<&Value>, mode: Mode) -> JudgedCall {
-        if mode == Mode::Off {
+    pub fn judge_arguments(
+        &self,
+        arguments: Option<&Value>,
+        terms: impl Into<ArgumentTerms>,
+    ) -> JudgedCall {
+        let schema = self.input().schema();
+        let fuel = schema.limits().fuel;
+        let arguments = or_empty(arguments);
+        let terms = terms.into();
+        if terms.mode == Mode::Off {
             return JudgedCall::new(Outcome::NotJudged);
         }
-        self.conclude_arguments(self.input().schema().measure(or_empty(arguments)), mode)
+        let measured = schema.measure(arguments);
+        self.repair_arguments(arguments, &measured, terms, fuel)
+            .unwrap_or_default()
+            .unwrap_or_else(|| self.conclude_arguments(measured, terms.mode))
     }
 
     /// The same as [`Contract::judge_arguments`], but returns `None` if validation needs more than `fuel`. See
@@ -51,14 +82,45 @@ impl Contract {
     pub fn judge_arguments_within(
         &self,
         arguments: Option<&Value>,
-        mode: Mode,
+        terms: impl Into<ArgumentTerms>,
         fuel: u64,
     ) -> Option<JudgedCall> {
-        if mode == Mode::Off {
+        let arguments = or_empty(arguments);
+        let terms = terms.into();
+        if terms.mode == Mode::Off {
             return Some(JudgedCall::new(Outcome::NotJudged));
         }
-        let measured = self.input().schema().measure_within(or_empty(arguments), fuel);
-        (!is_out_of(fuel, &measured)).then(|| self.conclude_arguments(measured, mode))
+        let measured = self.input().schema().measure_within(arguments, fuel);
+        if is_out_of(fuel, &measured) {
+            return None;
+        }
+        let repaired = self.repair_arguments(arguments, &measured, terms, fuel).ok()?;
+        Some(repaired.unwrap_or_else(|| self.conclude_arguments(measured, terms.mode)))
+    }
+
+    /// Repairs invalid arguments if `terms` ask for it. Returns `None` if they are not to be repaired or cannot be,
+    /// and an error if that was not decided within `fuel`.
+    fn repair_arguments(
+        &self,
+        arguments: &Value,
+        measured: &Measured,
+        terms: ArgumentTerms,
+        fuel: u64,
+    ) -> Result<Option<JudgedCall>, OutOfFuel> {
+        let (Mode::Repair, Verdict::Invalid(violations)) = (terms.mode, &measured.verdict) else {
+            return Ok(None);
+        };
+        let left = fuel.saturating_sub(measured.fuel);
+        let repaired = repair(self.input().schema(), arguments, violations, terms.repairs, left)?;
+        let Some(Repaired { arguments, changes, fuel }) = repaired else { return Ok(None) };
+        let findings = changes.iter().take(MAX_FINDINGS).map(|change| {
+            change.finding().tool(self.name()).side(Side::Arguments).action(Action::Repaired)
+        });
+        Ok(Some(JudgedCall {
+            findings: findings.collect(),
+            repaired: Some(RepairedArguments { arguments, changes }),
+            ..JudgedCall::new(Outcome::Repaired).with_fuel(measured.fuel + fuel)
+        }))
     }
 
     fn conclude_arguments(

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use toolpact_schema::{Measured, Unfinished, Verdict};
 
 use super::options::Mode;
-use crate::{Action, Finding, Severity, Side};
+use crate::{Action, Finding, RepairedArguments, Severity, Side};
 
 /// The arguments or the result of a call after judgement.
 #[derive(Clone, Debug)]
@@ -17,6 +17,8 @@ pub struct JudgedCall {
     pub findings: Vec<Finding>,
     /// The tool error to answer with, instead of calling the tool or returning its result.
     pub refusal: Option<Map<String, Value>>,
+    /// The arguments to call the tool with, if [`Mode::Repair`] changed them.
+    pub repaired: Option<RepairedArguments>,
     /// The fuel that validation took.
     pub fuel: u64,
 }
@@ -24,7 +26,7 @@ pub struct JudgedCall {
 impl JudgedCall {
     /// Makes a judgement without findings, refusal or fuel.
     pub const fn new(outcome: Outcome) -> Self {
-        Self { outcome, findings: Vec::new(), refusal: None, fuel: 0 }
+        Self { outcome, findings: Vec::new(), refusal: None, repaired: None, fuel: 0 }
     }
 
     /// Makes the judgement of a call that is not valid. `text` is for the tool error that [`Mode::Enforce`] asks for.
@@ -34,7 +36,7 @@ impl JudgedCall {
         side: Side,
         mode: Mode,
     ) -> Self {
-        let refusal = (mode == Mode::Enforce).then(|| tool_error(text));
+        let refusal = mode.refuses().then(|| tool_error(text));
         for finding in &mut findings {
             finding.tool = Some(tool.to_owned());
             finding.side = Some(side);
@@ -44,7 +46,7 @@ impl JudgedCall {
                 finding.severity = Severity::Warning;
             }
         }
-        Self { outcome, findings, refusal, fuel: 0 }
+        Self { outcome, findings, refusal, repaired: None, fuel: 0 }
     }
 
     pub(super) const fn with_fuel(mut self, fuel: u64) -> Self {
@@ -75,6 +77,8 @@ pub enum Outcome {
     NotJudged,
     /// The call keeps the contract.
     Valid,
+    /// The arguments broke the contract and were repaired.
+    Repaired,
     /// The call breaks the contract.
     Invalid,
     /// A limit ended the check. Never treat this as valid.

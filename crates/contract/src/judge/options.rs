@@ -56,13 +56,22 @@ pub enum Mode {
     Off,
     /// It passes and is reported.
     Warn,
+    /// Arguments that can only mean one thing are repaired; others are answered with a tool error. For results this is
+    /// the same as [`Mode::Enforce`].
+    Repair,
     /// A tool error takes its place.
     Enforce,
 }
 
 impl Mode {
     /// All modes.
-    pub const ALL: [Self; 3] = [Self::Off, Self::Warn, Self::Enforce];
+    pub const ALL: [Self; 4] = [Self::Off, Self::Warn, Self::Repair, Self::Enforce];
+
+    /// Whether a call that breaks the contract is answered with a tool error.
+    #[must_use]
+    pub const fn refuses(self) -> bool {
+        matches!(self, Self::Repair | Self::Enforce)
+    }
 }
 
 impl fmt::Display for Mode {
@@ -70,6 +79,7 @@ impl fmt::Display for Mode {
         f.write_str(match self {
             Self::Off => "off",
             Self::Warn => "warn",
+            Self::Repair => "repair",
             Self::Enforce => "enforce",
         })
     }

@@ -111,6 +111,7 @@ registry! {
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let mut all: Vec<&Rule> = JUDGING.to_vec();
     all.extend(crate::repair::IDIOMS.iter().map(|idiom| idiom.rule));
+    all.extend(crate::arguments::REPAIRS.iter().map(|repair| repair.rule));
     all.sort_by_key(|rule| rule.id);
     all.into_iter()
 }

@@ -1,6 +1,7 @@
 //! A server as a child process that never outlives its guard.
 
 mod launch;
+mod stderr;
 mod watchdog;
 
 use std::ffi::OsString;
@@ -13,6 +14,7 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 pub use self::launch::Launch;
+use self::stderr::Stderr;
 pub use self::watchdog::Watchdog;
 #[cfg(unix)]
 pub use self::watchdog::watch;
@@ -44,12 +46,17 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Child {
     child: Box<dyn ChildWrapper>,
+    stderr: Option<Stderr>,
 }
 
 impl Child {
-    /// Starts `program`; its standard error is that of this process.
+    /// Starts `program`. What it writes to standard error is copied to that of this process.
     ///
     /// Fails where the program is not found or may not be run.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a `tokio` runtime.
     pub fn start(program: &OsString, arguments: &[OsString]) -> Result<Self, StartError> {
         let mut command = Command::new(program);
         command.args(arguments);
@@ -59,15 +66,16 @@ impl Child {
     /// Starts `command` like [`Child::start`] does.
     pub(crate) fn launch(mut command: Command) -> Result<Self, StartError> {
         let program = command.as_std().get_program().to_string_lossy().into_owned();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut wrap = CommandWrap::from(command);
         wrap.wrap(KillOnDrop);
         #[cfg(unix)]
         wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
         wrap.wrap(process_wrap::tokio::JobObject);
-        let child = wrap.spawn().map_err(|source| StartError::Start { program, source })?;
-        Ok(Self { child })
+        let mut child = wrap.spawn().map_err(|source| StartError::Start { program, source })?;
+        let stderr = child.stderr().take().map(Stderr::copy);
+        Ok(Self { child, stderr })
     }
 
     /// The id of its process group, which is that of the process.
@@ -81,14 +89,26 @@ impl Child {
         Some((self.child.stdout().take()?, self.child.stdin().take()?))
     }
 
-    /// Waits for its end.
+    /// Waits for its end, and for what it wrote to standard error.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait().await
+        let status = self.child.wait().await;
+        if let Some(stderr) = &mut self.stderr {
+            stderr.finish().await;
+        }
+        status
+    }
+
+    /// How it ended, for an error or the log: its exit status and its last line on standard error.
+    pub(crate) fn describe_end(&self, status: ExitStatus) -> String {
+        match self.stderr.as_ref().and_then(Stderr::last_line) {
+            Some(line) => format!("{status}; its last line on stderr: {line}"),
+            None => status.to_string(),
+        }
     }
 
     /// Lets the server end by itself, then asks it to, then ends it.
     pub(crate) async fn end(&mut self) -> io::Result<ExitStatus> {
-        if let Ok(status) = timeout(PATIENCE, self.child.wait()).await {
+        if let Ok(status) = timeout(PATIENCE, self.wait()).await {
             self.sweep();
             return status;
         }
@@ -101,7 +121,7 @@ impl Child {
         let _ = self.child.signal(signal);
         #[cfg(not(unix))]
         let _ = signal;
-        let Ok(status) = timeout(PATIENCE, self.child.wait()).await else {
+        let Ok(status) = timeout(PATIENCE, self.wait()).await else {
             return self.kill().await;
         };
         self.sweep();
@@ -111,7 +131,7 @@ impl Child {
     /// Kills it.
     pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
         self.child.start_kill()?;
-        let status = self.child.wait().await;
+        let status = self.wait().await;
         self.sweep();
         status
     }

@@ -24,10 +24,16 @@ pub struct Terms {
     #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", hide_possible_values = true))]
     pub tools: Option<PolicyName>,
 
-    /// What becomes of wrong arguments: `off` does not look, `warn` reports, `enforce` answers with a
-    /// tool error that a model can act on (enforce unless set)
+    /// What to do with invalid arguments: `off` forwards them unchecked, `warn` reports them, `repair`
+    /// fixes what can only mean one thing and refuses the rest, `enforce` answers with a tool error
+    /// that a model can act on (repair unless set)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
-    pub arguments: Option<ModeName>,
+    pub arguments: Option<ArgumentsModeName>,
+
+    /// Also apply this repair of arguments, which is off unless asked for; may be repeated:
+    /// `arguments-misspelt-property` or `arguments-undeclared-property`
+    #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
+    pub also_repair: Vec<RepairName>,
 
     /// What becomes of wrong results: `off` does not look, `warn` reports, `enforce` withholds them
     /// (warn unless set)
@@ -63,9 +69,9 @@ pub struct Terms {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct ToolTerms {
-    /// What becomes of wrong arguments.
-    pub arguments: Option<ModeName>,
-    /// What becomes of wrong results.
+    /// What to do with invalid arguments.
+    pub arguments: Option<ArgumentsModeName>,
+    /// What to do with invalid results.
     pub results: Option<ModeName>,
     /// Whether clients do not get the tool, nor may call it.
     pub hide: bool,
@@ -86,7 +92,45 @@ pub enum PolicyName {
     Reject,
 }
 
-/// What becomes of wrong arguments and results.
+/// What to do with invalid arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum ArgumentsModeName {
+    /// Nothing is checked.
+    Off,
+    /// They pass and are reported.
+    Warn,
+    /// What can only mean one thing is repaired; the rest is answered with a tool error.
+    Repair,
+    /// They are answered with a tool error.
+    Enforce,
+}
+
+/// A repair of arguments that is off unless asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum RepairName {
+    /// A misspelt property gets its declared name.
+    #[serde(rename = "arguments-misspelt-property")]
+    #[cfg_attr(feature = "clap", value(name = "arguments-misspelt-property"))]
+    MisspeltProperty,
+    /// Properties that the schema does not allow are left out.
+    #[serde(rename = "arguments-undeclared-property")]
+    #[cfg_attr(feature = "clap", value(name = "arguments-undeclared-property"))]
+    UndeclaredProperty,
+}
+
+impl RepairName {
+    const fn rule(self) -> &'static str {
+        match self {
+            Self::MisspeltProperty => "arguments-misspelt-property",
+            Self::UndeclaredProperty => "arguments-undeclared-property",
+        }
+    }
+}
+
+/// What to do with invalid results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -139,6 +183,17 @@ impl From<ModeName> for Mode {
     }
 }
 
+impl From<ArgumentsModeName> for Mode {
+    fn from(name: ArgumentsModeName) -> Self {
+        match name {
+            ArgumentsModeName::Off => Self::Off,
+            ArgumentsModeName::Warn => Self::Warn,
+            ArgumentsModeName::Repair => Self::Repair,
+            ArgumentsModeName::Enforce => Self::Enforce,
+        }
+    }
+}
+
 impl From<PolicyName> for Option<Policy> {
     fn from(name: PolicyName) -> Self {
         match name {
@@ -173,6 +228,12 @@ impl Terms {
         }
         if let Some(mode) = self.arguments {
             settings.arguments = mode.into();
+        }
+        for repair in &self.also_repair {
+            // The names are those of repairs.
+            if let Ok(repairs) = settings.repairs.also(repair.rule()) {
+                settings.repairs = repairs;
+            }
         }
         if let Some(mode) = self.results {
             settings.results = mode.into();

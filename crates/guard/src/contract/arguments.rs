@@ -2,18 +2,29 @@
 
 use std::time::Instant;
 
-use toolpact_contract::{Contract, Mode, Outcome, Revision, Side};
+use toolpact_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
 use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::{refusal_text, unchecked};
+use crate::json::change::change_text;
 use crate::json::strict;
 use crate::message::INLINE_BYTES;
 use crate::server::{GuardedServer, Rules};
 use crate::status::Check;
 
-/// Checks `arguments` against `contract`: the tool error to answer the call with, as JSON, or `None`
-/// where the call goes on.
+/// What becomes of a call after its arguments were checked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CheckedArguments {
+    /// The call goes on as it is.
+    Pass,
+    /// The call goes on with these arguments, as JSON.
+    Repaired(String),
+    /// The call is answered with this tool error, as JSON.
+    Refused(String),
+}
+
+/// Checks `arguments` against `contract`.
 pub(crate) fn check_arguments(
     server: &GuardedServer,
     rules: &Rules,
@@ -21,11 +32,11 @@ pub(crate) fn check_arguments(
     arguments: Option<&str>,
     revision: &Revision,
     budget: &mut Budget,
-) -> Result<Option<String>, OutOfBudget> {
+) -> Result<CheckedArguments, OutOfBudget> {
     let name = contract.name();
     let mode = rules.settings.arguments_mode(name);
     if mode == Mode::Off {
-        return Ok(None);
+        return Ok(CheckedArguments::Pass);
     }
     let text = arguments.unwrap_or("{}");
     if budget.is_inline && text.len() > INLINE_BYTES {
@@ -46,17 +57,18 @@ pub(crate) fn check_arguments(
     {
         budget.spend(spent);
         record(Outcome::Valid, spent);
-        return Ok(None);
+        return Ok(CheckedArguments::Pass);
     }
-    let judged = if value_bytes(text) > budget.memory {
+    let terms = ArgumentTerms::from(mode).repairs(rules.settings.repairs);
+    let mut judged = if value_bytes(text) > budget.memory {
         let reason = "they are not valid, or too large to be checked in the memory of the guard";
         unchecked("arguments-unfinished", "arguments for", name, reason, mode)
     } else {
         let value = arguments.map(strict::parse).transpose();
         match (value, budget.fuel) {
-            (Ok(value), None) => contract.judge_arguments(value.as_ref(), mode),
+            (Ok(value), None) => contract.judge_arguments(value.as_ref(), terms),
             (Ok(value), Some(fuel)) => {
-                contract.judge_arguments_within(value.as_ref(), mode, fuel).ok_or(OutOfBudget)?
+                contract.judge_arguments_within(value.as_ref(), terms, fuel).ok_or(OutOfBudget)?
             }
             (Err(error), _) => {
                 let reason = format!("cannot parse them: {error}");
@@ -65,7 +77,27 @@ pub(crate) fn check_arguments(
         }
     };
     budget.spend(judged.fuel);
+    let mut repaired = None;
+    if let Some(repair) = judged.repaired.take() {
+        repaired = change_text(text, &repair.changes).filter(|text| is_valid(contract, text));
+        if repaired.is_none() {
+            let reason = "their text could not be repaired";
+            judged = unchecked("arguments-unfinished", "arguments for", name, reason, mode);
+        }
+    }
     record(judged.outcome, judged.fuel);
     server.report_call(judged.findings, &rules.settings);
-    Ok(judged.refusal.map(|refusal| refusal_text(refusal, revision)))
+    Ok(match (judged.refusal, repaired) {
+        (Some(refusal), _) => CheckedArguments::Refused(refusal_text(refusal, revision)),
+        (None, Some(text)) => CheckedArguments::Repaired(text),
+        (None, None) => CheckedArguments::Pass,
+    })
+}
+
+/// Whether `text`, which leaves in place of what was repaired, is valid itself.
+fn is_valid(contract: &Contract, text: &str) -> bool {
+    let schema = contract.input().schema();
+    Instance::parse(text).is_ok_and(|instance| {
+        instance.is_object() && schema.accepts(&instance, schema.limits().fuel).is_some()
+    })
 }

@@ -27,7 +27,8 @@ fn unchecked(id: &str, what: &str, tool: &str, reason: &str, mode: Mode) -> Judg
     {
         findings.push(rule.finding(reason).tool(tool));
     }
-    let refusal = (mode == Mode::Enforce)
+    let refusal = mode
+        .refuses()
         .then(|| tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));
     let mut judged = JudgedCall::new(Outcome::Unfinished);
     judged.findings = findings;

@@ -14,11 +14,13 @@ use super::{
     Action, AskId, Conversation, Destination, JobPurpose, Link, OWN_ID, PageRequest, StreamId,
     Ticket,
 };
+use crate::contract::arguments::CheckedArguments;
 use crate::contract::budget::Budget;
 use crate::contract::catalog::Catalog;
 use crate::contract::list::CheckedPage;
 use crate::contract::refusal_text;
 use crate::event::Event;
+use crate::json::edit::{Misfit, Span, apply};
 use crate::message::Id;
 
 /// The most pages that are requested.
@@ -40,23 +42,31 @@ pub(super) struct WaitingCall {
     pub(super) arguments: Option<ByteString>,
     pub(super) meta: Option<String>,
     pub(super) revision: Revision,
-    /// What the server gets if the call passes.
-    pub(super) sent: PartFate,
+    /// The message that the call is a part of, and where in it the call stands.
+    pub(super) text: ByteString,
+    pub(super) span: Span,
+    /// What changes in the text of the call on its way to the server.
+    pub(super) edits: Vec<(Span, String)>,
 }
 
 impl WaitingCall {
-    /// What the server gets if the call passes.
-    pub(super) fn sent_fate(&self) -> PartFate {
-        match &self.sent {
-            PartFate::Edited(text) => PartFate::Edited(text.clone()),
-            _ => PartFate::Same,
+    /// What the server gets if the call passes, with `arguments` in place of its own if they were repaired.
+    pub(super) fn to_send(&self, arguments: Option<String>) -> Result<PartFate, Misfit> {
+        let mut edits = self.edits.clone();
+        if let Some(new) = arguments {
+            let old = self.arguments.as_deref().ok_or(Misfit)?;
+            edits.push((Span::of(&self.text, old).ok_or(Misfit)?, new));
         }
+        if edits.is_empty() {
+            return Ok(PartFate::Same);
+        }
+        apply(&self.text, self.span, edits).map(PartFate::Edited)
     }
 
     /// The tool error for a call that could not be checked.
-    pub(super) fn failure(&self, reason: &str) -> String {
+    pub(super) fn failure(&self, reason: &str) -> CheckedArguments {
         let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
-        refusal_text(tool_error(text), &self.revision)
+        CheckedArguments::Refused(refusal_text(tool_error(text), &self.revision))
     }
 }
 

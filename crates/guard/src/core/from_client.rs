@@ -10,11 +10,11 @@ use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
 use super::{Conversation, Destination, JobPurpose, Link, OWN_ID, StreamId, Ticket};
-use crate::contract::arguments::check_arguments;
+use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
 use crate::event::Event;
-use crate::json::edit::{Span, apply};
+use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
     CallParams, Envelope, Id, Kind, ListParams, Message, Method, Task, Unreadable, cancelled_id,
     code, progress, response,
@@ -178,41 +178,37 @@ impl Conversation {
             self.refuse(part.stream, Some(id), code::REQUEST, &text);
             return PartFate::Dropped;
         }
-        let sent = if edits.is_empty() {
-            PartFate::Same
-        } else {
-            match apply(part.text, part.envelope.span, edits) {
+        let Some((params, revision)) = call else {
+            if edits.is_empty() {
+                return PartFate::Same;
+            }
+            return match apply(part.text, part.envelope.span, edits) {
                 Ok(text) => PartFate::Edited(text),
-                Err(_) => {
-                    self.pending.remove(&key);
-                    self.refuse(
-                        part.stream,
-                        Some(id),
-                        code::INTERNAL,
-                        "could not edit the request",
-                    );
-                    return PartFate::Dropped;
-                }
-            }
+                Err(Misfit) => self.refuse_edit(part.stream, &key, id),
+            };
         };
-        match call {
-            None => sent,
-            Some((params, revision)) => {
-                let call = WaitingCall {
-                    ticket: part.ticket,
-                    index: part.index,
-                    stream: part.stream,
-                    key,
-                    id: id.clone(),
-                    name: params.name.into_owned(),
-                    arguments: params.arguments.map(|it| part.text.slice_ref(it)),
-                    meta: params.meta.map(str::to_owned),
-                    revision,
-                    sent,
-                };
-                self.decide_call(call, rules, budget, now)
-            }
-        }
+        let call = WaitingCall {
+            ticket: part.ticket,
+            index: part.index,
+            stream: part.stream,
+            key,
+            id: id.clone(),
+            name: params.name.into_owned(),
+            arguments: params.arguments.map(|it| part.text.slice_ref(it)),
+            meta: params.meta.map(str::to_owned),
+            revision,
+            text: part.text.clone(),
+            span: part.envelope.span,
+            edits,
+        };
+        self.decide_call(call, rules, budget, now)
+    }
+
+    /// Refuses a request whose text does not take the changes that it needs.
+    fn refuse_edit(&mut self, stream: StreamId, key: &Key, id: &Id) -> PartFate {
+        self.pending.remove(key);
+        self.refuse(stream, Some(id), code::INTERNAL, "could not edit the request");
+        PartFate::Dropped
     }
 
     /// Replaces the id and the progress token of a request where the link needs that.
@@ -280,17 +276,17 @@ impl Conversation {
                 return PartFate::Waiting;
             }
         };
-        let refusal = match &tool {
+        let checked = match &tool {
             Some(Tool::Offered { contract, .. })
                 if rules.settings.arguments_mode(contract.name()) != Mode::Off =>
             {
                 let arguments = call.arguments.as_deref();
                 check_arguments(&self.server, rules, contract, arguments, &call.revision, budget)
             }
-            _ => Ok(None),
+            _ => Ok(CheckedArguments::Pass),
         };
-        match (refusal, &tool) {
-            (Ok(refusal), _) => self.conclude(&call, tool, refusal),
+        match (checked, &tool) {
+            (Ok(checked), _) => self.conclude(&call, tool, checked),
             (Err(OutOfBudget), Some(Tool::Offered { contract, .. })) => {
                 let check = Check::Arguments {
                     contract: contract.clone(),
@@ -310,9 +306,9 @@ impl Conversation {
         &mut self,
         call: &WaitingCall,
         tool: Option<Tool>,
-        refusal: Option<String>,
+        checked: CheckedArguments,
     ) {
-        let fate = self.conclude(call, tool, refusal);
+        let fate = self.conclude(call, tool, checked);
         self.settle(call.ticket, call.index, fate);
     }
 
@@ -321,7 +317,7 @@ impl Conversation {
         &mut self,
         call: &WaitingCall,
         tool: Option<Tool>,
-        refusal: Option<String>,
+        checked: CheckedArguments,
     ) -> PartFate {
         // Names of unknown tools are anybody's, and are not counted one by one.
         let name = if tool.is_some() { call.name.as_str() } else { OTHER };
@@ -333,15 +329,22 @@ impl Conversation {
             self.refuse(call.stream, Some(&call.id), code::PARAMS, &text);
             return PartFate::Dropped;
         }
-        if let Some(refusal) = refusal {
-            self.pending.remove(&call.key);
-            let answer = response(&call.id, &refusal);
-            self.send(Destination::Answer(call.stream), None, answer);
-            return PartFate::Dropped;
-        }
+        let repaired = match checked {
+            CheckedArguments::Pass => None,
+            CheckedArguments::Repaired(arguments) => Some(arguments),
+            CheckedArguments::Refused(refusal) => {
+                self.pending.remove(&call.key);
+                let answer = response(&call.id, &refusal);
+                self.send(Destination::Answer(call.stream), None, answer);
+                return PartFate::Dropped;
+            }
+        };
         pending.is_held = false;
         pending.purpose = Purpose::Call { tool, revision: call.revision.clone() };
-        call.sent_fate()
+        match call.to_send(repaired) {
+            Ok(fate) => fate,
+            Err(Misfit) => self.refuse_edit(call.stream, &call.key, &call.id),
+        }
     }
 
     /// Handles `notifications/cancelled`.

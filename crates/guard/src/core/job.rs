@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytestring::ByteString;
 use toolpact_contract::{Contract, Revision};
 
-use crate::contract::arguments::check_arguments;
+use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::contract::list::{CheckedPage, PageCheck};
@@ -38,8 +38,7 @@ pub(super) enum Check {
 /// What a job came to.
 #[derive(Debug)]
 pub(crate) enum JobOutcome {
-    /// The tool error to answer the call with, as JSON; `None` lets the call pass.
-    Arguments(Option<String>),
+    Arguments(CheckedArguments),
     Result(CheckedResult),
     Page(CheckedPage),
     /// The check could not be run to its end.
@@ -77,9 +76,9 @@ impl Job {
         Ok(match &self.check {
             Check::Arguments { contract, arguments, revision } => {
                 let text = arguments.as_deref();
-                let refusal =
+                let checked =
                     check_arguments(server, rules, contract, text, revision, &mut budget)?;
-                JobOutcome::Arguments(refusal)
+                JobOutcome::Arguments(checked)
             }
             Check::Result { tool, result, revision } => {
                 let check = ResultCheck { server, rules, tool: tool.as_ref(), revision };

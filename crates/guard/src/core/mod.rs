@@ -167,12 +167,12 @@ impl Conversation {
         let Some(RunningJob { purpose, .. }) = self.jobs.remove(&job) else { return };
         match purpose {
             JobPurpose::Call(call, tool) => {
-                let refusal = match outcome {
-                    JobOutcome::Arguments(refusal) => refusal,
-                    JobOutcome::Failed(reason) => Some(call.failure(reason)),
-                    _ => Some(call.failure("the check failed")),
+                let checked = match outcome {
+                    JobOutcome::Arguments(checked) => checked,
+                    JobOutcome::Failed(reason) => call.failure(reason),
+                    _ => call.failure("the check failed"),
                 };
-                self.conclude_call(&call, tool, refusal);
+                self.conclude_call(&call, tool, checked);
             }
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
             JobPurpose::OwnPage(ask) => match outcome {

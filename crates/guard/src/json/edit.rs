@@ -153,8 +153,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 /// A part of a text, by its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    start: usize,
-    end: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
 }
 
 impl Span {

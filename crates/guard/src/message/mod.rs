@@ -139,7 +139,7 @@ pub(crate) struct Unreadable {
 }
 
 /// The characters of an unreadable text that the log shows.
-const EXCERPT: usize = 60;
+const EXCERPT: usize = 2000;
 
 impl Unreadable {
     fn new(bytes: &[u8], error: &serde_json::Error) -> Self {

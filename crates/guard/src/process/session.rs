@@ -31,6 +31,9 @@ const SMALL: usize = 4 << 10;
 /// The bytes that may wait for a process in any case.
 const MOST: usize = 16 << 20;
 
+/// How long a process may take to end after it closed its output.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// How often the process is checked for being idle, at most.
 const IDLE_CHECK: Duration = Duration::from_secs(5);
 
@@ -129,6 +132,7 @@ impl ProcessSession {
         let carried = Arc::clone(&session);
         let max = server.rules().settings.max_message;
         tokio::spawn(async move {
+            let mut has_ended = false;
             if let Some((stdout, mut stdin)) = child.streams() {
                 let mut reader = LineReader::new(stdout, max);
                 let written = async {
@@ -138,7 +142,7 @@ impl ProcessSession {
                     std::future::pending::<()>().await;
                 };
                 tokio::select! {
-                    () = carried.read(&mut reader) => {}
+                    () = carried.read(&mut reader) => has_ended = true,
                     () = written => {}
                     () = carried.is_stopped.notified() => {}
                     () = carried.until_idle(idle) => {}
@@ -146,9 +150,14 @@ impl ProcessSession {
             }
             carried.phase.send_replace(Phase::Ending);
             carried.to_process.close();
-            drive(&carried, |it, _| it.on_server_gone("the server ended before it answered"));
+            let mut reason = "the server ended before it answered".to_owned();
+            if has_ended && let Ok(Ok(status)) = timeout(ENDING, child.wait()).await {
+                let how = child.describe_end(status);
+                carried.server.report(Event::warning(format!("server: ended with {how}")));
+                reason = format!("{reason} ({how})");
+            }
+            drive(&carried, |it, _| it.on_server_gone(&reason));
             carried.close_streams();
-            // How it ends is of no interest any more.
             let _ = child.end().await;
             drop(child);
             let _ = tokio::task::spawn_blocking(move || drop(watchdog)).await;

@@ -3,7 +3,7 @@
 use std::future::pending;
 use std::pin::pin;
 use std::process::ExitStatus;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -33,8 +33,14 @@ pub enum End {
     Server,
 }
 
-/// How long a client that closed its side waits for its answers.
-const LAST_ANSWERS: Duration = Duration::from_secs(30);
+/// How long a server may take for the last answers after the client closed its side.
+const LAST_ANSWERS: Duration = Duration::from_secs(600);
+
+/// How long the checks of messages that were read may take after that.
+const LAST_CHECKS: Duration = Duration::from_secs(30);
+
+/// How long a server may take to end after it closed its output.
+const ENDING: Duration = Duration::from_secs(1);
 
 /// How long a server may take to end by itself after that, and a client to read its last answers.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -121,14 +127,32 @@ impl Relay {
         }
     }
 
-    /// Waits until `is_over`, at most as long as a client waits for its last answers.
-    async fn wait_until(self: &Arc<Self>, is_over: impl Fn(&Conversation) -> bool) {
+    /// Waits until `is_over`, at most for `limit`; whether it is over.
+    async fn wait_until(
+        self: &Arc<Self>,
+        limit: Duration,
+        is_over: impl Fn(&Conversation) -> bool,
+    ) -> bool {
         let over = async {
             while !drive(self, |conversation, _| is_over(conversation)) {
                 sleep(POLL).await;
             }
         };
-        let _ = timeout(LAST_ANSWERS, over).await;
+        timeout(limit, over).await.is_ok()
+    }
+
+    /// Waits for the answers to a client that has closed its side.
+    async fn finish_client(self: &Arc<Self>) {
+        self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        self.to_server.close();
+        if !self.wait_until(LAST_ANSWERS, Conversation::is_idle).await {
+            let seconds = LAST_ANSWERS.as_secs();
+            let reason = format!(
+                "the server did not answer within {seconds} seconds after the client closed its input"
+            );
+            self.server.report(Event::warning(format!("server: {reason}")));
+            drive(self, |it, _| it.on_server_gone(&reason));
+        }
     }
 }
 
@@ -142,16 +166,17 @@ pub async fn relay(
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> End {
-    relay_until(client, server, guarded, memory, pending()).await
+    relay_until(client, server, guarded, memory, pending::<String>()).await
 }
 
-/// [`relay`], for a server that is over when `ended` is; its last lines are still read.
+/// [`relay`], for a server that is over when `ended` is, which says how it ended. Its last lines are
+/// still read.
 async fn relay_until(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
     server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
-    ended: impl Future<Output = ()>,
+    ended: impl Future<Output = String>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
     let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
@@ -173,27 +198,32 @@ async fn relay_until(
             let Ok(Some(line)) = client_in.next().await else { break };
             relay.client_line(line).await;
         }
-        relay.wait_until(super::super::core::Conversation::holds_nothing).await;
-        relay.to_server.close();
-        relay.wait_until(super::super::core::Conversation::is_idle).await;
+        relay.finish_client().await;
         sleep(LAST_WORDS).await;
         End::Client
     };
+    let how = OnceLock::new();
     let from_server = async {
         let mut ended = pin!(ended);
-        let mut is_over = false;
         loop {
             relay.to_client.wait_for_room().await;
             let read = tokio::select! {
                 biased;
                 read = server_in.next() => read,
-                () = &mut ended, if !is_over => {
-                    is_over = true;
+                ended = &mut ended, if how.get().is_none() => {
+                    let _ = how.set(ended);
                     continue;
                 }
-                () = sleep(SILENCE), if is_over => Ok(None),
+                () = sleep(SILENCE), if how.get().is_some() => Ok(None),
             };
-            let Ok(Some(line)) = read else { return End::Server };
+            let Ok(Some(line)) = read else {
+                if how.get().is_none()
+                    && let Ok(ended) = timeout(ENDING, ended).await
+                {
+                    let _ = how.set(ended);
+                }
+                return End::Server;
+            };
             relay.server_line(line).await;
         }
     };
@@ -213,9 +243,13 @@ async fn relay_until(
         end = to_server => end,
     };
     let settle = async {
-        relay.wait_until(super::super::core::Conversation::holds_nothing).await;
+        relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
         if end == End::Server {
-            drive(&relay, |it, _| it.on_server_gone("the server ended before it answered"));
+            let reason = match how.get() {
+                Some(how) => format!("the server ended before it answered ({how})"),
+                None => "the server closed its output before it answered".to_owned(),
+            };
+            drive(&relay, |it, _| it.on_server_gone(&reason));
         }
         relay.to_client.close();
         sleep(LAST_WORDS).await;
@@ -242,8 +276,10 @@ pub async fn serve(
     let Some(streams) = child.streams() else { return Ok(0) };
     let caught = {
         let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, async {
-            // Why it cannot be waited for is reported when it is waited for again.
-            let _ = child.wait().await;
+            match child.wait().await {
+                Ok(status) => child.describe_end(status),
+                Err(error) => error.to_string(),
+            }
         });
         tokio::select! {
             _ = relayed => None,
@@ -254,7 +290,8 @@ pub async fn serve(
     Ok(match status {
         Ok(status) => {
             if !status.success() && caught.is_none() {
-                guarded.report(Event::warning(format!("server: ended with {status}")));
+                let how = child.describe_end(status);
+                guarded.report(Event::warning(format!("server: ended with {how}")));
             }
             exit_code(status)
         }

@@ -1,0 +1,50 @@
+//! `arguments-json-text`.
+
+use super::text::Parsed;
+use super::{Change, Repair, Wrong};
+use crate::rules::declare;
+
+declare! {
+    /// An array or object written as JSON text is read as the array or object.
+    ///
+    /// ## What it does
+    ///
+    /// Some hosts send `"[1, 2]"` where a tool takes `[1, 2]`. Where the schema does not take strings,
+    /// the text is JSON, and the value it stands for is valid, the value takes the place of the text.
+    /// `"null"` is read in the same way where `null` is allowed.
+    ///
+    /// The text has at most 1 MiB, no object in it has a key twice, and it nests at most 127 levels.
+    /// A string that the schema takes as a string is never changed.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "ids": "[1, 2]" }
+    /// ```
+    ///
+    /// ## Becomes
+    ///
+    /// ```json
+    /// { "ids": [1, 2] }
+    /// ```
+    ARGUMENTS_JSON_TEXT = "arguments-json-text", Info
+}
+
+pub(super) const REPAIR: Repair = Repair {
+    rule: &ARGUMENTS_JSON_TEXT,
+    find,
+    is_default: true,
+    is_last_resort: false,
+    done: "read from its JSON text",
+};
+
+fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    match wrong.parsed() {
+        Some(Parsed { value, text })
+            if value.is_array() || value.is_object() || value.is_null() =>
+        {
+            vec![Change::Replace { value, text }]
+        }
+        _ => Vec::new(),
+    }
+}

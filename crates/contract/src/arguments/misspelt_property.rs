@@ -1,0 +1,74 @@
+//! `arguments-misspelt-property`.
+
+use super::{Change, Repair, Wrong};
+use crate::rules::declare;
+
+declare! {
+    /// A misspelt property gets its declared name, if this repair is switched on.
+    ///
+    /// ## What it does
+    ///
+    /// Where a property is not declared and exactly one declared name that is not given is nearest to
+    /// its name, the property is renamed, if its value is valid under that name. At most a third of
+    /// the letters may differ.
+    ///
+    /// This repair is off unless asked for: `--also-repair arguments-misspelt-property`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "pathx": "/tmp" }
+    /// ```
+    ///
+    /// ## Becomes
+    ///
+    /// ```json
+    /// { "path": "/tmp" }
+    /// ```
+    ARGUMENTS_MISSPELT_PROPERTY = "arguments-misspelt-property", Info
+}
+
+pub(super) const REPAIR: Repair = Repair {
+    rule: &ARGUMENTS_MISSPELT_PROPERTY,
+    find,
+    is_default: false,
+    is_last_resort: false,
+    done: "renamed the property",
+};
+
+/// Objects with more members or declared names are left alone, and so are longer names.
+const MOST: usize = 200;
+
+fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    let Some(members) = wrong.undeclared() else { return Vec::new() };
+    let absent: Vec<&str> =
+        wrong.place.declared().filter(|name| wrong.place.value.get(name).is_none()).collect();
+    if members.len() > MOST || absent.len() > MOST {
+        return Vec::new();
+    }
+    members
+        .into_iter()
+        .filter_map(|from| {
+            let to = nearest(from, &absent)?;
+            Some(Change::Rename { from: from.to_owned(), to: to.to_owned() })
+        })
+        .collect()
+}
+
+/// The one of `names` that is nearest to `given`, if one is.
+fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
+    let letters = given.chars().count().min(MOST + 1);
+    let mut near: Vec<_> = names
+        .iter()
+        .filter(|name| name.len() <= MOST && letters <= MOST)
+        .map(|name| (strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase()), *name))
+        .filter(|(distance, name)| *distance <= letters.max(name.chars().count()) / 3)
+        .collect();
+    near.sort_unstable();
+    near.dedup();
+    match near.as_slice() {
+        [(_, only)] => Some(only),
+        [(first, name), (second, _), ..] if first < second => Some(name),
+        _ => None,
+    }
+}

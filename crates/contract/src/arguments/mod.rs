@@ -1,0 +1,331 @@
+//! Repairing the arguments of a call: what models and hosts write wrong, and what they meant.
+//!
+//! A repair applies at a place that a violation names, and only where the schema leaves one reading.
+//! The arguments that come out are valid, or nothing is changed.
+
+mod boolean_text;
+mod change;
+mod enum_spelling;
+mod json_text;
+mod misspelt_property;
+mod null_property;
+mod number_text;
+mod place;
+mod single_value;
+mod terms;
+#[cfg(test)]
+mod tests;
+mod text;
+mod undeclared_property;
+
+use serde_json::Value;
+use toolpact_schema::{Measured, Pointer, Schema, Unfinished, Verdict, Violation, Violations};
+
+pub use self::change::{ArgumentChange, Change};
+use self::place::Place;
+pub use self::terms::{ArgumentTerms, Repairs};
+use self::text::Parsed;
+use crate::Rule;
+
+/// One way to repair a wrong value.
+pub(crate) struct Repair {
+    pub(crate) rule: &'static Rule,
+    /// The changes that may be what was meant.
+    find: fn(&Wrong<'_>) -> Vec<Change>,
+    /// Whether it is on unless it was asked for.
+    pub(crate) is_default: bool,
+    /// Whether it applies only where no other repair does.
+    is_last_resort: bool,
+    /// What it did, for the finding.
+    pub(crate) done: &'static str,
+}
+
+/// All repairs.
+pub(crate) static REPAIRS: &[Repair] = &[
+    json_text::REPAIR,
+    number_text::REPAIR,
+    boolean_text::REPAIR,
+    null_property::REPAIR,
+    single_value::REPAIR,
+    enum_spelling::REPAIR,
+    misspelt_property::REPAIR,
+    undeclared_property::REPAIR,
+];
+
+/// The most rounds: in each, every place that the violations name can be repaired.
+const MAX_ROUNDS: usize = 64;
+
+/// The most changes in one call.
+const MAX_CHANGES: usize = 1000;
+
+/// A value that breaks its schema.
+pub(crate) struct Wrong<'a> {
+    pub(crate) place: Place<'a>,
+    /// Whether the schema refuses names of properties here.
+    pub(crate) refuses_names: bool,
+    /// Whether a required property is missing here.
+    misses_names: bool,
+}
+
+impl Wrong<'_> {
+    /// What the value stands for, if it is JSON text where the schema takes no strings.
+    pub(crate) fn parsed(&self) -> Option<Parsed> {
+        let text = self.place.value.as_str()?;
+        if self.place.allows_own_type() { None } else { text::parse(text) }
+    }
+
+    /// The properties that are not declared, where a name is wrong or missing.
+    pub(crate) fn undeclared(&self) -> Option<Vec<&str>> {
+        let members = self.place.value.as_object()?;
+        if !(self.refuses_names || self.misses_names) || self.place.has_patterns() {
+            return None;
+        }
+        let declared: Vec<_> = self.place.declared().collect();
+        let names = members.keys().map(String::as_str);
+        Some(names.filter(|name| !declared.contains(name)).collect())
+    }
+}
+
+/// Arguments that [`Mode::Repair`](crate::Mode::Repair) made valid.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RepairedArguments {
+    /// The arguments to call the tool with.
+    pub arguments: Value,
+    /// What changed, in order.
+    pub changes: Vec<ArgumentChange>,
+}
+
+/// Arguments that a repair made valid, and the fuel that it took.
+#[derive(Debug)]
+pub(crate) struct Repaired {
+    pub(crate) arguments: Value,
+    pub(crate) changes: Vec<ArgumentChange>,
+    pub(crate) fuel: u64,
+}
+
+/// There was not enough fuel to decide whether arguments can be repaired.
+#[derive(Debug)]
+pub(crate) struct OutOfFuel;
+
+/// Repairs `arguments`, which break `schema` as `violations` say, with at most `fuel` steps. Returns `None`
+/// if no repair makes them valid, or more than one reading does.
+pub(crate) fn repair(
+    schema: &Schema,
+    arguments: &Value,
+    violations: &Violations,
+    repairs: Repairs,
+    fuel: u64,
+) -> Result<Option<Repaired>, OutOfFuel> {
+    let mut work = Work {
+        schema,
+        repairs,
+        fuel,
+        left: fuel,
+        size: size(arguments),
+        state: State { value: arguments.clone(), violations: violations.clone() },
+        changes: Vec::new(),
+    };
+    work.spend(work.size)?;
+    for _ in 0..MAX_ROUNDS {
+        let proposals = work.proposals()?;
+        let Some((chosen, next)) = work.choose(proposals)? else { break };
+        work.changes.extend(chosen);
+        if work.changes.len() > MAX_CHANGES {
+            break;
+        }
+        match next {
+            Next::Valid(arguments) => {
+                let fuel = work.fuel - work.left;
+                return Ok(Some(Repaired { arguments, changes: work.changes, fuel }));
+            }
+            Next::Invalid(state) => work.state = state,
+        }
+    }
+    Ok(None)
+}
+
+/// The values in `value`.
+fn size(value: &Value) -> u64 {
+    let mut count = 0;
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        count += 1;
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => pending.extend(members.values()),
+            Value::String(text) => count += text.len() as u64 / 64,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Arguments that are not valid yet.
+struct State {
+    value: Value,
+    violations: Violations,
+}
+
+/// What some changes come to.
+enum Next {
+    Valid(Value),
+    Invalid(State),
+}
+
+/// The changes that may be meant at one place. None excludes another.
+struct Proposal {
+    pointer: Pointer,
+    readings: Vec<ArgumentChange>,
+}
+
+struct Work<'a> {
+    schema: &'a Schema,
+    repairs: Repairs,
+    fuel: u64,
+    left: u64,
+    size: u64,
+    state: State,
+    changes: Vec<ArgumentChange>,
+}
+
+impl Work<'_> {
+    fn spend(&mut self, steps: u64) -> Result<(), OutOfFuel> {
+        self.left = self.left.checked_sub(steps).ok_or(OutOfFuel)?;
+        Ok(())
+    }
+
+    /// What can be changed at the places that the violations name.
+    fn proposals(&mut self) -> Result<Vec<Proposal>, OutOfFuel> {
+        /// Steps for looking up the schemas of one place.
+        const PLACE: u64 = 256;
+        let mut pointers: Vec<&Pointer> = Vec::new();
+        for violation in &self.state.violations {
+            if !pointers.contains(&&violation.instance) {
+                pointers.push(&violation.instance);
+            }
+        }
+        let mut proposals = Vec::new();
+        let mut steps = 0;
+        for pointer in pointers {
+            let Some(place) = Place::find(self.schema.source(), &self.state.value, pointer) else {
+                continue;
+            };
+            steps += PLACE + place.value.as_str().map_or(0, |text| text.len() as u64);
+            let here = |violation: &&Violation| violation.instance == *pointer;
+            let has = |keywords: &[&str]| {
+                let mut violations = self.state.violations.iter().filter(here);
+                violations.any(|violation| {
+                    keywords.contains(&violation.keyword.as_str())
+                        || keywords
+                            .iter()
+                            .any(|keyword| violation.schema.as_str().ends_with(keyword))
+                })
+            };
+            let wrong = Wrong {
+                place,
+                refuses_names: has(&["additionalProperties", "unevaluatedProperties"]),
+                misses_names: has(&["required"]),
+            };
+            let is_on = |(index, _): &(usize, &Repair)| self.repairs.contains(*index);
+            let mut readings: Vec<ArgumentChange> = Vec::new();
+            for (_, repair) in REPAIRS.iter().enumerate().filter(is_on) {
+                if repair.is_last_resort && !readings.is_empty() {
+                    continue;
+                }
+                for change in (repair.find)(&wrong) {
+                    let same = |other: &ArgumentChange| other.change.is_same(&change);
+                    if !readings.iter().any(same) {
+                        readings.push(ArgumentChange {
+                            rule: repair.rule,
+                            pointer: pointer.clone(),
+                            change,
+                            done: repair.done,
+                        });
+                    }
+                }
+            }
+            if !readings.is_empty() {
+                proposals.push(Proposal { pointer: pointer.clone(), readings });
+            }
+        }
+        self.spend(steps)?;
+        Ok(proposals)
+    }
+
+    /// The changes of this round and what they come to: all places at once where each has one reading,
+    /// otherwise the first place of which one reading fits.
+    fn choose(
+        &mut self,
+        proposals: Vec<Proposal>,
+    ) -> Result<Option<(Vec<ArgumentChange>, Next)>, OutOfFuel> {
+        let is_clear = |proposal: &Proposal| proposal.readings.len() == 1;
+        let is_apart = |proposal: &Proposal| {
+            let inside = |other: &Proposal| {
+                other.pointer.as_str().starts_with(&format!("{}/", proposal.pointer.as_str()))
+            };
+            !proposals.iter().any(inside)
+        };
+        let all: Vec<ArgumentChange> = proposals
+            .iter()
+            .filter(|proposal| is_clear(proposal) && is_apart(proposal))
+            .flat_map(|proposal| proposal.readings.iter().cloned())
+            .collect();
+        if all.len() > 1
+            && let Some(next) = self.attempt(&all)?
+        {
+            return Ok(Some((all, next)));
+        }
+        for proposal in proposals {
+            let mut fitting = Vec::new();
+            for reading in proposal.readings {
+                if let Some(next) = self.attempt(std::slice::from_ref(&reading))? {
+                    fitting.push((vec![reading], next));
+                }
+            }
+            if fitting.len() == 1 {
+                return Ok(fitting.pop());
+            }
+        }
+        Ok(None)
+    }
+
+    /// What `changes` come to; `None` where something is wrong at their places afterwards, or wrong
+    /// elsewhere that was right before.
+    fn attempt(&mut self, changes: &[ArgumentChange]) -> Result<Option<Next>, OutOfFuel> {
+        self.spend(self.size)?;
+        let mut value = self.state.value.clone();
+        for change in changes {
+            if change.apply(&mut value).is_none() {
+                return Ok(None);
+            }
+        }
+        let Measured { verdict, fuel, .. } = self.schema.measure_within(&value, self.left);
+        self.left = self.left.saturating_sub(fuel);
+        let violations = match verdict {
+            Verdict::Valid => return Ok(Some(Next::Valid(value))),
+            Verdict::Unfinished(Unfinished::Fuel { .. }) => return Err(OutOfFuel),
+            Verdict::Unfinished(_) => return Ok(None),
+            Verdict::Invalid(violations) => violations,
+        };
+        let before = &self.state.violations;
+        let is_known = |violation: &Violation| {
+            before.omitted()
+                || before.iter().any(|other| {
+                    other.instance == violation.instance && other.schema == violation.schema
+                })
+        };
+        let is_worse = violations.iter().any(|violation| {
+            let is_changed = changes
+                .iter()
+                .any(|change| !change.is_in_object() && change.pointer == violation.instance);
+            let is_below = changes.iter().any(|change| {
+                violation.instance.as_str().starts_with(change.pointer.as_str())
+                    && violation.instance != change.pointer
+            });
+            is_changed || !(is_below || is_known(violation))
+        });
+        self.size = self.size.max(size(&value));
+        Ok((!is_worse).then_some(Next::Invalid(State { value, violations })))
+    }
+}

@@ -1,0 +1,50 @@
+//! `arguments-number-text`.
+
+use super::text::Parsed;
+use super::{Change, Repair, Wrong};
+use crate::rules::declare;
+
+declare! {
+    /// A number written as a string is read as the number.
+    ///
+    /// ## What it does
+    ///
+    /// Where the schema takes a number and no string, `"10"` becomes `10`. The string has to be one
+    /// number as JSON writes it: `"10 apples"`, `"010"`, `"0x0a"` and `"1,000"` stay as they are, and
+    /// so does an integer of more than 64 bits.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "limit": "10" }
+    /// ```
+    ///
+    /// ## Becomes
+    ///
+    /// ```json
+    /// { "limit": 10 }
+    /// ```
+    ARGUMENTS_NUMBER_TEXT = "arguments-number-text", Info
+}
+
+pub(super) const REPAIR: Repair = Repair {
+    rule: &ARGUMENTS_NUMBER_TEXT,
+    find,
+    is_default: true,
+    is_last_resort: false,
+    done: "read the string as a number",
+};
+
+fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    match wrong.parsed() {
+        Some(Parsed { value, text }) if value.is_number() => {
+            let is_integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+            // A larger integer would lose digits.
+            if is_integer && !value.is_i64() && !value.is_u64() {
+                return Vec::new();
+            }
+            vec![Change::Replace { value, text }]
+        }
+        _ => Vec::new(),
+    }
+}

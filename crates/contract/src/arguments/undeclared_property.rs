@@ -1,0 +1,46 @@
+//! `arguments-undeclared-property`.
+
+use super::{Change, Repair, Wrong};
+use crate::rules::declare;
+
+declare! {
+    /// Properties that the schema does not allow are left out, if this repair is switched on.
+    ///
+    /// ## What it does
+    ///
+    /// Where the schema refuses properties that it does not declare (`additionalProperties: false`),
+    /// they are taken out of the arguments.
+    ///
+    /// This repair is off unless asked for: `--also-repair arguments-undeclared-property`. It changes
+    /// what the call says: the model may have meant something by the property.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "path": "/tmp", "reason": "to list it" }
+    /// ```
+    ///
+    /// ## Becomes
+    ///
+    /// ```json
+    /// { "path": "/tmp" }
+    /// ```
+    ARGUMENTS_UNDECLARED_PROPERTY = "arguments-undeclared-property", Info
+}
+
+pub(super) const REPAIR: Repair = Repair {
+    rule: &ARGUMENTS_UNDECLARED_PROPERTY,
+    find,
+    is_default: false,
+    is_last_resort: true,
+    done: "left out what the schema does not declare",
+};
+
+fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    match wrong.undeclared() {
+        Some(names) if wrong.refuses_names && !names.is_empty() => {
+            vec![Change::RemoveMembers(names.into_iter().map(str::to_owned).collect())]
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,90 @@
+//! Changing the text of arguments where a repair changed their value; all other bytes stay.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use toolpact_contract::{ArgumentChange, Change};
+
+use super::edit::{Span, apply, entries, minify};
+
+/// `text` after `changes`, one after the other; `None` where one of them does not fit.
+pub(crate) fn change_text(text: &str, changes: &[ArgumentChange]) -> Option<String> {
+    let mut text = text.to_owned();
+    for change in changes {
+        text = change_once(&text, change)?;
+    }
+    Some(text)
+}
+
+fn change_once(text: &str, change: &ArgumentChange) -> Option<String> {
+    let mut tokens: Vec<String> = change.pointer.tokens().collect();
+    let member = if matches!(change.change, Change::Remove) { tokens.pop() } else { None };
+    let mut place = text.trim();
+    for token in &tokens {
+        place = child(place, token)?;
+    }
+    let mut edits = Vec::new();
+    match &change.change {
+        Change::Replace { text: new, .. } => edits.push((Span::of(text, place)?, one_line(new))),
+        Change::Wrap(_) => edits.push((Span::of(text, place)?, format!("[{place}]"))),
+        Change::Remove => edits.extend(removals(text, place, &[member?])?),
+        Change::RemoveMembers(names) => edits.extend(removals(text, place, names)?),
+        Change::Rename { from, to } => {
+            let members = entries(place)?;
+            let (_, name, _) = members.iter().find(|(name, _, _)| name == from)?;
+            edits.push((Span::of(text, name)?, Value::from(to.as_str()).to_string()));
+        }
+        _ => return None,
+    }
+    apply(text, Span::from(0, text), edits).ok()
+}
+
+/// The member or element `token` of the value `text`.
+fn child<'a>(text: &'a str, token: &str) -> Option<&'a str> {
+    if text.starts_with('[') {
+        let items: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+        return items.get(token.parse::<usize>().ok()?).map(|item| item.get());
+    }
+    entries(text)?.into_iter().find(|(name, _, _)| name == token).map(|(_, _, value)| value)
+}
+
+/// The edits that take the members `names` out of `object`, a part of `text`.
+fn removals(text: &str, object: &str, names: &[String]) -> Option<Vec<(Span, String)>> {
+    let members = entries(object)?;
+    let is_kept = |name: &String| !names.contains(name);
+    let mut edits = Vec::new();
+    // With nothing before it that stays, a member goes with the comma after it.
+    let mut last_kept: Option<Span> = None;
+    for (at, (name, name_text, value)) in members.iter().enumerate() {
+        let (start, end) = (Span::of(text, name_text)?, Span::of(text, value)?);
+        if is_kept(name) {
+            last_kept = Some(end);
+            continue;
+        }
+        let next = members.get(at + 1).map(|(_, name, _)| Span::of(text, name));
+        let span = match (last_kept, next) {
+            (Some(before), _) => {
+                let start =
+                    if at > 0 { Span::of(text, members[at - 1].2)?.end } else { before.end };
+                Span { start, end: end.end }
+            }
+            (None, Some(next)) => Span { start: start.start, end: next?.start },
+            (None, None) => Span { start: start.start, end: end.end },
+        };
+        edits.push((span, String::new()));
+    }
+    (!edits.is_empty()).then_some(edits)
+}
+
+/// `text` without characters that some readers of lines take for the end of one.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in minify(text).chars() {
+        match character {
+            '\u{85}' | '\u{2028}' | '\u{2029}' => {
+                line.push_str(&format!("\\u{:04x}", u32::from(character)));
+            }
+            character => line.push(character),
+        }
+    }
+    line
+}
