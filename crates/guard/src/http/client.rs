@@ -122,7 +122,7 @@ impl Client {
             .enable_http1()
             .wrap_connector(connector);
         let client = legacy::Client::builder(TokioExecutor::new())
-            .http1_max_buf_size(super::listen::BUFFER)
+            .http1_max_buf_size(super::listen::READ_BUFFER)
             .build(connector);
         Ok(Self { client, mark: Arc::default() })
     }

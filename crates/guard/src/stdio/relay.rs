@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 use toolpact_contract::Revision;
+use toolpact_listen::{Signal, Signals};
 
 use crate::child::{Child, StartError};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
@@ -20,7 +21,6 @@ use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
-use crate::runtime::signals::{Caught, Signals};
 use crate::server::GuardedServer;
 
 /// How a conversation ended.
@@ -238,7 +238,7 @@ pub async fn serve(
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> Result<u8, StartError> {
-    let mut signals = Signals::listen().map_err(StartError::Signals)?;
+    let mut signals = Signals::register(true).map_err(StartError::Signals)?;
     let Some(streams) = child.streams() else { return Ok(0) };
     let caught = {
         let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, async {
@@ -268,13 +268,13 @@ pub async fn serve(
 /// Ends the child, at once if a further signal comes.
 async fn end(
     child: &mut Child,
-    caught: Option<Caught>,
+    caught: Option<Signal>,
     signals: &mut Signals,
 ) -> std::io::Result<ExitStatus> {
     let ended = async {
         match caught {
             None => child.end().await,
-            Some(caught) => child.end_with(caught.number()).await,
+            Some(caught) => child.end_with(caught.number().into()).await,
         }
     };
     tokio::select! {
