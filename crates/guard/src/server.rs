@@ -66,26 +66,18 @@ impl GuardedServer {
     }
 
     /// What its operator calls it.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// What the guard has seen of it so far.
-    #[must_use]
-    pub fn status(&self) -> &Status {
+    pub(crate) fn status(&self) -> &Status {
         &self.status
-    }
-
-    /// The settings in force.
-    #[must_use]
-    pub fn settings(&self) -> Settings {
-        self.rules().settings.clone()
     }
 
     /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again
     /// before the next call. Connections that are open keep the old `max_message`.
-    pub fn set_settings(&self, settings: Settings) {
+    pub(crate) fn set_settings(&self, settings: Settings) {
         let generation = self.rules().generation + 1;
         self.rules.store(Arc::new(Rules::new(settings, generation)));
     }

@@ -231,7 +231,7 @@ impl Guard {
         }
         let config = Config::read(path)?;
         if self.check_config {
-            let names = config.servers.keys().map(String::as_str).collect::<Vec<_>>();
+            let names = config.server_names().collect::<Vec<_>>();
             let count = names.len();
             let noun = if count == 1 { "server" } else { "servers" };
             let (path, names) = (path.display(), names.join(", "));
@@ -247,7 +247,7 @@ impl Guard {
     fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
-        let names = config.servers.keys().cloned().collect::<Vec<_>>();
+        let names = config.server_names().map(str::to_owned).collect::<Vec<_>>();
         let fleet =
             Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog, self.memory())?);
         runtime()?.block_on(async {

@@ -52,9 +52,9 @@ pub enum TrustError {
 #[error("{url}: expected a URL such as http://127.0.0.1:3000/mcp, found {found}")]
 pub struct UpstreamError {
     /// The URL.
-    pub url: String,
+    url: String,
     /// What is wrong with it.
-    pub found: &'static str,
+    found: &'static str,
 }
 
 /// Parses the URL of a server.

@@ -80,7 +80,7 @@ impl Processes {
     }
 
     /// Starts further processes in another way; running ones go on.
-    pub fn set(&self, launch: Launch, limits: ProcessLimits) {
+    pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
         *lock(&self.settings) = (launch, limits);
         // The next request without a session starts a new process; this one ends when it is idle.
         lock(&self.shared).take().inspect(|session| session.end_when_idle());

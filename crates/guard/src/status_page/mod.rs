@@ -35,7 +35,7 @@ impl StatusPage {
     }
 
     /// Shows other servers, for other hosts.
-    pub fn set(&self, servers: Vec<Arc<GuardedServer>>, hosts: Hosts) {
+    pub(crate) fn set(&self, servers: Vec<Arc<GuardedServer>>, hosts: Hosts) {
         self.0.store(Arc::new(Shown { servers, hosts }));
     }
 
