@@ -1,10 +1,10 @@
 //! A guarded server: what all conversations with it share.
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy};
 
 use crate::event::{Event, Listener};
@@ -20,7 +20,8 @@ pub struct GuardedServer {
     rules: ArcSwap<Rules>,
     listener: Arc<dyn Listener>,
     status: Status,
-    reported: Mutex<HashSet<u64>>,
+    /// The hashes of findings about tool lists that were reported.
+    reported: Mutex<Cache<u64, ()>>,
 }
 
 /// The settings in force, and what was computed under them.
@@ -43,8 +44,8 @@ impl Rules {
     }
 }
 
-/// The findings about tool lists that are remembered, so that none is reported twice.
-const REPORTED: usize = 10_000;
+/// The most findings about tool lists that are remembered, so that none is reported twice.
+const MAX_REPORTED: usize = 10_000;
 
 impl std::fmt::Debug for GuardedServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -61,7 +62,7 @@ impl GuardedServer {
             rules: ArcSwap::from_pointee(Rules::new(settings, 0)),
             listener,
             status: Status::default(),
-            reported: Mutex::default(),
+            reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
     }
 
@@ -105,12 +106,15 @@ impl GuardedServer {
     pub(crate) fn report_once(&self, finding: Finding) {
         let mut hasher = DefaultHasher::new();
         finding.to_string().hash(&mut hasher);
-        let mut reported = lock(&self.reported);
-        if reported.len() >= REPORTED {
-            reported.clear();
-        }
-        if reported.insert(hasher.finish()) {
-            drop(reported);
+        let hash = hasher.finish();
+        let is_new = {
+            let mut reported = lock(&self.reported);
+            reported.get_ref_or_guard(&hash).is_err_and(|place| {
+                place.insert(());
+                true
+            })
+        };
+        if is_new {
             self.report(Event::Finding(finding));
         }
     }

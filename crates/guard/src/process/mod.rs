@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
@@ -50,7 +51,7 @@ impl Default for ProcessLimits {
 pub struct Processes {
     server: Arc<GuardedServer>,
     pool: Arc<JobPool>,
-    settings: Mutex<(Launch, ProcessLimits)>,
+    settings: ArcSwap<(Launch, ProcessLimits)>,
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
     shared: Mutex<Option<Arc<ProcessSession>>>,
 }
@@ -73,7 +74,7 @@ impl Processes {
         Self {
             server,
             pool: Arc::new(JobPool::new(memory)),
-            settings: Mutex::new((launch, limits)),
+            settings: ArcSwap::from_pointee((launch, limits)),
             sessions: Mutex::default(),
             shared: Mutex::default(),
         }
@@ -81,7 +82,7 @@ impl Processes {
 
     /// Starts further processes in another way; running ones go on.
     pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
-        *lock(&self.settings) = (launch, limits);
+        self.settings.store(Arc::new((launch, limits)));
         // The next request without a session starts a new process; this one ends when it is idle.
         lock(&self.shared).take().inspect(|session| session.end_when_idle());
     }
@@ -185,7 +186,7 @@ impl Processes {
         let session = {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|_, session| !session.is_over());
-            let most = lock(&self.settings).1.sessions;
+            let most = self.settings.load().1.sessions;
             if sessions.len() >= most {
                 // Many clients leave without a word.
                 let idle = sessions.iter().filter_map(|(id, it)| Some((it.idle_since()?, id)));
@@ -229,8 +230,8 @@ impl Processes {
     }
 
     fn start(&self, is_shared: bool) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
-        let (launch, limits) = lock(&self.settings).clone();
-        match launch.start() {
+        let (launch, limits) = &**self.settings.load();
+        match launch.clone().start() {
             Ok((child, watchdog)) => {
                 let (server, pool) = (&self.server, &self.pool);
                 let idle = limits.idle;

@@ -28,6 +28,9 @@ impl Proxy {
             let session = self.sessions.get(self, response.headers());
             answered.exchange.enter(session);
         }
+        if response.status().is_success() {
+            answered.exchange.session.accept();
+        }
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {
             Err(reason) if has_body => self.unreadable(&answered, &reason),
