@@ -20,7 +20,7 @@ pub struct GuardedServer {
     rules: ArcSwap<Rules>,
     listener: Arc<dyn Listener>,
     status: Status,
-    /// The hashes of findings about tool lists that were reported.
+    /// The hashes of events that are reported once.
     reported: Mutex<Cache<u64, ()>>,
 }
 
@@ -44,7 +44,7 @@ impl Rules {
     }
 }
 
-/// The most findings about tool lists that are remembered, so that none is reported twice.
+/// The most events that are remembered, so that none is reported twice.
 const MAX_REPORTED: usize = 10_000;
 
 impl std::fmt::Debug for GuardedServer {
@@ -104,18 +104,19 @@ impl GuardedServer {
 
     /// Reports a finding about a tool list, unless the same one was reported before.
     pub(crate) fn report_once(&self, finding: Finding) {
+        self.report_event_once(Event::Finding(finding));
+    }
+
+    /// Reports an event, unless one with the same text was reported before.
+    pub(crate) fn report_event_once(&self, event: Event) {
         let mut hasher = DefaultHasher::new();
-        finding.to_string().hash(&mut hasher);
-        let hash = hasher.finish();
-        let is_new = {
-            let mut reported = lock(&self.reported);
-            reported.get_ref_or_guard(&hash).is_err_and(|place| {
-                place.insert(());
-                true
-            })
-        };
+        event.to_string().hash(&mut hasher);
+        let is_new = lock(&self.reported).get_ref_or_guard(&hasher.finish()).is_err_and(|place| {
+            place.insert(());
+            true
+        });
         if is_new {
-            self.report(Event::Finding(finding));
+            self.report(event);
         }
     }
 }

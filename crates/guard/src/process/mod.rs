@@ -18,7 +18,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use self::session::ProcessSession;
 use crate::child::Launch;
 use crate::event::Event;
-use crate::http::body::read_request;
+use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
 use crate::http::named_revision;
 use crate::http::respond::{Body, plain, refuse};
@@ -117,7 +117,7 @@ impl Processes {
                 return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
             }
             let max = self.server.rules().settings.max_message;
-            let bytes = match read_request(body, max, self.pool.memory()).await {
+            let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
                 Ok(bytes) => bytes,
                 Err(error) => return error.response(),
             };
