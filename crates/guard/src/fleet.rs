@@ -101,7 +101,7 @@ impl Fleet {
     /// end.
     ///
     /// Fails, and changes nothing, where the certificates that `config` names cannot be read.
-    pub async fn set_config(&self, config: Config) -> Result<(), FleetError> {
+    async fn set_config(&self, config: Config) -> Result<(), FleetError> {
         for member in self.put_in_force(config)?.into_values() {
             member.backend.close().await;
         }

@@ -4,7 +4,7 @@
 //! of the server, and gives each client the shape that its protocol revision can carry. All other
 //! messages pass byte for byte.
 //!
-//! - A [`GuardedServer`] has the [`Settings`], the [`Status`](status::Status) and the [`Listener`] of
+//! - A [`GuardedServer`] has the [`Settings`], the [`Listener`] of
 //!   one server.
 //! - [`stdio`] is for a client and a server on standard input and output.
 //! - [`Proxy`] is for clients and a server on Streamable HTTP, [`Processes`] for clients on HTTP and a
@@ -30,7 +30,7 @@ mod router;
 mod runtime;
 mod server;
 mod settings;
-pub mod status;
+mod status;
 mod status_page;
 pub mod stdio;
 mod tool_cache;
@@ -45,5 +45,5 @@ pub use proxy::Proxy;
 pub use router::{Backend, Router, Routes};
 pub use runtime::memory::{MAX_MEMORY, MemoryLimit};
 pub use server::GuardedServer;
-pub use settings::{MAX_MESSAGE, Override, Settings};
+pub use settings::{Override, Settings};
 pub use status_page::StatusPage;

@@ -63,7 +63,7 @@ impl Backend {
     }
 
     /// Ends the processes of the server.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         if let Self::Processes(processes) = self {
             processes.close().await;
         }
@@ -79,8 +79,7 @@ impl Routes {
     }
 
     /// Several servers, each at the path `/NAME/mcp`.
-    #[must_use]
-    pub fn named(backends: BTreeMap<String, Backend>, hosts: Hosts) -> Self {
+    pub(crate) fn named(backends: BTreeMap<String, Backend>, hosts: Hosts) -> Self {
         Self { hosts, backends: Backends::Named(backends) }
     }
 
@@ -111,7 +110,7 @@ impl Router {
     }
 
     /// Puts new routes in force; requests under way finish as they began.
-    pub fn set_routes(&self, routes: Routes) {
+    pub(crate) fn set_routes(&self, routes: Routes) {
         self.0.store(Arc::new(routes));
     }
 

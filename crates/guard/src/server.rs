@@ -1,10 +1,10 @@
 //! A guarded server: what all conversations with it share.
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
+use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy};
 
 use crate::event::{Event, Listener};
@@ -20,7 +20,8 @@ pub struct GuardedServer {
     rules: ArcSwap<Rules>,
     listener: Arc<dyn Listener>,
     status: Status,
-    reported: Mutex<HashSet<u64>>,
+    /// The hashes of events that are reported once.
+    reported: Mutex<Cache<u64, ()>>,
 }
 
 /// The settings in force, and what was computed under them.
@@ -43,8 +44,8 @@ impl Rules {
     }
 }
 
-/// The findings about tool lists that are remembered, so that none is reported twice.
-const REPORTED: usize = 10_000;
+/// The most events that are remembered, so that none is reported twice.
+const MAX_REPORTED: usize = 10_000;
 
 impl std::fmt::Debug for GuardedServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -61,31 +62,23 @@ impl GuardedServer {
             rules: ArcSwap::from_pointee(Rules::new(settings, 0)),
             listener,
             status: Status::default(),
-            reported: Mutex::default(),
+            reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
     }
 
     /// What its operator calls it.
-    #[must_use]
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// What the guard has seen of it so far.
-    #[must_use]
-    pub fn status(&self) -> &Status {
+    pub(crate) fn status(&self) -> &Status {
         &self.status
-    }
-
-    /// The settings in force.
-    #[must_use]
-    pub fn settings(&self) -> Settings {
-        self.rules().settings.clone()
     }
 
     /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again
     /// before the next call. Connections that are open keep the old `max_message`.
-    pub fn set_settings(&self, settings: Settings) {
+    pub(crate) fn set_settings(&self, settings: Settings) {
         let generation = self.rules().generation + 1;
         self.rules.store(Arc::new(Rules::new(settings, generation)));
     }
@@ -111,15 +104,19 @@ impl GuardedServer {
 
     /// Reports a finding about a tool list, unless the same one was reported before.
     pub(crate) fn report_once(&self, finding: Finding) {
+        self.report_event_once(Event::Finding(finding));
+    }
+
+    /// Reports an event, unless one with the same text was reported before.
+    pub(crate) fn report_event_once(&self, event: Event) {
         let mut hasher = DefaultHasher::new();
-        finding.to_string().hash(&mut hasher);
-        let mut reported = lock(&self.reported);
-        if reported.len() >= REPORTED {
-            reported.clear();
-        }
-        if reported.insert(hasher.finish()) {
-            drop(reported);
-            self.report(Event::Finding(finding));
+        event.to_string().hash(&mut hasher);
+        let is_new = lock(&self.reported).get_ref_or_guard(&hasher.finish()).is_err_and(|place| {
+            place.insert(());
+            true
+        });
+        if is_new {
+            self.report(event);
         }
     }
 }

@@ -58,7 +58,7 @@ pub struct Override {
 }
 
 /// The default of [`Settings::max_message`]: 16 MiB.
-pub const MAX_MESSAGE: usize = 16 << 20;
+pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -102,20 +102,17 @@ impl Settings {
     }
 
     /// What to do with invalid arguments of `tool`.
-    #[must_use]
-    pub fn arguments_mode(&self, tool: &str) -> Mode {
+    pub(crate) fn arguments_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.arguments).unwrap_or(self.arguments)
     }
 
     /// What to do with invalid results of `tool`.
-    #[must_use]
-    pub fn results_mode(&self, tool: &str) -> Mode {
+    pub(crate) fn results_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.results).unwrap_or(self.results)
     }
 
     /// Whether `tool` is hidden from clients.
-    #[must_use]
-    pub fn is_hidden(&self, tool: &str) -> bool {
+    pub(crate) fn is_hidden(&self, tool: &str) -> bool {
         self.overrides.get(tool).is_some_and(|tool| tool.hide)
     }
 

@@ -11,10 +11,10 @@ use crate::event::Event;
 use crate::lock::lock;
 
 /// The most tools that are counted one by one; the rest is counted together.
-pub const MAX_TOOLS: usize = 200;
+pub(crate) const MAX_TOOLS: usize = 200;
 
 /// The name under which the rest is counted.
-pub const OTHER: &str = "other tools";
+pub(crate) const OTHER: &str = "other tools";
 
 /// The longest name of a tool that is counted on its own, in bytes.
 const MAX_NAME: usize = 128;
@@ -30,45 +30,42 @@ const MAX_REVISIONS: usize = 8;
 
 /// What happened with one server since the guard started.
 #[derive(Debug, Default)]
-pub struct Status(Mutex<Snapshot>);
+pub(crate) struct Status(Mutex<Snapshot>);
 
 /// A [`Status`] at one moment.
 #[derive(Clone, Debug, Default, Serialize)]
-#[non_exhaustive]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     /// Name and version of the server, as it says.
-    pub server: Option<String>,
+    pub(crate) server: Option<String>,
     /// The protocol revisions that clients used.
-    pub revisions: BTreeSet<String>,
+    pub(crate) revisions: BTreeSet<String>,
     /// Its tools by name; at most [`MAX_TOOLS`] and [`OTHER`].
-    pub tools: BTreeMap<String, Tool>,
+    pub(crate) tools: BTreeMap<String, Tool>,
     /// The slowest validations, slowest first.
-    pub slowest: Vec<Slow>,
+    pub(crate) slowest: Vec<Slow>,
     /// Notices about connections, messages and lists as a whole.
-    pub notices: u64,
+    pub(crate) notices: u64,
 }
 
 /// One tool.
 #[derive(Clone, Debug, Default, Serialize)]
-#[non_exhaustive]
-pub struct Tool {
+pub(crate) struct Tool {
     /// Its standing when it was last listed.
-    pub verdict: Standing,
+    pub(crate) verdict: Standing,
     /// The findings about it, as lines; at most eight.
-    pub findings: Vec<String>,
+    pub(crate) findings: Vec<String>,
     /// Calls, refused ones included.
-    pub calls: u64,
+    pub(crate) calls: u64,
     /// Validations of its arguments.
-    pub arguments: Checks,
+    pub(crate) arguments: Checks,
     /// Validations of its results.
-    pub results: Checks,
+    pub(crate) results: Checks,
 }
 
 /// What clients get of a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Standing {
+pub(crate) enum Standing {
     /// The server has not listed it yet.
     #[default]
     Unknown,
@@ -82,34 +79,32 @@ pub enum Standing {
 
 /// Validations of one kind.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-#[non_exhaustive]
-pub struct Checks {
+pub(crate) struct Checks {
     /// How many found the value valid.
-    pub valid: u64,
+    pub(crate) valid: u64,
     /// How many found it invalid.
-    pub invalid: u64,
+    pub(crate) invalid: u64,
     /// How many a limit stopped.
-    pub unfinished: u64,
+    pub(crate) unfinished: u64,
     /// The fuel that they took in total.
-    pub fuel: u64,
+    pub(crate) fuel: u64,
     /// The time that they took in total.
     #[serde(rename = "microseconds", serialize_with = "microseconds")]
-    pub time: Duration,
+    pub(crate) time: Duration,
 }
 
 /// A slow validation.
 #[derive(Clone, Debug, Serialize)]
-#[non_exhaustive]
-pub struct Slow {
+pub(crate) struct Slow {
     /// The tool.
-    pub tool: String,
+    pub(crate) tool: String,
     /// Its arguments or its result.
-    pub side: Side,
+    pub(crate) side: Side,
     /// How long it took.
     #[serde(rename = "microseconds", serialize_with = "microseconds")]
-    pub time: Duration,
+    pub(crate) time: Duration,
     /// The fuel that it took.
-    pub fuel: u64,
+    pub(crate) fuel: u64,
 }
 
 fn microseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
@@ -127,8 +122,7 @@ pub(crate) struct Check {
 
 impl Status {
     /// A copy of the counts at this moment.
-    #[must_use]
-    pub fn snapshot(&self) -> Snapshot {
+    pub(crate) fn snapshot(&self) -> Snapshot {
         lock(&self.0).clone()
     }
 

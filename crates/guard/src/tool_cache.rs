@@ -1,8 +1,10 @@
 //! Judged tools by their text, so that each schema is compiled once for all conversations.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use quick_cache::Weighter;
+use quick_cache::unsync::Cache;
 use serde_json::Value;
 use toolpact_contract::{Action, Contract, Finding, JudgeOptions, judge_tools};
 
@@ -17,34 +19,41 @@ pub(crate) struct JudgedTool {
     pub(crate) refuses_list: bool,
 }
 
-/// Judged tools, by their text.
-#[derive(Debug, Default)]
-pub(crate) struct ToolCache {
-    by_text: HashMap<String, Arc<JudgedTool>>,
-    bytes: usize,
+/// Judged tools by their text: at most [`MAX_TOOLS`] with [`MAX_BYTES`] of text.
+#[derive(Debug)]
+pub(crate) struct ToolCache(Cache<String, Arc<JudgedTool>, TextWeight>);
+
+/// The most tools in the cache.
+const MAX_TOOLS: usize = 4096;
+
+/// The most bytes of text in the cache.
+const MAX_BYTES: usize = 8 << 20;
+
+/// Weighs a tool by its text. Short texts count more, so that one capacity bounds number and bytes.
+#[derive(Clone, Debug)]
+struct TextWeight;
+
+impl Weighter<String, Arc<JudgedTool>> for TextWeight {
+    fn weight(&self, text: &String, _: &Arc<JudgedTool>) -> u64 {
+        text.len().max(MAX_BYTES / MAX_TOOLS) as u64
+    }
 }
 
-/// The most tools in the cache, and the most bytes of their text. A full cache is emptied.
-const TOOLS: usize = 4096;
-const BYTES: usize = 8 << 20;
+impl Default for ToolCache {
+    fn default() -> Self {
+        Self(Cache::with_weighter(64, MAX_BYTES as u64, TextWeight))
+    }
+}
 
 impl ToolCache {
-    /// The judged tool of this text.
+    /// Returns the judged tool with this text.
     pub(crate) fn get(&self, text: &str) -> Option<Arc<JudgedTool>> {
-        self.by_text.get(text).cloned()
+        self.0.get(text).cloned()
     }
 
-    /// Remembers a tool.
+    /// Adds a tool. Tools that were not used for long make room for it.
     pub(crate) fn insert(&mut self, text: &str, tool: Arc<JudgedTool>) {
-        if text.len() > BYTES {
-            return;
-        }
-        if self.by_text.len() >= TOOLS || self.bytes + text.len() > BYTES {
-            *self = Self::default();
-        }
-        if self.by_text.insert(text.to_owned(), tool).is_none() {
-            self.bytes += text.len();
-        }
+        self.0.insert(text.to_owned(), tool);
     }
 }
 
@@ -80,23 +89,26 @@ pub(crate) fn have_duplicate_names<'a>(tools: impl Iterator<Item = &'a Value>) -
 mod tests {
     use std::sync::Arc;
 
-    use super::{BYTES, JudgedTool, TOOLS, ToolCache};
+    use super::{JudgedTool, MAX_BYTES, MAX_TOOLS, ToolCache};
 
     #[test]
     fn keeps_a_bounded_number() {
         let nothing =
             || Arc::new(JudgedTool { contract: None, findings: vec![], refuses_list: false });
         let mut cache = ToolCache::default();
-        for n in 0..=TOOLS {
+        let used = "used".to_owned();
+        cache.insert(&used, nothing());
+        for n in 0..2 * MAX_TOOLS {
+            assert!(cache.get(&used).is_some());
             cache.insert(&n.to_string(), nothing());
         }
-        assert!(cache.by_text.len() <= TOOLS);
+        assert!((MAX_TOOLS / 2..=MAX_TOOLS).contains(&cache.0.len()));
         for _ in 0..10 {
-            cache.insert(&"x".repeat(BYTES / 2), nothing());
-            cache.insert(&"y".repeat(BYTES / 2 + 1), nothing());
-            cache.insert(&"z".repeat(BYTES + 1), nothing());
-            let kept: usize = cache.by_text.keys().map(String::len).sum();
-            assert!(kept <= BYTES && kept == cache.bytes);
+            cache.insert(&"x".repeat(MAX_BYTES / 2), nothing());
+            cache.insert(&"y".repeat(MAX_BYTES / 2 + 1), nothing());
+            cache.insert(&"z".repeat(MAX_BYTES + 1), nothing());
+            let kept: usize = cache.0.iter().map(|(text, _)| text.len()).sum();
+            assert!(kept <= MAX_BYTES);
         }
     }
 }

@@ -10,11 +10,12 @@ use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 use toolpact_guard::config::{self, Config, Terms};
-use toolpact_guard::http::{self, Client, Hosts};
+use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
     Backend, Child, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
     Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
+use toolpact_listen::shutdown_signal_then_exit;
 
 use crate::address::parse_address;
 use crate::exit::Exit;
@@ -215,13 +216,7 @@ impl Guard {
             let (listener, address) = bind(listen)?;
             log.info(None, format!("listening on http://{address}{what}"));
             let router = Router::new(Routes::one(backend, self.hosts()));
-            let end = async {
-                // Without signals there is nothing to wait for but the end of the process.
-                if http::until_told_to_end(false).await.is_err() {
-                    std::future::pending::<()>().await;
-                }
-            };
-            Arc::new(router).serve(listener, end).await;
+            Arc::new(router).serve(listener, shutdown_signal_then_exit(false)).await;
             Ok(Exit::Clean)
         })
     }
@@ -236,7 +231,7 @@ impl Guard {
         }
         let config = Config::read(path)?;
         if self.check_config {
-            let names = config.servers.keys().map(String::as_str).collect::<Vec<_>>();
+            let names = config.server_names().collect::<Vec<_>>();
             let count = names.len();
             let noun = if count == 1 { "server" } else { "servers" };
             let (path, names) = (path.display(), names.join(", "));
@@ -252,7 +247,7 @@ impl Guard {
     fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
-        let names = config.servers.keys().cloned().collect::<Vec<_>>();
+        let names = config.server_names().map(str::to_owned).collect::<Vec<_>>();
         let fleet =
             Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog, self.memory())?);
         runtime()?.block_on(async {
@@ -265,7 +260,7 @@ impl Guard {
             let end = async {
                 tokio::select! {
                     () = fleet.follow(path.to_owned()) => {}
-                    _ = http::until_told_to_end(true) => {}
+                    () = shutdown_signal_then_exit(true) => {}
                 }
             };
             Arc::clone(fleet.router()).serve(listener, end).await;
@@ -281,7 +276,8 @@ fn runtime() -> anyhow::Result<Runtime> {
 }
 
 fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
-    let listener = http::bind(address).with_context(|| format!("cannot listen on {address}"))?;
+    let listener =
+        toolpact_listen::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr()?;
     Ok((listener, address))
 }

@@ -178,12 +178,15 @@ fn strangers_and_broken_requests_are_refused() {
 }
 
 #[test]
-fn a_server_that_is_down_is_said_to_be() {
+fn a_server_that_is_down_is_reported_for_each_request() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let (_guard, port) = guard(free, &[]);
     let answer = ask(port, POST, r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
-    assert!(answer.contains("could not reach the server"));
+    assert!(answer.contains("could not reach the server") && answer.contains(r#""id":1,"#));
+    let notification = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    let answer = ask(port, POST, notification);
+    assert!(answer.starts_with("HTTP/1.1 502") && answer.contains(r#""id":null"#), "{answer}");
 }
 
 #[test]

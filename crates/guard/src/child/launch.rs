@@ -43,6 +43,8 @@ impl Launch {
         self.find().map_err(wrong)
     }
 
+    /// Finds the program as `execvp` will, from the folder and with the `PATH` of the new process. The crate `which`
+    /// resolves a relative `PATH` from the folder of this process, and does not tell a missing file from a forbidden one.
     #[cfg(unix)]
     fn find(&self) -> io::Result<()> {
         use std::os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _};

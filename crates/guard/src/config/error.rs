@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 
 /// What is wrong with a configuration file, in one line that starts with the place.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct ConfigError {
     /// The file.
-    pub path: PathBuf,
+    pub(super) path: PathBuf,
     /// Line and column, both from 1.
-    pub place: Option<(usize, usize)>,
+    pub(super) place: Option<(usize, usize)>,
     /// What is wrong.
-    pub message: String,
+    pub(super) message: String,
 }
 
 impl std::error::Error for ConfigError {}

@@ -14,7 +14,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use error::ConfigError;
-pub use terms::{Limit, ModeName, PolicyName, Terms, ToolTerms};
+pub use terms::Terms;
+use terms::ToolTerms;
 
 use crate::child::Launch;
 use crate::http::{Client, parse_upstream};
@@ -33,7 +34,7 @@ pub const FILE: &str = "toolpact.toml";
 ///
 /// let text = "[servers.files]\ncommand = 'files-server'\n[servers.files.contract]\nresults = 'enforce'";
 /// let config = Config::parse("toolpact.toml".as_ref(), text)?;
-/// assert_eq!(config.servers.len(), 1);
+/// assert!(config.server_names().eq(["files"]));
 ///
 /// let wrong = Config::parse("toolpact.toml".as_ref(), "[servers.files]\ncomand = 'x'").unwrap_err();
 /// assert!(wrong.to_string().starts_with("toolpact.toml:2:1: unknown key `comand`"));
@@ -55,43 +56,42 @@ pub struct Config {
     pub status: Option<SocketAddr>,
     /// Further names that clients may call the guard by, beside those of this machine for itself.
     #[serde(default)]
-    pub allow_hosts: Vec<String>,
+    pub(crate) allow_hosts: Vec<String>,
     /// A PEM file with certificates to trust beside those of the system.
     #[serde(default)]
     #[schemars(with = "Option<PathBuf>")]
-    pub ca_file: Option<Spanned<PathBuf>>,
+    pub(crate) ca_file: Option<Spanned<PathBuf>>,
     /// What is done for all servers, unless they say otherwise.
     #[serde(default)]
-    pub contract: Terms,
+    pub(crate) contract: Terms,
     /// The servers, by name: letters, digits, `-` and `_`.
     #[schemars(with = "BTreeMap<String, ServerConfig>")]
-    pub servers: BTreeMap<String, Spanned<ServerConfig>>,
+    pub(crate) servers: BTreeMap<String, Spanned<ServerConfig>>,
 }
 
 /// One server: a command, or a URL.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-#[non_exhaustive]
-pub struct ServerConfig {
+pub(crate) struct ServerConfig {
     /// The program of a server on standard input and output.
-    pub command: Option<String>,
+    pub(crate) command: Option<String>,
     /// Its arguments.
-    pub args: Vec<String>,
+    pub(crate) args: Vec<String>,
     /// Environment variables for it, beside those of the guard.
-    pub env: BTreeMap<String, String>,
+    pub(crate) env: BTreeMap<String, String>,
     /// The folder that it runs in, seen from that of this file.
-    pub cwd: Option<PathBuf>,
+    pub(crate) cwd: Option<PathBuf>,
     /// The most sessions at a time, each with a process of its own; 64 unless set.
     #[schemars(range(min = 1))]
-    pub max_sessions: Option<usize>,
+    pub(crate) max_sessions: Option<usize>,
     /// How long a session may be idle before it is ended, in seconds; 1800 unless set.
-    pub idle_seconds: Option<u64>,
+    pub(crate) idle_seconds: Option<u64>,
     /// The URL of a server on Streamable HTTP.
-    pub url: Option<String>,
+    pub(crate) url: Option<String>,
     /// What is done for this server.
-    pub contract: Terms,
+    pub(crate) contract: Terms,
     /// What is done otherwise for single tools, by name.
-    pub tools: BTreeMap<String, ToolTerms>,
+    pub(crate) tools: BTreeMap<String, ToolTerms>,
 }
 
 impl Config {
@@ -158,8 +158,7 @@ impl Config {
     }
 
     /// What is done for the server called `name`, whose clients are on HTTP.
-    #[must_use]
-    pub fn settings(&self, name: &str) -> Settings {
+    pub(crate) fn settings(&self, name: &str) -> Settings {
         let mut settings = Settings { ignore_headers: false, ..Settings::default() };
         self.contract.apply(&mut settings);
         if let Some(server) = self.servers.get(name) {
@@ -169,6 +168,11 @@ impl Config {
                 server.tools.iter().map(|(name, tool)| (name.clone(), tool.into())).collect();
         }
         settings
+    }
+
+    /// The names of the servers, in alphabetical order.
+    pub fn server_names(&self) -> impl Iterator<Item = &str> {
+        self.servers.keys().map(String::as_str)
     }
 
     /// The JSON Schema of the file.
@@ -236,5 +240,34 @@ fn is_name(name: &str) -> Result<(), String> {
         Ok(())
     } else {
         Err("expected a name of 1 to 64 letters, digits, `-` and `_`".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use toolpact_contract::{Mode, Policy};
+
+    use super::Config;
+
+    #[test]
+    fn a_server_overrides_what_holds_for_all() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let parse =
+            |path: &Path| Config::parse(path, &std::fs::read_to_string(path).unwrap()).unwrap();
+        let config = parse(&here.join("examples/several.toml"));
+        let (memory, search) = (config.settings("memory"), config.settings("search"));
+        assert_eq!((memory.tools, memory.results), (Some(Policy::Repair), Mode::Enforce));
+        assert_eq!((search.tools, search.results), (Some(Policy::Repair), Mode::Warn));
+        let memory = config.servers["memory"].get_ref();
+        assert_eq!(memory.cwd.as_deref(), Some(&*here.join("examples/data")));
+
+        let config = parse(&here.join("examples/tools.toml"));
+        let files = config.settings("files");
+        assert_eq!(files.arguments_mode("search"), Mode::Warn);
+        assert_eq!(files.results_mode("search"), Mode::Off);
+        assert_eq!(files.arguments_mode("another"), Mode::Repair);
+        assert!(files.is_hidden("delete_everything") && !files.is_hidden("search"));
     }
 }

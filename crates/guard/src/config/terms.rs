@@ -22,66 +22,65 @@ pub struct Terms {
     /// mended without changing its meaning, `reject` refuses the list, `off` leaves lists alone
     /// (repair unless set)
     #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", hide_possible_values = true))]
-    pub tools: Option<PolicyName>,
+    pub(crate) tools: Option<PolicyName>,
 
     /// What to do with invalid arguments: `off` forwards them unchecked, `warn` reports them, `repair`
     /// fixes what can only mean one thing and refuses the rest, `enforce` answers with a tool error
     /// that a model can act on (repair unless set)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
-    pub arguments: Option<ArgumentsModeName>,
+    pub(crate) arguments: Option<ArgumentsModeName>,
 
     /// Also apply this repair of arguments, which is off unless asked for; may be repeated:
     /// `arguments-misspelt-property` or `arguments-undeclared-property`
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
-    pub also_repair: Vec<RepairName>,
+    pub(crate) also_repair: Vec<RepairName>,
 
     /// What becomes of wrong results: `off` does not look, `warn` reports, `enforce` withholds them
     /// (warn unless set)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
-    pub results: Option<ModeName>,
+    pub(crate) results: Option<ModeName>,
 
     /// Leave tools and results in the shape that the server sends, whatever the client can read
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
-    pub no_project: Option<bool>,
+    pub(crate) no_project: Option<bool>,
 
     /// Show the values of arguments and results in findings; they may be secrets
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
-    pub log_values: Option<bool>,
+    pub(crate) log_values: Option<bool>,
 
     /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
     /// are those of `toolpact check`
     #[cfg_attr(feature = "clap", arg(long = "limit", value_name = "NAME=N"))]
     #[serde(deserialize_with = "limits")]
     #[schemars(with = "BTreeMap<String, u64>")]
-    pub limits: Vec<Limit>,
+    pub(crate) limits: Vec<Limit>,
 
     /// The steps one validation may take; the same as the limit `fuel`
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub fuel: Option<u64>,
+    pub(crate) fuel: Option<u64>,
 
     /// The most bytes of one message (16 MiB unless set)
     #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
-    pub max_message: Option<usize>,
+    pub(crate) max_message: Option<usize>,
 }
 
 /// What is done otherwise for one tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-#[non_exhaustive]
-pub struct ToolTerms {
+pub(crate) struct ToolTerms {
     /// What to do with invalid arguments.
-    pub arguments: Option<ArgumentsModeName>,
+    pub(crate) arguments: Option<ArgumentsModeName>,
     /// What to do with invalid results.
-    pub results: Option<ModeName>,
+    pub(crate) results: Option<ModeName>,
     /// Whether clients do not get the tool, nor may call it.
-    pub hide: bool,
+    pub(crate) hide: bool,
 }
 
 /// What becomes of tools that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
-pub enum PolicyName {
+pub(crate) enum PolicyName {
     /// Lists are left alone.
     Off,
     /// The tool is dropped.
@@ -96,7 +95,7 @@ pub enum PolicyName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
-pub enum ArgumentsModeName {
+pub(crate) enum ArgumentsModeName {
     /// Nothing is checked.
     Off,
     /// They pass and are reported.
@@ -110,7 +109,7 @@ pub enum ArgumentsModeName {
 /// A repair of arguments that is off unless asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum RepairName {
+pub(crate) enum RepairName {
     /// A misspelt property gets its declared name.
     #[serde(rename = "arguments-misspelt-property")]
     #[cfg_attr(feature = "clap", value(name = "arguments-misspelt-property"))]
@@ -134,7 +133,7 @@ impl RepairName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
-pub enum ModeName {
+pub(crate) enum ModeName {
     /// Nothing is checked.
     Off,
     /// It passes and is reported.
@@ -145,7 +144,7 @@ pub enum ModeName {
 
 /// A limit of schemas and validations: a name of [`Limits::NAMES`] and a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limit(String, u64);
+pub(crate) struct Limit(String, u64);
 
 impl Limit {
     fn new(name: &str, n: u64) -> Result<Self, String> {

@@ -21,7 +21,7 @@ use crate::contract::list::CheckedPage;
 use crate::contract::refusal_text;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
-use crate::message::Id;
+use crate::message::{Id, code};
 
 /// The most pages that are requested.
 pub(crate) const MAX_PAGES: usize = 1000;
@@ -280,6 +280,16 @@ impl Conversation {
         self.fetcher.failed = Some((now + Duration::from_nanos(1), page));
         self.resume_calls(now);
         self.fetcher.failed = Some((until, fetch.first));
+    }
+
+    /// Answers the calls that wait for the list with an error: the server will not send it.
+    pub(crate) fn fail_waiting_calls(&mut self, reason: &str) {
+        self.fetcher.running = None;
+        for call in std::mem::take(&mut self.fetcher.waiting) {
+            self.pending.remove(&call.key);
+            self.refuse(call.stream, Some(&call.id), code::INTERNAL, reason);
+            self.settle(call.ticket, call.index, PartFate::Dropped);
+        }
     }
 
     /// Decides about the calls that waited for the list.

@@ -1,4 +1,4 @@
-//! Bodies, read within bounds of size, time and memory.
+//! Reading bodies within limits on size, time and memory.
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use super::respond::{Body, plain, refuse};
 use crate::message::code;
 use crate::runtime::memory::{MemoryLimit, NoMemory};
 
-/// How long a body may take, beside the time for its bytes, and how long each piece of it.
+/// How long a client may take to send a body, beside the time for its bytes, and how long for each piece.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The bytes of a body that must arrive in a second.
+/// The bytes of a body that must arrive per second.
 const RATE: usize = 4 << 10;
 
-/// Why a body is not read.
+/// Why a body cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error("message exceeds the limit of {0} bytes (--max-message)")]
@@ -32,7 +32,7 @@ pub(crate) enum BodyError {
 }
 
 impl BodyError {
-    /// The answer to a client whose body is not read.
+    /// The response to a client whose body cannot be read.
     pub(crate) fn response(&self) -> Response<Body> {
         let text = self.to_string();
         match self {
@@ -46,37 +46,21 @@ impl BodyError {
     }
 }
 
-/// Reads the body of a client, which has to arrive in time.
-pub(crate) async fn read_request<B>(
-    body: B,
-    max: usize,
-    memory: &MemoryLimit,
-) -> Result<Bytes, BodyError>
-where
-    B: hyper::body::Body<Data = Bytes> + Unpin,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    read(body, max, memory, true).await
+/// Who sends a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// A client, which has to send it in time.
+    Client,
+    /// A server. Its client decides how long that may take.
+    Server,
 }
 
-/// Reads the body of a server; its client decides how long that may take.
-pub(crate) async fn read_response<B>(
+/// Reads a body of at most `max` bytes.
+pub(crate) async fn read_body<B>(
     body: B,
+    sender: Sender,
     max: usize,
     memory: &MemoryLimit,
-) -> Result<Bytes, BodyError>
-where
-    B: hyper::body::Body<Data = Bytes> + Unpin,
-    B::Error: Into<Box<dyn Error + Send + Sync>>,
-{
-    read(body, max, memory, false).await
-}
-
-async fn read<B>(
-    body: B,
-    max: usize,
-    memory: &MemoryLimit,
-    is_timed: bool,
 ) -> Result<Bytes, BodyError>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
@@ -89,7 +73,7 @@ where
     // Most bodies come in one piece, which is not copied.
     let (mut first, mut all) = (Bytes::new(), Vec::new());
     let mut reservation = memory.message();
-    let mut deadline = is_timed.then(|| Instant::now() + PATIENCE);
+    let mut deadline = (sender == Sender::Client).then(|| Instant::now() + PATIENCE);
     loop {
         let frame = match deadline {
             Some(deadline) => {
@@ -137,7 +121,7 @@ mod tests {
     use hyper::body::Bytes;
     use tokio::time::{Duration, sleep};
 
-    use super::{MemoryLimit, read_request};
+    use super::{MemoryLimit, Sender, read_body};
 
     /// What becomes of `pieces`, and the end of the body if it `ends`.
     async fn read(pieces: &[&'static str], ends: bool) -> Result<Bytes, StatusCode> {
@@ -146,7 +130,7 @@ mod tests {
             sender.send_data(Bytes::from_static(piece.as_bytes())).await.unwrap();
         }
         let _open = (!ends).then_some(sender);
-        let read = read_request(body, 10, &MemoryLimit::default()).await;
+        let read = read_body(body, Sender::Client, 10, &MemoryLimit::default()).await;
         read.map_err(|error| error.response().status())
     }
 
@@ -164,7 +148,7 @@ mod tests {
         let (mut sender, body) = Channel::<Bytes>::new(8);
         sender.send_data(Bytes::from(vec![b'a'; 15 << 20])).await.unwrap();
         let start = tokio::time::Instant::now();
-        let read = read_request(body, 16 << 20, &MemoryLimit::default()).await;
+        let read = read_body(body, Sender::Client, 16 << 20, &MemoryLimit::default()).await;
         assert_eq!(read.unwrap_err().response().status(), StatusCode::REQUEST_TIMEOUT);
         assert!(start.elapsed() < Duration::from_secs(60));
         drop(sender);
@@ -181,7 +165,7 @@ mod tests {
             }
             sent
         });
-        let read = read_request(body, 1 << 20, &MemoryLimit::default()).await;
+        let read = read_body(body, Sender::Client, 1 << 20, &MemoryLimit::default()).await;
         assert_eq!(read.unwrap_err().response().status(), StatusCode::REQUEST_TIMEOUT);
         assert!(sent.await.unwrap() < 60);
     }

@@ -52,9 +52,9 @@ pub enum TrustError {
 #[error("{url}: expected a URL such as http://127.0.0.1:3000/mcp, found {found}")]
 pub struct UpstreamError {
     /// The URL.
-    pub url: String,
+    url: String,
     /// What is wrong with it.
-    pub found: &'static str,
+    found: &'static str,
 }
 
 /// Parses the URL of a server.
@@ -122,7 +122,7 @@ impl Client {
             .enable_http1()
             .wrap_connector(connector);
         let client = legacy::Client::builder(TokioExecutor::new())
-            .http1_max_buf_size(super::listen::BUFFER)
+            .http1_max_buf_size(super::listen::READ_BUFFER)
             .build(connector);
         Ok(Self { client, mark: Arc::default() })
     }

@@ -25,8 +25,7 @@ impl Hosts {
     ///
     /// A request with two `Host` headers, or with another authority in its target, is refused: two
     /// servers may not agree on which one counts.
-    #[must_use]
-    pub fn allow(&self, headers: &HeaderMap, authority: Option<&str>) -> bool {
+    pub(crate) fn allow(&self, headers: &HeaderMap, authority: Option<&str>) -> bool {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok());
         if hosts.next().is_some() || !host.is_some_and(|host| self.contains(host)) {

@@ -15,7 +15,6 @@ pub(crate) use self::client::parse_upstream;
 pub use self::client::{Client, TrustError, UpstreamError};
 pub use self::hosts::Hosts;
 pub(crate) use self::listen::listen;
-pub use self::listen::{bind, until_told_to_end};
 
 /// The protocol revision that the headers of a request name.
 pub(crate) fn named_revision(headers: &HeaderMap) -> Option<Revision> {

@@ -5,12 +5,12 @@ use std::io;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
+use toolpact_listen::Signals;
 
 use super::{Peer, ToolsError, list};
 use crate::child::Child;
 use crate::message::{Id, code, error};
 use crate::pipe::line::{Line, LineReader};
-use crate::runtime::signals::Signals;
 use crate::settings::MAX_MESSAGE;
 
 /// Asks a server for all its tools, and ends it: a `tools/list` result with all pages in one.
@@ -18,7 +18,7 @@ use crate::settings::MAX_MESSAGE;
 /// Use it with a timeout: a server may never answer. If a signal tells this process to end meanwhile,
 /// the server ends, too.
 pub async fn tools(mut child: Child) -> Result<Value, ToolsError> {
-    let mut signals = Signals::listen()?;
+    let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Pipes { reader: LineReader::new(stdout, MAX_MESSAGE), writer: stdin };
     let caught = {
@@ -34,7 +34,7 @@ pub async fn tools(mut child: Child) -> Result<Value, ToolsError> {
             caught = signals.next() => caught,
         }
     };
-    let _ = child.end_with(caught.number()).await;
+    let _ = child.end_with(caught.number().into()).await;
     Err(ToolsError::ToldToEnd { code: caught.exit_code() })
 }
 

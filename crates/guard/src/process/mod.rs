@@ -11,13 +11,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use self::session::ProcessSession;
 use crate::child::Launch;
 use crate::event::Event;
-use crate::http::body::read_request;
+use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
 use crate::http::named_revision;
 use crate::http::respond::{Body, plain, refuse};
@@ -50,7 +51,7 @@ impl Default for ProcessLimits {
 pub struct Processes {
     server: Arc<GuardedServer>,
     pool: Arc<JobPool>,
-    settings: Mutex<(Launch, ProcessLimits)>,
+    settings: ArcSwap<(Launch, ProcessLimits)>,
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
     shared: Mutex<Option<Arc<ProcessSession>>>,
 }
@@ -73,15 +74,15 @@ impl Processes {
         Self {
             server,
             pool: Arc::new(JobPool::new(memory)),
-            settings: Mutex::new((launch, limits)),
+            settings: ArcSwap::from_pointee((launch, limits)),
             sessions: Mutex::default(),
             shared: Mutex::default(),
         }
     }
 
     /// Starts further processes in another way; running ones go on.
-    pub fn set(&self, launch: Launch, limits: ProcessLimits) {
-        *lock(&self.settings) = (launch, limits);
+    pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
+        self.settings.store(Arc::new((launch, limits)));
         // The next request without a session starts a new process; this one ends when it is idle.
         lock(&self.shared).take().inspect(|session| session.end_when_idle());
     }
@@ -116,7 +117,7 @@ impl Processes {
                 return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
             }
             let max = self.server.rules().settings.max_message;
-            let bytes = match read_request(body, max, self.pool.memory()).await {
+            let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
                 Ok(bytes) => bytes,
                 Err(error) => return error.response(),
             };
@@ -185,7 +186,7 @@ impl Processes {
         let session = {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|_, session| !session.is_over());
-            let most = lock(&self.settings).1.sessions;
+            let most = self.settings.load().1.sessions;
             if sessions.len() >= most {
                 // Many clients leave without a word.
                 let idle = sessions.iter().filter_map(|(id, it)| Some((it.idle_since()?, id)));
@@ -229,8 +230,8 @@ impl Processes {
     }
 
     fn start(&self, is_shared: bool) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
-        let (launch, limits) = lock(&self.settings).clone();
-        match launch.start() {
+        let (launch, limits) = &**self.settings.load();
+        match launch.clone().start() {
             Ok((child, watchdog)) => {
                 let (server, pool) = (&self.server, &self.pool);
                 let idle = limits.idle;

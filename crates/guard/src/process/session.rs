@@ -37,6 +37,10 @@ const ENDING: Duration = Duration::from_secs(1);
 /// How often the process is checked for being idle, at most.
 const IDLE_CHECK: Duration = Duration::from_secs(5);
 
+/// The warning about notifications that name no request, once for each server.
+const UNROUTED: &str = "server: dropped a notification that names no open request, because clients without a session \
+                        share the process; further ones are dropped without a warning";
+
 /// One process, and the clients that use it.
 pub(super) struct ProcessSession {
     server: Arc<GuardedServer>,
@@ -234,6 +238,10 @@ impl ProcessSession {
             }
         }
         if mail.is_answer || self.is_shared {
+            if stream.is_none() {
+                drop(streams);
+                self.server.report_event_once(Event::warning(UNROUTED));
+            }
             return;
         }
         streams.weight += mail.weight();
@@ -413,29 +421,44 @@ mod tests {
         String::from_utf8(told).unwrap()
     }
 
-    fn session() -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
+    fn session(is_shared: bool) -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&said);
         let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
         let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
         let pool = JobPool::new(Arc::new(MemoryLimit::default()));
-        (ProcessSession::new(false, &Arc::new(server), &Arc::new(pool)), said)
+        (ProcessSession::new(is_shared, &Arc::new(server), &Arc::new(pool)), said)
     }
 
     #[tokio::test]
     async fn requests_of_the_process_that_nobody_takes_are_answered() {
         // Without a stream, the last ones are kept.
-        let (one, said) = session();
+        let (one, said) = session(false);
         let told = ask(&one, ROOM).await;
         assert!(told.contains(r#""id":0,"error""#) && told.contains(r#""id":1,"error""#), "{told}");
         assert!(!told.contains(r#""id":2"#), "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
         assert!(said.lock().unwrap()[0].contains("has no stream open"));
         // With one that is not read, the first one.
-        let (two, said) = session();
+        let (two, said) = session(false);
         let _mailbox = two.listen().unwrap();
         let told = ask(&two, ROOM).await;
         assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_shared_process_warns_once_of_notifications_that_name_no_request() {
+        let (session, said) = session(true);
+        let _client = session.open(false);
+        for n in 0..3 {
+            let text = ByteString::from(format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":{n}}}}}"#
+            ));
+            let message = Message::read(&text).unwrap();
+            drive(&session, |it, now| it.on_server(Origin::Pipe, &message, now));
+        }
+        let said = said.lock().unwrap();
+        assert!(matches!(&said[..], [one] if one.contains("names no open request")), "{said:?}");
     }
 }

@@ -66,6 +66,10 @@ impl Proxy {
     /// Whatever could be read as JSON-RPC is checked, at whatever path it is sent to: servers do not
     /// agree on which paths are the same.
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
+        // `CONNECT` has none.
+        if request.uri().path_and_query().is_none() {
+            return plain(StatusCode::BAD_REQUEST, "expected a path\n");
+        }
         if self.server.rules().settings.is_inspecting() {
             return self.answer_checked(request).await;
         }
@@ -73,22 +77,22 @@ impl Proxy {
         let body = body.map_err(Into::into).boxed_unsync();
         match self.send(parts.method, &parts.uri, parts.headers, body).await {
             Ok(response) => forward(response),
-            Err(response) => *response,
+            Err(error) => refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &error),
         }
     }
 
-    /// Sends a request on, to the path of `uri`.
+    /// Sends a request to the path of `uri` at the server. Fails if there is no response, with a reason that is also
+    /// reported.
     async fn send(
         &self,
         method: Method,
         uri: &Uri,
         mut headers: HeaderMap,
         body: Body,
-    ) -> Result<Response<Incoming>, Box<Response<Body>>> {
+    ) -> Result<Response<Incoming>, String> {
         let mut target = self.upstream.clone().into_parts();
         target.path_and_query = uri.path_and_query().cloned();
-        let target = Uri::from_parts(target)
-            .map_err(|_| Box::new(plain(StatusCode::BAD_REQUEST, "not a request\n")))?;
+        let target = Uri::from_parts(target).map_err(|error| error.to_string())?;
         remove_hop_by_hop(&mut headers);
         headers.remove(HOST);
         let mut request = Request::new(body);
@@ -98,21 +102,21 @@ impl Proxy {
         self.client.send(request).await.map_err(|error| {
             let text = format!("could not reach the server: {error}");
             self.server.report(Event::error(format!("server: {text}")));
-            Box::new(refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text))
+            text
         })
     }
 
-    /// Keeps the client of `response` with the guard: a redirect to the server itself leads to the
-    /// guard instead. Fails where one leads elsewhere with a JSON-RPC message (`is_rpc`).
+    /// Points a redirect to the server itself at the guard instead. Fails if it would lead a JSON-RPC message
+    /// (`is_rpc`) to another server, with a reason that is also reported.
     fn keep_redirect(
         &self,
-        response: &mut Response<Incoming>,
+        mut response: Response<Incoming>,
         is_rpc: bool,
-    ) -> Result<(), Box<Response<Body>>> {
-        let Some(location) = response.headers().get(LOCATION) else { return Ok(()) };
+    ) -> Result<Response<Incoming>, String> {
+        let Some(location) = response.headers().get(LOCATION) else { return Ok(response) };
         let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
         if is_relative(&location) || !response.status().is_redirection() {
-            return Ok(());
+            return Ok(response);
         }
         let origin = |uri: &Uri| {
             let port = match (uri.port_u16(), uri.scheme_str()) {
@@ -133,7 +137,7 @@ impl Proxy {
                 if let Ok(path) = path.parse() {
                     response.headers_mut().insert(LOCATION, path);
                 }
-                Ok(())
+                Ok(response)
             }
             _ if is_rpc => {
                 let location: String = location.chars().take(200).collect();
@@ -141,9 +145,9 @@ impl Proxy {
                     "the server redirects to {location}, around the guard; guard that URL instead"
                 );
                 self.server.report(Event::error(format!("server: {text}")));
-                Err(Box::new(refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text)))
+                Err(text)
             }
-            _ => Ok(()),
+            _ => Ok(response),
         }
     }
 

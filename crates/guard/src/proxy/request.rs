@@ -12,7 +12,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use super::Proxy;
 use super::session::{Answered, Exchange};
 use crate::core::Origin;
-use crate::http::body::read_request;
+use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
 use crate::http::named_revision;
 use crate::http::respond::{Body, full, join, json, refuse};
@@ -46,7 +46,7 @@ impl Proxy {
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
-        let bytes = match read_request(body, max, self.pool.memory()).await {
+        let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };
@@ -56,17 +56,13 @@ impl Proxy {
         };
         let Forwarded { body, exchange, replies, is_batch, is_rpc } = forwarded;
         parts.headers.remove(CONTENT_LENGTH);
-        let sent = self.send(parts.method, &parts.uri, parts.headers, full(body)).await;
-        let mut response = match sent {
-            Ok(response) => response,
-            Err(response) => return *response,
-        };
-        if let Err(response) = self.keep_redirect(&mut response, is_rpc) {
-            return *response;
-        }
         let origin = Origin::Stream(exchange.stream);
         let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
-        self.check_response(answered, response).await
+        let sent = self.send(parts.method, &parts.uri, parts.headers, full(body)).await;
+        match sent.and_then(|response| self.keep_redirect(response, is_rpc)) {
+            Ok(response) => self.check_response(answered, response).await,
+            Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
+        }
     }
 
     /// Holds the body of a request to the contracts of the server.
@@ -145,20 +141,16 @@ impl Proxy {
         let is_delete = parts.method == Method::DELETE;
         let headers = parts.headers.clone();
         let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
-        let sent = self.send(parts.method, &parts.uri, parts.headers, body).await;
-        let mut response = match sent {
-            Ok(response) => response,
-            Err(response) => return *response,
-        };
-        if is_delete {
-            self.sessions.forget(&headers);
-        }
-        if let Err(response) = self.keep_redirect(&mut response, is_rpc) {
-            return *response;
-        }
         let answered =
             Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: false };
-        self.check_response(answered, response).await
+        let sent = self.send(parts.method, &parts.uri, parts.headers, body).await;
+        if is_delete && sent.is_ok() {
+            self.sessions.forget(&headers);
+        }
+        match sent.and_then(|response| self.keep_redirect(response, is_rpc)) {
+            Ok(response) => self.check_response(answered, response).await,
+            Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
+        }
     }
 }
 

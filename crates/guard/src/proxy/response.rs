@@ -10,7 +10,7 @@ use super::Proxy;
 use super::event_stream::EventStream;
 use super::session::{Answered, UNANSWERED};
 use crate::event::Event;
-use crate::http::body::read_response;
+use crate::http::body::{Sender, read_body};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, forward, full, join, json, refuse, with_body};
 use crate::message::code;
@@ -28,6 +28,9 @@ impl Proxy {
             let session = self.sessions.get(self, response.headers());
             answered.exchange.enter(session);
         }
+        if response.status().is_success() {
+            answered.exchange.session.accept();
+        }
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {
             Err(reason) if has_body => self.unreadable(&answered, &reason),
@@ -41,14 +44,7 @@ impl Proxy {
     fn unreadable(&self, answered: &Answered, reason: &str) -> Response<Body> {
         let text = format!("could not read the answer of the server: {reason}");
         self.server.report(Event::error(format!("server: {text}")));
-        let (session, stream) = (&answered.exchange.session, answered.exchange.stream);
-        drive(session, |it, _| it.fail_stream(stream, &text));
-        let mut replies = answered.replies.clone();
-        replies.append(&mut session.take_replies(stream));
-        if replies.is_empty() {
-            return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &text);
-        }
-        json(StatusCode::OK, join(&replies, answered.is_batch))
+        answered.fail(StatusCode::OK, &text)
     }
 
     /// A response that is neither JSON nor events: an answer to a checked request must be readable.
@@ -78,7 +74,7 @@ impl Proxy {
     ) -> Response<Body> {
         let (parts, body) = response.into_parts();
         let max = self.server.rules().settings.max_message;
-        let bytes = match read_response(body, max, self.pool.memory()).await {
+        let bytes = match read_body(body, Sender::Server, max, self.pool.memory()).await {
             Ok(bytes) => bytes,
             Err(error) => return self.unreadable(&answered, &error.to_string()),
         };
@@ -124,6 +120,20 @@ impl Proxy {
         let (parts, body) = response.into_parts();
         let stream = EventStream::new(Arc::clone(self), answered, body);
         with_body(parts, stream.into_body())
+    }
+}
+
+impl Answered {
+    /// The response when there is no answer of the server: an error for each request, with `status`. Without a request,
+    /// an error without an id.
+    pub(super) fn fail(&self, status: StatusCode, reason: &str) -> Response<Body> {
+        let (session, stream) = (&self.exchange.session, self.exchange.stream);
+        drive(session, |it, _| it.fail_stream(stream, reason));
+        let replies = [self.replies.clone(), session.take_replies(stream)].concat();
+        if replies.is_empty() {
+            return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, reason);
+        }
+        json(status, join(&replies, self.is_batch))
     }
 }
 

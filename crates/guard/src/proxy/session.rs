@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
@@ -22,9 +23,21 @@ const MAX_SESSIONS: usize = 4096;
 /// The most event ids of one session that are remembered, so that resumed streams are recognized.
 const MAX_EVENT_IDS: usize = 4096;
 
+/// How many sessions are forgotten at a time when there are too many.
+const EVICTED: usize = MAX_SESSIONS / 8;
+
 /// The sessions of a proxy by their key.
+///
+/// A caching library does not fit: which sessions are forgotten first protects those of other clients.
 #[derive(Default)]
-pub(super) struct Sessions(Mutex<AHashMap<String, Arc<Session>>>);
+pub(super) struct Sessions(Mutex<Table>);
+
+#[derive(Default)]
+struct Table {
+    sessions: AHashMap<String, (Arc<Session>, u64)>,
+    /// Counts uses; the higher, the more recent.
+    clock: u64,
+}
 
 /// One session, or all requests of one client that has none.
 pub(super) struct Session {
@@ -37,6 +50,8 @@ pub(super) struct Session {
     /// The headers of the requests on behalf of which the guard may ask.
     headers: Mutex<AHashMap<StreamId, HeaderMap>>,
     events: Mutex<EventIds>,
+    /// Whether the server has answered a request of this session with success.
+    is_accepted: AtomicBool,
 }
 
 /// What was decided about a message so far.
@@ -47,7 +62,7 @@ struct Decided {
     waiter: Option<oneshot::Sender<()>>,
 }
 
-/// Which stream an event was on, by the hash of its id.
+/// Which stream an event was on, by the hash of its id. The oldest are forgotten first: clients resume from recent ones.
 #[derive(Default)]
 struct EventIds {
     streams: HashMap<u64, StreamId>,
@@ -65,22 +80,39 @@ impl Sessions {
                 format!("user {}", String::from_utf8_lossy(user.unwrap_or_default()))
             }
         };
-        let mut sessions = lock(&self.0);
-        if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(&key) {
-            // Those with open requests last.
-            sessions.retain(|_, session| Arc::strong_count(session) > 1);
-            if sessions.len() >= MAX_SESSIONS {
-                sessions.clear();
-            }
+        let mut table = lock(&self.0);
+        table.clock += 1;
+        let clock = table.clock;
+        if let Some((session, used)) = table.sessions.get_mut(&key) {
+            *used = clock;
+            return Arc::clone(session);
         }
-        Arc::clone(sessions.entry(key).or_insert_with(|| Arc::new(Session::new(proxy))))
+        if table.sessions.len() >= MAX_SESSIONS {
+            table.evict();
+        }
+        let session = Arc::new(Session::new(proxy));
+        table.sessions.insert(key, (Arc::clone(&session), clock));
+        session
     }
 
     /// Forgets the session of a request, which ends it.
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(id) = session_id(headers) {
-            lock(&self.0).remove(&format!("id {id}"));
+            lock(&self.0).sessions.remove(&format!("id {id}"));
         }
+    }
+}
+
+impl Table {
+    /// Forgets an eighth of the sessions: first those that the server has not accepted, such as made-up ids, then those
+    /// without open requests, each least recently used first.
+    fn evict(&mut self) {
+        let rank = |(session, used): &(Arc<Session>, u64)| {
+            (session.is_accepted.load(Ordering::Relaxed), Arc::strong_count(session) > 1, *used)
+        };
+        let mut ranks: Vec<_> = self.sessions.values().map(rank).collect();
+        let (_, limit, _) = ranks.select_nth_unstable(EVICTED);
+        self.sessions.retain(|_, entry| rank(entry) >= *limit);
     }
 }
 
@@ -99,6 +131,7 @@ impl Session {
             replies: Mutex::default(),
             headers: Mutex::default(),
             events: Mutex::default(),
+            is_accepted: AtomicBool::new(false),
         }
     }
 
@@ -117,6 +150,11 @@ impl Session {
         let _entry = Undecided { session: self, ticket };
         let _ = waits.await;
         lock(&self.decided).remove(&ticket).and_then(|entry| entry.bytes)
+    }
+
+    /// Records that the server answered a request with success.
+    pub(super) fn accept(&self) {
+        self.is_accepted.store(true, Ordering::Relaxed);
     }
 
     /// Takes what the guard itself answers on `stream`.
@@ -268,3 +306,47 @@ pub(super) struct Answered {
 
 /// The error for requests that the server left unanswered.
 pub(super) const UNANSWERED: &str = "the server did not answer the request";
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use hyper::HeaderMap;
+
+    use super::{MAX_SESSIONS, Sessions, lock};
+    use crate::event::Event;
+    use crate::http::Client;
+    use crate::proxy::Proxy;
+    use crate::runtime::memory::MemoryLimit;
+    use crate::server::GuardedServer;
+    use crate::settings::Settings;
+
+    fn headers(id: &str) -> HeaderMap {
+        [("mcp-session-id".parse().unwrap(), id.parse().unwrap())].into_iter().collect()
+    }
+
+    #[test]
+    fn made_up_ids_do_not_evict_sessions_that_the_server_accepted() {
+        let server = GuardedServer::new("test", Settings::default(), Arc::new(|_: Event| ()));
+        let client = Client::new(None).unwrap();
+        let memory = Arc::new(MemoryLimit::default());
+        let proxy = Proxy::new("http://127.0.0.1:9/mcp", client, Arc::new(server), memory).unwrap();
+        let (proxy, sessions) = (Arc::new(proxy), Sessions::default());
+        let get = |id: &str| sessions.get(&proxy, &headers(id));
+        let accepted = Arc::downgrade(&get("accepted"));
+        get("accepted").accept();
+        for n in 0..3 * MAX_SESSIONS {
+            get(&format!("bogus {n}"));
+            assert!(lock(&sessions.0).sessions.len() <= MAX_SESSIONS);
+        }
+        assert!(Arc::ptr_eq(&accepted.upgrade().unwrap(), &get("accepted")));
+
+        for n in 0..MAX_SESSIONS {
+            get("accepted");
+            get(&format!("session {n}")).accept();
+        }
+        assert!(Arc::ptr_eq(&accepted.upgrade().unwrap(), &get("accepted")));
+        assert!(!lock(&sessions.0).sessions.contains_key("id session 0"));
+        assert!(lock(&sessions.0).sessions.len() <= MAX_SESSIONS);
+    }
+}

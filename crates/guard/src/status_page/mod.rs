@@ -35,7 +35,7 @@ impl StatusPage {
     }
 
     /// Shows other servers, for other hosts.
-    pub fn set(&self, servers: Vec<Arc<GuardedServer>>, hosts: Hosts) {
+    pub(crate) fn set(&self, servers: Vec<Arc<GuardedServer>>, hosts: Hosts) {
         self.0.store(Arc::new(Shown { servers, hosts }));
     }
 
@@ -64,7 +64,7 @@ impl StatusPage {
         match request.uri().path() {
             "/status.json" => typed("application/json", json(servers)),
             "/" if wants_json => typed("application/json", json(servers)),
-            "/" => typed("text/html; charset=utf-8", page::page(servers)),
+            "/" => typed("text/html; charset=utf-8", page::render(servers)),
             "/metrics" => typed(metrics::TYPE, metrics::text(servers)),
             _ => plain(StatusCode::NOT_FOUND, "see /, /status.json and /metrics\n"),
         }

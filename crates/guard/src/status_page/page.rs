@@ -1,15 +1,14 @@
-//! The status page: one HTML document that needs nothing else.
+//! The status page: one HTML document that loads nothing else.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::server::GuardedServer;
 use crate::status::{Checks, Snapshot, Standing, Tool};
 
-const HEAD: &str = "<!doctype html>
-<html lang=\"en\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"5\">
-<meta name=\"viewport\" content=\"width=device-width\"><title>toolpact guard</title><style>
+const STYLE: &str = "
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }
 body { max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.3rem; } h2 { font-size: 1.15rem; margin: 2rem 0 .2rem; } h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
@@ -20,58 +19,80 @@ th { font-weight: 600; } td.n, th.n { text-align: right; font-variant-numeric: t
 .kept { color: #1a7f37; } .changed { color: #9a6700; } .dropped, .bad { color: #cf222e; font-weight: 600; }
 @media (prefers-color-scheme: dark) { .kept { color: #3fb950; } .changed { color: #d29922; } .dropped, .bad { color: #f85149; } }
 ul { margin: .2rem 0; padding-left: 1.1rem; } code { font: 13px ui-monospace, monospace; overflow-wrap: anywhere; }
-</style></head><body><h1>toolpact guard</h1>
-<p class=\"dim\">Since the guard started. The same as <a href=\"/status.json\">JSON</a>, and as <a href=\"/metrics\">metrics</a>.</p>\n";
+";
 
-/// The page about `servers`.
-pub(super) fn page(servers: &[Arc<GuardedServer>]) -> String {
-    let mut out = HEAD.to_owned();
-    for guarded in servers {
-        server(&mut out, guarded.name(), &guarded.status().snapshot());
-    }
-    out.push_str("</body></html>\n");
-    out
+/// Renders the status of `servers`.
+pub(super) fn render(servers: &[Arc<GuardedServer>]) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="refresh" content="5";
+                meta name="viewport" content="width=device-width";
+                title { "toolpact guard" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                h1 { "toolpact guard" }
+                p.dim {
+                    "Since the guard started. Also available as " a href="/status.json" { "JSON" }
+                    " and as " a href="/metrics" { "metrics" } "."
+                }
+                @for server in servers { (section(server.name(), &server.status().snapshot())) }
+            }
+        }
+    };
+    page.into_string()
 }
 
-fn server(out: &mut String, name: &str, status: &Snapshot) {
-    let is = status.server.as_deref().unwrap_or("not connected yet");
+fn section(name: &str, status: &Snapshot) -> Markup {
+    let server = status.server.as_deref().unwrap_or("not connected yet");
     let revisions: Vec<_> = status.revisions.iter().map(String::as_str).collect();
+    let revisions = if revisions.is_empty() { "unknown".to_owned() } else { revisions.join(", ") };
     let calls: u64 = status.tools.values().map(|tool| tool.calls).sum();
-    let broken = |checks: &Checks| checks.invalid + checks.unfinished;
+    let failures = |checks: &Checks| checks.invalid + checks.unfinished;
     let violations: u64 =
-        status.tools.values().map(|tool| broken(&tool.arguments) + broken(&tool.results)).sum();
-    let _ = write!(
-        out,
-        "<h2>{}</h2><p class=\"dim\">{} · revision {} · {calls} calls · {violations} violations · {} notices</p>",
-        escape(name),
-        escape(is),
-        escape(if revisions.is_empty() { "unknown" } else { "" }) + &escape(&revisions.join(", ")),
-        status.notices,
-    );
-    if !status.tools.is_empty() {
-        out.push_str("<div class=\"wide\"><table><tr><th>tool</th><th>verdict</th><th class=\"n\">calls</th><th class=\"n\">wrong arguments</th><th class=\"n\">wrong results</th><th class=\"n\">unfinished</th><th class=\"n\">fuel</th><th class=\"n\">time</th></tr>");
-        for (name, tool) in &status.tools {
-            row(out, name, tool);
+        status.tools.values().map(|tool| failures(&tool.arguments) + failures(&tool.results)).sum();
+    html! {
+        h2 { (printable(name)) }
+        p.dim {
+            (printable(server)) " · revision " (printable(&revisions)) " · " (calls) " calls · "
+            (violations) " violations · " (status.notices) " notices"
         }
-        out.push_str("</table></div>");
-    }
-    if !status.slowest.is_empty() {
-        out.push_str("<h3>Slowest validations</h3><div class=\"wide\"><table><tr><th>tool</th><th>of</th><th class=\"n\">time</th><th class=\"n\">fuel</th></tr>");
-        for slow in &status.slowest {
-            let _ = write!(
-                out,
-                "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-                escape(&slow.tool),
-                slow.side,
-                time(slow.time),
-                slow.fuel,
-            );
+        @if !status.tools.is_empty() {
+            div.wide {
+                table {
+                    tr {
+                        th { "tool" } th { "verdict" }
+                        @for title in ["calls", "wrong arguments", "wrong results", "unfinished", "fuel", "time"] {
+                            th.n { (title) }
+                        }
+                    }
+                    @for (name, tool) in &status.tools { (row(name, tool)) }
+                }
+            }
         }
-        out.push_str("</table></div>");
+        @if !status.slowest.is_empty() {
+            h3 { "Slowest validations" }
+            div.wide {
+                table {
+                    tr { th { "tool" } th { "of" } th.n { "time" } th.n { "fuel" } }
+                    @for slow in &status.slowest {
+                        tr {
+                            td { code { (printable(&slow.tool)) } }
+                            td { (slow.side) }
+                            td.n { (format_time(slow.time)) }
+                            td.n { (slow.fuel) }
+                        }
+                    }
+                }
+            }
+        }
     }
 }
 
-fn row(out: &mut String, name: &str, tool: &Tool) {
+fn row(name: &str, tool: &Tool) -> Markup {
     let verdict = match tool.verdict {
         Standing::Unknown => "unknown",
         Standing::Kept => "kept",
@@ -79,36 +100,25 @@ fn row(out: &mut String, name: &str, tool: &Tool) {
         Standing::Dropped => "dropped",
     };
     let (arguments, results) = (&tool.arguments, &tool.results);
-    let _ = write!(
-        out,
-        "<tr><td><code>{}</code>{}</td><td class=\"{verdict}\">{verdict}</td><td class=\"n\">{}</td>{}{}{}<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
-        escape(name),
-        findings(&tool.findings),
-        tool.calls,
-        count(arguments.invalid),
-        count(results.invalid),
-        count(arguments.unfinished + results.unfinished),
-        arguments.fuel.saturating_add(results.fuel),
-        time(arguments.time + results.time),
-    );
-}
-
-fn findings(findings: &[String]) -> String {
-    if findings.is_empty() {
-        return String::new();
+    let failures = [arguments.invalid, results.invalid, arguments.unfinished + results.unfinished];
+    html! {
+        tr {
+            td {
+                code { (printable(name)) }
+                @if !tool.findings.is_empty() {
+                    ul { @for finding in &tool.findings { li { code { (printable(finding)) } } } }
+                }
+            }
+            td class=(verdict) { (verdict) }
+            td.n { (tool.calls) }
+            @for count in failures { td.n.bad[count > 0] { (count) } }
+            td.n { (arguments.fuel.saturating_add(results.fuel)) }
+            td.n { (format_time(arguments.time + results.time)) }
+        }
     }
-    let mut items = String::from("<ul>");
-    for finding in findings {
-        let _ = write!(items, "<li><code>{}</code></li>", escape(finding));
-    }
-    items + "</ul>"
 }
 
-fn count(n: u64) -> String {
-    format!("<td class=\"n{}\">{n}</td>", if n > 0 { " bad" } else { "" })
-}
-
-fn time(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     match time.as_micros() {
         micros @ 0..1000 => format!("{micros} µs"),
         micros @ 1000..1_000_000 => format!("{}.{} ms", micros / 1000, micros % 1000 / 100),
@@ -116,23 +126,9 @@ fn time(time: Duration) -> String {
     }
 }
 
-/// `text` where it cannot be taken for anything but text.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            c if c.is_control()
-                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') =>
-            {
-                out.push('\u{fffd}');
-            }
-            c => out.push(c),
-        }
-    }
-    out
+/// Replaces control characters and those that change the direction of text. `maud` escapes the rest.
+fn printable(text: &str) -> String {
+    let is_unsafe =
+        |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.replace(is_unsafe, "\u{fffd}")
 }

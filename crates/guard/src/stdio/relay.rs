@@ -10,6 +10,7 @@ use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{sleep, timeout};
 use toolpact_contract::Revision;
+use toolpact_listen::{Signal, Signals};
 
 use crate::child::{Child, StartError};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
@@ -20,7 +21,6 @@ use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
-use crate::runtime::signals::{Caught, Signals};
 use crate::server::GuardedServer;
 
 /// How a conversation ended.
@@ -243,12 +243,15 @@ async fn relay_until(
         end = to_server => end,
     };
     let settle = async {
+        let reason = match how.get() {
+            Some(how) => format!("the server ended before it answered ({how})"),
+            None => "the server closed its output before it answered".to_owned(),
+        };
+        if end == End::Server {
+            drive(&relay, |it, _| it.fail_waiting_calls(&reason));
+        }
         relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
         if end == End::Server {
-            let reason = match how.get() {
-                Some(how) => format!("the server ended before it answered ({how})"),
-                None => "the server closed its output before it answered".to_owned(),
-            };
             drive(&relay, |it, _| it.on_server_gone(&reason));
         }
         relay.to_client.close();
@@ -272,7 +275,7 @@ pub async fn serve(
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> Result<u8, StartError> {
-    let mut signals = Signals::listen().map_err(StartError::Signals)?;
+    let mut signals = Signals::register(true).map_err(StartError::Signals)?;
     let Some(streams) = child.streams() else { return Ok(0) };
     let caught = {
         let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, async {
@@ -305,13 +308,13 @@ pub async fn serve(
 /// Ends the child, at once if a further signal comes.
 async fn end(
     child: &mut Child,
-    caught: Option<Caught>,
+    caught: Option<Signal>,
     signals: &mut Signals,
 ) -> std::io::Result<ExitStatus> {
     let ended = async {
         match caught {
             None => child.end().await,
-            Some(caught) => child.end_with(caught.number()).await,
+            Some(caught) => child.end_with(caught.number().into()).await,
         }
     };
     tokio::select! {

@@ -8,10 +8,10 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// What a client sends.
-pub type Input = Box<dyn AsyncRead + Send + Unpin>;
+type Input = Box<dyn AsyncRead + Send + Unpin>;
 
 /// Where answers to a client go.
-pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
+type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Standard input and output of this process, for [`serve`](super::serve).
 ///

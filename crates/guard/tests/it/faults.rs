@@ -24,11 +24,12 @@ async fn a_server_that_ends_leaves_no_request_open() {
         .await;
     assert_eq!(pair.server.json().await["method"], "tools/list");
     pair.server.close().await;
-    for id in [json!("a"), json!(2), json!(3)] {
+    for id in [json!(3), json!("a"), json!(2)] {
         let answer = pair.client.json().await;
         assert_eq!(answer["id"], id);
         assert_eq!(answer["error"]["code"], -32603);
-        assert_eq!(answer["error"]["message"], "the server ended before it answered");
+        let message = &answer["error"]["message"];
+        assert_eq!(message, "the server closed its output before it answered");
     }
     assert_eq!(pair.end().await, End::Server);
 }

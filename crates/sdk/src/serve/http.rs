@@ -9,13 +9,9 @@ use rmcp::{
 };
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
+use toolpact_listen::{Options, bind, default_max_connections, shutdown_signal};
 
-use super::{
-    ServeError, default_options,
-    listen::{bind, default_max_connections, listen},
-    sessions::Sessions,
-    signal,
-};
+use super::{ServeError, default_options, sessions::Sessions};
 use crate::{ServerOptions, enforce_with};
 
 /// How long calls in progress may take after a signal.
@@ -173,11 +169,14 @@ impl Http {
         };
         let stop = async {
             tokio::select! {
-                () = signal::shutdown() => {}
+                () = shutdown_signal() => {}
                 () = self.shutdown.cancelled() => {}
             }
         };
-        let open = listen(self.listener, self.max_connections, answer, stop).await;
+        let limits =
+            Options { max_connections: self.max_connections, limit_hint: "", read_buffer: None };
+        let warn = |text| tracing::warn!(target: "toolpact", "{text}");
+        let open = toolpact_listen::serve(self.listener, limits, answer, warn, stop).await;
         let streams = async {
             calls.wait_until_idle().await;
             // After the answers have left, only event streams that never end by themselves are open.
@@ -187,7 +186,7 @@ impl Http {
         };
         _ = tokio::time::timeout(GRACE_PERIOD, async {
             tokio::select! {
-                () = open.shutdown() => {}
+                () = open => {}
                 () = streams => {}
             }
         })

@@ -3,9 +3,7 @@
 mod cli;
 mod error;
 mod http;
-mod listen;
 mod sessions;
-mod signal;
 mod stdio;
 
 pub use cli::{serve_cli, serve_cli_with};

@@ -7,8 +7,9 @@ use tokio::{
     io::{AsyncWriteExt as _, DuplexStream, duplex},
     sync::mpsc,
 };
+use toolpact_listen::shutdown_signal;
 
-use super::{ServeError, default_options, signal};
+use super::{ServeError, default_options};
 use crate::{ServerOptions, enforce_with};
 
 /// Bytes of standard input that are read ahead.
@@ -65,7 +66,7 @@ fn stdin() -> DuplexStream {
     });
     let (mut writer, reader) = duplex(BUFFER);
     tokio::spawn(async move {
-        let mut shutdown = std::pin::pin!(signal::shutdown());
+        let mut shutdown = std::pin::pin!(shutdown_signal());
         loop {
             let chunk = tokio::select! {
                 chunk = chunks.recv() => chunk,
