@@ -12,6 +12,8 @@ use toolpact_contract::{Finding, Severity};
 pub enum Event {
     /// A finding about a tool, its arguments or its result.
     Finding(Finding),
+    /// Several findings about the arguments or the result of one call.
+    Call(Vec<Finding>),
     /// A notice about a connection, a message or a list as a whole.
     Notice {
         /// How severe it is.
@@ -46,6 +48,11 @@ impl Event {
     pub fn to_json(&self) -> Value {
         match self {
             Self::Finding(finding) => json!(finding),
+            Self::Call(findings) => {
+                let mut value = json!(findings.first());
+                value["others"] = json!(findings.get(1..));
+                value
+            }
             Self::Notice { severity, message } => {
                 json!({ "severity": severity, "message": message })
             }
@@ -63,6 +70,15 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Finding(finding) => finding.fmt(f),
+            Self::Call(findings) => {
+                for (index, finding) in findings.iter().enumerate() {
+                    match index {
+                        0 => finding.fmt(f)?,
+                        _ => write!(f, "; {}: {}", finding.pointer, finding.message)?,
+                    }
+                }
+                Ok(())
+            }
             Self::Notice { severity, message } => write!(f, "{severity}: {message}"),
             Self::From { server, event } => write!(f, "{server}: {event}"),
         }

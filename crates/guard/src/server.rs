@@ -93,12 +93,14 @@ impl GuardedServer {
     }
 
     /// Reports the findings about a call, without its values unless the settings ask for them.
-    pub(crate) fn report_call(&self, findings: Vec<Finding>, settings: &Settings) {
-        for mut finding in findings {
-            if !settings.log_values {
-                finding.found = None;
-            }
-            self.report(Event::Finding(finding));
+    pub(crate) fn report_call(&self, mut findings: Vec<Finding>, settings: &Settings) {
+        if !settings.log_values {
+            findings.iter_mut().for_each(|finding| finding.found = None);
+        }
+        match findings.len() {
+            0 => {}
+            1 => findings.into_iter().for_each(|finding| self.report(Event::Finding(finding))),
+            _ => self.report(Event::Call(findings)),
         }
     }
 

@@ -82,6 +82,8 @@ pub(crate) enum Standing {
 pub(crate) struct Checks {
     /// How many found the value valid.
     pub(crate) valid: u64,
+    /// How many found it invalid and repaired it.
+    pub(crate) repaired: u64,
     /// How many found it invalid.
     pub(crate) invalid: u64,
     /// How many a limit stopped.
@@ -160,6 +162,7 @@ impl Status {
             if check.side == Side::Arguments { &mut entry.arguments } else { &mut entry.results };
         match check.outcome {
             Outcome::Valid => checks.valid += 1,
+            Outcome::Repaired => checks.repaired += 1,
             Outcome::Invalid => checks.invalid += 1,
             Outcome::Unfinished => checks.unfinished += 1,
             _ => return,

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolpact_contract::{Contract, JudgedCall, Mode};
+use toolpact_contract::{ArgumentTerms, Contract, JudgedCall};
 use toolpact_schema::Schema;
 
 /// Fuel of a validation on the event loop: well below a millisecond.
@@ -29,7 +29,7 @@ pub(crate) enum CallPart {
 #[derive(Debug)]
 pub(crate) struct RuntimeStopped;
 
-/// Validates `value` and returns it with the outcome.
+/// Validates `value` and returns it with the outcome, repaired if `terms` ask for it.
 ///
 /// Validates in place first, with little fuel. If that does not suffice, another thread validates with all the fuel
 /// that the limits allow.
@@ -37,14 +37,14 @@ pub(crate) async fn check(
     contract: &Contract,
     part: CallPart,
     value: Value,
-    mode: Mode,
+    terms: ArgumentTerms,
 ) -> Result<(Value, JudgedCall), RuntimeStopped> {
     let inline = match part {
-        CallPart::Arguments => contract.judge_arguments_within(Some(&value), mode, INLINE_FUEL),
-        CallPart::Result => contract.judge_result_within(&value, mode, INLINE_FUEL),
+        CallPart::Arguments => contract.judge_arguments_within(Some(&value), terms, INLINE_FUEL),
+        CallPart::Result => contract.judge_result_within(&value, terms.mode, INLINE_FUEL),
     };
     if let Some(judged) = inline {
-        return Ok((value, judged));
+        return Ok(repaired(value, judged));
     }
     let contract = contract.clone();
     // The semaphore is never closed.
@@ -52,12 +52,18 @@ pub(crate) async fn check(
     let validate = move || {
         let _permit = permit;
         let judged = match part {
-            CallPart::Arguments => contract.judge_arguments(Some(&value), mode),
-            CallPart::Result => contract.judge_result(&value, mode),
+            CallPart::Arguments => contract.judge_arguments(Some(&value), terms),
+            CallPart::Result => contract.judge_result(&value, terms.mode),
         };
-        (value, judged)
+        repaired(value, judged)
     };
     tokio::task::spawn_blocking(validate).await.map_err(|_| RuntimeStopped)
+}
+
+/// Puts repaired arguments in the place of `value`.
+fn repaired(value: Value, mut judged: JudgedCall) -> (Value, JudgedCall) {
+    let value = judged.repaired.take().map_or(value, |repaired| repaired.arguments);
+    (value, judged)
 }
 
 /// Whether a validation with little fuel finds `value` valid: the common case, which needs no findings.

@@ -108,7 +108,7 @@ pub use serve::{Http, ServeError, serve_cli, serve_cli_with, serve_stdio, serve_
 pub use tokio_util::sync::CancellationToken;
 pub use toolpact_contract as contract;
 pub use toolpact_contract::{
-    Contract, Finding, Mode, Policy, Projection, Revision, Severity, Unmarked,
+    Contract, Finding, Mode, Policy, Projection, Repairs, Revision, Severity, Unmarked,
 };
 pub use toolpact_macros::tools;
 pub use toolpact_schema as schema;

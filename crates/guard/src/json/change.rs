@@ -88,3 +88,63 @@ fn one_line(text: &str) -> String {
     }
     line
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use toolpact_contract::{ArgumentTerms, Contract, Mode, Repairs};
+
+    use super::change_text;
+
+    /// `text` after it was repaired for a tool that takes `properties` and nothing else.
+    fn repaired(properties: &Value, text: &str) -> Option<String> {
+        let contract = Contract::received(json!({ "name": "t", "inputSchema": {
+            "type": "object", "properties": properties, "additionalProperties": false } }));
+        let also =
+            Repairs::optional().fold(Repairs::default(), |repairs, id| repairs.also(id).unwrap());
+        let value: Value = serde_json::from_str(text).unwrap();
+        let terms = ArgumentTerms::from(Mode::Repair).repairs(also);
+        let judged = contract.unwrap().judge_arguments(Some(&value), terms);
+        let repaired = judged.repaired?;
+        let text = change_text(text, &repaired.changes)?;
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), repaired.arguments);
+        Some(text)
+    }
+
+    #[test]
+    fn all_other_bytes_stay() {
+        let integer = json!({ "type": "integer" });
+        let properties = json!({
+            "n": integer, "m": integer, "path": { "type": "string" },
+            "a": { "type": "array", "items": integer },
+            "o": { "type": "object", "properties": { "n": integer } },
+            "x": {}
+        });
+        for (text, expected) in [
+            (r#"{ "x" : 1.50, "n" : "10" }"#, r#"{ "x" : 1.50, "n" : 10 }"#),
+            (r#"{"n":"1\u0030","x":"\u0061"}"#, r#"{"n":10,"x":"\u0061"}"#),
+            (r#"{"n": "10.0"}"#, r#"{"n": 10.0}"#),
+            (r#"{"a":"[1,\n 2]", "x":[ ]}"#, r#"{"a":[1,2], "x":[ ]}"#),
+            (r#"{"a": 1 }"#, r#"{"a": [1] }"#),
+            (r#"{"a":"5"}"#, r#"{"a":[5]}"#),
+            (r#"{"o":"{\"n\":\"3\"}"}"#, r#"{"o":{"n":3}}"#),
+            (r#"{"n":null, "x":1e2}"#, r#"{"x":1e2}"#),
+            (r#"{"x":1e2 , "n":null}"#, r#"{"x":1e2}"#),
+            (r#"{"x":1, "n":null, "m":2}"#, r#"{"x":1, "m":2}"#),
+            (r#"{ "n":null, "m":null }"#, r#"{  }"#),
+            (r#"{"n":null,"m":null,"x":[null]}"#, r#"{"x":[null]}"#),
+            (r#"{ "pathx" : "\/tmp" }"#, r#"{ "path" : "\/tmp" }"#),
+            (r#"{"why":1,"x":{"y": 2},"because":[]}"#, r#"{"x":{"y": 2}}"#),
+        ] {
+            assert_eq!(repaired(&properties, text).as_deref(), Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_ends_a_line_gets_in() {
+        let properties = json!({ "a": { "type": "array" } });
+        let text = "{\"a\":\"[\\n\\\"x\u{2028}\u{85}\\\"\\r]\"}";
+        let expected = r#"{"a":["x\u2028\u0085"]}"#;
+        assert_eq!(repaired(&properties, text).as_deref(), Some(expected));
+    }
+}

@@ -61,6 +61,7 @@ pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
     text
 }
 
-fn outcomes(checks: &Checks) -> [(&'static str, u64); 3] {
-    [("valid", checks.valid), ("invalid", checks.invalid), ("unfinished", checks.unfinished)]
+fn outcomes(checks: &Checks) -> [(&'static str, u64); 4] {
+    let Checks { valid, repaired, invalid, unfinished, .. } = *checks;
+    [("valid", valid), ("repaired", repaired), ("invalid", invalid), ("unfinished", unfinished)]
 }

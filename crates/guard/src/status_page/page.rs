@@ -65,7 +65,7 @@ fn section(name: &str, status: &Snapshot) -> Markup {
                 table {
                     tr {
                         th { "tool" } th { "verdict" }
-                        @for title in ["calls", "wrong arguments", "wrong results", "unfinished", "fuel", "time"] {
+                        @for title in ["calls", "repaired arguments", "wrong arguments", "wrong results", "unfinished", "fuel", "time"] {
                             th.n { (title) }
                         }
                     }
@@ -111,6 +111,7 @@ fn row(name: &str, tool: &Tool) -> Markup {
             }
             td class=(verdict) { (verdict) }
             td.n { (tool.calls) }
+            td.n { (arguments.repaired) }
             @for count in failures { td.n.bad[count > 0] { (count) } }
             td.n { (arguments.fuel.saturating_add(results.fuel)) }
             td.n { (format_time(arguments.time + results.time)) }

@@ -74,7 +74,7 @@ impl<S: Service<RoleClient>> Client<S> {
         let arguments = serde_json::to_value(arguments)
             .map_err(|source| ClientError::Arguments { tool: name.to_owned(), source })?;
         let (arguments, judged) =
-            check(contract, CallPart::Arguments, arguments, checks.arguments).await?;
+            check(contract, CallPart::Arguments, arguments, checks.argument_terms()).await?;
         self.accept(&judged).map_err(|problem| ClientError::InvalidArguments { problem })?;
         let mut request = CallToolRequestParams::new(name.to_owned());
         request.arguments = match arguments {
@@ -98,7 +98,8 @@ impl<S: Service<RoleClient>> Client<S> {
             .map_err(|error| ClientError::InvalidResult {
                 problem: format!("the result of tool `{name}`: {error}"),
             })?;
-        let (lifted, judged) = check(contract, CallPart::Result, lifted, checks.results).await?;
+        let (lifted, judged) =
+            check(contract, CallPart::Result, lifted, checks.results.into()).await?;
         self.accept(&judged).map_err(|problem| ClientError::InvalidResult { problem })?;
         if let Value::Object(mut lifted) = lifted {
             result.structured_content = lifted.remove(Structured::KEY);

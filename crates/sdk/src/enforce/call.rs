@@ -9,14 +9,11 @@ use rmcp::{
     service::{MaybeSendFuture, RequestContext},
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{
-    Form, JudgedCall, MARKER, Mode, Outcome, Revision, Structured, lift_result,
-};
+use toolpact_contract::{Form, JudgedCall, MARKER, Mode, Revision, Structured, lift_result};
 
 use super::{
     Enforced, Shared,
     handler::{catch_panic, catch_panic_sync},
-    nulls::drop_nulls,
     send::send,
     tool::{ServerTool, UsableTool},
 };
@@ -165,18 +162,10 @@ impl Shared {
     ) -> Result<Result<CallToolRequestParams, CallToolResult>, ErrorData> {
         let is_absent = request.arguments.is_none();
         let arguments = Value::Object(request.arguments.take().unwrap_or_default());
-        let mode = self.options.checks.arguments;
+        let terms = self.options.checks.argument_terms();
         let contract = &usable.contract;
-        let schema = contract.input().value();
-        let (mut arguments, mut judged) =
-            check(contract, CallPart::Arguments, arguments, mode).await.map_err(stopped)?;
-        if judged.outcome == Outcome::Invalid
-            && self.options.null_as_absent
-            && drop_nulls(schema, &mut arguments)
-        {
-            (arguments, judged) =
-                check(contract, CallPart::Arguments, arguments, mode).await.map_err(stopped)?;
-        }
+        let (arguments, judged) =
+            check(contract, CallPart::Arguments, arguments, terms).await.map_err(stopped)?;
         if let Some(refusal) = self.refusal(&judged) {
             return Ok(Err(refusal));
         }
@@ -216,7 +205,7 @@ impl Shared {
         }
         let mode = self.options.checks.results;
         let (parts, judged) =
-            check(&usable.contract, CallPart::Result, parts, mode).await.map_err(stopped)?;
+            check(&usable.contract, CallPart::Result, parts, mode.into()).await.map_err(stopped)?;
         if let Some(refusal) = self.refusal(&judged) {
             return Ok(refusal.into());
         }

@@ -5,7 +5,6 @@ mod call;
 mod handler;
 mod list;
 mod malformed;
-mod nulls;
 mod send;
 mod tool;
 

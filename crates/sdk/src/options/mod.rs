@@ -9,7 +9,9 @@ use std::fmt;
 #[cfg(feature = "client")]
 pub use client::ClientOptions;
 pub use server::ServerOptions;
-use toolpact_contract::{Finding, JudgeOptions, Mode, Policy, Projection, Unmarked};
+use toolpact_contract::{
+    ArgumentTerms, Finding, JudgeOptions, Mode, Policy, Projection, Repairs, Unmarked,
+};
 use toolpact_schema::Limits;
 
 use crate::report::{Listener, report};
@@ -19,6 +21,7 @@ use crate::report::{Listener, report};
 pub(crate) struct Checks {
     pub(crate) policy: Policy,
     pub(crate) arguments: Mode,
+    pub(crate) repairs: Repairs,
     pub(crate) results: Mode,
     pub(crate) projection: Projection,
     pub(crate) schema: toolpact_schema::Options,
@@ -26,12 +29,13 @@ pub(crate) struct Checks {
     pub(crate) listener: Option<Listener>,
 }
 
-/// Repairs tools, enforces arguments and results.
+/// Repairs tools and arguments, enforces results.
 impl Default for Checks {
     fn default() -> Self {
         Self {
             policy: Policy::Repair,
-            arguments: Mode::Enforce,
+            arguments: Mode::Repair,
+            repairs: Repairs::default(),
             results: Mode::Enforce,
             projection: Projection::default().unmarked(Unmarked::Recognised),
             schema: toolpact_schema::Options::default(),
@@ -46,6 +50,11 @@ impl Checks {
     pub(crate) fn judge_options(&self) -> JudgeOptions {
         let schema = self.schema.clone().limits(self.limits.clone());
         JudgeOptions::default().policy(self.policy).schema(schema)
+    }
+
+    /// How arguments are judged.
+    pub(crate) fn argument_terms(&self) -> ArgumentTerms {
+        ArgumentTerms::from(self.arguments).repairs(self.repairs)
     }
 
     /// Logs `findings` and passes them to the listener.
@@ -76,9 +85,16 @@ macro_rules! check_setters {
         }
 
         /// Sets what happens to a call with invalid arguments. The default is
-        /// [`Mode::Enforce`](crate::Mode::Enforce): the call is refused.
+        /// [`Mode::Repair`](crate::Mode::Repair): arguments that can only mean one thing are repaired, other calls are
+        /// refused.
         pub fn arguments(mut self, mode: crate::Mode) -> Self {
             self.checks.arguments = mode;
+            self
+        }
+
+        /// Sets which repairs of arguments apply under [`Mode::Repair`](crate::Mode::Repair).
+        pub fn repairs(mut self, repairs: crate::Repairs) -> Self {
+            self.checks.repairs = repairs;
             self
         }
 

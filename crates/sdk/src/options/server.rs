@@ -25,33 +25,19 @@ use super::{Checks, check_setters};
 #[must_use]
 pub struct ServerOptions {
     pub(crate) checks: Checks,
-    pub(crate) null_as_absent: bool,
     pub(crate) declared_capabilities_only: bool,
     pub(crate) max_revision: Option<Revision>,
 }
 
-/// Repairs tools, enforces arguments and results, and answers every request that the handler answers.
+/// Repairs tools and arguments, enforces results, and answers every request that the handler answers.
 impl Default for ServerOptions {
     fn default() -> Self {
-        Self {
-            checks: Checks::default(),
-            null_as_absent: true,
-            declared_capabilities_only: false,
-            max_revision: None,
-        }
+        Self { checks: Checks::default(), declared_capabilities_only: false, max_revision: None }
     }
 }
 
 impl ServerOptions {
     check_setters!();
-
-    /// Sets whether `null` counts as absent for an optional argument whose schema does not allow `null`, nested
-    /// objects included. The default is `true`, because models write absent values that way. The handler does not
-    /// see these arguments.
-    pub fn null_as_absent(mut self, yes: bool) -> Self {
-        self.null_as_absent = yes;
-        self
-    }
 
     /// Sets whether requests for capabilities that the server does not declare (prompts, resources, subscriptions,
     /// completions, logging) are answered with "method not found". The default is `false`: the handler answers, and

@@ -258,7 +258,7 @@ async fn null_for_an_optional_argument_is_none() {
         assert_eq!(result["isError"] == true, seen.is_none(), "{arguments}: {result}");
         assert_eq!(plain.calls().get(before), seen.as_ref(), "{arguments}");
     }
-    let options = ServerOptions::default().null_as_absent(false);
+    let options = ServerOptions::default().arguments(Mode::Enforce);
     let session = testing::connect(enforce_with(plain, options), Revision::V2026_07_28).await;
     let result = session.unwrap().call("lenient", json!({ "n": 1, "city": null })).await.unwrap();
     assert_eq!(result["isError"], true);
