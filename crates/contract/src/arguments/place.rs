@@ -17,6 +17,8 @@ type Schemas<'a> = Vec<&'a Value>;
 pub(crate) struct Place<'a> {
     /// The value at the place.
     pub(crate) value: &'a Value,
+    /// Whether the place is an element of an array.
+    pub(crate) is_element: bool,
     /// Whether a `properties` keyword names the place.
     pub(crate) is_declared: bool,
     /// One list of schemas for each way through the unions above the place and at it.
@@ -27,8 +29,12 @@ impl<'a> Place<'a> {
     /// The place `pointer` in `arguments`; `None` where there is no value, or where the schema has too
     /// many alternatives to follow.
     pub(crate) fn find(root: &'a Value, arguments: &'a Value, pointer: &Pointer) -> Option<Self> {
-        let mut place =
-            Self { value: arguments, is_declared: false, alternatives: expand(root, root, 0)? };
+        let mut place = Self {
+            value: arguments,
+            is_element: false,
+            is_declared: false,
+            alternatives: expand(root, root, 0)?,
+        };
         for token in pointer.tokens() {
             place = place.child(root, &token)?;
         }
@@ -56,7 +62,7 @@ impl<'a> Place<'a> {
                 return None;
             }
         }
-        Some(Self { value, is_declared, alternatives })
+        Some(Self { value, is_element: self.value.is_array(), is_declared, alternatives })
     }
 
     /// The alternatives that the value can still be meant for: those whose constants it has.

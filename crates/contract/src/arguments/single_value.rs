@@ -11,8 +11,8 @@ declare! {
     /// ## What it does
     ///
     /// Where the schema takes an array and not the value itself, and the array with this one value is
-    /// valid, the value is put into an array. `null` is not, and neither is a string that is an array
-    /// written as JSON text: it is read as that array ([arguments-json-text]).
+    /// valid, the value is put into an array. `null` is not, nor an element of another array, nor a string
+    /// that starts with `[` or `{`: it is JSON text (`arguments-json-text`), or was meant to be.
     ///
     /// ## Example
     ///
@@ -38,11 +38,12 @@ pub(super) const REPAIR: Repair = Repair {
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
     let value = wrong.place.value;
-    let is_array = |parsed: super::text::Parsed| parsed.value.is_array();
+    let is_json = |text: &str| text.trim_start().starts_with(['[', '{']);
     if value.is_null()
         || value.is_array()
+        || wrong.place.is_element
         || wrong.place.allows_own_type()
-        || wrong.parsed().is_some_and(is_array)
+        || value.as_str().is_some_and(is_json)
     {
         return Vec::new();
     }

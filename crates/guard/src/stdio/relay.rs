@@ -331,3 +331,71 @@ fn exit_code(status: ExitStatus) -> u8 {
     }
     status.code().map_or(1, |code| u8::try_from(code & 0xff).unwrap_or(1))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex, split};
+    use tokio::time::sleep;
+
+    use super::{End, LAST_ANSWERS, relay};
+    use crate::event::Event;
+    use crate::runtime::memory::MemoryLimit;
+    use crate::server::GuardedServer;
+    use crate::settings::Settings;
+
+    const PING: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    const PONG: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";
+
+    /// What a client that closes its input after a request gets from a server that answers after `delay`,
+    /// and what the guard reports.
+    async fn last_answer(delay: Duration) -> (String, Vec<String>) {
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let hears = Arc::clone(&said);
+        let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
+        let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
+        let (client, guard_client) = duplex(4096);
+        let (process, guard_process) = duplex(4096);
+        let relayed = tokio::spawn(relay(
+            split(guard_client),
+            split(guard_process),
+            Arc::new(server),
+            Arc::new(MemoryLimit::default()),
+        ));
+        let answers = tokio::spawn(async move {
+            let (mut input, mut output) = split(process);
+            let mut line = vec![0; PING.len()];
+            input.read_exact(&mut line).await.unwrap();
+            sleep(delay).await;
+            let _ = output.write_all(PONG.as_bytes()).await;
+            let _ = input.read_to_end(&mut Vec::new()).await;
+        });
+        let (mut input, mut output) = split(client);
+        output.write_all(PING.as_bytes()).await.unwrap();
+        output.shutdown().await.unwrap();
+        let mut got = String::new();
+        input.read_to_string(&mut got).await.unwrap();
+        answers.abort();
+        assert!(matches!(relayed.await, Ok(End::Client | End::Server)));
+        let said = said.lock().unwrap().clone();
+        (got, said)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_closed_its_input_gets_its_answer_minutes_later() {
+        let (got, said) = last_answer(LAST_ANSWERS - Duration::from_secs(1)).await;
+        assert_eq!(got, PONG);
+        assert!(said.is_empty(), "{said:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_closed_its_input_is_told_that_no_answer_came() {
+        let (got, said) = last_answer(2 * LAST_ANSWERS).await;
+        let reason =
+            "the server did not answer within 600 seconds after the client closed its input";
+        assert!(got.contains(reason) && got.contains("\"id\":1"), "{got}");
+        assert_eq!(said, [format!("warning: server: {reason}")]);
+    }
+}

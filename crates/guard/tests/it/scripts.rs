@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::unix::pipe;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use toolpact_contract::{Mode, Policy};
+use toolpact_contract::Policy;
 use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
     Backend, Event, GuardedServer, Launch, MemoryLimit, ProcessLimits, Processes, Proxy, Router,
@@ -242,12 +242,7 @@ fn script(path: &Path) -> Script {
     let mut settings = Settings::default();
     let mut revision = "2025-11-25".to_owned();
     let mut steps = Vec::new();
-    let mode = |value: &str| match value {
-        "off" => Mode::Off,
-        "warn" => Mode::Warn,
-        "enforce" => Mode::Enforce,
-        other => panic!("{name}: no mode `{other}`"),
-    };
+    let mode = |text: &str| text.parse().unwrap_or_else(|error| panic!("{name}: {error}"));
     for line in std::fs::read_to_string(path).unwrap().lines() {
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         match word {

@@ -6,6 +6,7 @@ mod cases;
 mod corpus;
 mod lists;
 mod pages;
+mod repaired;
 mod schemas;
 mod tools;
 
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         lists::trials(),
         calls::trials(),
         pages::trials(),
+        repaired::trials(),
         corpus::trials(),
         arbitrary::trials(),
     ]
