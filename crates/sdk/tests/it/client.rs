@@ -224,7 +224,7 @@ async fn what_is_wrong_is_refused_reported_or_passed() {
         let called = client.call_value("ranged", json!({})).await;
         let rules = rules.lock().unwrap().clone();
         match mode {
-            Mode::Enforce => {
+            Mode::Repair | Mode::Enforce => {
                 assert!(matches!(called, Err(ClientError::InvalidArguments { .. })), "{called:?}");
                 assert_eq!(rules, ["arguments-invalid"]);
             }
