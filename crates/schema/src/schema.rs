@@ -83,7 +83,7 @@ impl Schema {
         dialect: Option<Dialect>,
     ) -> Result<Self, SchemaError> {
         let bytes = admission::measure(options, schema)?;
-        let documents = Documents::of(options, schema)?;
+        let documents = Documents::collect_if_needed(options, schema)?;
         let admitted = admission::admit(options, schema, documents.as_ref(), bytes)?;
         let registry = documents.as_ref().map(Documents::registry);
         let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
@@ -225,7 +225,7 @@ impl Schema {
     fn instances(&self) -> Option<&Validator<Instances>> {
         let Compiled { source, options, admitted, declared, .. } = &*self.0;
         let compile = || {
-            let documents = Documents::of(options, source).ok()?;
+            let documents = Documents::collect_if_needed(options, source).ok()?;
             let registry = documents.as_ref().map(Documents::registry);
             compile::compile(options, source, *declared, admitted, registry).ok()
         };

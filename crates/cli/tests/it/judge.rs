@@ -14,6 +14,10 @@ commands! {
     sums_several_lists: ["judge", "fine.tools.json", "tools.json", "nowhere.json"];
     finds_no_list: ["judge", "good.json"];
     refuses_an_unknown_policy: ["judge", "--policy", "fix", "tools.json"];
+    reports_selected_rules_and_errors: ["judge", "--select", "nullable", "tools.json", "--format", "concise"];
+    does_not_report_ignored_rules: ["judge", "--ignore", "tool-name-form", "tools.json", "--format", "concise"];
+    suggests_a_rule_to_ignore: ["judge", "--ignore", "tool-name-from", "tools.json"];
+    refuses_to_ignore_an_error: ["judge", "--ignore", "external-ref", "tools.json"];
     explains_judging: ["judge", "--help"];
 
     lists_the_rules: ["explain"];

@@ -4,10 +4,10 @@ use toolpact_schema::Subschemas;
 
 use super::error::ProjectError;
 use super::keyword;
-use super::outline::{Link, Outline, Pending, Target};
+use super::schema_map::{Link, Pending, SchemaMap, Target};
 use super::uri;
 
-impl Outline<'_> {
+impl SchemaMap<'_> {
     /// A reference in its absolute form, without its fragment.
     pub(crate) fn absolute(&self, link: &Link<'_>) -> Option<String> {
         uri::resolve(self.base(self.places[link.holder].resource), link.text)

@@ -116,7 +116,7 @@ pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
     if side == Side::Input {
         search.found.extend(root::find(schema, fatal));
     }
-    search.visit(schema, &Path::default(), Dialect::of(schema).unwrap_or_default());
+    search.visit(schema, &Path::default(), Dialect::detect(schema).unwrap_or_default());
     search.finish()
 }
 
@@ -126,7 +126,7 @@ pub(crate) fn fix(side: Side, schema: &mut Value, extent: Extent) {
     if side == Side::Input {
         root::fix(schema, extent);
     }
-    let dialect = Dialect::of(schema).unwrap_or_default();
+    let dialect = Dialect::detect(schema).unwrap_or_default();
     Rewrite { side, extent }.visit(schema, dialect, 0);
     redirect::redirect(&original, schema);
 }

@@ -21,7 +21,7 @@ pub(super) fn find(schema: &Value, fatal: bool) -> Vec<Finding> {
     if is_nullable(schema) {
         findings.push(
             NULLABLE
-                .finding("expected no `nullable`, for arguments are always an object, found true")
+                .finding("expected no `nullable` (arguments are always an object), found true")
                 .at(Pointer::from("/inputSchema/nullable"))
                 .side(Side::Input),
         );

@@ -73,7 +73,7 @@ impl<'a> Instance<'a> {
     /// ```
     #[must_use]
     pub fn memory(text: &str) -> usize {
-        let size = Size::of(text);
+        let size = Size::estimate(text);
         if text.len() > scan::SMALL {
             return size.bytes();
         }
@@ -96,7 +96,7 @@ impl<'a> Instance<'a> {
     /// The value, to be looked at.
     #[must_use]
     pub fn view(&self) -> View<'_> {
-        View::of(self.root())
+        View::new(self.root())
     }
 
     /// The value as a [`Value`].
@@ -106,7 +106,7 @@ impl<'a> Instance<'a> {
     }
 
     /// The value that is `string`, which is not JSON text.
-    pub(super) fn of_string(string: &'a str) -> Self {
+    pub(super) fn from_string(string: &'a str) -> Self {
         let length = u32::try_from(string.len()).unwrap_or(u32::MAX);
         Self {
             text: string,

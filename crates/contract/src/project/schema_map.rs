@@ -11,7 +11,7 @@ use super::uri;
 
 /// The schemas inside a schema, found by the keywords of their dialect and by reference.
 #[derive(Debug)]
-pub(crate) struct Outline<'a> {
+pub(crate) struct SchemaMap<'a> {
     pub(super) document: &'a Value,
     /// The schemas, the root first.
     pub(crate) places: Vec<Place<'a>>,
@@ -81,10 +81,10 @@ pub(super) struct Pending<'a> {
     pub(super) in_data: bool,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> SchemaMap<'a> {
     /// Finds the schemas of `document`; refused where a dialect is not known.
-    pub(crate) fn of(document: &'a Value) -> Result<Self, ProjectError> {
-        let mut outline = Self {
+    pub(crate) fn build(document: &'a Value) -> Result<Self, ProjectError> {
+        let mut map = Self {
             document,
             places: Vec::new(),
             links: Vec::new(),
@@ -95,14 +95,14 @@ impl<'a> Outline<'a> {
             uri_bytes: 0,
             tangled: false,
         };
-        outline.walk(Pending {
+        map.walk(Pending {
             pointer: String::new(),
             schema: document,
             parent: None,
             in_data: false,
         })?;
-        outline.resolve()?;
-        Ok(outline)
+        map.resolve()?;
+        Ok(map)
     }
 
     /// The place at `pointer`.
