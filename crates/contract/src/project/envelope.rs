@@ -1,4 +1,4 @@
-//! The envelope around an output schema: putting one on, taking one off.
+//! The envelope around an output schema: adding and removing it.
 
 use serde_json::{Map, Value, json};
 use toolpact_schema::Dialect;
@@ -12,12 +12,12 @@ use super::projection::Projection;
 use super::schema_map::SchemaMap;
 use super::uri;
 
-/// Where the natural schema stands in the envelope.
+/// The place of the natural schema in the envelope.
 pub(crate) const INSIDE: &str = "/properties/result";
-/// The `$id` of a natural schema that is referred to as the root of its resource and has none.
+/// The `$id` for a natural schema that has none, but is referred to as the root of its resource.
 const ROOT_ID: &str = "toolpact-natural";
 
-/// An output schema as a legacy revision can carry it, and its form.
+/// Gives an output schema the shape that a legacy revision can carry, and returns its form.
 pub(crate) fn project_schema(
     schema: &Value,
     projection: Projection,
@@ -70,7 +70,7 @@ fn plan(map: &SchemaMap<'_>, form: Form, projection: Projection) -> Plan {
     plan
 }
 
-/// What stands around a projected schema at the root of the document.
+/// Adds the root of the document around a projected schema.
 fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
     let Value::Object(inside) = &mut schema else { return schema };
     match form {
@@ -101,8 +101,8 @@ fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
     }
 }
 
-/// The schema inside an envelope, with `$schema` and the definitions of the envelope; `None` where
-/// something in it refers to the envelope itself, or where it is beyond bounds.
+/// Returns the schema inside an envelope, with `$schema` and the definitions of the envelope. Returns `None` if a
+/// reference points to the envelope itself, or if the envelope exceeds a limit.
 pub(crate) fn open(envelope: &Value, dialect_at: usize) -> Option<Value> {
     bounds::check_pointers(envelope, "").ok()?;
     let map = SchemaMap::build(envelope).ok()?;
@@ -149,7 +149,7 @@ fn is_definition(pointer: &str) -> bool {
     ["/$defs/", "/definitions/"].iter().any(|keyword| pointer.starts_with(keyword))
 }
 
-/// Adds the envelope's definitions to those of the schema; `None` where a name is taken.
+/// Adds the definitions of the envelope to those of the schema. Returns `None` if both have the same name.
 fn merge(schema: &mut Map<String, Value>, keyword: &str, definitions: Value) -> Option<()> {
     let Some(own) = schema.get_mut(keyword) else {
         schema.insert(keyword.to_owned(), definitions);
