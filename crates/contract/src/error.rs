@@ -1,4 +1,4 @@
-//! Why a tool has no contract.
+//! Why a tool or a schema is refused.
 
 use toolpact_schema::{Pointer, SchemaError, SchemaErrorKind};
 
@@ -14,10 +14,9 @@ use crate::{
     },
 };
 
-/// A schema or a tool that no contract can be made of: where, and which rule.
+/// Why a tool or a schema is refused: the place and the rule.
 ///
-/// The pointer of an error about a schema starts at the root of that schema, any other at the root
-/// of the tool.
+/// The pointer starts at the root of the schema if the error concerns a schema, and else at the root of the tool.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{pointer}: {kind}", match side {
     Some(Side::Input) => "input schema ",
@@ -26,33 +25,33 @@ use crate::{
 })]
 #[non_exhaustive]
 pub struct ContractError {
-    /// The schema it is about, if it is about one.
+    /// The schema that the error concerns, if any.
     pub side: Option<Side>,
     /// The place.
     pub pointer: Pointer,
-    /// The rule it breaks.
+    /// The rule that is broken.
     pub kind: ContractErrorKind,
 }
 
-/// The rules of a contract.
+/// The rule that a tool or a schema breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContractErrorKind {
-    /// The tool is no JSON object.
+    /// The tool is not a JSON object.
     #[error("expected a tool (an object), found {found}")]
     NotATool {
-        /// The JSON type that stands there.
+        /// The JSON type that was found.
         found: &'static str,
     },
-    /// The tool has no name, or one that a tool cannot have.
+    /// The tool has no valid name.
     #[error("{message}")]
     Name {
         /// What is wrong.
         message: String,
-        /// Whether there is a name, but of another form.
+        /// Whether there is a name, but not in the recommended form.
         form: bool,
     },
-    /// An optional member of the tool has another type than the protocol gives it.
+    /// An optional member of the tool has the wrong type.
     #[error("{message}")]
     Member {
         /// What is wrong.
@@ -67,22 +66,22 @@ pub enum ContractErrorKind {
     /// The tool has no input schema.
     #[error("missing required member `inputSchema`")]
     NoInput,
-    /// The input schema is no JSON object.
+    /// The input schema is not a JSON object.
     #[error("expected a schema (an object), found {found}")]
     InputRoot {
-        /// The JSON type that stands there.
+        /// The JSON type that was found.
         found: &'static str,
     },
-    /// The root of the input schema allows something else than objects, or does not say.
+    /// The root of the input schema does not say `type: "object"`.
     #[error("expected `type: \"object\"` at the root, found {found}")]
     InputType {
-        /// What stands there, shortened to 60 characters.
+        /// The `type` that was found, shortened to 60 characters.
         found: String,
     },
     /// The output schema is neither a JSON object nor a boolean.
     #[error("expected a schema (an object or a boolean), found {found}")]
     OutputRoot {
-        /// The JSON type that stands there.
+        /// The JSON type that was found.
         found: &'static str,
     },
     /// The schema was not admitted.
@@ -103,7 +102,7 @@ impl ContractError {
         Self { side: Some(role.into()), pointer: Pointer::root(), kind }
     }
 
-    /// The error as a finding, its pointer starting at the root of the tool.
+    /// Converts the error to a finding, with a pointer that starts at the root of the tool.
     #[must_use]
     pub fn finding(&self) -> Finding {
         let member = match self.side {
@@ -147,7 +146,7 @@ impl ContractErrorKind {
         }
     }
 
-    /// What to do about it, where that is known.
+    /// What to do about it, if known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -1,14 +1,13 @@
-//! What a judgement reports.
+//! Findings: what a check reports.
 
 use std::fmt;
 
 use serde::Serialize;
 use toolpact_schema::Pointer;
 
-/// One thing a judgement has to say: which rule, about what, where, and what was done about it.
+/// A problem: the rule, the place, the message, and what was done about it.
 ///
-/// Made by [`Rule::finding`](crate::Rule::finding). Serialises with camel case names and leaves out
-/// what is not known.
+/// [`Rule::finding`](crate::Rule::finding) makes one. The JSON form has camel case names and omits absent fields.
 ///
 /// ```
 /// use toolpact_contract::{Pointer, Side, rule};
@@ -29,27 +28,27 @@ use toolpact_schema::Pointer;
 pub struct Finding {
     /// The id of the rule, stable and in kebab case.
     pub rule: &'static str,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The name of the tool, where it has one; cut after 256 characters.
+    /// The name of the tool, if it has one, shortened to 256 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// The place of the tool in its list, counted from 0, where it stands in one.
+    /// The index of the tool in its list, if it is in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-    /// The part of the contract it is about.
+    /// The part of the contract.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<Side>,
-    /// The place: in the tool object, in the arguments or in the structured content (see `side`),
-    /// or in the document where no tool is named.
+    /// The place in the tool, the arguments or the structured content (see `side`), or in the document if there is no
+    /// tool.
     pub pointer: Pointer,
-    /// What is wrong, in one line, without the place and without the value in `found`.
+    /// What is wrong, in one line, without the place and the value in `found`.
     pub message: String,
-    /// The value that was found in a call, shortened to 60 characters. Take it away before the
-    /// finding goes where values of calls must not be seen.
+    /// The value that was found in a call, shortened to 60 characters. Remove it before the finding reaches a place
+    /// where the values of calls must stay secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
-    /// What to do about it, where that is known.
+    /// What to do about it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
     /// What was done about it.
@@ -64,21 +63,21 @@ impl Finding {
         self.severity == Severity::Error
     }
 
-    /// Names the tool.
+    /// Sets the tool.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>) -> Self {
         self.tool = Some(name.into());
         self
     }
 
-    /// Names the part of the contract.
+    /// Sets the part of the contract.
     #[must_use]
     pub fn side(mut self, side: Side) -> Self {
         self.side = Some(side);
         self
     }
 
-    /// Takes the value that was found out of the message of `violation`.
+    /// Sets the place, message, value and hint of `violation`. The value goes into `found`, not into the message.
     pub(crate) fn violation(mut self, violation: &toolpact_schema::Violation) -> Self {
         let found = format!(", found {}", violation.found);
         if let Some(message) = violation.message.strip_suffix(&found) {
@@ -90,28 +89,28 @@ impl Finding {
         self
     }
 
-    /// Names the place.
+    /// Sets the place.
     #[must_use]
     pub fn at(mut self, pointer: Pointer) -> Self {
         self.pointer = pointer;
         self
     }
 
-    /// Says what to do.
+    /// Sets the hint: what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<Option<String>>) -> Self {
         self.hint = hint.into();
         self
     }
 
-    /// Another severity than that of the rule.
+    /// Sets another severity than that of the rule.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }
 
-    /// Says what was done.
+    /// Sets what was done.
     #[must_use]
     pub fn action(mut self, action: Action) -> Self {
         self.action = action;
@@ -145,15 +144,15 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing is lost.
+    /// Worth knowing, but harmless.
     Info,
-    /// Some clients will stumble over it, or it does not do what it says.
+    /// Some clients have problems with it, or it does not have the effect that it seems to have.
     Warning,
-    /// It breaks the protocol or the schema's own dialect: as it is, it cannot be used.
+    /// It breaks the protocol or the dialect of the schema, and is not usable as it is.
     Error,
 }
 
@@ -167,7 +166,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// The part of a contract that a finding is about.
+/// The part of a contract that a finding concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -198,18 +197,18 @@ impl fmt::Display for Side {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Action {
-    /// Nothing: what was judged stays as it is.
+    /// Nothing was changed.
     #[default]
     None,
     /// It was rewritten without changing what it means.
     Repaired,
-    /// The member at the pointer was left out, the tool stays.
+    /// The member at the pointer was removed, and the tool stays.
     MemberDropped,
-    /// The tool was left out of the list.
+    /// The tool was dropped from the list.
     ToolDropped,
     /// The whole list was refused.
     ListRefused,
-    /// The call was answered with a tool error.
+    /// A tool error answered the call.
     CallRefused,
 }
 
@@ -223,9 +222,9 @@ impl Action {
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::None => "nothing done",
+            Self::None => "unchanged",
             Self::Repaired => "repaired",
-            Self::MemberDropped => "left out of the tool",
+            Self::MemberDropped => "removed from the tool",
             Self::ToolDropped => "tool dropped",
             Self::ListRefused => "list refused",
             Self::CallRefused => "call refused",

@@ -1,13 +1,13 @@
-//! JSON values as messages show them.
+//! JSON values in messages.
 
 use std::fmt::Display;
 
 use serde_json::Value;
 
-/// The most characters of a value that a message repeats.
+/// The number of characters of a value that a message repeats.
 const SHOWN: usize = 60;
 
-/// The JSON type of `value`, with its article.
+/// Returns the JSON type of `value`, with its article.
 pub(crate) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -19,10 +19,10 @@ pub(crate) const fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// `value` as JSON, up to 60 characters.
+/// Writes `value` as JSON, up to 60 characters.
 pub(crate) fn show(value: &Value) -> String {
     match value {
-        // Written out only as far as it is shown: a value can be of any size.
+        // Writes no more than it shows, because a value can be of any size.
         Value::String(text) if text.len() > 4 * SHOWN => {
             let head: String = text.chars().take(SHOWN).collect();
             shorten(Value::String(head))
@@ -33,7 +33,7 @@ pub(crate) fn show(value: &Value) -> String {
     }
 }
 
-/// The first 60 characters of `text`, and `…` where there are more.
+/// Returns the first 60 characters of `text`, with `…` if there are more.
 pub(crate) fn shorten(text: impl Display) -> String {
     let text = text.to_string();
     match text.char_indices().nth(SHOWN) {

@@ -111,8 +111,8 @@ pub use contract::{Contract, Digest};
 pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
 pub use judge::{
-    JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, UnknownName, judge_tools,
-    tool_error,
+    JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, RuleSelectionError, UnknownName,
+    judge_tools, tool_error,
 };
 pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,

@@ -4,17 +4,16 @@ use serde_json::{Map, Value};
 
 /// The structured content of a result: absent, `null` or a value.
 ///
-/// `null` is a value a tool may return, and not the same as returning nothing; `0`, `false`, `""`
-/// and `[]` are values like any other.
+/// A tool may return `null`, which differs from returning nothing. `0`, `false`, `""` and `[]` are ordinary values.
 ///
 /// ```
 /// use serde_json::json;
 /// use toolpact_contract::Structured;
 ///
 /// let null = json!({ "content": [], "structuredContent": null });
-/// assert_eq!(Structured::of(&null), Structured::Null);
-/// assert_eq!(Structured::of(&json!({ "content": [] })), Structured::Absent);
-/// assert_eq!(Structured::of(&null).value(), Some(&json!(null)));
+/// assert_eq!(Structured::from_result(&null), Structured::Null);
+/// assert_eq!(Structured::from_result(&json!({ "content": [] })), Structured::Absent);
+/// assert_eq!(Structured::from_result(&null).value(), Some(&json!(null)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Structured<'a> {
@@ -29,18 +28,18 @@ pub enum Structured<'a> {
 static NULL: Value = Value::Null;
 
 impl<'a> Structured<'a> {
-    /// The name of the member of a result.
+    /// The name of the member in a result.
     pub const KEY: &'static str = "structuredContent";
 
-    /// The structured content of `result`; [`Structured::Absent`] where that is not an object.
+    /// Returns the structured content of `result`, or [`Structured::Absent`] if `result` is not an object.
     #[must_use]
-    pub fn of(result: &'a Value) -> Self {
-        result.as_object().map_or(Self::Absent, Self::of_map)
+    pub fn from_result(result: &'a Value) -> Self {
+        result.as_object().map_or(Self::Absent, Self::from_members)
     }
 
-    /// The structured content of a result that is known to be an object.
+    /// Returns the structured content of a result whose members are given.
     #[must_use]
-    pub fn of_map(result: &'a Map<String, Value>) -> Self {
+    pub fn from_members(result: &'a Map<String, Value>) -> Self {
         match result.get(Self::KEY) {
             None => Self::Absent,
             Some(Value::Null) => Self::Null,
@@ -48,7 +47,7 @@ impl<'a> Structured<'a> {
         }
     }
 
-    /// The value, `null` included; `None` where it is absent.
+    /// Returns the value, which may be `null`, or `None` if it is absent.
     #[must_use]
     pub fn value(self) -> Option<&'a Value> {
         match self {
@@ -58,7 +57,7 @@ impl<'a> Structured<'a> {
         }
     }
 
-    /// Whether it is there and no object: what a legacy revision cannot carry.
+    /// Whether there is a value that is not an object. Legacy revisions cannot carry such a value.
     #[must_use]
     pub fn is_bare(self) -> bool {
         self.value().is_some_and(|value| !value.is_object())
@@ -75,15 +74,15 @@ mod tests {
     fn falsy_values_are_values() {
         for value in [json!(0), json!(false), json!(""), json!([])] {
             let result = json!({ "structuredContent": value });
-            assert_eq!(Structured::of(&result), Structured::Value(&value));
-            assert!(Structured::of(&result).is_bare());
+            assert_eq!(Structured::from_result(&result), Structured::Value(&value));
+            assert!(Structured::from_result(&result).is_bare());
         }
-        assert!(!Structured::of(&json!({ "structuredContent": {} })).is_bare());
+        assert!(!Structured::from_result(&json!({ "structuredContent": {} })).is_bare());
     }
 
     #[test]
-    fn what_is_no_result_has_none() {
-        assert_eq!(Structured::of(&json!([1])), Structured::Absent);
+    fn other_values_have_no_structured_content() {
+        assert_eq!(Structured::from_result(&json!([1])), Structured::Absent);
         assert!(!Structured::Absent.is_bare());
     }
 }

@@ -1,24 +1,24 @@
-//! Where schemas stand inside a schema.
+//! Visiting the schemas inside a schema.
 
 use serde_json::{Map, Value};
 use toolpact_schema::{Dialect, Pointer, Subschemas};
 
-/// How many schemas inside each other are looked into: several times what is admitted by default.
-/// What is deeper was not admitted, or an operator raised the limit.
+/// The depth to which nested schemas are visited, several times the default limit. A deeper schema was not admitted,
+/// unless an operator raised the limit.
 pub(crate) const DEEPEST: usize = 256;
 
-/// The dialect that `schema` names for itself. The specification gives `$schema` a say at the root of a
-/// resource only; validators, ours among them, read by it wherever it stands.
+/// Returns the dialect that `schema` names in `$schema`. By the specification `$schema` applies only at the root of a
+/// resource, but validators, ours among them, follow it anywhere.
 pub(crate) fn own_dialect(schema: &Map<String, Value>) -> Option<Dialect> {
     Dialect::from_uri(schema.get("$schema")?.as_str()?)
 }
 
-/// A step from a schema to a schema inside it: the keyword, and where its value holds several, which.
+/// A step from a schema to a schema directly inside it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step<'a> {
     /// The keyword.
     pub(crate) keyword: &'a str,
-    /// The name or number below it.
+    /// The name or index, if the keyword has several schemas.
     pub(crate) member: Option<Member<'a>>,
 }
 
@@ -31,8 +31,7 @@ pub(crate) enum Member<'a> {
     Number(usize),
 }
 
-/// Calls `visit` with each schema directly inside `schema`; data such as `default` and `enum` is no
-/// schema.
+/// Calls `visit` with each schema directly inside `schema`. Data such as `default` and `enum` contains no schemas.
 pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(Step<'a>, &'a Value)) {
     for (keyword, value) in schema {
         let Some(subschemas) = Subschemas::under(keyword) else { continue };
@@ -91,8 +90,8 @@ pub(crate) fn each_mut(
     }
 }
 
-/// The steps from the root of a schema to a place in it, linked to where they came from: writing a
-/// pointer at each step would cost the length of all names above it, again and again.
+/// The steps from the root of a schema to a place in it, as a linked list. Writing a pointer at each step would copy all
+/// names above it each time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Path<'a> {
     last: Option<(&'a Path<'a>, Step<'a>)>,
@@ -100,17 +99,17 @@ pub(crate) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// The path one step further.
+    /// Appends a step.
     pub(crate) const fn step(&'a self, step: Step<'a>) -> Self {
         Self { last: Some((self, step)), depth: self.depth + 1 }
     }
 
-    /// How many steps it has.
+    /// The number of steps.
     pub(crate) const fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The path as a pointer.
+    /// Converts the path to a pointer.
     pub(crate) fn pointer(&self) -> Pointer {
         let Some((before, step)) = self.last else { return Pointer::root() };
         let mut pointer = before.pointer().join(step.keyword);

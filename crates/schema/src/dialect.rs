@@ -1,4 +1,4 @@
-//! The JSON Schema drafts a schema can be read by.
+//! The JSON Schema drafts.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect named by `uri`; a trailing `#` does not matter.
+    /// Returns the dialect that `uri` names, with or without a trailing `#`.
     #[must_use]
     pub fn from_uri(uri: &str) -> Option<Self> {
         let bare = |uri: &str| uri.trim_end_matches('#').len();
@@ -48,9 +48,9 @@ impl Dialect {
             .find(|dialect| dialect.uri()[..bare(dialect.uri())] == uri[..bare(uri)])
     }
 
-    /// The dialect that `schema` names in `$schema`: `None` where it names one that is not known.
+    /// Returns the dialect that `schema` names in `$schema`, or `None` if it is unknown.
     #[must_use]
-    pub fn of(schema: &Value) -> Option<Self> {
+    pub fn detect(schema: &Value) -> Option<Self> {
         match schema.get("$schema").and_then(Value::as_str) {
             Some(uri) => Self::from_uri(uri),
             None => Some(Self::default()),

@@ -2,62 +2,62 @@
 
 use crate::{Dialect, Pointer, explain::shorten};
 
-/// A schema that was not admitted: where, and which rule.
+/// Why a schema is not admitted, and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("schema {pointer}: {kind}")]
 #[non_exhaustive]
 pub struct SchemaError {
     /// The place in the schema.
     pub pointer: Pointer,
-    /// The rule it breaks.
+    /// The reason.
     pub kind: SchemaErrorKind,
 }
 
-/// The rules of admission.
+/// The reason why a schema is not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaErrorKind {
-    /// Neither an object nor a boolean.
+    /// The schema is neither an object nor a boolean.
     #[error("expected a schema (an object or a boolean), found {found}")]
     NotASchema {
-        /// The JSON type that stands there.
+        /// The JSON type that was found.
         found: &'static str,
     },
-    /// `$schema` names a dialect that is not known.
+    /// `$schema` names an unknown dialect.
     #[error("unsupported dialect `{}`", shorten(uri))]
     UnsupportedDialect {
         /// What `$schema` says.
         uri: String,
     },
-    /// The dialect's metaschema does not allow it.
+    /// The metaschema of the dialect does not allow it.
     #[error("{message}")]
     Metaschema {
-        /// The dialect that was asked.
+        /// The dialect.
         dialect: Dialect,
         /// What is wrong.
         message: String,
-        /// What to write instead, where that is known.
+        /// What to write instead, if known.
         hint: Option<String>,
     },
-    /// A reference that leaves the document.
+    /// A reference points to another document.
     #[error("refers to {} outside this document; toolpact never fetches", shorten(reference))]
     ExternalReference {
         /// The reference as written.
         reference: String,
     },
-    /// A reference within the document to a place that is not there.
+    /// A reference points to a place that does not exist.
     #[error("refers to {}, which is not in this document", shorten(reference))]
     DanglingReference {
         /// The reference as written.
         reference: String,
     },
-    /// A regular expression that ECMA-262 does not allow or that cannot be compiled.
-    #[error("`{}` is not a regular expression that can be compiled", shorten(pattern))]
+    /// A regular expression is not valid in ECMA-262, or cannot be compiled.
+    #[error("`{}` is not a valid regular expression", shorten(pattern))]
     Pattern {
         /// The pattern, shortened.
         pattern: String,
     },
-    /// Too many nested JSON containers.
+    /// The schema is nested too deeply.
     #[error("{found} nested levels exceed the limit of {limit}")]
     Depth {
         /// The level reached.
@@ -65,7 +65,7 @@ pub enum SchemaErrorKind {
         /// [`Limits::depth`](crate::Limits::depth).
         limit: usize,
     },
-    /// Too many subschemas.
+    /// The schema has too many subschemas.
     #[error("{found} subschemas exceed the limit of {limit}")]
     Subschemas {
         /// How many there are.
@@ -73,7 +73,7 @@ pub enum SchemaErrorKind {
         /// [`Limits::subschemas`](crate::Limits::subschemas).
         limit: usize,
     },
-    /// Too many bytes.
+    /// The schema is too long.
     #[error("{found} bytes exceed the limit of {limit}")]
     Bytes {
         /// How many there are.
@@ -81,15 +81,15 @@ pub enum SchemaErrorKind {
         /// [`Limits::bytes`](crate::Limits::bytes).
         limit: usize,
     },
-    /// Too much that compiling would copy.
-    #[error("{found} bytes that compiling copies exceed the limit of {limit}")]
+    /// Compiling would copy too many bytes.
+    #[error("compiling copies {found} bytes, more than the limit of {limit}")]
     CopiedBytes {
         /// The bytes up to and including this one.
         found: usize,
         /// [`Limits::copied_bytes`](crate::Limits::copied_bytes).
         limit: usize,
     },
-    /// A regular expression that is too long.
+    /// A regular expression is too long.
     #[error("a pattern of {found} bytes exceeds the limit of {limit}")]
     PatternBytes {
         /// Its length.
@@ -97,7 +97,7 @@ pub enum SchemaErrorKind {
         /// [`Limits::pattern_bytes`](crate::Limits::pattern_bytes).
         limit: usize,
     },
-    /// Regular expressions that compile to too many states.
+    /// The regular expressions compile to too many states.
     #[error("patterns of {found} states exceed the limit of {limit}")]
     PatternStates {
         /// The states of all patterns up to and including this one.
@@ -105,18 +105,18 @@ pub enum SchemaErrorKind {
         /// [`Limits::pattern_states`](crate::Limits::pattern_states).
         limit: usize,
     },
-    /// Too many ways through embedded resources.
-    #[error("{found} ways through embedded resources exceed the limit of {limit}")]
+    /// There are too many paths through embedded resources.
+    #[error("{found} paths through embedded resources exceed the limit of {limit}")]
     Scopes {
-        /// The ways, [`usize::MAX`] where they cannot be counted.
+        /// The number of paths, or [`usize::MAX`] if there are too many to count.
         found: usize,
         /// [`Limits::scopes`](crate::Limits::scopes).
         limit: usize,
     },
-    /// Keywords that visit one place of an instance too often.
+    /// Keywords would visit one place of an instance too often.
     #[error("{found} visits of one place in the instance exceed the limit of {limit}")]
     Expansion {
-        /// The visits, [`usize::MAX`] where they cannot be counted.
+        /// The number of visits, or [`usize::MAX`] if there are too many to count.
         found: usize,
         /// [`Limits::expansion`](crate::Limits::expansion).
         limit: usize,
@@ -124,14 +124,13 @@ pub enum SchemaErrorKind {
 }
 
 impl SchemaErrorKind {
-    /// Whether one of the [`Limits`](crate::Limits) is exceeded.
+    /// Whether the schema exceeds one of the [`Limits`](crate::Limits).
     #[must_use]
     pub const fn is_limit(&self) -> bool {
         self.limit().is_some()
     }
 
-    /// The name of the limit (one of [`Limits::NAMES`](crate::Limits::NAMES)) that is exceeded, if one
-    /// is.
+    /// Returns the name of the exceeded limit (one of [`Limits::NAMES`](crate::Limits::NAMES)), if there is one.
     #[must_use]
     pub const fn limit(&self) -> Option<&'static str> {
         match self {
@@ -152,7 +151,7 @@ impl SchemaErrorKind {
         }
     }
 
-    /// What to do about it, where that is known.
+    /// What to do about it, if known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

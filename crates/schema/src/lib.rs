@@ -1,9 +1,8 @@
 //! JSON Schema validation with a hard bound on cost.
 //!
-//! A schema is *admitted* against [`Limits`] before it is compiled, and every validation runs under
-//! a budget of *fuel*. A validation that runs out of it is [`Verdict::Unfinished`], which is never
-//! taken for valid. Nothing in a schema makes this crate read a file or open a connection: it
-//! contains no code for either.
+//! A schema is *admitted* against [`Limits`] before it is compiled, and every validation has a budget of *fuel*. A
+//! validation that runs out of fuel is [`Verdict::Unfinished`], which never counts as valid. This crate never reads a
+//! file or opens a connection, whatever a schema refers to.
 //!
 //! ```
 //! use serde_json::json;

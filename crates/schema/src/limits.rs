@@ -1,8 +1,8 @@
-//! What a schema may be, and what a validation may cost.
+//! Limits on schemas and validations.
 
 use crate::explain::shorten;
 
-/// The bounds of admission and validation.
+/// Limits on schemas and validations.
 ///
 /// ```
 /// use toolpact_schema::Limits;
@@ -13,13 +13,13 @@ use crate::explain::shorten;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Nested JSON containers in a schema, the root being 1.
+    /// Nesting of a schema. The root is level 1.
     pub depth: usize,
     /// Subschemas in a schema.
     pub subschemas: usize,
     /// Bytes of a schema, written as compact JSON.
     pub bytes: usize,
-    /// Bytes that compiling copies: the URIs and pointers of all subschemas, and what `not` holds.
+    /// Bytes that compiling copies: the URIs and pointers of all subschemas, and the schemas under `not`.
     pub copied_bytes: usize,
     /// Bytes of one regular expression.
     pub pattern_bytes: usize,
@@ -29,21 +29,20 @@ pub struct Limits {
     /// Visits that one place of an instance can get through in-place keywords: references,
     /// `allOf`, `anyOf`, `oneOf`, `not`, `if` and `dependentSchemas`.
     pub expansion: usize,
-    /// Ways through embedded resources (subschemas with an `$id`) that references can take.
+    /// Paths through embedded resources (subschemas with an `$id`) that references can take.
     pub scopes: usize,
-    /// Nested JSON containers of an instance that a validation goes down into, the root being 1.
+    /// Nesting of an instance, as far as a validation descends into it. The root is level 1.
     pub instance_depth: usize,
-    /// Keywords that apply inside of each other, over all levels of an instance: what the stack has
-    /// to hold.
+    /// Keywords that apply inside each other, over all levels of an instance. This decides the size of the stack.
     pub nesting: usize,
     /// Violations reported for one instance.
     pub violations: usize,
-    /// Steps one validation may take.
+    /// Fuel for one validation, in steps.
     pub fuel: u64,
 }
 
 impl Limits {
-    /// The limits by name, for command lines and messages.
+    /// The names of the limits, for command lines and messages.
     pub const NAMES: [&str; 12] = [
         "depth",
         "subschemas",
@@ -59,7 +58,7 @@ impl Limits {
         "fuel",
     ];
 
-    /// Sets the limit called `name`. A number that is too large for it sets the largest one.
+    /// Sets the limit `name`. A number that is too large sets the largest possible limit.
     ///
     /// ```
     /// use toolpact_schema::Limits;
@@ -74,7 +73,7 @@ impl Limits {
     ///
     /// # Errors
     ///
-    /// Where `name` is none of [`Limits::NAMES`].
+    /// Fails if `name` is not one of [`Limits::NAMES`].
     pub fn set(&mut self, name: &str, limit: u64) -> Result<(), UnknownLimit> {
         if name == "fuel" {
             self.fuel = limit;
@@ -87,7 +86,7 @@ impl Limits {
         Ok(())
     }
 
-    /// The limit called `name`, where it is one of [`Limits::NAMES`].
+    /// Returns the limit `name`, if it is one of [`Limits::NAMES`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<u64> {
         match name {

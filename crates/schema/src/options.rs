@@ -1,4 +1,4 @@
-//! How a schema is compiled.
+//! Options for compiling schemas.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{Dialect, Limits, Schema, SchemaError};
 
-/// Settings for compiling schemas.
+/// Options for compiling schemas.
 ///
 /// ```
 /// use serde_json::json;
@@ -22,34 +22,34 @@ pub struct Options {
     pub(crate) dialect: Dialect,
     pub(crate) limits: Limits,
     pub(crate) assert_formats: bool,
-    /// Shared with every schema that was compiled with them.
+    /// Shared by all schemas that were compiled with these options.
     pub(crate) documents: Arc<Vec<(String, Value)>>,
 }
 
 impl Options {
-    /// The dialect of schemas without `$schema` (2020-12 unless set).
+    /// The dialect of schemas without `$schema` (2020-12 by default).
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// The bounds of admission and validation.
+    /// The limits on schemas and validations.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whether `format` is checked; otherwise it is an annotation.
+    /// Whether to check `format`. By default it is an annotation.
     #[must_use]
     pub fn assert_formats(mut self, yes: bool) -> Self {
         self.assert_formats = yes;
         self
     }
 
-    /// A further document that references may reach, by its URI. The metaschemas of the dialects
-    /// are no exception: a schema may refer to one only where it was handed in.
+    /// Adds a document that references may point to by its URI. A schema may refer to a metaschema only if it was added
+    /// in this way ([`metaschemas`](crate::metaschemas)).
     #[must_use]
     pub fn document(mut self, uri: impl Into<String>, document: Value) -> Self {
         Arc::make_mut(&mut self.documents).push((uri.into(), document));

@@ -20,7 +20,7 @@ use crate::{
     explain::Explainer,
 };
 
-/// A schema that was admitted and compiled. Cheap to clone.
+/// An admitted and compiled schema. Clones are cheap.
 #[derive(Clone)]
 pub struct Schema(Arc<Compiled>);
 
@@ -44,22 +44,24 @@ struct Compiled {
     longest_text: usize,
 }
 
-/// A verdict and what it cost.
+/// A verdict and the fuel that it took.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct Measured {
     /// The verdict.
     pub verdict: Verdict,
-    /// The steps it took, the same on every machine.
+    /// The fuel, in steps. It is the same on every machine.
     pub fuel: u64,
 }
 
 impl Schema {
     /// Admits and compiles `schema` with the default [`Options`].
     ///
-    /// Fails where `schema` is not a schema, breaks its dialect's metaschema, refers to anything
-    /// outside of itself or exceeds one of the [`Limits`].
+    /// # Errors
+    ///
+    /// Fails if `schema` is not a schema, is not valid under the metaschema of its dialect, refers to another document,
+    /// or exceeds one of the [`Limits`].
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         Options::default().compile(schema)
     }
@@ -83,7 +85,7 @@ impl Schema {
         dialect: Option<Dialect>,
     ) -> Result<Self, SchemaError> {
         let bytes = admission::measure(options, schema)?;
-        let documents = Documents::of(options, schema)?;
+        let documents = Documents::collect_if_needed(options, schema)?;
         let admitted = admission::admit(options, schema, documents.as_ref(), bytes)?;
         let registry = documents.as_ref().map(Documents::registry);
         let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
@@ -109,7 +111,7 @@ impl Schema {
         })))
     }
 
-    /// The dialect the schema is read by.
+    /// The dialect of the schema.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
@@ -127,7 +129,7 @@ impl Schema {
         &self.0.options.limits
     }
 
-    /// Whether `instance` is valid; `false` when that was not decided.
+    /// Whether `instance` is valid. Returns `false` if the validation is unfinished.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {
         let Compiled { validator, options, allowance, .. } = &*self.0;
@@ -141,15 +143,15 @@ impl Schema {
         holds(allowance, options.limits.fuel, is_valid)
     }
 
-    /// Validates `instance`; violations are collected only where it is invalid.
+    /// Validates `instance`. Collects violations only if it is invalid.
     pub fn validate(&self, instance: &Value) -> Verdict {
         self.measure(instance).verdict
     }
 
-    /// Validates `instance` and says what it cost.
+    /// Validates `instance` and returns the fuel that it took.
     ///
-    /// Deciding takes at most [`Limits::fuel`] steps; explaining an instance that turned out
-    /// invalid takes at most twice as many again.
+    /// The validation takes at most [`Limits::fuel`]. If the instance is invalid, collecting the violations takes at most
+    /// twice as much again.
     pub fn measure(&self, instance: &Value) -> Measured {
         let (decision, fuel) = self.decide_value(instance, self.0.options.limits.fuel);
         match decision {
@@ -162,11 +164,11 @@ impl Schema {
         }
     }
 
-    /// What [`Schema::validate`] says, where that takes no more than `fuel` steps.
+    /// Validates `instance` with at most `fuel`.
     ///
-    /// Deciding takes at most `fuel` steps, and explaining as many again. Where that is not enough it
-    /// ends in [`Unfinished::Fuel`] with `fuel` as the limit, which says nothing about the instance:
-    /// a caller that must not be held up tries here first, and then elsewhere under all of the fuel.
+    /// The validation takes at most `fuel`, and collecting the violations as much again. If that does not suffice, the
+    /// verdict is [`Unfinished::Fuel`] with `fuel` as the limit. An event loop can try this first, and then validate with
+    /// all the fuel on another thread.
     ///
     /// ```
     /// use serde_json::json;
@@ -186,7 +188,7 @@ impl Schema {
         self.measure_within(instance, fuel).verdict
     }
 
-    /// Does what [`Schema::validate_within`] does, and says what it cost.
+    /// The same as [`Schema::validate_within`], but also returns the fuel that it took.
     pub fn measure_within(&self, instance: &Value, fuel: u64) -> Measured {
         if fuel >= self.0.options.limits.fuel {
             return self.measure(instance);
@@ -204,10 +206,10 @@ impl Schema {
         Measured { verdict, fuel: spent + more }
     }
 
-    /// The steps that it took to find `instance` valid; nothing where it is not, or not within `fuel`
-    /// steps, or not decided at all: then a [`Value`] of it can be asked about.
+    /// Returns the fuel that it took to find `instance` valid. Returns `None` if it is invalid, or if `fuel` does not
+    /// suffice. In that case validate it as a [`Value`] to learn why.
     ///
-    /// The first call compiles the schema a second time, see [`Schema::prepare_instances`].
+    /// The first call compiles the schema a second time. See [`Schema::prepare_instances`].
     #[must_use]
     pub fn accepts(&self, instance: &Instance<'_>, fuel: u64) -> Option<u64> {
         let fuel = fuel.min(self.0.options.limits.fuel);
@@ -217,7 +219,7 @@ impl Schema {
         (decision == Ok(true)).then_some(taken)
     }
 
-    /// Compiles what [`Schema::accepts`] needs, which otherwise its first call does.
+    /// Compiles the schema for [`Schema::accepts`], which otherwise happens on its first call.
     pub fn prepare_instances(&self) {
         _ = self.instances();
     }
@@ -225,7 +227,7 @@ impl Schema {
     fn instances(&self) -> Option<&Validator<Instances>> {
         let Compiled { source, options, admitted, declared, .. } = &*self.0;
         let compile = || {
-            let documents = Documents::of(options, source).ok()?;
+            let documents = Documents::collect_if_needed(options, source).ok()?;
             let registry = documents.as_ref().map(Documents::registry);
             compile::compile(options, source, *declared, admitted, registry).ok()
         };
@@ -265,7 +267,7 @@ impl Schema {
         (decision.map_err(|stop| self.unfinished(stop, fuel)), taken)
     }
 
-    /// How deep the engine recurses for an instance that nests as `nesting` says.
+    /// Returns how deep the engine recurses for an instance with this nesting.
     fn levels(&self, nesting: impl FnOnce() -> usize) -> Result<usize, Unfinished> {
         let Compiled { options: Options { limits, .. }, admitted, .. } = &*self.0;
         let levels = if let Some(levels) = admitted.need.nested {
@@ -284,8 +286,7 @@ impl Schema {
         Ok(levels)
     }
 
-    /// For an instance that is known to be invalid: first all errors, then, where they cost too
-    /// much, the first.
+    /// Collects all errors of an invalid instance, or only the first if all of them cost too much.
     fn explain(&self, instance: &Value) -> (Verdict, u64) {
         let (all, fuel) = self.explain_all(instance, self.0.options.limits.fuel);
         if let Some(violations) = all {
@@ -303,8 +304,7 @@ impl Schema {
         (Verdict::Invalid(violations), fuel + more)
     }
 
-    /// All errors of an instance that is known to be invalid, up to the limit; nothing where they
-    /// cost more than `fuel`.
+    /// Collects all errors of an invalid instance, up to the limit. Returns `None` if they cost more than `fuel`.
     fn explain_all(&self, instance: &Value, fuel: u64) -> (Option<Violations>, u64) {
         let Compiled { validator, options: Options { limits, .. }, source, .. } = &*self.0;
         let (all, taken) = self.run_explaining(instance, fuel, || {

@@ -1,27 +1,27 @@
-//! What a validation comes to.
+//! The result of a validation.
 
 use crate::Violations;
 
-/// The end of one validation.
+/// The result of a validation.
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub enum Verdict {
-    /// The instance keeps every rule of the schema.
+    /// The instance is valid.
     Valid,
-    /// The instance breaks at least one rule of the schema.
+    /// The instance violates the schema.
     Invalid(Violations),
-    /// A limit ended the validation before it was decided. Never take this for valid.
+    /// A limit stopped the validation. Never treat this as valid.
     Unfinished(Unfinished),
 }
 
 impl Verdict {
-    /// Whether the instance is known to keep every rule.
+    /// Whether the instance is valid. An unfinished validation is not.
     #[must_use]
     pub const fn is_valid(&self) -> bool {
         matches!(self, Self::Valid)
     }
 
-    /// This verdict as a result, for `?`.
+    /// Converts the verdict to a `Result`, for `?`.
     ///
     /// ```
     /// use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Verdict {
     ///
     /// # Errors
     ///
-    /// Where the verdict is not [`Verdict::Valid`].
+    /// Fails if the verdict is not [`Verdict::Valid`].
     pub fn into_result(self) -> Result<(), NotValid> {
         match self {
             Self::Valid => Ok(()),
@@ -54,25 +54,25 @@ impl Verdict {
 /// A [`Verdict`] other than [`Verdict::Valid`], as an error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotValid {
-    /// The instance breaks at least one rule of the schema.
+    /// The instance violates the schema.
     #[error("{0}")]
     Invalid(Violations),
-    /// A limit ended the validation before it was decided.
+    /// A limit stopped the validation.
     #[error(transparent)]
     Unfinished(#[from] Unfinished),
 }
 
-/// The limit that ended a validation.
+/// The limit that stopped a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unfinished {
-    /// More steps than [`Limits::fuel`](crate::Limits::fuel).
+    /// The validation needs more fuel than [`Limits::fuel`](crate::Limits::fuel).
     #[error("validation stopped after {limit} steps, the limit of its fuel")]
     Fuel {
         /// The limit.
         limit: u64,
     },
-    /// More nested containers than [`Limits::instance_depth`](crate::Limits::instance_depth).
+    /// The instance is nested more deeply than [`Limits::instance_depth`](crate::Limits::instance_depth).
     #[error(
         "validation stopped at {found} nested levels of the instance, more than the limit of {limit}"
     )]
@@ -82,7 +82,7 @@ pub enum Unfinished {
         /// The limit.
         limit: usize,
     },
-    /// More keywords inside of each other than [`Limits::nesting`](crate::Limits::nesting).
+    /// More keywords apply inside each other than [`Limits::nesting`](crate::Limits::nesting).
     #[error("validation would go {found} keywords deep, more than the limit of {limit}")]
     Nesting {
         /// How deep the schema can go on this instance.
@@ -90,7 +90,7 @@ pub enum Unfinished {
         /// The limit.
         limit: usize,
     },
-    /// A regular expression with look-around or back-references took too many turns.
+    /// A regular expression with look-around or back-references backtracked too often.
     #[error("validation stopped: a pattern went back more than {limit} times")]
     Backtracking {
         /// The limit.
@@ -102,8 +102,7 @@ pub enum Unfinished {
 }
 
 impl Unfinished {
-    /// The name of the limit (one of [`Limits::NAMES`](crate::Limits::NAMES)) that ended the
-    /// validation, where it can be set.
+    /// Returns the name of the limit (one of [`Limits::NAMES`](crate::Limits::NAMES)), if it can be set.
     #[must_use]
     pub const fn limit(&self) -> Option<&'static str> {
         match self {

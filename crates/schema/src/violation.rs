@@ -1,4 +1,4 @@
-//! One broken rule, and all of them.
+//! Violations of a schema.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use serde_json::{Value, json};
 
 use crate::Pointer;
 
-/// One broken rule.
+/// One violation of a schema.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where in the instance.
+    /// The place in the instance.
     pub instance: Pointer,
-    /// Where in the schema.
+    /// The place in the schema.
     pub schema: Pointer,
-    /// The keyword that was broken.
+    /// The keyword that is violated.
     pub keyword: String,
-    /// What the schema asks for.
+    /// What the schema requires.
     pub expected: String,
-    /// What stands there, shortened to 60 characters.
+    /// What was found, shortened to 60 characters.
     pub found: String,
     /// Expected and found in one line, without the place.
     pub message: String,
-    /// What to do about it, where that is known.
+    /// What to do about it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -39,7 +39,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// The broken rules of one instance, at most [`Limits::violations`](crate::Limits::violations).
+/// The violations of one instance, at most [`Limits::violations`](crate::Limits::violations).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Violations {
     pub(crate) list: Vec<Violation>,
@@ -90,7 +90,7 @@ impl<'a> IntoIterator for &'a Violations {
     }
 }
 
-/// One violation a line, for the model or the person who has to fix the value.
+/// Writes one violation per line.
 impl fmt::Display for Violations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, violation) in self.list.iter().enumerate() {

@@ -121,7 +121,7 @@ fn write_title(out: &mut impl Write, text: &str) -> io::Result<()> {
 
 /// Checks a tool list with hostile schemas, and a hostile value.
 fn write_hostile(out: &mut impl Write) -> anyhow::Result<()> {
-    let tool = |name: &str, schema: Value| json!({ "name": name, "inputSchema": schema });
+    let tool = |name: &str, schema: Value| json!({ "name": name, "description": "A tool.", "inputSchema": schema });
     let list = json!({ "tools": [
         tool("doubling", doubling(60)),
         tool("fetching", json!({ "type": "object", "$ref": "http://127.0.0.1:1/x.json" })),
@@ -222,9 +222,11 @@ mod tests {
     #[test]
     fn the_mark_of_a_finding_tells_its_severity() {
         let list = json!([
-            { "name": "no space", "inputSchema": { "type": "object" } },
-            { "name": "none", "inputSchema": { "type": "object", "$ref": "http://127.0.0.1:1/x" } },
-            { "name": "any", "inputSchema": { "type": "object" }, "outputSchema": true },
+            { "name": "no space", "description": "A tool.", "inputSchema": { "type": "object" } },
+            { "name": "none", "description": "A tool.",
+              "inputSchema": { "type": "object", "$ref": "http://127.0.0.1:1/x" } },
+            { "name": "any", "description": "A tool.", "inputSchema": { "type": "object" },
+              "outputSchema": true },
         ]);
         let judged = judge_tools(list, &JudgeOptions::default().policy(Policy::Repair));
         let mut out = Vec::new();

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use serde::de::IgnoredAny;
 use toolpact_contract::{JudgeOptions, Policy, Severity, judge_tools};
 
@@ -19,6 +20,7 @@ Examples:
   toolpact judge tools.json
   my-server-tools | toolpact judge --format json
   toolpact judge --policy repair --kept tools.json > repaired.json
+  toolpact judge --ignore tool-name-form tools.json
   toolpact judge -- npx -y @modelcontextprotocol/server-everything
   toolpact judge https://tools.example/mcp --header 'Authorization: Bearer …'
   toolpact explain exclusive-bound                 explain a rule
@@ -56,6 +58,14 @@ pub(crate) struct Judge {
     #[arg(long)]
     ignore_headers: bool,
 
+    /// Report only the warnings and infos of this rule; may be repeated. Errors are always reported
+    #[arg(long, value_name = "RULE")]
+    select: Vec<String>,
+
+    /// Do not report this rule; may be repeated. Errors cannot be ignored
+    #[arg(long, value_name = "RULE")]
+    ignore: Vec<String>,
+
     /// Write the lists with the tools that are kept to standard output, and findings to standard error
     #[arg(long)]
     kept: bool,
@@ -70,8 +80,14 @@ impl Judge {
         if self.lists.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
             anyhow::bail!("`-` appears more than once; standard input can be read only once");
         }
-        let options =
+        let mut options =
             JudgeOptions::default().policy(self.policy).ignore_headers(self.ignore_headers);
+        for rule in &self.select {
+            options = options.select(rule).context("--select")?;
+        }
+        for rule in &self.ignore {
+            options = options.ignore(rule).context("--ignore")?;
+        }
         if !self.command.is_empty() {
             let document = live::fetch_tools(&self.command)?;
             return Ok(self.judge(document, &options, &mut Totals::default())?);

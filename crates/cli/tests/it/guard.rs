@@ -59,9 +59,13 @@ fn findings_are_lines_of_json_on_request() {
         String::from_utf8(output.stdout).unwrap(),
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[]}}\n"
     );
-    let finding: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
-    assert_eq!(finding["rule"], "input-root");
-    assert_eq!(finding["action"], "tool-dropped");
+    let findings: Vec<serde_json::Value> = String::from_utf8(output.stderr)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let dropped = findings.iter().find(|finding| finding["rule"] == "input-root").unwrap();
+    assert_eq!(dropped["action"], "tool-dropped");
 }
 
 #[test]

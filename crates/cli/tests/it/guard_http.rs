@@ -244,7 +244,8 @@ fn a_live_server_that_refuses_is_told_in_one_line() {
     let (code, _, err) = judged(&url, &[]);
     assert_eq!(code, Some(2));
     assert!(err.contains("401") && err.lines().count() == 1, "{err}");
-    assert_eq!(judged(&url, &["--header", "Authorization: Bearer key"]).0, Some(0));
+    let only_errors = ["--select", "tool-list", "--header", "Authorization: Bearer key"];
+    assert_eq!(judged(&url, &only_errors).0, Some(0));
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let (code, _, err) = judged(&format!("http://127.0.0.1:{free}/mcp"), &[]);
     assert_eq!(code, Some(2));

@@ -99,5 +99,6 @@ fn a_live_server_is_judged() {
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["kept"].as_array().unwrap().len(), 8);
-    assert_eq!(report["findings"][0]["rule"], "input-root");
+    let findings = report["findings"].as_array().unwrap();
+    assert!(findings.iter().any(|finding| finding["rule"] == "input-root"), "{report}");
 }

@@ -11,21 +11,20 @@ use super::{
 };
 use crate::{Action, Contract, Finding, json_type::kind, rules::tool_list::TOOL_LIST};
 
-/// What a tool list comes to.
+/// A tool list after judgement.
 #[derive(Debug)]
 #[non_exhaustive]
 #[must_use]
 pub struct JudgedTools {
-    /// What came in, in the same shape, with the tools that stay; nothing where the list was
-    /// refused, was no tool list, or was one tool that does not stay.
+    /// The document with only the tools that stay. `None` if the list was refused, was not a tool list, or was a single
+    /// tool that was dropped.
     pub list: Option<Value>,
-    /// Where in what came in the tools are: the place of one tool is this, its index, and the
-    /// pointer of the finding. The root for one tool.
+    /// The place of the tools in the document. For a place in one tool, append the index of the tool and the pointer of
+    /// the finding. This is the root for a single tool.
     pub at: Pointer,
     /// The contracts of the tools that stay, in their order.
     pub contracts: Vec<Contract>,
-    /// What there is to say: one finding at least for each tool, schema or member that does not
-    /// leave as it came.
+    /// The findings: at least one for each tool, schema or member that was changed or dropped.
     pub findings: Vec<Finding>,
 }
 
@@ -36,16 +35,15 @@ impl JudgedTools {
     }
 }
 
-/// Judges each tool of `list` alone.
+/// Judges each tool of `list` independently.
 ///
-/// `list` is a `tools/list` result (`{"tools": […]}`), a JSON-RPC response that holds one, an array
-/// of tools, or one tool. Anything else gives one finding and nothing else. Members this crate does
-/// not know leave as they came, in the order they came.
+/// `list` is a `tools/list` result (`{"tools": […]}`), a JSON-RPC response with one, an array of tools, or a single
+/// tool. Anything else gives one finding. Members that this crate does not know stay as they are, in the same order.
 ///
-/// - A tool that cannot be used is dropped, mended, or has the list refused, as the [`Policy`] says.
-/// - A tool whose output schema alone cannot be used stays without it; the same goes for an optional
+/// - If a tool is not usable, the [`Policy`] decides whether to drop it, to repair it, or to refuse the list.
+/// - If only the output schema of a tool is not usable, the tool stays without it. The same applies to an optional
 ///   member of the wrong type.
-/// - Of several tools of one name the first usable one stays.
+/// - If several tools have the same name, the first usable one stays.
 ///
 /// ```
 /// use serde_json::json;
@@ -65,7 +63,7 @@ impl JudgedTools {
 /// }));
 /// assert_eq!(
 ///     judged.findings[0].to_string(),
-///     "error[null-keyword] bad #/inputSchema/required: expected the keyword left out, found null \
+///     "error[null-keyword] bad #/inputSchema/required: expected the keyword to be omitted, found null \
 ///      (the policy `repair` rewrites it); tool dropped"
 /// );
 /// ```
@@ -107,6 +105,7 @@ pub fn judge_tools(list: Value, options: &JudgeOptions) -> JudgedTools {
         judged.list = None;
         judged.contracts.clear();
     }
+    judged.findings.retain(|finding| options.selection.includes(finding));
     judged
 }
 
@@ -117,7 +116,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Judges one tool, and gives it back if it stays.
+    /// Judges one tool and returns it if it stays.
     fn tool(&mut self, tool: Value, index: Option<usize>) -> Option<Value> {
         let one = tool::judge(tool, self.options, &self.taken);
         for mut finding in one.findings {
@@ -138,7 +137,7 @@ fn is_tool(document: &Value) -> bool {
     })
 }
 
-/// The tools of `document` and their place, or the place where they should be and what is wrong there.
+/// Returns the tools of `document` and their place, or the place where they should be and what is wrong there.
 fn tools_mut(document: &mut Value) -> Result<(Pointer, &mut Vec<Value>), (Pointer, String)> {
     let mut at = Pointer::root();
     let mut here = document;

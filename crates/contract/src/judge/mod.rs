@@ -5,9 +5,11 @@ mod call;
 mod list;
 mod options;
 mod result;
+mod selection;
 mod settle;
 mod tool;
 
 pub use call::{JudgedCall, Outcome, tool_error};
 pub use list::{JudgedTools, judge_tools};
 pub use options::{JudgeOptions, Mode, Policy, UnknownName};
+pub use selection::RuleSelectionError;

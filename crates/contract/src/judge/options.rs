@@ -2,7 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
-/// What becomes of a tool list with a tool that cannot be used.
+use super::selection::{RuleSelectionError, Selection};
+
+/// What to do with a tool that is not usable.
 ///
 /// ```
 /// use toolpact_contract::Policy;
@@ -16,12 +18,12 @@ use std::{fmt, str::FromStr};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Policy {
-    /// The tool is dropped, the others stay.
+    /// Drop the tool.
     #[default]
     Filter,
-    /// What can be mended without changing its meaning is mended; what cannot is dropped.
+    /// Repair the tool if that does not change its meaning, else drop it.
     Repair,
-    /// The whole list is refused.
+    /// Refuse the whole list.
     Reject,
 }
 
@@ -48,18 +50,18 @@ impl FromStr for Policy {
     }
 }
 
-/// What becomes of a call whose arguments or result break the contract.
+/// What to do with a call whose arguments or result break the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Nothing is checked.
+    /// Check nothing.
     Off,
-    /// It passes and is reported.
+    /// Report it.
     Warn,
-    /// Arguments that can only mean one thing are repaired; others are answered with a tool error. For results this is
-    /// the same as [`Mode::Enforce`].
+    /// Repair arguments that can mean only one thing, and answer others with a tool error. For results this is the same
+    /// as [`Mode::Enforce`].
     Repair,
-    /// A tool error takes its place.
+    /// Answer with a tool error.
     Enforce,
 }
 
@@ -93,12 +95,12 @@ impl FromStr for Mode {
     }
 }
 
-/// A name that is none of those expected.
+/// An unknown name of a [`Policy`] or [`Mode`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected one of {expected}, found `{found}`")]
 #[non_exhaustive]
 pub struct UnknownName {
-    /// The names there are.
+    /// The known names.
     pub expected: String,
     /// The name given.
     pub found: String,
@@ -123,25 +125,70 @@ pub struct JudgeOptions {
     pub(crate) policy: Policy,
     pub(crate) ignore_headers: bool,
     pub(crate) schema: toolpact_schema::Options,
+    pub(super) selection: Selection,
 }
 
 impl JudgeOptions {
-    /// What becomes of a list with a tool that cannot be used ([`Policy::Filter`] unless set).
+    /// What to do with a tool that is not usable ([`Policy::Filter`] by default).
     #[must_use]
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Whether a wrong `x-mcp-header` annotation is a warning only. Clients on Streamable HTTP must
-    /// leave such a tool out, which is the default; clients on other transports may ignore it.
+    /// Whether a wrong `x-mcp-header` annotation is only a warning. By default it is an error, because clients on
+    /// Streamable HTTP must drop such a tool. Clients on other transports may ignore the annotation.
     #[must_use]
     pub fn ignore_headers(mut self, yes: bool) -> Self {
         self.ignore_headers = yes;
         self
     }
 
-    /// How schemas are compiled.
+    /// Reports the warnings and infos of the rule `id`, and of other selected rules, only. Errors are always reported.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such rule.
+    ///
+    /// ```
+    /// use toolpact_contract::JudgeOptions;
+    ///
+    /// assert!(JudgeOptions::default().select("tool-name-form").is_ok());
+    /// assert_eq!(
+    ///     JudgeOptions::default().select("tool-name-from").unwrap_err().to_string(),
+    ///     "no rule `tool-name-from`; did you mean `tool-name-form`?"
+    /// );
+    /// ```
+    pub fn select(mut self, id: &str) -> Result<Self, RuleSelectionError> {
+        self.selection.select(id)?;
+        Ok(self)
+    }
+
+    /// Does not report the rule `id`. Only warnings and infos can be ignored.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such rule, or if it is an error. A tool that breaks it is dropped, and ignoring the rule
+    /// would only hide the reason.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::{JudgeOptions, judge_tools};
+    ///
+    /// let options = JudgeOptions::default().ignore("tool-name-form")?;
+    /// let tool = json!({ "name": "Search the web", "inputSchema": { "type": "object" } });
+    /// let judged = judge_tools(tool, &options);
+    /// assert!(judged.findings.iter().all(|finding| finding.rule != "tool-name-form"));
+    ///
+    /// assert!(JudgeOptions::default().ignore("external-ref").is_err());
+    /// # Ok::<(), toolpact_contract::RuleSelectionError>(())
+    /// ```
+    pub fn ignore(mut self, id: &str) -> Result<Self, RuleSelectionError> {
+        self.selection.ignore(id)?;
+        Ok(self)
+    }
+
+    /// Options for compiling schemas.
     #[must_use]
     pub fn schema(mut self, options: toolpact_schema::Options) -> Self {
         self.schema = options;

@@ -1,4 +1,15 @@
-//! Judging one tool, alone.
+//! Judging one tool, independently of the others.
+//!
+//! The order of the checks matters:
+//!
+//! 1. The name and the optional members, because [`remove_wrong_members`] changes the tool that later checks read.
+//! 2. The input schema. `header-annotation` reads the schema after repair, because that is what clients get.
+//! 3. The output schema. `output-projection` needs the compiled schema, after repair.
+//! 4. The name of the tool is written into all findings.
+//! 5. Every error without an action drops the tool.
+//!
+//! A new check belongs before step 4. If its error must not drop the tool, it has to set an [`Action`]. Findings are
+//! reported in the order in which the checks add them.
 
 use std::collections::HashSet;
 
@@ -25,15 +36,15 @@ use crate::{
     },
 };
 
-/// What one tool comes to.
+/// A tool after judgement.
 pub(super) struct Judged {
-    /// The contract, where the tool stays.
+    /// The contract, if the tool stays.
     pub(super) contract: Option<Contract>,
-    /// What there is to say about the tool. Without a contract at least one is an error.
+    /// The findings. If there is no contract, at least one is an error.
     pub(super) findings: Vec<Finding>,
 }
 
-/// Judges `tool`; `taken` are the names of the tools before it that stay.
+/// Judges `tool`. `taken` has the names of the tools before it that stay.
 pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>) -> Judged {
     let mut tool = match tool {
         Value::Object(tool) => tool,
@@ -43,10 +54,10 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
             return Judged { contract: None, findings: vec![finding] };
         }
     };
-    let mut findings = names(&tool, taken);
-    findings.extend(members(&mut tool, options.policy));
-    let input = input(&tool, options, &mut findings);
-    let output = output(&mut tool, options, &mut findings);
+    let mut findings = check_name(&tool, taken);
+    findings.extend(remove_wrong_members(&mut tool, options.policy));
+    let input = compile_input(&tool, options, &mut findings);
+    let output = compile_output(&mut tool, options, &mut findings);
 
     let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
     if let Some(name) = name.map(shorten_name) {
@@ -69,7 +80,7 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
     }
 }
 
-/// A name as findings repeat it: whole, unless it is far longer than a name may be.
+/// Returns the name for findings, shortened if it is far longer than a name may be.
 fn shorten_name(name: &str) -> String {
     match name.char_indices().nth(2 * tool_name_form::LONGEST) {
         Some((end, _)) => format!("{}…", &name[..end]),
@@ -77,13 +88,15 @@ fn shorten_name(name: &str) -> String {
     }
 }
 
-fn names(tool: &Map<String, Value>, taken: &HashSet<String>) -> Vec<Finding> {
+fn check_name(tool: &Map<String, Value>, taken: &HashSet<String>) -> Vec<Finding> {
     match tool_name::check(tool) {
         Err((at, message)) => vec![TOOL_NAME.finding(message).at(at)],
         Ok(name) => {
             let again = taken.contains(name).then(|| {
                 DUPLICATE_NAME
-                    .finding("expected a name used once, found a tool of this name before it")
+                    .finding(
+                        "expected a different name for each tool, found this name a second time",
+                    )
                     .at(Pointer::root().join("name"))
             });
             tool_name_form::check(name).into_iter().chain(again).collect()
@@ -91,10 +104,11 @@ fn names(tool: &Map<String, Value>, taken: &HashSet<String>) -> Vec<Finding> {
     }
 }
 
-fn members(tool: &mut Map<String, Value>, policy: Policy) -> Vec<Finding> {
+/// Checks the optional members. Removes the wrong ones unless the policy refuses the list.
+fn remove_wrong_members(tool: &mut Map<String, Value>, policy: Policy) -> Vec<Finding> {
     let mut findings = tool_member::check(tool);
     if policy != Policy::Reject && !findings.is_empty() {
-        tool_member::leave_out(tool);
+        tool_member::remove_wrong(tool);
         for finding in &mut findings {
             finding.action = Action::MemberDropped;
         }
@@ -102,7 +116,7 @@ fn members(tool: &mut Map<String, Value>, policy: Policy) -> Vec<Finding> {
     findings
 }
 
-fn input(
+fn compile_input(
     tool: &Map<String, Value>,
     options: &JudgeOptions,
     findings: &mut Vec<Finding>,
@@ -133,7 +147,8 @@ fn input(
     settled.schema
 }
 
-fn output(
+/// Compiles the output schema, or removes it from `tool` unless the policy refuses the list.
+fn compile_output(
     tool: &mut Map<String, Value>,
     options: &JudgeOptions,
     findings: &mut Vec<Finding>,
@@ -147,7 +162,7 @@ fn output(
     }
     let mut settled = settle(Role::Output, schema, options);
     if settled.schema.is_none() && options.policy != Policy::Reject {
-        // The tool keeps working without it.
+        // The tool works without it.
         tool.shift_remove("outputSchema");
         for finding in &mut settled.findings {
             if finding.severity == Severity::Error {

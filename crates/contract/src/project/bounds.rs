@@ -1,29 +1,27 @@
-//! How deep a JSON value is and how much its places take to name.
+//! Limits on the depth of values and on the size of pointers and URIs.
 
 use serde_json::Value;
 use toolpact_schema::Pointer;
 
 use super::error::{ProjectError, ProjectErrorKind};
 
-/// Nested containers that are followed, in a schema or in structured content. What is read from the
-/// wire has at most 128.
+/// Nesting of a schema or of structured content. JSON from the wire has at most 128 levels.
 pub(crate) const MAX_DEPTH: usize = 256;
 
-/// Bytes of the JSON Pointers to all places of a schema, together.
+/// Total bytes of the JSON Pointers to all places of a schema.
 pub(crate) const MAX_POINTER_BYTES: usize = 1 << 26;
 
-/// Bytes of the URIs that the names and references of a schema resolve to, together.
+/// Total bytes of the URIs that the names and references of a schema resolve to.
 pub(crate) const MAX_URI_BYTES: usize = 1 << 24;
 
-/// Nested containers of a tool or result that was projected, its marker included. Most readers of JSON
-/// stop at 127 or 128 and a tool stands three levels down in its response: one that is deeper makes the
-/// whole list unreadable.
+/// Nesting of a projected tool or result, with its marker. Most JSON parsers stop at 127 or 128 levels, and a tool is
+/// three levels down in its response: a deeper tool would make the whole list unreadable.
 pub(crate) const MAX_PROJECTED_DEPTH: usize = 120;
 
-/// Nested containers of a tool or result that are followed at all.
+/// Nesting of any tool or result. Deeper ones are refused.
 pub(crate) const MAX_READ_DEPTH: usize = 3 * MAX_DEPTH;
 
-/// Refuses what is deeper than `limit`, so that everything after may recurse.
+/// Refuses a value that is nested deeper than `limit`, so that later steps may recurse.
 pub(crate) fn check(value: &Value, at: &str, limit: usize) -> Result<(), ProjectError> {
     if is_within(value, limit) {
         return Ok(());
@@ -31,7 +29,7 @@ pub(crate) fn check(value: &Value, at: &str, limit: usize) -> Result<(), Project
     Err(ProjectError::new(Pointer::from(at), ProjectErrorKind::Depth { limit }))
 }
 
-/// Refuses a result for what is inside of its `levels` outer containers, as [`check`] would refuse the whole.
+/// Does what [`check`] does, for a value inside `levels` outer containers.
 pub(crate) fn check_below(value: &Value, levels: usize, limit: usize) -> Result<(), ProjectError> {
     if is_within(value, limit - levels) {
         return Ok(());
@@ -39,9 +37,9 @@ pub(crate) fn check_below(value: &Value, levels: usize, limit: usize) -> Result<
     Err(ProjectError::new(Pointer::root(), ProjectErrorKind::Depth { limit }))
 }
 
-/// Whether no more than `limit` containers are inside of each other.
+/// Whether `value` has at most `limit` nested containers.
 fn is_within(value: &Value, limit: usize) -> bool {
-    // Most of what is in a container is none.
+    // Most values in a container are not containers.
     let fits = |value: &Value| {
         !matches!(value, Value::Array(_) | Value::Object(_)) || is_within(value, limit - 1)
     };
@@ -52,8 +50,8 @@ fn is_within(value: &Value, limit: usize) -> bool {
     }
 }
 
-/// Refuses a schema whose places take more than [`MAX_POINTER_BYTES`] to name, all together: a long key
-/// with much below it is in the pointer of all of that.
+/// Refuses a schema if the pointers to all its places take more than [`MAX_POINTER_BYTES`]: a long key is part of the
+/// pointer to everything below it.
 pub(crate) fn check_pointers(schema: &Value, at: &str) -> Result<(), ProjectError> {
     let mut total = 0_usize;
     let mut stack = vec![(schema, 0_usize)];
@@ -70,7 +68,7 @@ pub(crate) fn check_pointers(schema: &Value, at: &str) -> Result<(), ProjectErro
     check_total(total, at)
 }
 
-/// Refuses pointers of more than [`MAX_POINTER_BYTES`] together.
+/// Refuses pointers that take more than [`MAX_POINTER_BYTES`] in total.
 pub(crate) fn check_total(total: usize, at: &str) -> Result<(), ProjectError> {
     if total <= MAX_POINTER_BYTES {
         return Ok(());
@@ -79,7 +77,7 @@ pub(crate) fn check_total(total: usize, at: &str) -> Result<(), ProjectError> {
     Err(ProjectError::new(Pointer::from(at), kind))
 }
 
-/// Refuses URIs of more than [`MAX_URI_BYTES`] together.
+/// Refuses URIs that take more than [`MAX_URI_BYTES`] in total.
 pub(crate) fn check_uris(total: usize) -> Result<(), ProjectError> {
     if total <= MAX_URI_BYTES {
         return Ok(());

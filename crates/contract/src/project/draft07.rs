@@ -12,19 +12,19 @@ use toolpact_schema::Dialect;
 use super::edit::Edit;
 use super::inherited;
 use super::keyword;
-use super::outline::Outline;
 use super::projection::Formats;
+use super::schema_map::SchemaMap;
 
 /// The changes that keep a draft-07 reader from refusing what the schema's own dialect accepts.
-pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, Edit> {
-    let targets = outline.links.iter().filter_map(|link| Some(link.target?.place)).collect();
-    let mut reader = Reader { outline, formats, targets, edits: HashMap::new(), loose: Vec::new() };
+pub(crate) fn edits(map: &SchemaMap<'_>, formats: Formats) -> HashMap<usize, Edit> {
+    let targets = map.links.iter().filter_map(|link| Some(link.target?.place)).collect();
+    let mut reader = Reader { map, formats, targets, edits: HashMap::new(), loose: Vec::new() };
     // A schema that is also data, or also a holder of schemas, cannot be changed as one of the two.
-    if outline.tangled {
+    if map.tangled {
         return reader.edits;
     }
-    for place in 0..outline.places.len() {
-        if let Value::Object(schema) = outline.places[place].schema {
+    for place in 0..map.places.len() {
+        if let Value::Object(schema) = map.places[place].schema {
             reader.look_at(place, schema);
         }
     }
@@ -34,7 +34,7 @@ pub(crate) fn edits(outline: &Outline<'_>, formats: Formats) -> HashMap<usize, E
 }
 
 struct Reader<'a, 'b> {
-    outline: &'a Outline<'b>,
+    map: &'a SchemaMap<'b>,
     formats: Formats,
     /// Places that references lead to.
     targets: HashSet<usize>,
@@ -49,7 +49,7 @@ impl Reader<'_, '_> {
     }
 
     fn look_at(&mut self, place: usize, schema: &Map<String, Value>) {
-        let dialect = self.outline.places[place].dialect;
+        let dialect = self.map.places[place].dialect;
         let ref_rules =
             dialect <= Dialect::Draft7 && schema.get("$ref").is_some_and(Value::is_string);
         self.silence(place, schema, dialect, ref_rules);
@@ -61,7 +61,7 @@ impl Reader<'_, '_> {
         self.inherited_names(place, schema);
         if dialect >= Dialect::Draft201909 {
             self.arrays(place, schema, dialect);
-            let named = self.outline.places[place].is_named;
+            let named = self.map.places[place].is_named;
             if named && schema.get("$ref").is_some_and(Value::is_string) {
                 self.edit(place).ref_below = true;
             }
@@ -122,8 +122,8 @@ impl Reader<'_, '_> {
         if inherited::is_named_in(schema) {
             self.edit(place).by_pattern = true;
         }
-        for (keyword, child) in &self.outline.places[place].children {
-            let pointer = &self.outline.places[*child].pointer;
+        for (keyword, child) in &self.map.places[place].children {
+            let pointer = &self.map.places[*child].pointer;
             let name = pointer.rsplit('/').next().unwrap_or_default();
             if *keyword == "dependencies" && inherited::is_inherited(name) {
                 self.edit(*child).only_beside = Some(name.to_owned());
@@ -185,33 +185,33 @@ impl Reader<'_, '_> {
 
     /// Whether a reference leads to the one schema that `keyword` holds.
     fn is_pointed_at(&self, place: usize, keyword: &str) -> bool {
-        let children = &self.outline.places[place].children;
+        let children = &self.map.places[place].children;
         let child = children.iter().find(|(under, _)| *under == keyword).map(|(_, child)| *child);
         child.is_some_and(|child| self.targets.contains(&child))
     }
 
     /// Follows looseness up to where it would turn into its opposite, and veils that.
     fn spread(&mut self) {
-        let outline = self.outline;
-        let mut above: Vec<Vec<(usize, bool)>> = vec![Vec::new(); outline.places.len()];
-        for (parent, place) in outline.places.iter().enumerate() {
+        let map = self.map;
+        let mut above: Vec<Vec<(usize, bool)>> = vec![Vec::new(); map.places.len()];
+        for (parent, place) in map.places.iter().enumerate() {
             for (keyword, child) in &place.children {
                 above[*child].push((parent, inverts(keyword, place.schema)));
             }
         }
-        for link in &outline.links {
+        for link in &map.links {
             if let Some(target) = link.target {
                 above[target.place].push((link.holder, false));
             }
         }
-        let mut is_loose = vec![false; outline.places.len()];
+        let mut is_loose = vec![false; map.places.len()];
         let mut queue = std::mem::take(&mut self.loose);
         while let Some(place) = queue.pop() {
             if std::mem::replace(&mut is_loose[place], true) {
                 continue;
             }
             for &(parent, inverts) in &above[place] {
-                if inverts && outline.places[parent].dialect >= Dialect::Draft201909 {
+                if inverts && map.places[parent].dialect >= Dialect::Draft201909 {
                     self.edit(parent).veil = true;
                 }
                 queue.push(parent);
@@ -224,8 +224,8 @@ impl Reader<'_, '_> {
     /// it has just read `items`. There it gets not to see the one, and the array says itself that it is
     /// not empty.
     fn look_below_inversion(&mut self) {
-        let outline = self.outline;
-        let places = outline.places.iter();
+        let map = self.map;
+        let places = map.places.iter();
         let mut queue: Vec<usize> = places
             .flat_map(|place| {
                 let children = place.children.iter();
@@ -233,14 +233,14 @@ impl Reader<'_, '_> {
             })
             .map(|(_, child)| *child)
             .collect();
-        let mut seen = vec![false; outline.places.len()];
+        let mut seen = vec![false; map.places.len()];
         while let Some(place) = queue.pop() {
             if std::mem::replace(&mut seen[place], true) {
                 continue;
             }
-            let around = &outline.places[place];
+            let around = &map.places[place];
             queue.extend(around.children.iter().map(|(_, child)| *child));
-            queue.extend(outline.links_of(place).filter_map(|link| Some(link.target?.place)));
+            queue.extend(map.links_of(place).filter_map(|link| Some(link.target?.place)));
             let number = |keyword| around.schema.get(keyword).and_then(Value::as_f64);
             let ref_rules =
                 around.dialect <= Dialect::Draft7 && around.schema.get("$ref").is_some();

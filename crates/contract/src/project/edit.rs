@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::error::ProjectError;
-use super::outline::Outline;
+use super::schema_map::SchemaMap;
 
 /// What changes in one schema.
 #[derive(Clone, Debug, Default)]
@@ -45,20 +45,20 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Carries out the changes; what stays at the root of the document around it is the caller's.
-    pub(crate) fn carry_out(&self, outline: &Outline<'_>) -> Result<Value, ProjectError> {
+    pub(crate) fn carry_out(&self, map: &SchemaMap<'_>) -> Result<Value, ProjectError> {
         let mut work = Work {
             plan: self,
-            outline,
-            outer: vec![String::new(); outline.places.len()],
-            inner: vec![String::new(); outline.places.len()],
+            map,
+            outer: vec![String::new(); map.places.len()],
+            inner: vec![String::new(); map.places.len()],
         };
         let (mut old, mut new) = (String::new(), self.prefix.to_owned());
-        let mut schema = work.rebuild(outline.places[0].schema, &mut old, &mut new);
+        let mut schema = work.rebuild(map.places[0].schema, &mut old, &mut new);
         if let (Some(id), Value::Object(root)) = (self.root_id, &mut schema) {
             root.shift_insert(0, "$id".to_owned(), id.into());
         }
         work.check_size()?;
-        for link in &outline.links {
+        for link in &map.links {
             work.relink(link, &mut schema)?;
         }
         for (place, _) in self.edits.iter().filter(|(_, edit)| edit.ref_below) {
@@ -82,7 +82,7 @@ impl Edit {
 /// The books of one [`Plan::carry_out`].
 pub(super) struct Work<'a, 'b> {
     pub(super) plan: &'a Plan,
-    pub(super) outline: &'a Outline<'b>,
+    pub(super) map: &'a SchemaMap<'b>,
     /// Where each place is now: what a reference to it should lead to.
     pub(super) outer: Vec<String>,
     /// Where its keywords are now: below `outer` when veiled.
@@ -94,7 +94,7 @@ impl Work<'_, '_> {
     pub(super) fn root_of(&self, resource: usize) -> &str {
         if resource == 0 && self.plan.root_id.is_some() {
             self.plan.prefix
-        } else if self.plan.plain || !self.outline.places[resource].is_named {
+        } else if self.plan.plain || !self.map.places[resource].is_named {
             ""
         } else {
             &self.outer[resource]

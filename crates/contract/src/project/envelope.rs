@@ -1,4 +1,4 @@
-//! The envelope around an output schema: putting one on, taking one off.
+//! The envelope around an output schema: adding and removing it.
 
 use serde_json::{Map, Value, json};
 use toolpact_schema::Dialect;
@@ -8,16 +8,16 @@ use super::draft07;
 use super::edit::Plan;
 use super::error::ProjectError;
 use super::form::Form;
-use super::outline::Outline;
 use super::projection::Projection;
+use super::schema_map::SchemaMap;
 use super::uri;
 
-/// Where the natural schema stands in the envelope.
+/// The place of the natural schema in the envelope.
 pub(crate) const INSIDE: &str = "/properties/result";
-/// The `$id` of a natural schema that is referred to as the root of its resource and has none.
+/// The `$id` for a natural schema that has none, but is referred to as the root of its resource.
 const ROOT_ID: &str = "toolpact-natural";
 
-/// An output schema as a legacy revision can carry it, and its form.
+/// Gives an output schema the shape that a legacy revision can carry, and returns its form.
 pub(crate) fn project_schema(
     schema: &Value,
     projection: Projection,
@@ -31,36 +31,35 @@ pub(crate) fn project_schema(
         }
         schema => schema,
     };
-    let outline = Outline::of(schema)?;
-    let form = Form::of(&outline, projection.nullable);
-    let plan = plan(&outline, form, projection);
-    let moved = plan.carry_out(&outline)?;
+    let map = SchemaMap::build(schema)?;
+    let form = Form::decide(&map, projection.nullable);
+    let plan = plan(&map, form, projection);
+    let moved = plan.carry_out(&map)?;
     let is_veiled = plan.edits.get(&0).is_some_and(|edit| edit.veil);
     Ok((around(moved, form, is_veiled), form))
 }
 
-fn plan(outline: &Outline<'_>, form: Form, projection: Projection) -> Plan {
+fn plan(map: &SchemaMap<'_>, form: Form, projection: Projection) -> Plan {
     let is_moved = form == Form::Envelope;
     let mut plan = Plan {
         prefix: if is_moved { INSIDE } else { "" },
-        edits: draft07::edits(outline, projection.formats),
+        edits: draft07::edits(map, projection.formats),
         ..Plan::default()
     };
-    let root = &outline.places[0];
+    let root = &map.places[0];
     // `id` is what draft-04 calls it, and what a draft-07 reader refuses to read.
     plan.plain = root.dialect == Dialect::Draft4
-        && !outline.tangled
-        && outline.places.iter().any(|place| place.schema.get("id").is_some_and(Value::is_string));
+        && !map.tangled
+        && map.places.iter().any(|place| place.schema.get("id").is_some_and(Value::is_string));
     let recursive = |keyword| {
-        outline.links.iter().any(|link| {
+        map.links.iter().any(|link| {
             link.keyword == keyword && link.target.is_some_and(|target| target.place == 0)
         })
     };
     let root_is_veiled = plan.edits.get(&0).is_some_and(|edit| edit.veil);
     if !root.is_named && (is_moved || root_is_veiled) && recursive("$recursiveRef") {
         // With one resource in play the dynamic scope holds nothing but it: the reference is static.
-        let alone =
-            outline.resource_count() == 1 && outline.links.iter().all(|link| link.target.is_some());
+        let alone = map.resource_count() == 1 && map.links.iter().all(|link| link.target.is_some());
         if alone {
             plan.static_recursion = true;
         } else if is_moved {
@@ -71,7 +70,7 @@ fn plan(outline: &Outline<'_>, form: Form, projection: Projection) -> Plan {
     plan
 }
 
-/// What stands around a projected schema at the root of the document.
+/// Adds the root of the document around a projected schema.
 fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
     let Value::Object(inside) = &mut schema else { return schema };
     match form {
@@ -102,20 +101,20 @@ fn around(mut schema: Value, form: Form, is_veiled: bool) -> Value {
     }
 }
 
-/// The schema inside an envelope, with `$schema` and the definitions of the envelope; `None` where
-/// something in it refers to the envelope itself, or where it is beyond bounds.
+/// Returns the schema inside an envelope, with `$schema` and the definitions of the envelope. Returns `None` if a
+/// reference points to the envelope itself, or if the envelope exceeds a limit.
 pub(crate) fn open(envelope: &Value, dialect_at: usize) -> Option<Value> {
     bounds::check_pointers(envelope, "").ok()?;
-    let outline = Outline::of(envelope).ok()?;
+    let map = SchemaMap::build(envelope).ok()?;
     let mut opened = envelope.clone();
-    for link in &outline.links {
-        let holder = &outline.places[link.holder].pointer;
+    for link in &map.links {
+        let holder = &map.places[link.holder].pointer;
         let Some(target) = link.target.filter(|target| !target.by_name) else { continue };
-        if outline.places[target.resource].is_named {
+        if map.places[target.resource].is_named {
             continue;
         }
         let (before, fragment) = uri::split(link.text);
-        let pointer = &outline.places[target.place].pointer;
+        let pointer = &map.places[target.place].pointer;
         let text = match (fragment.strip_prefix(INSIDE), pointer.strip_prefix(INSIDE)) {
             (Some(rest), Some(_)) if rest.is_empty() || rest.starts_with('/') => {
                 format!("{before}#{rest}")
@@ -150,7 +149,7 @@ fn is_definition(pointer: &str) -> bool {
     ["/$defs/", "/definitions/"].iter().any(|keyword| pointer.starts_with(keyword))
 }
 
-/// Adds the envelope's definitions to those of the schema; `None` where a name is taken.
+/// Adds the definitions of the envelope to those of the schema. Returns `None` if both have the same name.
 fn merge(schema: &mut Map<String, Value>, keyword: &str, definitions: Value) -> Option<()> {
     let Some(own) = schema.get_mut(keyword) else {
         schema.insert(keyword.to_owned(), definitions);

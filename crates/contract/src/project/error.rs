@@ -4,31 +4,31 @@ use toolpact_schema::Pointer;
 
 use crate::{Finding, rules::output_projection::OUTPUT_PROJECTION};
 
-/// A tool or a result that cannot be projected or lifted: where, and why. It is left as it was.
+/// Why a tool or a result cannot be projected or lifted, and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{pointer}: {kind}")]
 #[non_exhaustive]
 pub struct ProjectError {
     /// The place in the tool or result.
     pub pointer: Pointer,
-    /// What stands in the way.
+    /// The reason.
     pub kind: ProjectErrorKind,
 }
 
-/// What stands in the way of projecting or lifting.
+/// The reason why a tool or a result cannot be projected or lifted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectErrorKind {
-    /// The tool or the result is no JSON object.
+    /// The tool or the result is not a JSON object.
     #[error("expected an object, found {found}")]
     NotAnObject {
-        /// The JSON type that stands there.
+        /// The JSON type that was found.
         found: &'static str,
     },
     /// The output schema is neither an object nor a boolean.
     #[error("expected a schema (an object or a boolean), found {found}")]
     NotASchema {
-        /// The JSON type that stands there.
+        /// The JSON type that was found.
         found: &'static str,
     },
     /// The schema or the structured content is nested more than 256 levels deep, or the projected tool or result more
@@ -54,22 +54,19 @@ pub enum ProjectErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// `$schema` names a dialect that is not known, so what its references mean is not either.
+    /// `$schema` names an unknown dialect, so the meaning of its references is unknown too.
     #[error("unsupported dialect `{uri}`")]
     UnsupportedDialect {
         /// What `$schema` says.
         uri: String,
     },
-    /// A value is data in one place and, by a reference, a schema in another, and the schema would
-    /// have to change.
-    #[error(
-        "is data and, by a reference, a schema; it cannot be changed as one and kept as the other"
-    )]
+    /// A reference uses data, such as a `default`, as a schema. Converting the schema would change the data.
+    #[error("a reference uses this data as a schema; converting the schema would change the data")]
     DataAsSchema,
 }
 
 impl ProjectError {
-    /// The error as a finding, its pointer starting at the root of the tool or result.
+    /// Converts the error to a finding, with a pointer that starts at the root of the tool or result.
     #[must_use]
     pub fn finding(&self) -> Finding {
         OUTPUT_PROJECTION.finding(self.kind.to_string()).at(self.pointer.clone())

@@ -1,4 +1,4 @@
-//! The structured content of an error, which travels to a legacy revision as text.
+//! The structured content of an error, which legacy revisions carry as text.
 
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use crate::Structured;
 
 const CONTENT: &str = "content";
 
-/// The error `members` with its structured content `value` as a text block; nothing where its `content` is
-/// no list, and it stays as it is. A text block that says it already is enough.
+/// Moves the structured content `value` of an error to a text block, unless there is one with the same text. Returns
+/// `None`, and changes nothing, if `content` is not a list.
 pub(crate) fn hide(
     members: &Map<String, Value>,
     value: &Value,
@@ -44,7 +44,7 @@ pub(crate) fn hide(
     Ok(Some(Value::Object(members)))
 }
 
-/// The structured content that the marker of `result` says is in one of its text blocks.
+/// Returns the structured content that is in a text block, according to the marker of `result`.
 pub(crate) fn hidden(result: &Map<String, Value>) -> Option<Value> {
     let marker = marker::read(result)?;
     if result.contains_key(Structured::KEY) {
@@ -54,7 +54,7 @@ pub(crate) fn hidden(result: &Map<String, Value>) -> Option<Value> {
     serde_json::from_str(result.get(CONTENT)?.get(block)?.get("text")?.as_str()?).ok()
 }
 
-/// Gives `result` its structured content back.
+/// Moves the structured content of `result` back out of its text block.
 pub(crate) fn show(result: &mut Map<String, Value>) {
     let Some(value) = hidden(result) else { return };
     let Some(marker) = marker::read(result).cloned() else { return };

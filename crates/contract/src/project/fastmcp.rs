@@ -1,4 +1,4 @@
-//! The marks that `FastMCP` puts on what it wraps.
+//! The markers that `FastMCP` puts on wrapped results.
 
 use serde_json::{Map, Value};
 
@@ -14,8 +14,8 @@ pub(crate) fn marks(result: &Map<String, Value>) -> bool {
         .is_some_and(|wrapped| *wrapped == Value::Bool(true))
 }
 
-/// Takes the mark off, with what only held it: a `FastMCP` client that still found it would unwrap what
-/// no longer is wrapped.
+/// Removes the marker and the objects that contained nothing else. A `FastMCP` client that still found it would unwrap
+/// a value that is no longer wrapped.
 pub(crate) fn unmark(result: &mut Map<String, Value>) {
     let Some(Value::Object(meta)) = result.get_mut(META) else { return };
     let Some(Value::Object(fastmcp)) = meta.get_mut(FASTMCP) else { return };

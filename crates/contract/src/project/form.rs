@@ -1,39 +1,39 @@
-//! How the output of a tool travels to a revision.
+//! The form in which the output of a tool reaches a client.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 use toolpact_schema::Dialect;
 
-use super::outline::Outline;
 use super::projection::Nullable;
+use super::schema_map::SchemaMap;
 
-/// How the output schema of a tool, and with it the structured content, travels to a revision.
+/// The form in which the output schema and the structured content of a tool reach a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Form {
     /// The tool declares no output schema.
     #[default]
     Undeclared,
-    /// The shape its author gave it.
+    /// The shape that the author wrote.
     Natural,
-    /// The shape its author gave it; the schema, which only objects satisfy, says so at its root.
+    /// The shape that the author wrote. The schema, which only objects satisfy, gets `type: "object"` at its root.
     Object,
-    /// An object or `null`, with a schema that says object ([`Nullable::Object`]); a `null` travels
-    /// in the envelope.
+    /// An object or `null`, with a schema that says `type: "object"` ([`Nullable::Object`]). A `null` goes into the
+    /// envelope.
     NullableObject,
     /// In the envelope: `{"result": …}`.
     Envelope,
 }
 
-/// References followed one after the other before a proof is given up.
+/// The longest chain of references that a proof follows.
 const CHAIN: usize = 128;
 
 impl Form {
-    /// The form toward a legacy revision of the output schema that `outline` is of.
-    pub(crate) fn of(outline: &Outline<'_>, nullable: Nullable) -> Self {
-        let Value::Object(root) = outline.places[0].schema else { return Self::Envelope };
-        let ref_rules = ref_rules(outline, 0);
+    /// Decides the form of an output schema toward a legacy revision.
+    pub(crate) fn decide(map: &SchemaMap<'_>, nullable: Nullable) -> Self {
+        let Value::Object(root) = map.places[0].schema else { return Self::Envelope };
+        let ref_rules = ref_rules(map, 0);
         match root.get("type") {
             Some(Value::String(name)) if name == "object" && !ref_rules => Self::Natural,
             Some(Value::Array(names))
@@ -41,9 +41,9 @@ impl Form {
             {
                 Self::NullableObject
             }
-            // What is of another type by one keyword and an object by another is nothing at all.
+            // No value is an object and of another type.
             Some(other) if !ref_rules && !allows_objects(other) => Self::Envelope,
-            _ if (Proof { outline, known: HashMap::new() }).only_objects(0, CHAIN) => Self::Object,
+            _ if (Proof { map, known: HashMap::new() }).only_objects(0, CHAIN) => Self::Object,
             _ => Self::Envelope,
         }
     }
@@ -57,20 +57,20 @@ fn allows_objects(kind: &Value) -> bool {
     kind.as_array().is_some_and(|names| names.contains(&"object".into()))
 }
 
-/// Whether the dialect reads nothing but the `$ref` of this schema.
-fn ref_rules(outline: &Outline<'_>, place: usize) -> bool {
-    let place = &outline.places[place];
+/// Whether the dialect ignores all keywords of this schema but `$ref`.
+fn ref_rules(map: &SchemaMap<'_>, place: usize) -> bool {
+    let place = &map.places[place];
     place.dialect <= Dialect::Draft7 && place.schema.get("$ref").is_some_and(Value::is_string)
 }
 
-/// A proof that a schema is satisfied by objects only.
+/// A proof that only objects satisfy a schema.
 struct Proof<'a, 'b> {
-    outline: &'a Outline<'b>,
+    map: &'a SchemaMap<'b>,
     known: HashMap<usize, bool>,
 }
 
 impl Proof<'_, '_> {
-    /// `false` where it cannot be told; a schema that leads back to itself cannot.
+    /// Returns `false` if there is no proof, for example because the schema refers to itself.
     fn only_objects(&mut self, place: usize, chain: usize) -> bool {
         if chain == 0 {
             return false;
@@ -85,20 +85,20 @@ impl Proof<'_, '_> {
     }
 
     fn prove(&mut self, place: usize, chain: usize) -> bool {
-        let outline = self.outline;
-        let schema = match outline.places[place].schema {
+        let map = self.map;
+        let schema = match map.places[place].schema {
             Value::Bool(all) => return !all,
             Value::Object(schema) => schema,
             _ => return false,
         };
-        let referenced = outline.links_of(place).any(|link| {
+        let referenced = map.links_of(place).any(|link| {
             link.keyword == "$ref"
                 && link.target.is_some_and(|target| self.only_objects(target.place, chain))
         });
-        if referenced || ref_rules(outline, place) {
+        if referenced || ref_rules(map, place) {
             return referenced;
         }
-        let dialect = outline.places[place].dialect;
+        let dialect = map.places[place].dialect;
         schema.iter().any(|(keyword, value)| match (keyword.as_str(), value) {
             ("type", Value::String(name)) => name == "object",
             ("type", Value::Array(names)) => {
@@ -120,7 +120,7 @@ impl Proof<'_, '_> {
     }
 
     fn branches(&self, place: usize, keyword: &str) -> std::vec::IntoIter<usize> {
-        let children = &self.outline.places[place].children;
+        let children = &self.map.places[place].children;
         let branches: Vec<_> = children
             .iter()
             .filter(|(under, _)| *under == keyword)

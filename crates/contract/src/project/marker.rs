@@ -18,7 +18,7 @@ pub const MARKER: &str = "dev.toolpact/projection";
 
 const META: &str = "_meta";
 
-/// The marker of `holder`, a tool or a result.
+/// Returns the marker of `holder`, a tool or a result.
 pub(crate) fn read(holder: &Map<String, Value>) -> Option<&Map<String, Value>> {
     holder.get(META)?.get(MARKER)?.as_object()
 }
@@ -49,7 +49,7 @@ pub(crate) fn put(holder: &mut Map<String, Value>, mut marker: Map<String, Value
     meta.insert(MARKER.to_owned(), Value::Object(marker));
 }
 
-/// Takes the marker off `holder` and gives back what it replaced.
+/// Removes the marker of `holder` and restores what it replaced.
 pub(crate) fn take(holder: &mut Map<String, Value>) {
     let Some(Value::Object(meta)) = holder.get_mut(META) else { return };
     let Some(Value::Object(mut marker)) = meta.get(MARKER).cloned() else { return };
@@ -68,7 +68,7 @@ pub(crate) fn take(holder: &mut Map<String, Value>) {
     }
 }
 
-/// Removes a marker that `holder` should not carry; what the marker says it replaced is not restored.
+/// Removes a marker that `holder` should not carry, without restoring anything.
 pub(crate) fn remove(holder: &mut Map<String, Value>) {
     let Some(Value::Object(meta)) = holder.get_mut(META) else { return };
     meta.shift_remove(MARKER);

@@ -72,12 +72,13 @@ mod form;
 mod inherited;
 mod keyword;
 mod marker;
-mod outline;
+
 mod projection;
 mod rebuild;
 mod relink;
 mod resolve;
 mod result;
+mod schema_map;
 mod tool;
 mod uri;
 

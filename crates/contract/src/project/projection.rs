@@ -1,47 +1,47 @@
-//! How tools and results are projected and lifted, where that is a matter of choice.
+//! Options for projecting and lifting.
 
-/// What becomes of an output schema of type `["object", "null"]` toward a legacy revision.
+/// How to project an output schema of type `["object", "null"]` to a legacy revision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Nullable {
-    /// It goes into the envelope like any other that is not an object.
+    /// Put it into the envelope, like any other schema that allows values other than objects.
     #[default]
     Envelope,
-    /// Its type becomes `"object"`, as the C# SDK writes it. A `null` then travels as
-    /// `{"result": null}`, which such a schema may refuse.
+    /// Change its type to `"object"`, as the C# SDK does. A `null` becomes `{"result": null}`, which the schema may
+    /// refuse.
     Object,
 }
 
-/// What becomes of `format` toward a legacy revision.
+/// What to do with `format` toward a legacy revision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Formats {
-    /// It is kept. A draft-07 reader asserts it, in a projected schema as in any other.
+    /// Keep it. A draft-07 reader asserts it, as in any other schema.
     #[default]
     Kept,
-    /// It is dropped, so that what is an annotation in 2020-12 refuses nothing.
+    /// Drop it. In 2020-12 it is only an annotation, but a draft-07 reader would refuse values because of it.
     Dropped,
 }
 
-/// What an envelope without a marker means.
+/// How to treat an envelope without a marker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Unmarked {
-    /// From a legacy revision, where a server had no other way to send what is inside, it is an
-    /// envelope; from a natural one it is what its author wrote.
+    /// Lift it if it comes from a legacy revision, in which servers cannot send the value any other way. Keep it if it
+    /// comes from a natural revision.
     #[default]
     ByRevision,
-    /// The same, and from a natural revision it is an envelope, too, where its title is the one that
-    /// the Python SDK gives to those that it makes in every revision: the name of the tool and
-    /// `Output`, as in `countOutput`. For readers of values; a relay leaves it to them.
+    /// The same, but from a natural revision also lift it if it has the title that the Python SDK gives to its
+    /// envelopes in every revision: the name of the tool and `Output`, as in `countOutput`. This is for clients. A proxy
+    /// leaves the decision to them.
     Recognised,
-    /// It is what its author wrote.
+    /// Keep it: the author wrote it.
     Kept,
-    /// It is an envelope.
+    /// Lift it.
     Lifted,
 }
 
-/// The choices of projecting and lifting.
+/// Options for projecting and lifting.
 ///
 /// ```
 /// use serde_json::json;
@@ -65,21 +65,21 @@ pub struct Projection {
 }
 
 impl Projection {
-    /// What becomes of nullable objects.
+    /// How to project nullable objects.
     #[must_use]
     pub const fn nullable(mut self, nullable: Nullable) -> Self {
         self.nullable = nullable;
         self
     }
 
-    /// What becomes of `format`.
+    /// What to do with `format`.
     #[must_use]
     pub const fn formats(mut self, formats: Formats) -> Self {
         self.formats = formats;
         self
     }
 
-    /// What an envelope without a marker means.
+    /// How to treat an envelope without a marker.
     #[must_use]
     pub const fn unmarked(mut self, unmarked: Unmarked) -> Self {
         self.unmarked = unmarked;

@@ -9,7 +9,7 @@ use super::uri;
 
 impl Work<'_, '_> {
     pub(super) fn rebuild(&mut self, value: &Value, old: &mut String, new: &mut String) -> Value {
-        let Some(place) = self.outline.place_at(old) else {
+        let Some(place) = self.map.place_at(old) else {
             return self.rebuild_inside(value, None, old, new);
         };
         let plan = self.plan;
@@ -44,7 +44,7 @@ impl Work<'_, '_> {
         self.inner[place].clone_from(new);
         let mut inside = self.rebuild_inside(value, edit, old, new);
         new.truncate(length);
-        let around = &self.outline.places[place];
+        let around = &self.map.places[place];
         let root = match place {
             0 if plan.root_id.is_some() => plan.prefix,
             0 if !around.is_named => "",

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::bounds;
 use super::edit::Work;
 use super::error::{ProjectError, ProjectErrorKind};
-use super::outline::{Link, Target};
+use super::schema_map::{Link, Target};
 use super::uri;
 
 impl Work<'_, '_> {
     pub(super) fn relink(&self, link: &Link<'_>, schema: &mut Value) -> Result<(), ProjectError> {
         let Some((keyword, text)) = self.new_link(link) else { return Ok(()) };
-        let holder = &self.outline.places[link.holder];
+        let holder = &self.map.places[link.holder];
         if holder.in_data {
             let pointer = holder.pointer.as_str();
             return Err(ProjectError::new(pointer, ProjectErrorKind::DataAsSchema));
@@ -36,7 +36,7 @@ impl Work<'_, '_> {
         if !self.plan.plain {
             return Ok(());
         }
-        let targets = self.outline.links.iter().filter_map(|link| link.target);
+        let targets = self.map.links.iter().filter_map(|link| link.target);
         let lengths = targets.map(|target| self.outer[target.place].len());
         bounds::check_total(lengths.fold(0, usize::saturating_add), "")
     }
@@ -85,7 +85,7 @@ impl Work<'_, '_> {
         if !self.plan.plain {
             return None;
         }
-        let mut text = self.outline.absolute(link)?;
+        let mut text = self.map.absolute(link)?;
         let (_, fragment) = uri::split(link.text);
         if !fragment.is_empty() {
             text = format!("{text}#{fragment}");

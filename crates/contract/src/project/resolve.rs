@@ -1,25 +1,25 @@
-//! What each reference in a schema leads to.
+//! Resolving the references in a schema.
 
 use toolpact_schema::Subschemas;
 
 use super::error::ProjectError;
 use super::keyword;
-use super::outline::{Link, Outline, Pending, Target};
+use super::schema_map::{Link, Pending, SchemaMap, Target};
 use super::uri;
 
-impl Outline<'_> {
-    /// A reference in its absolute form, without its fragment.
+impl SchemaMap<'_> {
+    /// Returns a reference in its absolute form, without its fragment.
     pub(crate) fn absolute(&self, link: &Link<'_>) -> Option<String> {
         uri::resolve(self.base(self.places[link.holder].resource), link.text)
     }
 
-    /// The base of the references in `resource`.
+    /// Returns the base of the references in `resource`.
     pub(super) fn base(&self, resource: usize) -> &str {
         let named = self.places.get(resource).and_then(|place| place.base.as_deref());
         named.unwrap_or(uri::NAMELESS)
     }
 
-    /// Follows every reference; what is not a schema yet becomes one.
+    /// Resolves every reference. Targets that were not known to be schemas become schemas.
     pub(super) fn resolve(&mut self) -> Result<(), ProjectError> {
         let mut extras = Vec::new();
         let mut next = 0;
@@ -70,7 +70,7 @@ impl Outline<'_> {
         Ok(Some(Target { place, resource, by_name: false }))
     }
 
-    /// The resource that `reference`, without its fragment, names within `resource`.
+    /// Returns the resource that `reference`, without its fragment, names within `resource`.
     fn named(&mut self, resource: usize, reference: &str) -> Result<Option<usize>, ProjectError> {
         if reference.is_empty() {
             return Ok(Some(self.earlier.get(&resource).copied().unwrap_or(resource)));
@@ -79,7 +79,7 @@ impl Outline<'_> {
         Ok(named.and_then(|named| self.resources.get(&named).copied()))
     }
 
-    /// The nearest place above `pointer`, and the keyword through which it leads there.
+    /// Returns the nearest place above `pointer`, and the keyword that leads from it to `pointer`.
     fn nearest(&self, pointer: &str) -> (usize, String) {
         let mut above = pointer;
         while let Some(cut) = above.rfind('/') {

@@ -69,7 +69,7 @@ pub fn project_result<'a>(
 /// Adds a text block with the structured content if a client needs one. A result that was projected stays as it is.
 fn mirror(result: Cow<'_, Value>) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(&result)?;
-    let Some(value) = Structured::of_map(members).value() else { return Ok(result) };
+    let Some(value) = Structured::from_members(members).value() else { return Ok(result) };
     let needed = match members.get(CONTENT) {
         None => true,
         Some(Value::Array(blocks)) if value.is_object() => blocks.is_empty(),
@@ -101,7 +101,7 @@ fn wrap<'a>(
         return Ok(result);
     }
     let members = members(&result)?;
-    let Some(value) = Structured::of_map(members).value() else { return Ok(result) };
+    let Some(value) = Structured::from_members(members).value() else { return Ok(result) };
     if mark(members).is_some() {
         return Ok(result);
     }

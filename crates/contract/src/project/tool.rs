@@ -1,4 +1,4 @@
-//! Tools, projected and lifted.
+//! Projecting and lifting tools.
 
 use std::borrow::Cow;
 
@@ -20,36 +20,36 @@ const OUTPUT: &str = "outputSchema";
 #[must_use]
 #[non_exhaustive]
 pub struct Shaped<'a> {
-    /// The tool; borrowed where nothing had to change.
+    /// The tool, borrowed if nothing had to change.
     pub tool: Cow<'a, Value>,
-    /// How its output travels between the two.
+    /// The form of its output.
     pub form: Form,
 }
 
 impl<'a> Shaped<'a> {
-    /// Puts a tool and the form of its output together.
+    /// Combines a tool with the form of its output.
     pub const fn new(tool: Cow<'a, Value>, form: Form) -> Self {
         Self { tool, form }
     }
 }
 
-/// `tool` as the revision `to` can carry it; see [`Projection::project_tool`].
+/// Gives `tool` the shape that the revision `to` can carry. See [`Projection::project_tool`].
 pub fn project_tool<'a>(tool: &'a Value, to: &Revision) -> Result<Shaped<'a>, ProjectError> {
     Projection::default().project_tool(tool, to)
 }
 
-/// `tool`, received over the revision `from`, in its natural shape; see [`Projection::lift_tool`].
+/// Gives `tool`, received over the revision `from`, its natural shape. See [`Projection::lift_tool`].
 pub fn lift_tool<'a>(tool: &'a Value, from: &Revision) -> Result<Shaped<'a>, ProjectError> {
     Projection::default().lift_tool(tool, from)
 }
 
 impl Projection {
-    /// `tool`, in its natural shape, as the revision `to` can carry it.
+    /// Gives `tool`, in its natural shape, the shape that the revision `to` can carry.
     ///
-    /// Toward a natural revision nothing changes. Toward a legacy one, an output schema that is not
-    /// of root type `"object"` gets that type if only objects satisfy it, and goes into the envelope
-    /// otherwise; what a draft-07 reader would misread is written so that it does not. A tool that
-    /// was changed carries a [marker](super::MARKER), and is left as it is when it is projected again.
+    /// Toward a natural revision nothing changes. Toward a legacy one, an output schema without the root type
+    /// `"object"` gets that type if only objects satisfy it, and else goes into the envelope. Keywords that a draft-07
+    /// reader would misread are rewritten. A changed tool carries a [marker](super::MARKER), and projecting it again
+    /// changes nothing.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Projection {
         bounds::check_pointers(schema, "/outputSchema")?;
         let (projected, form) = match envelope::project_schema(schema, *self) {
             Ok(projected) => projected,
-            // Of a dialect that is not known, an object is still an object.
+            // An object is an object in every dialect.
             Err(ProjectError { kind: ProjectErrorKind::UnsupportedDialect { .. }, .. })
                 if schema.get("type").is_some_and(|name| name == "object") =>
             {
@@ -119,12 +119,11 @@ impl Projection {
         Ok(Shaped { tool: Cow::Owned(tool), form })
     }
 
-    /// `tool`, received over the revision `from`, in its natural shape.
+    /// Gives `tool`, received over the revision `from`, its natural shape.
     ///
-    /// Undoes [`project_tool`](Self::project_tool) exactly, by the marker. An envelope that `FastMCP`
-    /// marked is taken off in any revision. An unmarked one, as the TypeScript, C# and Python SDKs
-    /// write it, is taken off as [`Unmarked`] says, and only where none of them would have sent what
-    /// is inside without it: an author may well return an object with one member `result`.
+    /// Undoes [`project_tool`](Self::project_tool) exactly, with the help of the marker. Removes an envelope that
+    /// `FastMCP` marked in any revision. [`Unmarked`] decides about envelopes without a marker, as the TypeScript, C#
+    /// and Python SDKs write them. Never removes an envelope around an object: no SDK writes one, so its author did.
     ///
     /// # Errors
     ///
@@ -183,7 +182,7 @@ impl Projection {
             Unmarked::ByRevision => !from.is_natural(),
             Unmarked::Recognised => !from.is_natural() || is_pythons(tool, schema),
         };
-        // No SDK puts an object into an envelope: this one is its author's.
+        // No SDK puts an object into an envelope: the author wrote this one.
         let inside = &schema["properties"]["result"];
         wanted && inside.get("type").is_none_or(|name| name != "object")
     }
@@ -202,7 +201,7 @@ fn members(tool: &Value) -> Result<&Map<String, Value>, ProjectError> {
     })
 }
 
-/// The marker of a tool whose output schema was `natural` and is `projected` now.
+/// Makes the marker of a tool whose output schema was `natural` and is now `projected`.
 fn tool_marker(natural: &Value, projected: &Value, form: Form) -> Map<String, Value> {
     let mut marker = Map::new();
     marker.insert("form".to_owned(), name_of(form).into());
@@ -216,7 +215,7 @@ fn tool_marker(natural: &Value, projected: &Value, form: Form) -> Map<String, Va
     marker
 }
 
-/// The form and the natural output schema of a tool that carries a marker that fits it.
+/// Returns the form and the natural output schema of a tool, if it carries a marker that fits.
 fn marked(tool: &Map<String, Value>) -> Option<(Form, Value)> {
     let marker = marker::read(tool)?;
     let form = match marker.get("form")?.as_str()? {
@@ -239,7 +238,7 @@ fn marked(tool: &Map<String, Value>) -> Option<(Form, Value)> {
     natural.filter(|_| fits).map(|schema| (form, schema))
 }
 
-/// The natural schema, as far as the marker without `natural` tells.
+/// Restores the natural schema from a marker without `natural`.
 fn undo(projected: &Value, marker: &Map<String, Value>) -> Option<Value> {
     match marker.get("form")?.as_str()? {
         "envelope" => {
@@ -264,7 +263,7 @@ const fn name_of(form: Form) -> &'static str {
     }
 }
 
-/// Whether two values are the same, the order of their members included.
+/// Whether two values are the same, with members in the same order.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(one), Value::Array(other)) => {

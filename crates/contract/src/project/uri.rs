@@ -1,11 +1,11 @@
-//! References as text: resolving them, and taking fragments apart.
+//! Resolving references and splitting fragments.
 
 use fluent_uri::{Uri, UriRef};
 
-/// The base of a document that names none.
+/// The base of a document without `$id`.
 pub(crate) const NAMELESS: &str = "json-schema:///";
 
-/// A reference resolved against `base`, without its fragment; `None` where either is not a URI.
+/// Resolves a reference against `base`, without its fragment. Returns `None` if either is not a URI.
 pub(crate) fn resolve(base: &str, reference: &str) -> Option<String> {
     let (reference, _) = split(reference);
     if reference.is_empty() {
@@ -16,12 +16,12 @@ pub(crate) fn resolve(base: &str, reference: &str) -> Option<String> {
     Some(resolved.normalize().into_string())
 }
 
-/// A reference before and after its `#`.
+/// Splits a reference at its `#`.
 pub(crate) fn split(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
 
-/// A fragment with its percent-encoding undone; `None` where that is not UTF-8.
+/// Decodes the percent-encoding of a fragment. Returns `None` if the result is not UTF-8.
 pub(crate) fn decode(fragment: &str) -> Option<String> {
     if !fragment.contains('%') {
         return Some(fragment.to_owned());
@@ -40,7 +40,7 @@ pub(crate) fn decode(fragment: &str) -> Option<String> {
     String::from_utf8(decoded).ok()
 }
 
-/// A JSON Pointer as a fragment.
+/// Encodes a JSON Pointer as a fragment.
 pub(crate) fn encode(pointer: &str) -> String {
     let mut fragment = String::with_capacity(pointer.len());
     for byte in pointer.bytes() {

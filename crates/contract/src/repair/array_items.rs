@@ -7,16 +7,16 @@ use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
-    /// In 2020-12 the schemas of a tuple stand in `prefixItems`.
+    /// In 2020-12 the schemas of a tuple are in `prefixItems`.
     ///
     /// ## What it does
     ///
-    /// Finds an `items` that is a list, as up to 2019-09. The policy `repair` renames it to
+    /// Finds an `items` that is a list, as in dialects up to 2019-09. The policy `repair` renames it to
     /// `prefixItems`, and an `additionalItems` beside it to `items`.
     ///
     /// ## Why is this bad
     ///
-    /// The metaschema refuses it, and with it model APIs the whole request.
+    /// The metaschema does not allow it, and model APIs refuse the whole request.
     ///
     /// ## Example
     ///

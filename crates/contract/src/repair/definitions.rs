@@ -10,7 +10,7 @@ use crate::{
 };
 
 declare! {
-    /// From 2019-09 on definitions stand in `$defs`.
+    /// From 2019-09 on, definitions are in `$defs`.
     ///
     /// ## What it does
     ///
@@ -19,8 +19,7 @@ declare! {
     ///
     /// ## Why is this bad
     ///
-    /// References to it still work, so nothing is lost; but some hosts look for definitions in
-    /// `$defs` alone.
+    /// References to it still work, but some hosts look for definitions only in `$defs`.
     ///
     /// ## Example
     ///

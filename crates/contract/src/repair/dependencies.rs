@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
-    /// From 2019-09 on `dependencies` is `dependentRequired` and `dependentSchemas`.
+    /// From 2019-09 on, `dependencies` is `dependentRequired` and `dependentSchemas`.
     ///
     /// ## What it does
     ///
@@ -16,8 +16,8 @@ declare! {
     ///
     /// ## Why is this bad
     ///
-    /// It is no keyword of these dialects any more: some validators still check it, others do not,
-    /// so a call depends on the client.
+    /// These dialects no longer have this keyword. Some validators still check it and others do not,
+    /// so whether a call works depends on the client.
     ///
     /// ## Example
     ///

@@ -7,16 +7,16 @@ use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
-    /// Where a schema asks for an object, an empty one is `{}` and not `[]`.
+    /// An empty object is `{}`, not `[]`.
     ///
     /// ## What it does
     ///
-    /// Finds `[]` as the value of `properties`, `$defs` and the like, and where a schema stands. The
-    /// policy `repair` writes `{}`.
+    /// Finds `[]` as the value of `properties`, `$defs` and similar keywords, and in place of a schema.
+    /// The policy `repair` writes `{}`.
     ///
     /// ## Why is this bad
     ///
-    /// PHP encodes an empty object as `[]`. The metaschema refuses it, and clients that parse the
+    /// PHP encodes an empty object as `[]`. The metaschema does not allow it, and clients that parse the
     /// list as a whole lose every tool in it.
     ///
     /// ## Example

@@ -12,12 +12,12 @@ declare! {
     /// ## What it does
     ///
     /// Finds the booleans of draft-04 in a schema of a later dialect. The policy `repair` moves the
-    /// bound: `"minimum": 0, "exclusiveMinimum": true` becomes `"exclusiveMinimum": 0`; `false`, and
-    /// `true` without a bound beside it, say nothing and are taken out.
+    /// bound: `"minimum": 0, "exclusiveMinimum": true` becomes `"exclusiveMinimum": 0`. It removes
+    /// `false`, and `true` without a bound beside it, which have no effect.
     ///
     /// ## Why is this bad
     ///
-    /// The metaschema refuses it, and with it model APIs the whole request.
+    /// The metaschema does not allow it, and model APIs refuse the whole request.
     ///
     /// ## Example
     ///

@@ -1,8 +1,8 @@
-//! Idioms of older drafts and of serialisers, and how to say the same in the schema's own dialect.
+//! Repairs: idioms of older drafts and of serialisers, rewritten in the dialect of the schema.
 //!
-//! An [`Idiom`] is a rule with a way to find it and a way to rewrite it without changing what its
-//! author meant. One that is *fatal* breaks the dialect's metaschema; any other is legal, but does
-//! not do what it says in every validator.
+//! An [`Idiom`] is a rule with a function that finds violations and a function that rewrites them without changing what
+//! the author meant. A *fatal* idiom breaks the metaschema of the dialect. Any other idiom is legal, but some validators
+//! ignore it.
 
 mod array_items;
 mod definitions;
@@ -28,28 +28,28 @@ use crate::{
 /// An object that is a schema.
 type Node = Map<String, Value>;
 
-/// Takes a place below a schema object, as the tokens of a pointer, and what is wrong with it.
+/// Receives the place of a violation below a schema object, as the tokens of a pointer, and a message.
 type Found<'a> = &'a mut dyn FnMut(&[&str], String);
 
-/// One idiom: its rule, and how it is found and rewritten in one schema object, without looking into
-/// the schemas inside it.
+/// An idiom: its rule, and how to find and rewrite it in one schema object. Schemas inside that object are visited
+/// separately.
 pub(crate) struct Idiom {
-    /// The rule it breaks.
+    /// The rule that it breaks.
     pub(crate) rule: &'static Rule,
-    /// Calls back with the place of each and what is wrong with it.
+    /// Reports each violation.
     find: fn(&Node, Dialect, Found<'_>),
     /// Rewrites what `find` found.
     fix: fn(&mut Node, Dialect),
-    /// Where it is looked for.
+    /// The schemas to search.
     at: At,
 }
 
-/// The schemas in which an idiom is looked for.
+/// The schemas in which to search for an idiom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Anywhere,
     Root,
-    /// Anywhere but the root of an input schema, which [`root`] looks at.
+    /// Anywhere except the root of an input schema, which [`root`] checks.
     BelowInputRoot,
 }
 
@@ -58,9 +58,9 @@ enum At {
 pub(crate) enum Extent {
     /// All.
     All,
-    /// Those without which the schema is admitted.
+    /// Fatal idioms, which keep the schema from being admitted.
     Fatal,
-    /// The others.
+    /// Legal idioms.
     Legal,
 }
 
@@ -77,12 +77,12 @@ pub(crate) static IDIOMS: [Idiom; 8] = [
 ];
 
 impl Idiom {
-    /// Whether a schema with it is not admitted.
+    /// Whether it keeps a schema from being admitted.
     fn is_fatal(&self) -> bool {
         self.rule.severity == Severity::Error
     }
 
-    /// Whether it is looked for in a schema `depth` steps below the root of `side`.
+    /// Whether to search for it in a schema `depth` steps below the root of `side`.
     fn applies(&self, side: Side, depth: usize) -> bool {
         match self.at {
             At::Anywhere => true,
@@ -92,14 +92,14 @@ impl Idiom {
     }
 }
 
-/// The most findings of one idiom in one schema; the last one counts the rest.
+/// The limit on findings of one idiom in one schema. The last finding counts the rest.
 const REPORTED: usize = 16;
 
-/// The bytes of pointers after which only the first of each idiom is reported: names can be long.
+/// The bytes of pointers after which only the first finding of each idiom is reported, because names can be long.
 const POINTERS: usize = 1 << 16;
 
-/// The idioms in `schema`, as findings whose pointers start at the root of the tool; `fatal` ones
-/// are looked for only where the schema was not admitted.
+/// Finds the idioms in `schema`. The pointers of the findings start at the root of the tool. Fatal idioms are included
+/// if `fatal` is set, that is, if the schema was not admitted.
 pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
     let member = match side {
         Side::Output => Pointer::root().join("outputSchema"),
@@ -116,17 +116,17 @@ pub(crate) fn find(side: Side, schema: &Value, fatal: bool) -> Vec<Finding> {
     if side == Side::Input {
         search.found.extend(root::find(schema, fatal));
     }
-    search.visit(schema, &Path::default(), Dialect::of(schema).unwrap_or_default());
+    search.visit(schema, &Path::default(), Dialect::detect(schema).unwrap_or_default());
     search.finish()
 }
 
-/// Rewrites what [`find`] finds in `schema`, as far as `extent` goes.
+/// Rewrites the idioms that [`find`] finds in `schema`, as far as `extent` allows.
 pub(crate) fn fix(side: Side, schema: &mut Value, extent: Extent) {
     let original = schema.clone();
     if side == Side::Input {
         root::fix(schema, extent);
     }
-    let dialect = Dialect::of(schema).unwrap_or_default();
+    let dialect = Dialect::detect(schema).unwrap_or_default();
     Rewrite { side, extent }.visit(schema, dialect, 0);
     redirect::redirect(&original, schema);
 }
@@ -189,8 +189,8 @@ struct Rewrite {
 }
 
 impl Rewrite {
-    /// Inner schemas first, so that an idiom sees rewritten ones; but what a property says of itself
-    /// goes to the schema around it before that one is a property in turn.
+    /// Rewrites inner schemas first, so that each idiom sees rewritten ones. The exception is `required` in a property:
+    /// it moves to the schema around it before that schema is itself treated as a property.
     fn visit(&self, schema: &mut Value, dialect: Dialect, depth: usize) {
         let Value::Object(node) = schema else { return };
         if depth > DEEPEST {

@@ -7,18 +7,18 @@ use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
-    /// A keyword that is not used is left out, not `null`.
+    /// An unused keyword is omitted, not `null`.
     ///
     /// ## What it does
     ///
-    /// Finds keywords with the value `null`, such as `"required": null`. The policy `repair` takes
-    /// them out. `default` and `const` may be `null`, and keywords that no dialect knows are never
-    /// touched.
+    /// Finds keywords with the value `null`, such as `"required": null`. The policy `repair` removes
+    /// them. `default` and `const` may be `null`, and keywords that no dialect knows stay as they
+    /// are.
     ///
     /// ## Why is this bad
     ///
-    /// Serialisers write absent fields as `null`. The metaschema refuses it, and there are clients
-    /// that lose every tool of the server over one `"required": null`.
+    /// Serialisers write absent fields as `null`. The metaschema does not allow it, and one
+    /// `"required": null` makes some clients lose every tool of the server.
     ///
     /// ## Example
     ///
@@ -105,7 +105,7 @@ const NEW: [&str; 26] = [
 fn find(node: &Node, dialect: Dialect, found: Found<'_>) {
     for (keyword, value) in node {
         if value.is_null() && is_keyword(keyword, dialect) {
-            found(&[keyword], "expected the keyword left out, found null".to_owned());
+            found(&[keyword], "expected the keyword to be omitted, found null".to_owned());
         }
     }
 }

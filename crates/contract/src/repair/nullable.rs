@@ -7,17 +7,17 @@ use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
-    /// `null` is allowed with `type`, not with `nullable`.
+    /// `type` allows `null`, `nullable` does not.
     ///
     /// ## What it does
     ///
     /// Finds the `"nullable": true` of OpenAPI 3.0 beside a `type` that does not allow `null`. The
-    /// policy `repair` adds `"null"` to `type`, which is what OpenAPI says it means. At the root of an
-    /// input schema it takes `nullable` out: arguments are always an object.
+    /// policy `repair` adds `"null"` to `type`, which is what it means in OpenAPI. At the root of an
+    /// input schema it removes `nullable`: arguments are always an object.
     ///
     /// ## Why is this bad
     ///
-    /// `nullable` is no keyword of JSON Schema: validators refuse the `null` that the author meant to
+    /// JSON Schema has no keyword `nullable`, so validators refuse the `null` that the author meant to
     /// allow.
     ///
     /// ## Example

@@ -9,16 +9,16 @@ use super::{At, Found, Idiom, Node};
 use crate::rules::declare;
 
 declare! {
-    /// Which properties are required stands in a list beside `properties`.
+    /// `required` is a list of names beside `properties`.
     ///
     /// ## What it does
     ///
     /// Finds `"required": true` and `"required": false` inside the schema of a property, as in
-    /// draft-03. The policy `repair` moves the names of the required ones into the list.
+    /// draft-03. The policy `repair` moves the names of required properties into the list.
     ///
     /// ## Why is this bad
     ///
-    /// The metaschema refuses it, and with it model APIs the whole request.
+    /// The metaschema does not allow it, and model APIs refuse the whole request.
     ///
     /// ## Example
     ///

@@ -1,4 +1,4 @@
-//! References to what a rewrite has moved.
+//! Updating references to schemas that a rewrite moved.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,17 @@ use crate::subschemas::{DEEPEST, each_mut};
 /// The keywords that hold references.
 pub(super) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// Points the references in `mended` that lead through a keyword which was renamed since it was
-/// `original` at where that stands now.
+/// Updates the references in `repaired` whose path contains a keyword that the repair of `original` renamed.
 ///
-/// Those within an embedded resource stay as they are: where one of them dangles the schema is not
-/// admitted.
-pub(super) fn redirect(original: &Value, mended: &mut Value) {
-    let target = mended.clone();
-    visit(mended, &Moves { original, mended: &target }, 0);
+/// References inside an embedded resource stay as they are. If one of them dangles, the schema is not admitted.
+pub(super) fn redirect(original: &Value, repaired: &mut Value) {
+    let target = repaired.clone();
+    visit(repaired, &Moves { original, repaired: &target }, 0);
 }
 
 struct Moves<'a> {
     original: &'a Value,
-    mended: &'a Value,
+    repaired: &'a Value,
 }
 
 fn visit(schema: &mut Value, moves: &Moves<'_>, depth: usize) {
@@ -49,10 +47,10 @@ fn is_resource(node: &Node) -> bool {
 }
 
 impl Moves<'_> {
-    /// `reference` with the keywords that were renamed on the way, where there are any.
+    /// Returns `reference` with renamed keywords, if any were renamed.
     fn follow(&self, reference: &str) -> Option<String> {
         let pointer = reference.strip_prefix("#/")?;
-        let (mut before, mut now) = (self.original, self.mended);
+        let (mut before, mut now) = (self.original, self.repaired);
         let mut moved = "#".to_owned();
         for token in pointer.split('/') {
             let key = plain(token);
@@ -77,7 +75,7 @@ impl Moves<'_> {
     }
 }
 
-/// What `keyword` of a schema is called after its rewrite from `old` to `new`, where it was renamed.
+/// Returns the new name of `keyword`, if the rewrite from `old` to `new` renamed it.
 fn renamed(keyword: &str, old: &Node, new: &Node) -> Option<&'static str> {
     let is_gone = !new.contains_key(keyword);
     match keyword {
@@ -91,7 +89,7 @@ fn renamed(keyword: &str, old: &Node, new: &Node) -> Option<&'static str> {
     }
 }
 
-/// A token of a pointer in a fragment as the key it stands for.
+/// Decodes a token of a pointer in a fragment.
 fn plain(token: &str) -> Cow<'_, str> {
     if !token.contains(['%', '~']) {
         return token.into();

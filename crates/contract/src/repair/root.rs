@@ -1,4 +1,4 @@
-//! Input schemas whose root is not what it has to be, but can only mean one thing.
+//! Input schemas with a wrong root that can mean only one thing.
 
 use serde_json::{Value, json};
 use toolpact_schema::Pointer;
@@ -11,8 +11,7 @@ use crate::{
     tool_schema::{Role, complete},
 };
 
-/// What is wrong with the root, where [`fix`] can mend it; what is `fatal` only where the schema was
-/// not admitted.
+/// Finds what is wrong with the root, if [`fix`] can repair it. Includes fatal findings if `fatal` is set.
 pub(super) fn find(schema: &Value, fatal: bool) -> Vec<Finding> {
     let mut findings = Vec::new();
     if fatal {
@@ -21,7 +20,7 @@ pub(super) fn find(schema: &Value, fatal: bool) -> Vec<Finding> {
     if is_nullable(schema) {
         findings.push(
             NULLABLE
-                .finding("expected no `nullable`, for arguments are always an object, found true")
+                .finding("expected no `nullable` (arguments are always an object), found true")
                 .at(Pointer::from("/inputSchema/nullable"))
                 .side(Side::Input),
         );
@@ -49,7 +48,7 @@ fn find_type(schema: &Value) -> Option<Finding> {
     Some(finding.side(Side::Input))
 }
 
-/// Completes or narrows the root; arguments are always an object, so the same ones stay valid.
+/// Repairs the root. Arguments are always an object, so the same arguments stay valid.
 pub(super) fn fix(schema: &mut Value, extent: Extent) {
     if extent != Extent::Fatal
         && is_nullable(schema)
@@ -76,7 +75,7 @@ fn is_nullable(schema: &Value) -> bool {
     schema.get("nullable") == Some(&Value::Bool(true))
 }
 
-/// A list of types with `"object"` among them, or the `null` some serialisers write for no type.
+/// Whether the type is a list that contains `"object"`, or `null`, which some serialisers write for a missing type.
 fn names_object(types: &Value) -> bool {
     match types {
         Value::Array(types) => types.iter().any(|name| name == "object"),
@@ -84,7 +83,7 @@ fn names_object(types: &Value) -> bool {
     }
 }
 
-/// `null`, `true`, and an empty object as PHP encodes it.
+/// Whether the schema is `null`, `true`, or an empty object as PHP encodes it.
 fn allows_any(schema: &Value) -> bool {
     match schema {
         Value::Null | Value::Bool(true) => true,

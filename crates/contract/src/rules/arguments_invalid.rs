@@ -1,17 +1,17 @@
 //! `arguments-invalid`.
 
 declare! {
-    /// Arguments keep the input schema.
+    /// Arguments are valid under the input schema.
     ///
     /// ## What it does
     ///
-    /// Validates the arguments of a call against the tool's input schema, one finding for each broken rule
-    /// up to the limit. Under `warn` the call goes on; under `enforce` it is answered with a tool error that
-    /// lists them all, for the model to correct.
+    /// Validates the arguments of a call against the tool's input schema, and reports each violation up to the
+    /// limit. Under `warn` the call goes on. Under `enforce` the answer is a tool error that lists the violations,
+    /// so that the model can correct them.
     ///
     /// ## Why is this bad
     ///
-    /// A server that gets arguments outside its own schema fails later and with less to go by.
+    /// A server that gets arguments outside its own schema fails later, with a less helpful error.
     ///
     /// ## Example
     ///

@@ -5,16 +5,16 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Reports a validation that a limit ended before it was decided. That is never taken for valid: under
-    /// `enforce` the call is answered with a tool error of its own.
+    /// Reports a validation that a limit stopped. An unfinished validation never counts as valid: under
+    /// `enforce` a tool error answers the call.
     ///
     /// ## Why is this bad
     ///
-    /// Whether the arguments are right is not known.
+    /// Nobody knows whether the arguments are valid.
     ///
     /// ## Example
     ///
-    /// A pattern that has to go back at each character:
+    /// A pattern that backtracks at each character:
     ///
     /// ```json
     /// {

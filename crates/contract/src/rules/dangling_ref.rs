@@ -1,7 +1,7 @@
 //! `dangling-ref`.
 
 declare! {
-    /// References point at something that is there.
+    /// References point to something that exists.
     ///
     /// ## What it does
     ///

@@ -1,16 +1,16 @@
 //! `duplicate-name`.
 
 declare! {
-    /// No two tools of a list have the same name.
+    /// Each tool of a list has a different name.
     ///
     /// ## What it does
     ///
-    /// Keeps the first usable tool of a name and drops the later ones. Names are compared exactly, with case.
+    /// Keeps the first usable tool of each name and drops the later ones. Names are case-sensitive.
     ///
     /// ## Why is this bad
     ///
-    /// A call names its tool, so the second one can never be reached; model APIs refuse a request with two
-    /// tools of one name, and with it every other tool.
+    /// A call selects a tool by name, so it can never reach the second one. Model APIs refuse a request with two
+    /// tools of the same name, and with it all other tools.
     ///
     /// ## Example
     ///

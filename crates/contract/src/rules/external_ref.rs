@@ -5,12 +5,12 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Refuses `$ref` and `$dynamicRef` that resolve to anything but a place in the same document.
+    /// Refuses a `$ref` or `$dynamicRef` to another document.
     ///
     /// ## Why is this bad
     ///
-    /// The protocol forbids fetching what a schema refers to; a client that does can be led to internal
-    /// addresses. Without the target the schema has no meaning.
+    /// The protocol forbids clients to fetch references: a server could make them connect to internal addresses.
+    /// Without its target the schema has no meaning.
     ///
     /// ## Example
     ///

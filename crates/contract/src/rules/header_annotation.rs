@@ -11,21 +11,22 @@ use crate::{
 };
 
 declare! {
-    /// An `x-mcp-header` annotation keeps the rules of revision 2026-07-28.
+    /// An `x-mcp-header` annotation follows the rules of revision 2026-07-28.
     ///
     /// ## What it does
     ///
-    /// A tool may ask for an argument to be repeated in the HTTP header `Mcp-Param-{name}` with
-    /// `"x-mcp-header": "{name}"` in the schema of that argument. The name is a token of RFC 9110
-    /// (letters, digits and ``!#$%&'*+-.^_`|~``), unique in the tool whatever its case; the argument
-    /// has the `type` `"string"`, `"integer"` or `"boolean"` (not `"number"`); and it is reached from
-    /// the root of the input schema through `properties` alone, not through `items`, `anyOf`, `$defs`
-    /// or any other keyword.
+    /// With `"x-mcp-header": "{name}"` in the schema of an argument, a tool asks clients to repeat that
+    /// argument in the HTTP header `Mcp-Param-{name}`. The rules are:
+    ///
+    /// - The name is a token of RFC 9110: letters, digits and ``!#$%&'*+-.^_`|~``.
+    /// - No other argument of the tool has the same name, ignoring case.
+    /// - The argument has the `type` `"string"`, `"integer"` or `"boolean"`, not `"number"`.
+    /// - The path from the root of the input schema contains no keyword other than `properties`.
     ///
     /// ## Why is this bad
     ///
-    /// Clients on Streamable HTTP must leave such a tool out. Other transports may ignore the
-    /// annotation; tell the judge so, and this is a warning.
+    /// Clients on Streamable HTTP must drop such a tool. Clients on other transports may ignore the
+    /// annotation: with `toolpact judge --ignore-headers` this is a warning.
     ///
     /// ## Example
     ///
@@ -129,7 +130,7 @@ impl Scan {
         if !self.seen.insert(name.to_ascii_lowercase()) {
             let found = show(&Value::String(name.clone()));
             return Err(format!(
-                "expected a name used once (whatever its case), found {found} again"
+                "expected a different name for each argument, found {found} again"
             ));
         }
         Ok(())

@@ -5,12 +5,12 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Asks for the member `inputSchema`. The policy `repair` adds `{"type": "object"}`, which allows every
-    /// argument, as no schema at all does.
+    /// Requires the member `inputSchema`. The policy `repair` adds `{"type": "object"}`, which allows any
+    /// arguments, just as a missing schema does.
     ///
     /// ## Why is this bad
     ///
-    /// The protocol requires it; clients that parse the list as a whole lose every tool in it.
+    /// The protocol requires it. Clients that parse the list as a whole lose every tool in it.
     ///
     /// ## Example
     ///

@@ -11,7 +11,7 @@ declare! {
     ///
     /// ## Why is this bad
     ///
-    /// The protocol asks for a schema object, not `null`. Clients that parse the list as a whole lose every
+    /// The protocol requires an object. Clients that parse the list as a whole lose every
     /// tool in it.
     ///
     /// ## Example

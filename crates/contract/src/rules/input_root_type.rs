@@ -5,14 +5,14 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Asks for exactly `"type": "object"` at the root of `inputSchema`, beside whatever else stands there.
-    /// The policy `repair` adds a missing root `type` and narrows a list that contains `"object"`: arguments
+    /// Requires exactly `"type": "object"` at the root of `inputSchema`. Other keywords may be there too.
+    /// The policy `repair` adds a missing root `type` and replaces a list that contains `"object"`. Arguments
     /// are always an object, so the same arguments stay valid.
     ///
     /// ## Why is this bad
     ///
-    /// The protocol requires it in every revision. Widely used clients refuse the whole list over one tool
-    /// without it.
+    /// The protocol requires it in every revision. Widely used clients refuse the whole list if one tool
+    /// lacks it.
     ///
     /// ## Example
     ///

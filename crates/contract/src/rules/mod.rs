@@ -17,19 +17,19 @@ macro_rules! declare {
 }
 pub(crate) use declare;
 
-/// A rule of judgement: its id, how bad breaking it is, and its page.
+/// A rule: its id, its severity and its page.
 #[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule {
     /// The id, stable and in kebab case.
     pub id: &'static str,
-    /// How bad it is to break it, unless a finding says otherwise.
+    /// The severity of findings under this rule, unless a finding says otherwise.
     pub severity: Severity,
     pub(crate) doc: &'static str,
 }
 
 impl Rule {
-    /// The rule in one line.
+    /// The summary, in one line.
     #[must_use]
     pub fn summary(&self) -> &'static str {
         self.doc.lines().next().unwrap_or_default().trim()
@@ -46,7 +46,7 @@ impl Rule {
         page
     }
 
-    /// A finding under this rule, at the root of what is judged.
+    /// Makes a finding under this rule, at the root of the tool or value.
     #[must_use]
     pub fn finding(&self, message: impl Into<String>) -> Finding {
         Finding {
@@ -68,7 +68,7 @@ macro_rules! registry {
     ($($module:ident :: $name:ident),+ $(,)?) => {
         $(pub(crate) mod $module;)+
 
-        /// The rules of judging, by id.
+        /// The rules other than those of repairs, by id.
         static JUDGING: &[&Rule] = &[$(&$module::$name),+];
     };
 }
@@ -116,7 +116,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     all.into_iter()
 }
 
-/// The rule called `id`.
+/// Returns the rule with this id.
 ///
 /// ```
 /// let page = toolpact_contract::rule("external-ref").unwrap().page();

@@ -1,20 +1,19 @@
 //! `output-projection`.
 
 declare! {
-    /// An output schema can be carried to clients of older revisions.
+    /// An output schema can be converted for clients of older revisions.
     ///
     /// ## What it does
     ///
-    /// Looks for what cannot be projected without changing its meaning: a dialect that is not known, or a value
-    /// that is data in one place and, by a reference, a schema in another. And for what would be too large: more
-    /// than 256 nested levels, or 120 once projected; pointers to all its places of more than 64 MiB together;
-    /// names and references that resolve to URIs of more than 16 MiB together.
+    /// Warns about schemas that cannot be converted without changing their meaning: schemas of an unknown dialect,
+    /// and schemas that refer to data, such as a `default`, as a schema. Also warns about schemas that are too large:
+    /// more than 256 nested levels, or 120 after conversion; more than 64 MiB of pointers to all places; more than
+    /// 16 MiB of resolved URIs.
     ///
     /// ## Why is this bad
     ///
-    /// Clients of revisions before 2026-07-28 take only output schemas whose root says `type: "object"`. A schema
-    /// that cannot be brought into that shape would make such a client refuse the whole list, so the tool goes to
-    /// it without its output schema.
+    /// Clients of revisions before 2026-07-28 accept only output schemas whose root says `type: "object"`. Any other
+    /// schema would make such a client refuse the whole list, so it gets the tool without its output schema.
     ///
     /// ## Example
     ///

@@ -1,19 +1,18 @@
 //! `result-invalid`.
 
 declare! {
-    /// Structured content keeps the output schema.
+    /// Structured content is valid under the output schema.
     ///
     /// ## What it does
     ///
-    /// Validates `structuredContent` in its natural shape against the tool's output schema, one finding for
-    /// each broken rule up to the limit. Results with `isError: true` are never judged. Under `warn` the
-    /// result passes; under `enforce` a tool error takes its place that says what was expected but repeats
-    /// nothing of the data.
+    /// Validates `structuredContent` in its natural shape against the tool's output schema, and reports each
+    /// violation up to the limit. Results with `isError: true` are not checked. Under `warn` the result passes.
+    /// Under `enforce` a tool error replaces it, which says what was expected but repeats nothing of the data.
     ///
     /// ## Why is this bad
     ///
-    /// Clients that validate throw a good answer away over a schema that is too strict, and code generated
-    /// from the schema fails on what the schema did not promise.
+    /// Clients that validate results reject the answer, and code generated from the schema fails on values that
+    /// the schema does not allow.
     ///
     /// ## Example
     ///

@@ -5,14 +5,14 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Asks for the member `structuredContent` in every result that is not an error, does not ask for input
+    /// Requires the member `structuredContent` in every result that is not an error, does not ask for input
     /// (`"resultType": "input_required"`) and does not stand for a task. `null`, `0`, `false`, `""` and `[]`
     /// are values; only an absent member is missing.
     ///
     /// ## Why is this bad
     ///
-    /// The protocol requires it, and clients that check it fail the call. Often a proxy in between dropped
-    /// the member.
+    /// The protocol requires it, and clients that check it fail the call. Often a proxy dropped the
+    /// member.
     ///
     /// ## Example
     ///

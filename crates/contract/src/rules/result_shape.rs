@@ -5,12 +5,11 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Asks for a JSON object whose `content`, if there is one, is an array and whose `isError`, if there is one,
-    /// is a boolean.
+    /// Requires a JSON object. Its `content`, if present, is an array, and its `isError`, if present, a boolean.
     ///
     /// ## Why is this bad
     ///
-    /// Clients that parse results strictly throw the whole answer away.
+    /// Clients that parse results strictly reject the whole answer.
     ///
     /// ## Example
     ///

@@ -5,16 +5,16 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Reports a validation that a limit ended before it was decided. That is never taken for valid: under
-    /// `enforce` a tool error of its own takes the place of the result.
+    /// Reports a validation that a limit stopped. An unfinished validation never counts as valid: under
+    /// `enforce` a tool error replaces the result.
     ///
     /// ## Why is this bad
     ///
-    /// Whether the result is right is not known.
+    /// Nobody knows whether the result is valid.
     ///
     /// ## Example
     ///
-    /// A pattern that has to go back at each character:
+    /// A pattern that backtracks at each character:
     ///
     /// ```json
     /// {

@@ -1,15 +1,15 @@
 //! `schema-dialect`.
 
 declare! {
-    /// A schema names a dialect that is supported.
+    /// A schema uses a supported dialect.
     ///
     /// ## What it does
     ///
-    /// Accepts 2020-12 (also where `$schema` is missing), 2019-09, draft-07, draft-06 and draft-04.
+    /// Accepts 2020-12 (the default without `$schema`), 2019-09, draft-07, draft-06 and draft-04.
     ///
     /// ## Why is this bad
     ///
-    /// Read by another dialect than its own, a schema can mean something else.
+    /// A validator that reads a schema by another dialect may get another meaning.
     ///
     /// ## Example
     ///

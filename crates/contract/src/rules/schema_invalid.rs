@@ -1,7 +1,7 @@
 //! `schema-invalid`.
 
 declare! {
-    /// A schema keeps the rules of its own dialect.
+    /// A schema follows the rules of its dialect.
     ///
     /// ## What it does
     ///
@@ -9,8 +9,8 @@ declare! {
     ///
     /// ## Why is this bad
     ///
-    /// The protocol requires it, model APIs refuse a whole request over one such tool, and no validator can
-    /// say what the schema means.
+    /// The protocol requires it, model APIs refuse the whole request if one schema is invalid, and validators
+    /// disagree about what it means.
     ///
     /// ## Example
     ///

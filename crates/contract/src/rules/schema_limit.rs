@@ -1,17 +1,17 @@
 //! `schema-limit`.
 
 declare! {
-    /// A schema stays within the limits of admission.
+    /// A schema stays within the limits.
     ///
     /// ## What it does
     ///
-    /// Bounds nesting, subschemas, bytes, the size of patterns and how often one place of a value can be
-    /// visited. The message names the limit, what was found, and what is allowed.
+    /// Limits nesting, subschemas, bytes, the size of patterns and how often one place of a value can be
+    /// visited. The message says what was found and what is allowed.
     ///
     /// ## Why is this bad
     ///
-    /// A schema comes from whoever wrote the server. Without bounds a small one can keep every client that
-    /// validates with it busy for hours.
+    /// Anyone can write a server. Without limits a small schema can keep every client that validates with it busy
+    /// for hours.
     ///
     /// ## Example
     ///

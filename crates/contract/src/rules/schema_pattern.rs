@@ -1,7 +1,7 @@
 //! `schema-pattern`.
 
 declare! {
-    /// Patterns are regular expressions that can be compiled.
+    /// Patterns are valid regular expressions.
     ///
     /// ## What it does
     ///
@@ -9,7 +9,8 @@ declare! {
     ///
     /// ## Why is this bad
     ///
-    /// A pattern that one validator skips and the next one refuses makes a call depend on the client.
+    /// Some validators skip an invalid pattern and others refuse the schema, so whether a call works depends on the
+    /// client.
     ///
     /// ## Example
     ///

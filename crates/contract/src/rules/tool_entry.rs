@@ -5,11 +5,11 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Drops entries that are strings, numbers, booleans, `null` or arrays, each alone.
+    /// Drops entries that are strings, numbers, booleans, `null` or arrays. The other entries stay.
     ///
     /// ## Why is this bad
     ///
-    /// Clients that parse the list as a whole lose every tool in it over one such entry.
+    /// One such entry makes clients that parse the list as a whole lose every tool in it.
     ///
     /// ## Example
     ///

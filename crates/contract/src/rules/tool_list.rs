@@ -1,16 +1,16 @@
 //! `tool-list`.
 
 declare! {
-    /// What is given as a tool list is one.
+    /// The document is a tool list.
     ///
     /// ## What it does
     ///
-    /// Asks for a `tools/list` result (`{"tools": […]}`), a JSON-RPC response that holds one, a bare array of
-    /// tools, or one tool. Anything else gets this one finding, at the place where the list should be.
+    /// Requires a `tools/list` result (`{"tools": […]}`), a JSON-RPC response that holds one, a bare array of
+    /// tools, or one tool. For anything else this is the only finding, at the place where the list should be.
     ///
     /// ## Why is this bad
     ///
-    /// There is nothing to judge, and nothing a client could call.
+    /// There is no tool that a client could call.
     ///
     /// ## Example
     ///

@@ -6,18 +6,18 @@ use toolpact_schema::Pointer;
 use crate::{Finding, json_type::kind};
 
 declare! {
-    /// The optional members of a tool have the types the protocol gives them.
+    /// The optional members of a tool have the types that the protocol specifies.
     ///
     /// ## What it does
     ///
-    /// Looks at `title` and `description` (strings), `annotations`, `execution` and `_meta`
-    /// (objects), `icons` (an array), and inside `annotations` at `title` (a string) and the four
-    /// hints (booleans). A member of another type is left out and the tool stays. Members the
-    /// protocol does not know are never touched.
+    /// Checks `title` and `description` (strings), `annotations`, `execution` and `_meta`
+    /// (objects), `icons` (an array), and inside `annotations` `title` (a string) and the four
+    /// hints (booleans). A member of the wrong type is removed, and the tool stays. Members that the
+    /// protocol does not know stay as they are.
     ///
     /// ## Why is this bad
     ///
-    /// Clients that parse the list as a whole lose every tool in it over one `"title": null`.
+    /// One `"title": null` makes clients that parse the list as a whole lose every tool in it.
     ///
     /// ## Example
     ///
@@ -58,7 +58,7 @@ const ANNOTATIONS: [(&str, Expected); 5] = [
     ("openWorldHint", BOOLEAN),
 ];
 
-/// The members of `tool` that have another type.
+/// Returns a finding for each member of `tool` that has the wrong type.
 pub(crate) fn check(tool: &Map<String, Value>) -> Vec<Finding> {
     let mut findings = wrong(tool, &MEMBERS, &Pointer::root());
     if let Some(Value::Object(annotations)) = tool.get("annotations") {
@@ -67,8 +67,8 @@ pub(crate) fn check(tool: &Map<String, Value>) -> Vec<Finding> {
     findings
 }
 
-/// Takes the members of another type out of `tool`.
-pub(crate) fn leave_out(tool: &mut Map<String, Value>) {
+/// Removes the members of the wrong type.
+pub(crate) fn remove_wrong(tool: &mut Map<String, Value>) {
     remove(tool, &MEMBERS);
     if let Some(Value::Object(annotations)) = tool.get_mut("annotations") {
         remove(annotations, &ANNOTATIONS);

@@ -6,7 +6,7 @@ use toolpact_schema::Pointer;
 use crate::json_type::kind;
 
 declare! {
-    /// A tool has a name: a string that is not empty.
+    /// A tool has a name, which is a non-empty string.
     ///
     /// ## What it does
     ///
@@ -14,7 +14,7 @@ declare! {
     ///
     /// ## Why is this bad
     ///
-    /// A call names its tool. Without a name it cannot be called, and clients that parse the list as
+    /// A call selects a tool by name. Without a name it cannot be called, and clients that parse the list as
     /// a whole lose every tool in it.
     ///
     /// ## Example
@@ -31,7 +31,7 @@ declare! {
     TOOL_NAME = "tool-name", Error
 }
 
-/// The name of `tool`, or where it should be and what is wrong there.
+/// Returns the name of `tool`, or the place and the description of what is wrong with it.
 pub(crate) fn check(tool: &Map<String, Value>) -> Result<&str, (Pointer, String)> {
     let message = match tool.get("name") {
         Some(Value::String(name)) if !name.is_empty() => return Ok(name),

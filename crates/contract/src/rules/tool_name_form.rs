@@ -5,15 +5,15 @@ use toolpact_schema::Pointer;
 use crate::{Finding, json_type::shorten};
 
 declare! {
-    /// A tool name has 1 to 128 characters out of `A-Z a-z 0-9 _ . -`.
+    /// A tool name has 1 to 128 of the characters `A-Z a-z 0-9 _ . -`.
     ///
     /// ## What it does
     ///
-    /// Warns about other names. The tool stays: the protocol says SHOULD, and a client may take it.
+    /// Warns about other names. The tool stays: the protocol says SHOULD, and some clients accept it.
     ///
     /// ## Why is this bad
     ///
-    /// Model APIs accept no more than these characters (most not even the dot), and many hosts drop
+    /// Model APIs accept only these characters (most not even the dot), and many hosts drop
     /// the tool or fail the request.
     ///
     /// ## Example
@@ -33,13 +33,13 @@ declare! {
 /// The most characters a name should have.
 pub(crate) const LONGEST: usize = 128;
 
-/// The finding that `name` has another form, if it has.
+/// Returns a finding if `name` does not have the recommended form.
 pub(crate) fn check(name: &str) -> Option<Finding> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
     let length = name.chars().count();
     let message = if let Some(c) = name.chars().find(|c| !allowed(*c)) {
         format!(
-            "expected a name out of `A-Z a-z 0-9 _ . -`, found {c:?} in \"{}\"",
+            "expected only the characters `A-Z a-z 0-9 _ . -`, found {c:?} in \"{}\"",
             shorten(name.escape_debug())
         )
     } else if length > LONGEST {

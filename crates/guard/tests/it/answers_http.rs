@@ -7,7 +7,7 @@ use toolpact_guard::{Event, Settings};
 
 use crate::lossless_http::{Http, rest};
 
-const TOOLS: &str = r#"[{"name":"count","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]"#;
+const TOOLS: &str = r#"[{"name":"count","description":"Counts.","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]"#;
 
 const GOOD: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"1"}],"structuredContent":{"n":1}}}"#;
 

@@ -48,7 +48,7 @@ pub(crate) fn admit(
     bytes: usize,
 ) -> Result<Admitted, SchemaError> {
     let limits = &options.limits;
-    let survey = survey::Survey::of(options, schema, documents)?;
+    let survey = survey::Survey::run(options, schema, documents)?;
     let patterns = pattern::check(&survey, limits)?;
     let measure = graph::measure(&survey);
     if measure.expansion > limits.expansion {

@@ -85,7 +85,7 @@ pub(crate) struct Anchors<'a> {
 impl<'a> Anchors<'a> {
     /// The anchors of `schema`, whose subschemas are `values`. Where two have the same name, the first
     /// counts.
-    pub(crate) fn of(schema: &'a Value, values: &[&'a Value]) -> Self {
+    pub(crate) fn collect(schema: &'a Value, values: &[&'a Value]) -> Self {
         let mut anchors = Self { schema, named: HashMap::new() };
         anchors.add(values);
         anchors
@@ -125,10 +125,13 @@ pub(crate) struct Documents<'a> {
 
 impl<'a> Documents<'a> {
     /// The documents, where `schema` needs more than its [`Anchors`].
-    pub(crate) fn of(options: &'a Options, schema: &'a Value) -> Result<Option<Self>, SchemaError> {
+    pub(crate) fn collect_if_needed(
+        options: &'a Options,
+        schema: &'a Value,
+    ) -> Result<Option<Self>, SchemaError> {
         let draft = dialect(options, schema)?.unwrap_or_default().draft();
         let known_dialect = dialect(options, schema)?.is_some();
-        let names = Names::of(schema, draft);
+        let names = Names::collect(schema, draft);
         if known_dialect && !names.other_documents {
             return Ok(None);
         }
@@ -188,7 +191,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(schema: &Value, draft: Draft) -> Self {
+    fn collect(schema: &Value, draft: Draft) -> Self {
         let mut names = Self::default();
         let mut pending = vec![schema];
         while let Some(value) = pending.pop() {

@@ -78,7 +78,7 @@ pub(crate) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     /// Surveys `schema` and every document it refers to.
-    pub(crate) fn of(
+    pub(crate) fn run(
         options: &'a Options,
         schema: &'a Value,
         documents: Option<&'a Documents<'a>>,
@@ -292,7 +292,7 @@ impl<'a> Survey<'a> {
         }
         let mut known: HashMap<*const Value, Place> =
             self.values.iter().enumerate().map(|(place, value)| (ptr(value), place)).collect();
-        let mut anchors = Anchors::of(schema, &self.values);
+        let mut anchors = Anchors::collect(schema, &self.values);
         while let Some(Pending { from, keyword, reference, scope }) = self.pending.pop() {
             let target = match &scope {
                 Some(scope) => scope.look_up(self.options, reference),

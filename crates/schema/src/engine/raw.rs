@@ -48,7 +48,7 @@ impl Representation for Instances {
     type Buffer = ();
 
     fn with_string<T>((): &mut (), string: &str, f: impl FnOnce(Cursor<'_>) -> T) -> T {
-        f(Instance::of_string(string).root())
+        f(Instance::from_string(string).root())
     }
 }
 

@@ -41,13 +41,13 @@ impl Speller {
         }
         // At most a third of the longer one is inserted or deleted.
         let lengths = name.len() - name.len() / 3..=(name.len() * 3 / 2).min(LONGEST);
-        let ends = Ends::of(name);
+        let ends = Ends::read(name);
         let mut finalists = Finalists::default();
         let mut considered = 0;
         for candidate in candidates.into_iter().take(MOST) {
             considered += 1;
             if lengths.contains(&candidate.len()) {
-                let alike = ends.alike(Ends::of(candidate));
+                let alike = ends.alike(Ends::read(candidate));
                 finalists.add(alike, candidate);
                 // One letter is another one: what comes later is hardly nearer.
                 if candidate.len() == name.len() && alike as usize + 1 >= name.len() {
@@ -94,7 +94,7 @@ struct Ends {
 
 impl Ends {
     #[inline]
-    fn of(name: &str) -> Self {
+    fn read(name: &str) -> Self {
         // Sets the bit that tells small letters from capitals.
         let small = |bytes: [u8; 8]| u64::from_le_bytes(bytes) | u64::from_ne_bytes([0x20; 8]);
         let bytes = name.as_bytes();

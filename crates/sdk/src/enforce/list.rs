@@ -124,7 +124,9 @@ impl Shared {
                 listed.push(usable.for_revision(revision).clone());
             } else if let Some(rule) = rule("duplicate-name") {
                 let mut finding = rule
-                    .finding("expected a name used once, found a tool of this name before it")
+                    .finding(
+                        "expected a different name for each tool, found this name a second time",
+                    )
                     .tool(tool.source.name.as_ref())
                     .action(Action::ToolDropped);
                 finding.index = Some(index);

@@ -17,6 +17,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use toolpact::contract::Side;
 use toolpact::{Client, ClientError, ClientOptions, Mode, Revision, enforce, testing};
 
 use crate::server::{Plain, structured, tool};
@@ -215,10 +216,12 @@ async fn what_is_wrong_is_refused_reported_or_passed() {
     for mode in Mode::ALL {
         let rules = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&rules);
-        let options = ClientOptions::default()
-            .arguments(mode)
-            .results(mode)
-            .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
+        let options =
+            ClientOptions::default().arguments(mode).results(mode).on_finding(move |finding| {
+                if matches!(finding.side, Some(Side::Arguments | Side::Result)) {
+                    heard.lock().unwrap().push(finding.rule.to_owned());
+                }
+            });
         let server = Plain::new(json!([ranged.clone()]));
         let client = connect_with(server.clone(), true, options).await;
         let called = client.call_value("ranged", json!({})).await;

@@ -129,8 +129,11 @@ impl Whole {
 async fn arguments_that_are_no_object_are_reported() {
     let found = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&found);
-    let options = ServerOptions::default()
-        .on_finding(move |finding| heard.lock().unwrap().push(finding.to_string()));
+    let options = ServerOptions::default().on_finding(move |finding| {
+        if finding.is_error() {
+            heard.lock().unwrap().push(finding.to_string());
+        }
+    });
     let session =
         testing::connect(enforce_with(Whole, options), Revision::V2026_07_28).await.unwrap();
     let tools = session.tools().await.unwrap();

@@ -74,8 +74,11 @@ async fn one_bad_tool_leaves_the_others_alone() {
     ]);
     let findings = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&findings);
-    let options = ServerOptions::default()
-        .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
+    let options = ServerOptions::default().on_finding(move |finding| {
+        if finding.action != toolpact::contract::Action::None {
+            heard.lock().unwrap().push(finding.rule.to_owned());
+        }
+    });
     let server = enforce_with(Plain::new(tools.clone()), options);
     let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
     let listed = session.tools().await.unwrap();

@@ -173,8 +173,9 @@ fn linear_findings() -> Result<(), Failed> {
     for count in [1, 100] {
         let tools = Value::from(vec![tool.clone(); count]);
         let judged = judge_tools(tools, &JudgeOptions::default());
-        if judged.findings.len() != 2 * count {
-            return Err(format!("{} findings for {count} tools", judged.findings.len()).into());
+        let errors = judged.errors().count();
+        if errors != 2 * count {
+            return Err(format!("{errors} errors for {count} tools").into());
         }
     }
     let many: Map<_, _> = (0..200)
@@ -182,7 +183,9 @@ fn linear_findings() -> Result<(), Failed> {
         .collect();
     let long =
         json!({ "type": "object", "properties": { "n".repeat(20_000): { "properties": many } } });
-    let judged = judge_tools(json!({ "name": "t", "inputSchema": long }), &JudgeOptions::default());
+    let mut judged =
+        judge_tools(json!({ "name": "t", "inputSchema": long }), &JudgeOptions::default());
+    judged.findings.retain(|finding| finding.rule == "nullable");
     let written: usize = judged.findings.iter().map(|finding| finding.pointer.as_str().len()).sum();
     if (1..=16).contains(&judged.findings.len()) && written < 200_000 {
         Ok(())

@@ -10,6 +10,7 @@ use super::cases::{self, expect};
 pub(crate) fn trials() -> Vec<Trial> {
     [
         cases::trials("lists", list),
+        cases::trials("warnings", list),
         cases::trials("headers", headers),
         cases::trials("repairs", repair),
     ]
@@ -18,11 +19,41 @@ pub(crate) fn trials() -> Vec<Trial> {
     .collect()
 }
 
-/// A case has `list` and perhaps `policy`, and says what comes of it: `kept` (the list), `names` (of
-/// the contracts), `findings` (each as [`short`] writes it).
+/// The warnings and infos that `lists.json` and `repairs.json` are about. Cases of other rules are in
+/// `warnings.json`, where each names its rule, so that a new rule does not change the findings of all cases.
+const RULES: [&str; 6] = [
+    "definitions",
+    "dependencies",
+    "nullable",
+    "output-boolean",
+    "output-projection",
+    "tool-name-form",
+];
+
+/// Reports errors, and the warnings and infos of `rules`.
+fn about<'a>(rules: impl IntoIterator<Item = &'a str>) -> JudgeOptions {
+    let options = rules.into_iter().try_fold(JudgeOptions::default(), JudgeOptions::select);
+    options.expect("a case names a rule that exists")
+}
+
+/// A case has `list` and may have `policy`, `rule` and `ignore`. It says what is expected: `kept` (the list), `names`
+/// (of the contracts) and `findings` (each as [`short`] writes it). With `rule`, only errors and that rule count.
 fn list(case: &Value) -> Result<(), Failed> {
     let policy = case["policy"].as_str().unwrap_or("filter").parse().expect("a policy");
-    let judged = judge_tools(case["list"].clone(), &JudgeOptions::default().policy(policy));
+    let mut options = match case["rule"].as_str() {
+        Some(rule) => about([rule]),
+        None => about(RULES),
+    };
+    if let Some(rule) = case["ignore"].as_str() {
+        options = match (options.ignore(rule), case.get("error")) {
+            (Ok(options), None) => options,
+            (Err(error), Some(expected)) if *expected == error.to_string() => return Ok(()),
+            (ignored, expected) => {
+                return Err(format!("expected {expected:?}, found {ignored:?}").into());
+            }
+        };
+    }
+    let judged = judge_tools(case["list"].clone(), &options.policy(policy));
     expect(case, "findings", &findings(&judged))?;
     let names: Vec<_> = judged.contracts.iter().map(toolpact_contract::Contract::name).collect();
     expect(case, "names", &json!(names))?;
@@ -55,7 +86,7 @@ fn repair(case: &Value) -> Result<(), Failed> {
     let side = case["side"].as_str().unwrap_or("inputSchema");
     let mut tool = json!({ "name": "t", "inputSchema": { "type": "object" } });
     tool[side] = case["schema"].clone();
-    let options = JudgeOptions::default().policy("repair".parse().expect("a policy"));
+    let options = about(RULES).policy("repair".parse().expect("a policy"));
     let judged = judge_tools(tool.clone(), &options);
     expect(case, "findings", &findings(&judged))?;
     let repaired = judged.list.as_ref().and_then(|tool| tool.get(side)).cloned();

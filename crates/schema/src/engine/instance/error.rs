@@ -1,6 +1,6 @@
 //! Why a text is not an instance.
 
-/// A text that is not an instance: where, and why.
+/// Why a text cannot be parsed, and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {kind}")]
 #[non_exhaustive]

@@ -24,10 +24,10 @@ use self::{index::Index, parse::Parser, scan::Size, tape::Node};
 
 /// A JSON text, parsed only to be validated.
 ///
-/// Parsing is strict: it accepts what `serde_json` accepts, at most 127 nested arrays and objects
-/// included, and rejects an object that has the same member twice, however the names are spelled. It
-/// takes 12 bytes for each value and each member name, 5 bytes more for each member of an object with
-/// more than 32, and a copy of each string that is written with escapes; see [`Instance::memory`].
+/// The parser accepts what `serde_json` accepts, including the limit of 127 nested arrays and objects, but rejects
+/// duplicate keys, also if they are escaped differently. An instance takes 12 bytes for each value and each key, 5 more
+/// bytes for each member of an object with more than 32, and a copy of each string with escapes. See
+/// [`Instance::memory`].
 ///
 /// ```
 /// use serde_json::json;
@@ -55,15 +55,15 @@ impl<'a> Instance<'a> {
     ///
     /// # Errors
     ///
-    /// Where `text` is not JSON, nests more than 127 arrays and objects, has a number that is out of
-    /// range, has an object with the same member twice, or is longer than 4 GiB.
+    /// Fails if `text` is not JSON, nests more than 127 arrays and objects, has a number that is out of range or a
+    /// duplicate key, or is longer than 4 GiB.
     pub fn parse(text: &'a str) -> Result<Self, InstanceError> {
         Parser::new(text)?.parse()
     }
 
-    /// An upper bound of the bytes that [`Instance::parse`] holds at a time, beside `text` itself.
+    /// Returns an upper bound on the bytes that [`Instance::parse`] allocates.
     ///
-    /// One scan that allocates nothing; `text` need not be JSON.
+    /// This is one scan without allocation. `text` need not be JSON.
     ///
     /// ```
     /// use toolpact_schema::Instance;
@@ -73,7 +73,7 @@ impl<'a> Instance<'a> {
     /// ```
     #[must_use]
     pub fn memory(text: &str) -> usize {
-        let size = Size::of(text);
+        let size = Size::estimate(text);
         if text.len() > scan::SMALL {
             return size.bytes();
         }
@@ -81,7 +81,7 @@ impl<'a> Instance<'a> {
         size.bytes().saturating_mul(3) + parse::LEAST_NODES * size_of::<Node>()
     }
 
-    /// The arrays and objects that are in each other, at most 127.
+    /// The number of nested arrays and objects, at most 127.
     #[must_use]
     pub const fn nesting(&self) -> usize {
         self.nesting
@@ -93,20 +93,20 @@ impl<'a> Instance<'a> {
         self.root().members().is_some()
     }
 
-    /// The value, to be looked at.
+    /// Returns a view of the value.
     #[must_use]
     pub fn view(&self) -> View<'_> {
-        View::of(self.root())
+        View::new(self.root())
     }
 
-    /// The value as a [`Value`].
+    /// Converts it to a [`Value`].
     #[must_use]
     pub fn to_value(&self) -> Value {
         self.root().to_value()
     }
 
-    /// The value that is `string`, which is not JSON text.
-    pub(super) fn of_string(string: &'a str) -> Self {
+    /// Makes an instance of a string that is not JSON text.
+    pub(super) fn from_string(string: &'a str) -> Self {
         let length = u32::try_from(string.len()).unwrap_or(u32::MAX);
         Self {
             text: string,

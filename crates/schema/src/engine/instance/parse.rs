@@ -41,7 +41,7 @@ impl<'a> Parser<'a> {
         }
         let (mut nodes, mut decoded, mut index) = (Vec::new(), String::new(), Index::default());
         if text.len() > SMALL {
-            let size = Size::of(text);
+            let size = Size::estimate(text);
             nodes.reserve_exact(size.nodes);
             decoded.reserve_exact(size.decoded);
             if size.members > FEW as usize {

@@ -18,7 +18,7 @@ pub(super) struct Size {
 
 impl Size {
     /// Counts what separates values, outside of strings.
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn estimate(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut size = Self { nodes: 1, ..Self::default() };
         let mut at = 0;

@@ -23,7 +23,7 @@ pub enum View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub(super) fn of(cursor: Cursor<'a>) -> Self {
+    pub(super) fn new(cursor: Cursor<'a>) -> Self {
         if let Some(elements) = cursor.elements() {
             return Self::Array(ViewElements(elements));
         }
@@ -48,7 +48,7 @@ impl<'a> Iterator for ViewElements<'a> {
     type Item = View<'a>;
 
     fn next(&mut self) -> Option<View<'a>> {
-        self.0.next().map(View::of)
+        self.0.next().map(View::new)
     }
 }
 
@@ -60,6 +60,6 @@ impl<'a> Iterator for ViewMembers<'a> {
     type Item = (&'a str, View<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(name, value)| (name, View::of(value)))
+        self.0.next().map(|(name, value)| (name, View::new(value)))
     }
 }

@@ -1,4 +1,4 @@
-//! The schemas inside a schema, and what each reference between them leads to.
+//! A map of the schemas inside a schema and of the references between them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::uri;
 
 /// The schemas inside a schema, found by the keywords of their dialect and by reference.
 #[derive(Debug)]
-pub(crate) struct Outline<'a> {
+pub(crate) struct SchemaMap<'a> {
     pub(super) document: &'a Value,
     /// The schemas, the root first.
     pub(crate) places: Vec<Place<'a>>,
@@ -19,7 +19,7 @@ pub(crate) struct Outline<'a> {
     pub(crate) links: Vec<Link<'a>>,
     pub(super) by_pointer: HashMap<String, usize>,
     pub(super) resources: HashMap<String, usize>,
-    /// The first resource of the same name, where there is one before.
+    /// The first resource of the same name, if there is an earlier one.
     pub(super) earlier: HashMap<usize, usize>,
     pub(super) anchors: HashMap<(usize, &'a str), usize>,
     /// The bytes of all URIs that were made so far.
@@ -31,45 +31,45 @@ pub(crate) struct Outline<'a> {
 /// One schema inside a schema.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
-    /// Where it stands.
+    /// Its JSON Pointer.
     pub(crate) pointer: String,
-    /// What stands there.
+    /// The schema.
     pub(crate) schema: &'a Value,
-    /// The place whose `$id` (or being the root) makes the base of its references.
+    /// The place that sets the base of its references: the root, or a schema with `$id`.
     pub(crate) resource: usize,
-    /// The dialect it is read by.
+    /// Its dialect.
     pub(crate) dialect: Dialect,
-    /// Whether it names a base of its own.
+    /// Whether it has a base of its own.
     pub(crate) is_named: bool,
-    /// Whether it stands in data.
+    /// Whether it is inside data, such as a `default`.
     pub(crate) in_data: bool,
     /// The schemas directly inside: keyword and place.
     pub(crate) children: Vec<(&'a str, usize)>,
-    /// The base itself, at the root and where one is named.
+    /// The base, if it is the root or has one of its own.
     pub(super) base: Option<String>,
 }
 
 /// One reference.
 #[derive(Debug)]
 pub(crate) struct Link<'a> {
-    /// The schema it stands in.
+    /// The schema that contains it.
     pub(crate) holder: usize,
     /// `$ref`, `$dynamicRef` or `$recursiveRef`.
     pub(crate) keyword: &'static str,
     /// The reference as written.
     pub(crate) text: &'a str,
-    /// What it leads to within the document.
+    /// Its target within the document.
     pub(crate) target: Option<Target>,
 }
 
-/// What a reference leads to.
+/// The target of a reference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     /// The schema.
     pub(crate) place: usize,
-    /// The resource that the reference names, whose root its pointer starts from.
+    /// The resource from whose root the pointer of the reference starts.
     pub(crate) resource: usize,
-    /// Whether it is found by name, so that it can move without the reference changing.
+    /// Whether the reference uses a name, which stays the same if the target moves.
     pub(crate) by_name: bool,
 }
 
@@ -81,10 +81,10 @@ pub(super) struct Pending<'a> {
     pub(super) in_data: bool,
 }
 
-impl<'a> Outline<'a> {
-    /// Finds the schemas of `document`; refused where a dialect is not known.
-    pub(crate) fn of(document: &'a Value) -> Result<Self, ProjectError> {
-        let mut outline = Self {
+impl<'a> SchemaMap<'a> {
+    /// Finds the schemas of `document`. Fails if a dialect is unknown.
+    pub(crate) fn build(document: &'a Value) -> Result<Self, ProjectError> {
+        let mut map = Self {
             document,
             places: Vec::new(),
             links: Vec::new(),
@@ -95,29 +95,29 @@ impl<'a> Outline<'a> {
             uri_bytes: 0,
             tangled: false,
         };
-        outline.walk(Pending {
+        map.walk(Pending {
             pointer: String::new(),
             schema: document,
             parent: None,
             in_data: false,
         })?;
-        outline.resolve()?;
-        Ok(outline)
+        map.resolve()?;
+        Ok(map)
     }
 
-    /// The place at `pointer`.
+    /// Returns the place at `pointer`.
     pub(crate) fn place_at(&self, pointer: &str) -> Option<usize> {
         self.by_pointer.get(pointer).copied()
     }
 
-    /// The references that stand in `place`.
+    /// Returns the references in `place`.
     pub(crate) fn links_of(&self, place: usize) -> impl Iterator<Item = &Link<'a>> {
         // Links are noted as places are walked, so those of one place stand together, in order.
         let start = self.links.partition_point(|link| link.holder < place);
         self.links[start..].iter().take_while(move |link| link.holder == place)
     }
 
-    /// How many schemas name a base of their own, or are the root.
+    /// Counts the root and the schemas that have a base of their own.
     pub(crate) fn resource_count(&self) -> usize {
         self.places.iter().enumerate().filter(|(at, place)| *at == 0 || place.is_named).count()
     }
@@ -194,7 +194,7 @@ impl<'a> Outline<'a> {
         Ok(())
     }
 
-    /// `reference` resolved within `resource`, counted: a long base is in all that is relative to it.
+    /// Resolves `reference` within `resource` and counts the bytes: a long base is part of every relative reference.
     pub(super) fn make_uri(
         &mut self,
         resource: usize,
@@ -260,14 +260,14 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// `$schema`, where it has a say: at the root of the document or of a resource within.
+/// Returns `$schema` if it applies here: at the root of the document or of an embedded resource.
 fn own_dialect(schema: &Map<String, Value>, is_root: bool) -> Option<&str> {
     let is_resource =
         is_root || ["$id", "id"].iter().any(|key| schema.get(*key).is_some_and(Value::is_string));
     is_resource.then(|| schema.get("$schema")?.as_str()).flatten()
 }
 
-/// The parts of `$id` (`id` in draft-04) before and after `#`; ignored beside `$ref` up to draft-07.
+/// Returns the parts of `$id` (`id` in draft-04) before and after `#`. Up to draft-07, `$id` has no effect beside `$ref`.
 fn id(dialect: Dialect, schema: &Map<String, Value>) -> Option<(&str, &str)> {
     if dialect <= Dialect::Draft7 && schema.get("$ref").is_some_and(Value::is_string) {
         return None;
