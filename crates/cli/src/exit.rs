@@ -31,7 +31,7 @@ pub(crate) fn exit_code(result: anyhow::Result<Exit>) -> ExitCode {
         Ok(Exit::Ended(code)) => ExitCode::from(code),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            if let Some(ToolsError::ToldToEnd { code }) = error.downcast_ref() {
+            if let Some(ToolsError::Interrupted { code }) = error.downcast_ref() {
                 return ExitCode::from(*code);
             }
             terminal::print_error(&error);

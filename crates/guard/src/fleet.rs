@@ -65,9 +65,9 @@ impl std::fmt::Debug for Fleet {
 }
 
 impl Fleet {
-    /// The servers of `config`; `watchdog` starts one over a process group.
+    /// Sets up the servers of `config`. `watchdog` starts a watchdog for a process group.
     ///
-    /// Fails where the certificates that it names cannot be read.
+    /// Fails if a URL is invalid or the certificates cannot be read.
     pub fn new(
         config: Config,
         listener: Arc<dyn Listener>,
@@ -81,35 +81,34 @@ impl Fleet {
         let config = state.config.clone();
         let fleet =
             Self { router, status_page, listener, watchdog, memory, state: Mutex::new(state) };
-        fleet.put_in_force(config)?;
+        fleet.apply(config)?;
         Ok(fleet)
     }
 
-    /// Answers clients.
+    /// The router that answers clients.
     #[must_use]
     pub fn router(&self) -> &Arc<Router> {
         &self.router
     }
 
-    /// Shows the status to operators.
+    /// The status page.
     #[must_use]
     pub fn status_page(&self) -> &Arc<StatusPage> {
         &self.status_page
     }
 
-    /// Puts another configuration in force. Sessions of servers that stay go on; those of the others
-    /// end.
+    /// Applies another configuration. Sessions of servers that remain go on; the others end.
     ///
-    /// Fails, and changes nothing, where the certificates that `config` names cannot be read.
+    /// Fails, and changes nothing, if a URL is invalid or the certificates cannot be read.
     async fn set_config(&self, config: Config) -> Result<(), FleetError> {
-        for member in self.put_in_force(config)?.into_values() {
+        for member in self.apply(config)?.into_values() {
             member.backend.close().await;
         }
         Ok(())
     }
 
-    /// Puts `config` in force; gives the servers that are not in it any more.
-    fn put_in_force(&self, config: Config) -> Result<BTreeMap<String, Member>, FleetError> {
+    /// Applies `config` and returns the servers that it no longer has.
+    fn apply(&self, config: Config) -> Result<BTreeMap<String, Member>, FleetError> {
         let mut state = lock(&self.state);
         let client = if config.ca_file == state.config.ca_file {
             state.client.clone()
@@ -117,7 +116,7 @@ impl Fleet {
             Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?
         };
         if (config.listen, config.status) != (state.config.listen, state.config.status) {
-            let text = "configuration: `listen` and `status` change with the next start";
+            let text = "configuration: changes of `listen` and `status` apply after a restart";
             self.listener.on_event(Event::warning(text));
         }
         let members = self.members(&config, &state.members, &client)?;
@@ -135,7 +134,7 @@ impl Fleet {
         Ok(before)
     }
 
-    /// The servers of `config`. Those that are as before are taken over, with what is known of them.
+    /// Sets up the servers of `config`. Unchanged ones are kept, with their state.
     fn members(
         &self,
         config: &Config,
@@ -143,7 +142,7 @@ impl Fleet {
         client: &Client,
     ) -> Result<BTreeMap<String, Member>, FleetError> {
         let mut members = BTreeMap::new();
-        // What can fail comes first: then nothing has changed yet.
+        // Everything that can fail comes first, so that a failure changes nothing.
         for (name, server) in &config.servers {
             let server = server.get_ref();
             let old = before.get(name);
@@ -197,9 +196,9 @@ impl Fleet {
         Ok(members)
     }
 
-    /// Follows the file at `path`: changes are in force from the next call on. A file with an error is
-    /// reported, and changes nothing. SIGHUP has it read at once.
-    pub async fn follow(&self, path: PathBuf) {
+    /// Watches the file at `path` and applies changes from the next call on. Reports an invalid file and keeps the
+    /// old configuration. SIGHUP reloads it at once.
+    pub async fn watch_file(&self, path: PathBuf) {
         let mut seen = stamp(&path);
         let mut hang_up = HangUp::listen();
         loop {
@@ -219,17 +218,17 @@ impl Fleet {
             }
             let event = match Config::read(&path) {
                 Ok(config) => match self.set_config(config).await {
-                    Ok(()) => Event::info(format!("configuration: {} is in force", path.display())),
-                    Err(error) => kept(&error),
+                    Ok(()) => Event::info(format!("configuration: applied {}", path.display())),
+                    Err(error) => reload_error(&error),
                 },
-                Err(error) => kept(&error),
+                Err(error) => reload_error(&error),
             };
             self.listener.on_event(event);
         }
     }
 }
 
-fn kept(error: &dyn std::error::Error) -> Event {
+fn reload_error(error: &dyn std::error::Error) -> Event {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     Event::error(format!("configuration: {error}{cause}; the old configuration stays in force"))
 }
@@ -240,7 +239,7 @@ fn stamp(path: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// A listener that tells `listener` which server an event is from.
+/// A listener that adds the name of the server to each event.
 fn named(name: &str, listener: &Arc<dyn Listener>) -> Arc<dyn Listener> {
     let (server, listener) = (Arc::<str>::from(name), Arc::clone(listener));
     Arc::new(move |event| {
@@ -273,7 +272,7 @@ impl HangUp {
         #[cfg(unix)]
         {
             use tokio::signal::unix::{SignalKind, signal};
-            // Without it the file is still looked at.
+            // Without it, changes of the file are still noticed.
             Self { signal: signal(SignalKind::hangup()).ok() }
         }
         #[cfg(not(unix))]

@@ -19,7 +19,7 @@ use crate::server::GuardedServer;
 #[derive(Debug)]
 pub struct Router(ArcSwap<Routes>);
 
-/// Which servers there are, and for which hosts.
+/// The servers, and the hosts that they are reachable by.
 #[derive(Debug)]
 pub struct Routes {
     hosts: Hosts,
@@ -34,7 +34,7 @@ enum Backends {
     Named(BTreeMap<String, Backend>),
 }
 
-/// What stands in front of one server.
+/// The transport in front of one server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Backend {
@@ -54,7 +54,7 @@ impl Backend {
         }
     }
 
-    /// Closes the streams on which clients listen for whatever comes: they have no end of their own.
+    /// Closes the streams that clients opened with GET, which never end by themselves.
     fn close_streams(&self) {
         match self {
             Self::Proxy(proxy) => proxy.close_streams(),
@@ -71,8 +71,7 @@ impl Backend {
 }
 
 impl Routes {
-    /// One server, for clients that call it by one of `hosts`: at `/mcp` if it is a process, else at
-    /// all paths that it has.
+    /// One server: at `/mcp` if it is a process, at all its paths otherwise.
     #[must_use]
     pub fn one(backend: Backend, hosts: Hosts) -> Self {
         Self { hosts, backends: Backends::One(backend) }
@@ -109,12 +108,12 @@ impl Router {
         Self(ArcSwap::from_pointee(routes))
     }
 
-    /// Puts new routes in force; requests under way finish as they began.
+    /// Replaces the routes. Requests in progress finish under the old ones.
     pub(crate) fn set_routes(&self, routes: Routes) {
         self.0.store(Arc::new(routes));
     }
 
-    /// Answers the clients that connect to `listener` until `end`; then gives open requests ten
+    /// Answers the clients that connect to `listener` until `end` completes. Open requests then have ten
     /// seconds to finish.
     pub async fn serve(self: Arc<Self>, listener: TcpListener, end: impl Future<Output = ()>) {
         let router = Arc::clone(&self);

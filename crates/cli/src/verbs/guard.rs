@@ -31,26 +31,26 @@ Examples:
   toolpact guard --listen 127.0.0.1:8080 -- python my_server.py
   toolpact guard --config toolpact.toml --status 127.0.0.1:9090
 
-Exit code: that of the server, 128 and the number of the signal that ended it; 2: wrong usage, or the server cannot be started.";
+Exit code: the server's own, or 128 plus the number of the signal that ended it; 2 if the usage is wrong or the server cannot be started.";
 
-/// Where a guard listens where the file does not say.
+/// Where a guard listens unless the file says otherwise.
 const LISTEN: SocketAddr =
     SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 
 /// Put the contract in front of a server.
 ///
-/// Starts COMMAND, an MCP server on standard input and output, and stands between it and the client.
-/// Tools, arguments and results are held to the server's own schemas, and shaped for the protocol
-/// revision that the client speaks; what does not have to change is forwarded byte for byte. What the
-/// guard finds is said on standard error, where the server's own goes, too.
+/// Starts COMMAND, an MCP server on standard input and output, and sits between it and the client.
+/// The guard checks tools, arguments and results against the server's own schemas, and shapes them for
+/// the protocol revision of the client. It forwards everything else byte for byte. It reports findings
+/// on standard error, which it shares with the server.
 ///
-/// With `--listen` clients are on Streamable HTTP: before the server at the URL of `--upstream`, or
-/// before COMMAND, at `/mcp`, with one process a session. `Host` and `Origin` have to name this machine.
+/// With `--listen`, clients connect over Streamable HTTP: to the server at `--upstream URL`, or to
+/// COMMAND at `/mcp`, with one process per session. `Host` and `Origin` must name this machine.
 ///
-/// Several servers are in `toolpact.toml`, which is read where there is neither COMMAND nor URL.
+/// `toolpact.toml` configures several servers. The guard reads it if there is neither COMMAND nor URL.
 ///
-/// A message may have 16 MiB (`--max-message`); whoever waits for a longer one gets an error. Lines of
-/// the server that are no messages are left out.
+/// A message may have up to 16 MiB (`--max-message`); a longer one is answered with an error. Lines of
+/// the server that are not messages are dropped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Guard {
@@ -58,19 +58,19 @@ pub(crate) struct Guard {
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 
-    /// Guard the server at this URL instead, on Streamable HTTP
+    /// Guard the Streamable HTTP server at this URL instead of a command
     #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
     upstream: Option<String>,
 
-    /// Where to listen for clients on HTTP; they use the path of the URL
+    /// Listen for HTTP clients on this address; they use the path of the URL
     #[arg(long, value_name = "ADDR", value_parser = parse_address)]
     listen: Option<SocketAddr>,
 
-    /// A further name that clients may call the guard by, beside those of this machine for itself
+    /// Also accept this host name in `Host` and `Origin`; `localhost` and its addresses are always accepted
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
 
-    /// Trust the certificates in this PEM file, too, beside those of the system (or of
+    /// Also trust the certificates in this PEM file, beside those of the system (or of
     /// `SSL_CERT_FILE`)
     #[arg(long, value_name = "FILE", requires = "upstream")]
     ca_file: Option<PathBuf>,
@@ -78,33 +78,32 @@ pub(crate) struct Guard {
     #[command(flatten)]
     terms: Terms,
 
-    /// The most memory of all messages that are held, and of the values parsed from them (512 MiB
-    /// unless set)
+    /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
     #[arg(long, value_name = "BYTES", help_heading = "Contract")]
     max_memory: Option<usize>,
 
-    /// How findings are written
-    #[arg(long, value_enum, default_value_t, help_heading = "What is seen")]
+    /// Log format
+    #[arg(long, value_enum, default_value_t, help_heading = "Observability")]
     log: LogFormat,
 
-    /// Serve a status page (`/`, `/status.json`) and metrics for Prometheus (`/metrics`) here
-    #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "What is seen")]
+    /// Serve a status page (`/`, `/status.json`) and Prometheus metrics (`/metrics`) on this address
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Observability")]
     status: Option<SocketAddr>,
 
-    /// Guard the servers of this file, each at `/NAME/mcp`; `toolpact.toml` in this folder where
-    /// there is neither COMMAND nor URL. Changes in it are in force from the next call on
+    /// Guard the servers in this file, each at `/NAME/mcp` (default: `toolpact.toml` in this folder if
+    /// there is neither COMMAND nor URL). Changes to the file apply from the next call on
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream"], help_heading = "Several servers")]
     config: Option<PathBuf>,
 
-    /// Read the file, say what is wrong with it, and end
+    /// Check the file and exit
     #[arg(long, conflicts_with_all = ["command", "upstream"], help_heading = "Several servers")]
     check_config: bool,
 
-    /// Write the JSON Schema of the file to standard output, and end
+    /// Print the JSON Schema of the file and exit
     #[arg(long, exclusive = true, help_heading = "Several servers")]
     config_schema: bool,
 
-    /// End this process group when standard input ends; how a guard starts its watchdog
+    /// Kill this process group when standard input ends; the guard starts its watchdog this way
     #[cfg(unix)]
     #[arg(long, hide = true, value_name = "GROUP", exclusive = true)]
     watch: Option<i32>,
@@ -129,13 +128,13 @@ impl Guard {
                     config::FILE
                 );
             }
-            return self.fleet(path);
+            return self.guard_fleet(path);
         }
         let log = Log::open(self.log);
         let served = match (&self.upstream, self.listen) {
-            (Some(url), Some(listen)) => self.remote(url, listen, &log),
-            (_, Some(listen)) => self.processes(listen, &log),
-            _ => self.child(&log),
+            (Some(url), Some(listen)) => self.guard_upstream(url, listen, &log),
+            (_, Some(listen)) => self.guard_command(listen, &log),
+            _ => self.guard_stdio(&log),
         };
         log.close();
         served
@@ -161,33 +160,33 @@ impl Guard {
     }
 
     /// Guards a server on standard input and output.
-    fn child(&self, log: &Log) -> anyhow::Result<Exit> {
+    fn guard_stdio(&self, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let guarded = self.server(&program.to_string_lossy(), log);
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
             let page = StatusPage::new(vec![Arc::clone(&guarded)], self.hosts());
-            show(self.status, Arc::new(page), log)?;
+            serve_status(self.status, Arc::new(page), log)?;
             let child = Child::start(program, arguments)?;
             let _watchdog = child.id().and_then(start_watchdog);
             let client = stdio::standard();
             anyhow::Ok(stdio::serve(child, client, guarded, self.memory()).await?)
         });
-        // Standard input is read on a thread that only its end would end.
+        // The thread that reads standard input only ends with the input.
         runtime.shutdown_background();
         Ok(Exit::Ended(ended?))
     }
 
-    /// Guards a server on HTTP until told to end.
-    fn remote(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
+    /// Guards a server on HTTP until a signal ends it.
+    fn guard_upstream(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
         let proxy = Proxy::new(url, client, self.server(url, log), self.memory())?;
         let what = format!("{} for {url}", proxy.path());
-        self.alone(Backend::Proxy(Arc::new(proxy)), listen, &what, log)
+        self.serve_one(Backend::Proxy(Arc::new(proxy)), listen, &what, log)
     }
 
-    /// Guards a command for clients on HTTP until told to end.
-    fn processes(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
+    /// Guards a command for clients on HTTP until a signal ends it.
+    fn guard_command(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let (program, arguments) = self.command.split_first().context("no command")?;
         let launch = Launch {
             program: program.clone(),
@@ -200,10 +199,10 @@ impl Guard {
         let (limits, server) = (ProcessLimits::default(), self.server(&name, log));
         let processes = Processes::new(launch, limits, server, self.memory());
         let backend = Backend::Processes(Arc::new(processes));
-        self.alone(backend, listen, &format!("/mcp for {name}"), log)
+        self.serve_one(backend, listen, &format!("/mcp for {name}"), log)
     }
 
-    fn alone(
+    fn serve_one(
         &self,
         backend: Backend,
         listen: SocketAddr,
@@ -212,7 +211,7 @@ impl Guard {
     ) -> anyhow::Result<Exit> {
         runtime()?.block_on(async {
             let page = StatusPage::new(vec![Arc::clone(backend.server())], self.hosts());
-            show(self.status, Arc::new(page), log)?;
+            serve_status(self.status, Arc::new(page), log)?;
             let (listener, address) = bind(listen)?;
             log.info(None, format!("listening on http://{address}{what}"));
             let router = Router::new(Routes::one(backend, self.hosts()));
@@ -221,11 +220,11 @@ impl Guard {
         })
     }
 
-    /// Guards the servers of a file until told to end.
-    fn fleet(&self, path: &Path) -> anyhow::Result<Exit> {
+    /// Guards the servers of a file until a signal ends it.
+    fn guard_fleet(&self, path: &Path) -> anyhow::Result<Exit> {
         if self.terms != Terms::default() || !self.allow_host.is_empty() {
             anyhow::bail!(
-                "{}: what is done for servers stands in the file: leave out the options of the contract and --allow-host",
+                "{}: set the options of the contract and --allow-host in the file, not on the command line",
                 path.display()
             );
         }
@@ -239,19 +238,19 @@ impl Guard {
             return Ok(Exit::Clean);
         }
         let log = Log::open(self.log);
-        let served = self.members(config, path, &log);
+        let served = self.serve_fleet(config, path, &log);
         log.close();
         served
     }
 
-    fn members(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
+    fn serve_fleet(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
         let names = config.server_names().map(str::to_owned).collect::<Vec<_>>();
         let fleet =
             Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog, self.memory())?);
         runtime()?.block_on(async {
-            show(status, Arc::clone(fleet.status_page()), log)?;
+            serve_status(status, Arc::clone(fleet.status_page()), log)?;
             let (listener, address) = bind(listen)?;
             for name in names {
                 let text = format!("listening on http://{address}/{name}/mcp");
@@ -259,7 +258,7 @@ impl Guard {
             }
             let end = async {
                 tokio::select! {
-                    () = fleet.follow(path.to_owned()) => {}
+                    () = fleet.watch_file(path.to_owned()) => {}
                     () = shutdown_signal_then_exit(true) => {}
                 }
             };
@@ -269,8 +268,8 @@ impl Guard {
     }
 }
 
-/// One thread carries messages: handing a call from thread to thread takes longer than judging it.
-/// What takes long runs beside it.
+/// One thread forwards messages: handing a call to another thread takes longer than most checks.
+/// Expensive checks run on worker threads.
 fn runtime() -> anyhow::Result<Runtime> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
@@ -282,8 +281,12 @@ fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
     Ok((listener, address))
 }
 
-/// Serves the status, where it is asked for.
-fn show(address: Option<SocketAddr>, page: Arc<StatusPage>, log: &Log) -> anyhow::Result<()> {
+/// Serves the status page on `address`, if there is one.
+fn serve_status(
+    address: Option<SocketAddr>,
+    page: Arc<StatusPage>,
+    log: &Log,
+) -> anyhow::Result<()> {
     let Some(address) = address else { return Ok(()) };
     let (listener, address) = bind(address)?;
     log.info(None, format!("status on http://{address}/"));

@@ -334,7 +334,7 @@ fn changes_are_in_force_from_the_next_call_and_sessions_go_on() {
 
     let from = guard.lines();
     file.write(&bare_command("[servers.bare.tools.count]\nhide = true"));
-    guard.says(from, "is in force");
+    guard.says(from, "configuration: applied");
     assert!(count(2).contains("its operator hides it"), "{}", count(3));
     let list = r#"{"jsonrpc":"2.0","id":4,"method":"tools/list"}"#;
     assert!(!ask(port, &session, list).contains(r#""count""#));
@@ -348,7 +348,7 @@ fn changes_are_in_force_from_the_next_call_and_sessions_go_on() {
 
     let from = guard.lines();
     file.write(&bare_command(""));
-    guard.says(from, "is in force");
+    guard.says(from, "configuration: applied");
     assert_eq!(body(&count(7))["result"]["structuredContent"], json!({ "result": 42 }));
 
     // The call that was open all the time is answered by the process that it was sent to.
@@ -361,7 +361,7 @@ fn changes_are_in_force_from_the_next_call_and_sessions_go_on() {
     let from = guard.lines();
     let id = guard.process.0.id().to_string();
     assert!(Command::new("kill").args(["-HUP", &id]).status().unwrap().success());
-    guard.says(from, "is in force");
+    guard.says(from, "configuration: applied");
     assert_eq!(body(&count(8))["result"]["structuredContent"], json!({ "result": 42 }));
 }
 

@@ -100,7 +100,7 @@ fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
     let call = call(1, "count", &serde_json::json!({}));
     assert!(ask(port, &head, &call).starts_with("HTTP/1.1 502"));
     config.write(&format!("ca-file = '{file}'\n{text}"));
-    guard.says(0, "is in force");
+    guard.says(0, "configuration: applied");
     let answer = ask(port, &head, &call);
     assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
     std::fs::remove_file(certificate).unwrap();

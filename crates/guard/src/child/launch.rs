@@ -15,11 +15,11 @@ pub struct Launch {
     pub program: OsString,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Environment variables beside those of this process.
+    /// Environment variables, beside those of this process.
     pub env: Vec<(OsString, OsString)>,
-    /// The folder it runs in, where it is not that of this process.
+    /// Its working directory, if not that of this process.
     pub cwd: Option<PathBuf>,
-    /// Starts a watchdog over a process group, for the case that this process is killed.
+    /// Starts a watchdog for a process group, in case this process is killed.
     pub watchdog: Option<fn(u32) -> Option<Watchdog>>,
 }
 
@@ -34,7 +34,7 @@ impl PartialEq for Launch {
 impl Launch {
     /// Checks that the program can be started, without starting it.
     ///
-    /// Fails where it is not found or may not be run.
+    /// Fails if it is not found or cannot be executed.
     pub fn check(&self) -> Result<(), StartError> {
         let wrong = |source| StartError::Start {
             program: self.program.to_string_lossy().into_owned(),
@@ -73,14 +73,14 @@ impl Launch {
         Err(found.into())
     }
 
-    /// Elsewhere only starting it tells.
+    /// On other systems, only starting the program shows whether it exists.
     #[cfg(not(unix))]
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "it can fail on Unix")]
     fn find(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Starts it.
+    /// Starts the process.
     pub(crate) fn start(self) -> Result<(Child, Option<Watchdog>), StartError> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).envs(self.env);

@@ -19,7 +19,7 @@ pub use self::watchdog::Watchdog;
 #[cfg(unix)]
 pub use self::watchdog::watch;
 
-/// How long a server may take to end after it was asked to.
+/// How long a server may take to end after its input is closed, and after a signal.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The number of SIGTERM.
@@ -34,7 +34,7 @@ pub enum StartError {
     Start {
         /// The program.
         program: String,
-        /// Why not.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The guard could not register for signals.
@@ -50,9 +50,9 @@ pub struct Child {
 }
 
 impl Child {
-    /// Starts `program`. What it writes to standard error is copied to that of this process.
+    /// Starts `program`. Its standard error is copied to that of this process.
     ///
-    /// Fails where the program is not found or may not be run.
+    /// Fails if the program is not found or cannot be executed.
     ///
     /// # Panics
     ///
@@ -63,7 +63,7 @@ impl Child {
         Self::launch(command)
     }
 
-    /// Starts `command` like [`Child::start`] does.
+    /// Starts `command`, like [`Child::start`].
     pub(crate) fn launch(mut command: Command) -> Result<Self, StartError> {
         let program = command.as_std().get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -78,18 +78,18 @@ impl Child {
         Ok(Self { child, stderr })
     }
 
-    /// The id of its process group, which is that of the process.
+    /// The id of the process, which is also that of its process group.
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.child.id()
     }
 
-    /// What the server writes and what it reads; once.
+    /// Takes the output and the input of the server. Returns `None` the second time.
     pub(crate) fn streams(&mut self) -> Option<(ChildStdout, ChildStdin)> {
         Some((self.child.stdout().take()?, self.child.stdin().take()?))
     }
 
-    /// Waits for its end, and for what it wrote to standard error.
+    /// Waits until the server has ended and its standard error is copied.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         if let Some(stderr) = &mut self.stderr {
@@ -106,16 +106,16 @@ impl Child {
         }
     }
 
-    /// Lets the server end by itself, then asks it to, then ends it.
+    /// Waits for the server to end by itself, then sends SIGTERM, then kills it.
     pub(crate) async fn end(&mut self) -> io::Result<ExitStatus> {
         if let Ok(status) = timeout(PATIENCE, self.wait()).await {
-            self.sweep();
+            self.kill_group();
             return status;
         }
         self.end_with(TERMINATE).await
     }
 
-    /// Sends it a signal, waits, then kills it.
+    /// Sends a signal, waits, then kills the server.
     pub(crate) async fn end_with(&mut self, signal: i32) -> io::Result<ExitStatus> {
         #[cfg(unix)]
         let _ = self.child.signal(signal);
@@ -124,27 +124,27 @@ impl Child {
         let Ok(status) = timeout(PATIENCE, self.wait()).await else {
             return self.kill().await;
         };
-        self.sweep();
+        self.kill_group();
         status
     }
 
-    /// Kills it.
+    /// Kills the server.
     pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
         self.child.start_kill()?;
         let status = self.wait().await;
-        self.sweep();
+        self.kill_group();
         status
     }
 
-    /// Ends what the server itself started and left behind.
-    fn sweep(&mut self) {
-        // Most leave nothing, and then there is no such group.
+    /// Kills the processes that the server started and left behind.
+    fn kill_group(&mut self) {
+        // Most leave none, and then the group does not exist.
         let _ = self.child.start_kill();
     }
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
-        self.sweep();
+        self.kill_group();
     }
 }

@@ -1,31 +1,31 @@
-//! What ends a server whose guard was ended without a chance to do so.
+//! A process that kills a server if its guard was killed.
 
 use std::io::{self, Read as _, Write as _};
 use std::process::{Child, Command, Stdio};
 
-/// A process that waits for this one to be gone, and then ends a process group.
+/// A process that waits for this one to end, and then kills a process group.
 ///
-/// Whatever ends a guard, the kernel closes its pipes: the watchdog reads from one. A guard that ends
-/// in good order says so first.
+/// However a guard ends, the kernel closes its pipes, and the watchdog reads from one. A guard that ends
+/// normally tells the watchdog first that there is nothing to kill.
 #[derive(Debug)]
 pub struct Watchdog {
     child: Child,
 }
 
 impl Watchdog {
-    /// Starts `command`, which has to call [`watch`] with the group that it is to end.
+    /// Starts `command`, which must call [`watch`] with the process group to kill.
     ///
-    /// Fails where the command cannot be started.
+    /// Fails if the command cannot be started.
     pub fn start(mut command: Command) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // What is sent to the group of the guard, as Ctrl-C is, is not for the watchdog.
+        // Signals to the group of the guard, such as Ctrl-C, must not reach the watchdog.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         Ok(Self { child: command.spawn()? })
     }
 }
 
-/// In good order: there is nothing left to end.
+/// Tells the watchdog that there is nothing to kill.
 impl Drop for Watchdog {
     fn drop(&mut self) {
         if let Some(mut stdin) = self.child.stdin.take() {
@@ -35,10 +35,10 @@ impl Drop for Watchdog {
     }
 }
 
-/// Waits for standard input to end, and then ends the process group `group`, unless told that
-/// there is nothing left to end.
+/// Waits for standard input to end, then kills the process group `group`, unless the guard said that there
+/// is nothing to kill.
 ///
-/// Fails where standard input cannot be read.
+/// Fails if standard input cannot be read.
 #[cfg(unix)]
 pub fn watch(group: i32) -> io::Result<()> {
     let mut said = Vec::new();

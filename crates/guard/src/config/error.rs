@@ -1,10 +1,10 @@
-//! What is wrong with a configuration file, and where.
+//! Errors in a configuration file, with their position.
 
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is wrong with a configuration file, in one line that starts with the place.
+/// An error in a configuration file: one line that starts with the file and the position.
 #[derive(Debug)]
 pub struct ConfigError {
     /// The file.
@@ -32,7 +32,7 @@ impl ConfigError {
         Self { path: path.to_owned(), place: None, message: error.to_string() }
     }
 
-    /// Something is wrong `at` a byte of `text`.
+    /// An error at byte `at` of `text`.
     pub(super) fn at(path: &Path, text: &str, at: usize, message: impl Into<String>) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let line = before.matches('\n').count() + 1;
@@ -42,12 +42,12 @@ impl ConfigError {
 
     pub(super) fn toml(path: &Path, text: &str, error: &toml::de::Error) -> Self {
         let at = error.span().map_or(0, |span| span.start);
-        Self::at(path, text, at, said(error.message()))
+        Self::at(path, text, at, explain(error.message()))
     }
 }
 
-/// The message in one line, with the name that was probably meant.
-fn said(message: &str) -> String {
+/// Rewrites a message of the parser as one line, and suggests the name that was probably meant.
+fn explain(message: &str) -> String {
     let said = message.lines().collect::<Vec<_>>().join(", ");
     let said = said.replacen("unknown field", "unknown key", 1);
     let said = said.replacen("missing field", "missing key", 1);

@@ -1,4 +1,4 @@
-//! `toolpact.toml`: several servers, and what is done for each of them.
+//! `toolpact.toml`: several servers and their options.
 
 mod error;
 mod terms;
@@ -24,10 +24,10 @@ use crate::settings::Settings;
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
 
-/// The name that a configuration file has unless told otherwise.
+/// The default name of a configuration file.
 pub const FILE: &str = "toolpact.toml";
 
-/// Servers under guard.
+/// A configuration file.
 ///
 /// ```
 /// use toolpact_guard::config::Config;
@@ -46,22 +46,22 @@ pub const FILE: &str = "toolpact.toml";
 #[schemars(title = "toolpact.toml")]
 #[non_exhaustive]
 pub struct Config {
-    /// Where to listen for clients, 127.0.0.1:8080 unless set; each server has the path `/NAME/mcp`.
+    /// The address to listen on for clients (default: 127.0.0.1:8080). Each server has the path `/NAME/mcp`.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub listen: Option<SocketAddr>,
-    /// Where to serve the status page and metrics; nowhere unless set.
+    /// The address of the status page and the metrics (default: none).
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub status: Option<SocketAddr>,
-    /// Further names that clients may call the guard by, beside those of this machine for itself.
+    /// Host names to accept in `Host` and `Origin`, beside `localhost` and its addresses.
     #[serde(default)]
     pub(crate) allow_hosts: Vec<String>,
-    /// A PEM file with certificates to trust beside those of the system.
+    /// A PEM file with certificates to trust, beside those of the system.
     #[serde(default)]
     #[schemars(with = "Option<PathBuf>")]
     pub(crate) ca_file: Option<Spanned<PathBuf>>,
-    /// What is done for all servers, unless they say otherwise.
+    /// The contract of all servers, unless they override it.
     #[serde(default)]
     pub(crate) contract: Terms,
     /// The servers, by name: letters, digits, `-` and `_`.
@@ -77,28 +77,28 @@ pub(crate) struct ServerConfig {
     pub(crate) command: Option<String>,
     /// Its arguments.
     pub(crate) args: Vec<String>,
-    /// Environment variables for it, beside those of the guard.
+    /// Environment variables, beside those of the guard.
     pub(crate) env: BTreeMap<String, String>,
-    /// The folder that it runs in, seen from that of this file.
+    /// Its working directory, relative to the folder of this file.
     pub(crate) cwd: Option<PathBuf>,
-    /// The most sessions at a time, each with a process of its own; 64 unless set.
+    /// The most sessions at a time, each with its own process (default: 64).
     #[schemars(range(min = 1))]
     pub(crate) max_sessions: Option<usize>,
-    /// How long a session may be idle before it is ended, in seconds; 1800 unless set.
+    /// After how many idle seconds a session ends (default: 1800).
     pub(crate) idle_seconds: Option<u64>,
     /// The URL of a server on Streamable HTTP.
     pub(crate) url: Option<String>,
-    /// What is done for this server.
+    /// The contract of this server.
     pub(crate) contract: Terms,
-    /// What is done otherwise for single tools, by name.
+    /// Different options for single tools, by name.
     pub(crate) tools: BTreeMap<String, ToolTerms>,
 }
 
 impl Config {
     /// Reads a file.
     ///
-    /// Fails where it cannot be read, is longer than a mebibyte, where [`Config::parse`] would, and
-    /// where a file, folder or command that it names is not there.
+    /// Fails if the file cannot be read or is longer than 1 MiB, if [`Config::parse`] fails, or if a
+    /// file, folder or command that it names does not exist.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let mut text = String::new();
         let file = fs::File::open(path).map_err(|error| ConfigError::unread(path, &error))?;
@@ -110,20 +110,20 @@ impl Config {
             return Err(ConfigError { path: path.to_owned(), place: None, message });
         }
         let config = Self::parse(path, &text)?;
-        config.look(path, &text)?;
+        config.check_paths(path, &text)?;
         Ok(config)
     }
 
-    /// Looks for what the file names.
-    fn look(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
+    /// Checks that everything the file names exists.
+    fn check_paths(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
         if let Some(file) = &self.ca_file {
             Client::check(file.get_ref()).map_err(|error| {
-                let message = format!("`ca-file`: {}", said(&error));
+                let message = format!("`ca-file`: {}", describe(&error));
                 ConfigError::at(path, text, file.span().start, message)
             })?;
         }
         for (name, server) in &self.servers {
-            server.get_ref().look().map_err(|wrong| {
+            server.get_ref().check_paths().map_err(|wrong| {
                 let message = format!("server `{name}`: {wrong}");
                 ConfigError::at(path, text, server.span().start, message)
             })?;
@@ -131,9 +131,9 @@ impl Config {
         Ok(())
     }
 
-    /// Reads the text of a file called `path`, and nothing else.
+    /// Parses the text of the file at `path`, without reading any file.
     ///
-    /// Fails where it is no TOML, has keys or values that mean nothing, or a server that is neither a
+    /// Fails if it is not TOML, has unknown keys or invalid values, or a server that is neither a
     /// command nor a URL.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let mut config: Self =
@@ -149,7 +149,7 @@ impl Config {
             let start = server.span().start;
             let server = server.as_mut();
             server.cwd = server.cwd.take().map(|cwd| folder.join(cwd));
-            if let Err(wrong) = is_name(name).and_then(|()| server.check()) {
+            if let Err(wrong) = check_name(name).and_then(|()| server.check()) {
                 let message = format!("server `{name}`: {wrong}");
                 return Err(ConfigError::at(path, text, start, message));
             }
@@ -157,7 +157,7 @@ impl Config {
         Ok(config)
     }
 
-    /// What is done for the server called `name`, whose clients are on HTTP.
+    /// The settings of the server `name`, whose clients are on HTTP.
     pub(crate) fn settings(&self, name: &str) -> Settings {
         let mut settings = Settings { ignore_headers: false, ..Settings::default() };
         self.contract.apply(&mut settings);
@@ -183,7 +183,7 @@ impl Config {
 }
 
 impl ServerConfig {
-    /// How it is started, where it is a process.
+    /// How to start it, if it is a process.
     pub(crate) fn launch(&self) -> Option<Launch> {
         Some(Launch {
             program: self.command.as_ref()?.into(),
@@ -194,12 +194,12 @@ impl ServerConfig {
         })
     }
 
-    /// Looks for what it names.
-    fn look(&self) -> Result<(), String> {
+    /// Checks that its folder and its program exist.
+    fn check_paths(&self) -> Result<(), String> {
         if let Some(cwd) = self.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
-            return Err(format!("`cwd`: there is no folder {}", cwd.display()));
+            return Err(format!("`cwd`: no such folder: {}", cwd.display()));
         }
-        self.launch().map_or(Ok(()), |launch| launch.check()).map_err(|error| said(&error))
+        self.launch().map_or(Ok(()), |launch| launch.check()).map_err(|error| describe(&error))
     }
 
     fn check(&self) -> Result<(), String> {
@@ -228,13 +228,13 @@ impl ServerConfig {
     }
 }
 
-/// An error and its cause.
-fn said(error: &dyn std::error::Error) -> String {
+/// Returns an error and its cause as one line.
+fn describe(error: &dyn std::error::Error) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     format!("{error}{cause}")
 }
 
-fn is_name(name: &str) -> Result<(), String> {
+fn check_name(name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.is_empty() && name.len() <= 64 && name.chars().all(fits) {
         Ok(())

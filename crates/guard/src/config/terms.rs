@@ -1,4 +1,4 @@
-//! What an operator sets: the same on the command line and in the file.
+//! Options of the contract: the same on the command line and in the file.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,60 +11,60 @@ use toolpact_schema::{Limits, Schema};
 
 use crate::settings::{Override, Settings};
 
-/// What is done for a server. What is not set is as in [`Settings::default`].
+/// How the contract of a server is applied. Unset options are as in [`Settings::default`].
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Contract"))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Terms {
-    /// What becomes of a tool that cannot be used: `filter` drops it, `repair` mends what can be
-    /// mended without changing its meaning, `reject` refuses the list, `off` leaves lists alone
-    /// (repair unless set)
+    /// What to do with an unusable tool: `filter` drops it, `repair` fixes it if its meaning stays the
+    /// same and drops it otherwise, `reject` refuses the list, `off` does not check lists (default:
+    /// repair)
     #[cfg_attr(feature = "clap", arg(long, value_name = "POLICY", hide_possible_values = true))]
     pub(crate) tools: Option<PolicyName>,
 
-    /// What to do with invalid arguments: `off` forwards them unchecked, `warn` reports them, `repair`
-    /// fixes what can only mean one thing and refuses the rest, `enforce` answers with a tool error
-    /// that a model can act on (repair unless set)
+    /// What to do with invalid arguments: `off` does not check them, `warn` reports them, `repair` fixes
+    /// what can only mean one thing and refuses the rest, `enforce` answers with a tool error that a
+    /// model can act on (default: repair)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
     pub(crate) arguments: Option<ArgumentsModeName>,
 
-    /// Also apply this repair of arguments, which is off unless asked for; may be repeated:
+    /// Also apply this repair of arguments, which is off by default; may be repeated:
     /// `arguments-misspelt-property` or `arguments-undeclared-property`
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     pub(crate) also_repair: Vec<RepairName>,
 
-    /// What becomes of wrong results: `off` does not look, `warn` reports, `enforce` withholds them
-    /// (warn unless set)
+    /// What to do with invalid results: `off` does not check them, `warn` reports them, `enforce`
+    /// withholds them (default: warn)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
     pub(crate) results: Option<ModeName>,
 
-    /// Leave tools and results in the shape that the server sends, whatever the client can read
+    /// Do not adapt tools and results to the protocol revision of the client
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) no_project: Option<bool>,
 
-    /// Show the values of arguments and results in findings; they may be secrets
+    /// Show the values of arguments and results in findings; they may contain secrets
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) log_values: Option<bool>,
 
-    /// Set a limit of schemas and validations, as in `--limit depth=32`; may be repeated. The names
-    /// are those of `toolpact check`
+    /// Set a limit on schemas or validations, for example `--limit depth=32`; may be repeated.
+    /// `toolpact check --help` lists the names
     #[cfg_attr(feature = "clap", arg(long = "limit", value_name = "NAME=N"))]
     #[serde(deserialize_with = "limits")]
     #[schemars(with = "BTreeMap<String, u64>")]
     pub(crate) limits: Vec<Limit>,
 
-    /// The steps one validation may take; the same as the limit `fuel`
+    /// Limit the steps of one validation; the same as `--limit fuel=N`
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub(crate) fuel: Option<u64>,
 
-    /// The most bytes of one message (16 MiB unless set)
+    /// Limit the size of one message (default: 16 MiB)
     #[cfg_attr(feature = "clap", arg(long, value_name = "BYTES"))]
     pub(crate) max_message: Option<usize>,
 }
 
-/// What is done otherwise for one tool.
+/// Different options for one tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ToolTerms {
@@ -72,20 +72,20 @@ pub(crate) struct ToolTerms {
     pub(crate) arguments: Option<ArgumentsModeName>,
     /// What to do with invalid results.
     pub(crate) results: Option<ModeName>,
-    /// Whether clients do not get the tool, nor may call it.
+    /// Whether to hide the tool: clients neither see it nor can call it.
     pub(crate) hide: bool,
 }
 
-/// What becomes of tools that cannot be used.
+/// What to do with unusable tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PolicyName {
-    /// Lists are left alone.
+    /// Lists are not checked.
     Off,
     /// The tool is dropped.
     Filter,
-    /// What can be mended is mended, what cannot is dropped.
+    /// The tool is fixed if its meaning stays the same, and dropped otherwise.
     Repair,
     /// The whole list is refused.
     Reject,
@@ -98,7 +98,7 @@ pub(crate) enum PolicyName {
 pub(crate) enum ArgumentsModeName {
     /// Nothing is checked.
     Off,
-    /// They pass and are reported.
+    /// Invalid values are reported and forwarded.
     Warn,
     /// What can only mean one thing is repaired; the rest is answered with a tool error.
     Repair,
@@ -106,7 +106,7 @@ pub(crate) enum ArgumentsModeName {
     Enforce,
 }
 
-/// A repair of arguments that is off unless asked for.
+/// A repair of arguments that is off by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub(crate) enum RepairName {
@@ -136,13 +136,13 @@ impl RepairName {
 pub(crate) enum ModeName {
     /// Nothing is checked.
     Off,
-    /// It passes and is reported.
+    /// Invalid values are reported and forwarded.
     Warn,
-    /// A tool error takes its place.
+    /// A tool error replaces invalid values.
     Enforce,
 }
 
-/// A limit of schemas and validations: a name of [`Limits::NAMES`] and a number.
+/// A limit on schemas or validations: a name of [`Limits::NAMES`] and a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Limit(String, u64);
 
@@ -215,12 +215,12 @@ impl From<&ToolTerms> for Override {
 }
 
 impl Terms {
-    /// Puts what is set into `settings`.
+    /// Sets the options in `settings` that are set here.
     pub fn apply(&self, settings: &mut Settings) {
         self.apply_over(&Self::default(), settings);
     }
 
-    /// Puts what is set into `settings`, which those of `before` were put into; limits add up.
+    /// Like [`Terms::apply`], after `before` was applied. Limits of both hold.
     pub(crate) fn apply_over(&self, before: &Self, settings: &mut Settings) {
         if let Some(policy) = self.tools {
             settings.tools = policy.into();

@@ -19,7 +19,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::respond::Body;
 
-/// How long connecting to a server may take.
+/// The timeout for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// Sends requests to servers. All clones share their connections.
@@ -47,7 +47,7 @@ pub enum TrustError {
     Tls(#[from] rustls::Error),
 }
 
-/// Why a URL is not that of a server.
+/// Why a URL cannot be that of a server.
 #[derive(Debug, thiserror::Error)]
 #[error("{url}: expected a URL such as http://127.0.0.1:3000/mcp, found {found}")]
 pub struct UpstreamError {
@@ -59,7 +59,7 @@ pub struct UpstreamError {
 
 /// Parses the URL of a server.
 ///
-/// Fails where it has no host, a user, a port beyond 65535, or a scheme other than `http` and `https`.
+/// Fails if it has no host, a user, a port beyond 65535, or a scheme other than `http` and `https`.
 pub(crate) fn parse_upstream(url: &str) -> Result<Uri, UpstreamError> {
     let wrong = |found| UpstreamError { url: url.to_owned(), found };
     let uri: Uri = url.parse().map_err(|_| wrong("something else"))?;
@@ -78,7 +78,7 @@ pub(crate) fn parse_upstream(url: &str) -> Result<Uri, UpstreamError> {
 }
 
 /// Adds the certificates in the PEM file at `path`.
-fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), TrustError> {
+fn add_certificates(path: &Path, roots: &mut RootCertStore) -> Result<(), TrustError> {
     let wrong = |source| TrustError::File { path: path.to_owned(), source };
     let certificates = CertificateDer::pem_file_iter(path)
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
@@ -93,20 +93,20 @@ fn add(path: &Path, roots: &mut RootCertStore) -> Result<(), TrustError> {
 }
 
 impl Client {
-    /// Whether the PEM file `ca` could be trusted: fails where [`Client::new`] would.
+    /// Checks the PEM file `ca`; fails if [`Client::new`] would.
     pub(crate) fn check(ca: &Path) -> Result<(), TrustError> {
-        add(ca, &mut RootCertStore::empty())
+        add_certificates(ca, &mut RootCertStore::empty())
     }
 
     /// Trusts the certificates of the system (or of `SSL_CERT_FILE`), and those in the PEM file `ca`.
     ///
-    /// Fails where `ca` cannot be read or holds none.
+    /// Fails if `ca` cannot be read or holds no certificate.
     pub fn new(ca: Option<&Path>) -> Result<Self, TrustError> {
         let mut roots = RootCertStore::empty();
-        // A system without any is one that talks to servers in the clear, or to those of `ca`.
+        // Without any, only plain HTTP works, and servers that `ca` covers.
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         if let Some(path) = ca {
-            add(path, &mut roots)?;
+            add_certificates(path, &mut roots)?;
         }
         let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
@@ -132,7 +132,7 @@ impl Client {
         Arc::ptr_eq(&self.mark, &other.mark)
     }
 
-    /// Sends a request: its answer, or why there is none, in one line.
+    /// Sends a request. Fails with the reason in one line.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, String> {
         self.client.request(request).await.map_err(|error| {
             let mut text = error.to_string();

@@ -13,7 +13,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// `localhost` and its addresses, and `names`.
+    /// Accepts `localhost`, its addresses, and `names`.
     #[must_use]
     pub fn new(names: impl IntoIterator<Item = String>) -> Self {
         let own = ["localhost", "127.0.0.1", "[::1]"].map(str::to_owned);

@@ -1,9 +1,9 @@
-//! What a body is, by its headers.
+//! The type of a body, by its headers.
 
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE};
 
-/// What a body is.
+/// The type of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Media {
     /// JSON.
@@ -17,11 +17,11 @@ pub(crate) enum Media {
 /// Why a body cannot be read.
 pub(crate) type Unsupported = String;
 
-/// What the body with these headers is: clients look for a name at the start of `Content-Type`, or
-/// anywhere in it.
+/// Returns the type of the body with these headers. Clients search for a name at the start of
+/// `Content-Type`, or anywhere in it.
 ///
-/// Fails where peers may read it in different ways: it is in another charset than UTF-8, encoded, or
-/// two things at once.
+/// Fails if peers may read the body in different ways: it has another charset than UTF-8, is encoded, or
+/// has two types.
 pub(crate) fn media(headers: &HeaderMap) -> Result<Media, Unsupported> {
     let mut named = String::new();
     for value in headers.get_all(CONTENT_TYPE) {
@@ -66,7 +66,7 @@ mod tests {
 
     use super::{Media, media};
 
-    fn of(types: &[&str]) -> Result<Media, String> {
+    fn media_type(types: &[&str]) -> Result<Media, String> {
         let mut headers = HeaderMap::new();
         for value in types {
             headers.append("content-type", value.parse().unwrap());
@@ -76,13 +76,13 @@ mod tests {
 
     #[test]
     fn names_are_found_wherever_clients_look_for_them() {
-        assert_eq!(of(&["application/json"]), Ok(Media::Json));
-        assert_eq!(of(&["Application/JSON-rpc; charset=UTF-8"]), Ok(Media::Json));
-        assert_eq!(of(&["application/mcp+json; a=b"]), Ok(Media::Json));
-        assert_eq!(of(&["text/plain", "application/json"]), Ok(Media::Json));
-        assert_eq!(of(&["Text/Event-Stream;charset=\"utf-8\""]), Ok(Media::Events));
-        assert_eq!(of(&["text/plain"]), Ok(Media::Other));
-        assert_eq!(of(&[]), Ok(Media::Other));
+        assert_eq!(media_type(&["application/json"]), Ok(Media::Json));
+        assert_eq!(media_type(&["Application/JSON-rpc; charset=UTF-8"]), Ok(Media::Json));
+        assert_eq!(media_type(&["application/mcp+json; a=b"]), Ok(Media::Json));
+        assert_eq!(media_type(&["text/plain", "application/json"]), Ok(Media::Json));
+        assert_eq!(media_type(&["Text/Event-Stream;charset=\"utf-8\""]), Ok(Media::Events));
+        assert_eq!(media_type(&["text/plain"]), Ok(Media::Other));
+        assert_eq!(media_type(&[]), Ok(Media::Other));
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
             &["application/json; text/event-stream"],
             &["application/json; charset="],
         ] {
-            assert!(of(types).is_err(), "{types:?}");
+            assert!(media_type(types).is_err(), "{types:?}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::message::error;
 /// The body of a request or a response.
 pub(crate) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The headers about a connection, whatever `Connection` says.
+/// The headers that concern one connection, whatever `Connection` says.
 static HOP_BY_HOP: [HeaderName; 7] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -40,21 +40,21 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
-/// A response as it came.
+/// Forwards a response unchanged.
 pub(crate) fn forward(response: Response<Incoming>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     remove_hop_by_hop(&mut parts.headers);
     Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())
 }
 
-/// A response with another body.
+/// Replaces the body of a response.
 pub(crate) fn with_body(mut parts: Parts, body: Body) -> Response<Body> {
     remove_hop_by_hop(&mut parts.headers);
     parts.headers.remove(CONTENT_LENGTH);
     Response::from_parts(parts, body)
 }
 
-/// A body that is all there.
+/// A body whose bytes are all known.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
@@ -67,7 +67,7 @@ pub(crate) fn json(status: StatusCode, bytes: impl Into<Bytes>) -> Response<Body
     response
 }
 
-/// A response with a JSON-RPC error about no request in particular.
+/// A response with a JSON-RPC error whose `id` is null.
 pub(crate) fn refuse(status: StatusCode, code: i32, message: &str) -> Response<Body> {
     json(status, error(None, code, message))
 }

@@ -1,4 +1,4 @@
-//! The tools of a server on HTTP.
+//! Fetching the tools of a server on HTTP.
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
@@ -13,10 +13,10 @@ use crate::settings::MAX_MESSAGE;
 
 const SESSION: &str = "mcp-session-id";
 
-/// Asks the server at `url` for all its tools, with `headers` in every request: a `tools/list` result
-/// with all pages in one. A session that was opened for it is ended.
+/// Fetches all tools of the server at `url`, with `headers` in every request. Returns a `tools/list`
+/// result with all pages in one. Ends the session that it opened, if any.
 ///
-/// Fails at once where `url` is no `http` or `https` URL. Use the future with a timeout: a server may
+/// Fails at once if `url` is not an `http` or `https` URL. Use the future with a timeout: a server may
 /// never answer.
 pub fn tools(
     client: Client,

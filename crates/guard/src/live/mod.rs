@@ -1,4 +1,4 @@
-//! Asking a live server for all its tools.
+//! Fetching all tools of a live server.
 
 mod http;
 mod stdio;
@@ -12,12 +12,12 @@ pub use self::stdio::tools as stdio_tools;
 use crate::core::{Endless, MAX_PAGES, Pages};
 use crate::message::Id;
 
-/// Why a server gives no tools.
+/// Why the tools of a server cannot be fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolsError {
     /// The server cannot be written to or read from.
-    #[error("could not talk to the server")]
+    #[error("the connection to the server failed")]
     Io(#[from] io::Error),
     /// The server cannot be reached.
     #[error("could not reach the server: {0}")]
@@ -25,9 +25,9 @@ pub enum ToolsError {
     /// The server answered with something other than a message.
     #[error("the server answered `{method}` with {status} and no message")]
     Status {
-        /// What it was asked.
+        /// The method of the request.
         method: &'static str,
-        /// What it answered.
+        /// The status of the response.
         status: hyper::StatusCode,
     },
     /// The server ended.
@@ -36,7 +36,7 @@ pub enum ToolsError {
     /// The server answered with an error.
     #[error("the server refused `{method}`: {error}")]
     Refused {
-        /// What it was asked.
+        /// The method of the request.
         method: &'static str,
         /// The error, as JSON.
         error: String,
@@ -44,18 +44,18 @@ pub enum ToolsError {
     /// The list does not end.
     #[error("expected at most {MAX_PAGES} pages of tools, each with another cursor")]
     Endless,
-    /// This process was told to end by a signal.
-    #[error("told to end")]
-    ToldToEnd {
-        /// 128 and the number of the signal.
+    /// A signal ended this process.
+    #[error("interrupted by a signal")]
+    Interrupted {
+        /// 128 plus the number of the signal.
         code: u8,
     },
 }
 
 /// A server that can be asked.
 pub(crate) trait Peer {
-    /// Sends a request with this `id`: the message that answers it. Requests of the server are refused
-    /// meanwhile.
+    /// Sends a request with this `id` and returns the message that answers it. Refuses requests of the
+    /// server meanwhile.
     async fn ask(
         &mut self,
         method: &'static str,
@@ -66,7 +66,7 @@ pub(crate) trait Peer {
     /// Sends a notification.
     async fn notify(&mut self, notification: &Value) -> Result<(), ToolsError>;
 
-    /// Speaks this revision from now on.
+    /// Uses this revision from now on.
     fn set_revision(&mut self, _revision: &str) {}
 }
 
@@ -76,10 +76,10 @@ const LEGACY: &str = "2025-11-25";
 /// The revision of servers that do not know `initialize`.
 const NATURAL: &str = "2026-07-28";
 
-/// All tools of a server.
+/// Fetches all tools of a server.
 ///
-/// Sends `initialize` first, as clients of 2025-11-25 do; a server that does not know it is asked as
-/// clients of 2026-07-28 do.
+/// Starts with `initialize`, as clients of 2025-11-25 do. If the server does not know it, goes on as clients
+/// of 2026-07-28 do.
 pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError> {
     let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
@@ -122,7 +122,7 @@ pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError>
     }
 }
 
-/// The result of a request, the next after `asked` others.
+/// Sends a request, whose id is one more than `asked`, and returns its result.
 async fn ask(
     peer: &mut impl Peer,
     asked: &mut i64,

@@ -1,4 +1,4 @@
-//! The tools of a server that is a process.
+//! Fetching the tools of a server that is a process.
 
 use std::io;
 
@@ -13,10 +13,10 @@ use crate::message::{Id, code, error};
 use crate::pipe::line::{Line, LineReader};
 use crate::settings::MAX_MESSAGE;
 
-/// Asks a server for all its tools, and ends it: a `tools/list` result with all pages in one.
+/// Fetches all tools of a server and ends it. Returns a `tools/list` result with all pages in one.
 ///
-/// Use it with a timeout: a server may never answer. If a signal tells this process to end meanwhile,
-/// the server ends, too.
+/// Use it with a timeout: a server may never answer. If a signal ends this process meanwhile, the server
+/// ends, too.
 pub async fn tools(mut child: Child) -> Result<Value, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
@@ -35,7 +35,7 @@ pub async fn tools(mut child: Child) -> Result<Value, ToolsError> {
         }
     };
     let _ = child.end_with(caught.number().into()).await;
-    Err(ToolsError::ToldToEnd { code: caught.exit_code() })
+    Err(ToolsError::Interrupted { code: caught.exit_code() })
 }
 
 struct Pipes {

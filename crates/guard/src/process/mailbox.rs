@@ -1,4 +1,4 @@
-//! Messages of a process on their way to a client.
+//! Queues of messages for clients.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -8,11 +8,11 @@ use tokio::sync::Notify;
 
 use crate::lock::lock;
 
-/// The bytes that may wait for a client; a message that is longer waits alone.
+/// The bytes that may wait for a client. A longer message waits alone.
 pub(super) const ROOM: usize = 1 << 20;
 
-/// What a message takes beside its text, so that many short ones are bounded, too.
-const EACH: usize = 256;
+/// Overhead that each message counts for, so that many short ones are limited, too.
+const OVERHEAD: usize = 256;
 
 /// A message for a client.
 #[derive(Debug)]
@@ -23,14 +23,14 @@ pub(super) struct Mail {
 }
 
 impl Mail {
-    /// What it takes of [`ROOM`].
+    /// The share of [`ROOM`] that it uses.
     pub(super) fn weight(&self) -> usize {
-        (self.bytes.len() + EACH).min(ROOM)
+        (self.bytes.len() + OVERHEAD).min(ROOM)
     }
 }
 
-/// Messages for one stream of a client, oldest first. Answers are always taken; other messages only
-/// while there is room.
+/// Messages for one stream of a client, oldest first. Answers always fit; other messages only while there
+/// is room.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
     state: Mutex<State>,
@@ -44,18 +44,18 @@ struct State {
     is_closed: bool,
     /// Whether the client takes answers only.
     answers_only: bool,
-    /// Whether a message was left out since the client last read.
+    /// Whether a message was dropped since the client last read.
     is_missing: bool,
 }
 
-/// What became of a message.
+/// The outcome of a delivery.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     /// It is in the mailbox.
     Delivered,
-    /// There is nobody to read it, or only for answers.
+    /// The mailbox is closed, or takes only answers.
     Refused,
-    /// The client does not read, and misses it; whether it is the first that it misses.
+    /// The mailbox is full. `true` for the first message since the client last read.
     Missed(bool),
 }
 
@@ -88,7 +88,7 @@ impl Mailbox {
         state.is_closed || state.weight < ROOM
     }
 
-    /// Takes all messages, waiting for the first; none when there will be no more.
+    /// Waits for messages and takes all of them. Empty once the mailbox is closed and empty.
     pub(super) async fn take(&self) -> Vec<Mail> {
         loop {
             let added = self.added.notified();
@@ -103,7 +103,7 @@ impl Mailbox {
         }
     }
 
-    /// Adds nothing more; what is there can still be taken.
+    /// Accepts no more messages. Those in it can still be taken.
     pub(super) fn close(&self) {
         lock(&self.state).is_closed = true;
         self.added.notify_one();

@@ -63,7 +63,7 @@ impl std::fmt::Debug for Processes {
 }
 
 impl Processes {
-    /// Processes that are started as `launch` says, when clients need them.
+    /// Starts processes as `launch` says when clients need them.
     #[must_use]
     pub fn new(
         launch: Launch,
@@ -80,7 +80,7 @@ impl Processes {
         }
     }
 
-    /// Starts further processes in another way; running ones go on.
+    /// Changes how further processes are started. Running ones go on.
     pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
         self.settings.store(Arc::new((launch, limits)));
         // The next request without a session starts a new process; this one ends when it is idle.
@@ -91,7 +91,7 @@ impl Processes {
         &self.server
     }
 
-    /// Closes the streams on which clients listen for whatever comes.
+    /// Closes the streams that clients opened with GET.
     pub(crate) fn close_streams(&self) {
         lock(&self.sessions).values().for_each(|session| session.close_listener());
     }
@@ -143,7 +143,7 @@ impl Processes {
         plain(StatusCode::NO_CONTENT, "")
     }
 
-    /// Answers a body that is no message, before it is known which process it is for.
+    /// Answers a body that is not a message.
     fn refuse_unreadable(&self, text: &message::Unreadable) -> Response<Body> {
         let reason = &text.reason;
         self.server.report(Event::error(format!("client: could not read a message: {reason}")));
@@ -157,10 +157,10 @@ impl Processes {
             let Some(session) = self.session(id) else { return no_session() };
             return session.post(headers, message).await;
         }
-        let greets = |part: &message::Envelope| {
+        let initializes = |part: &message::Envelope| {
             matches!(part.kind, Kind::Request(_, message::Method::Initialize))
         };
-        if message.parts.as_slice().iter().any(greets) {
+        if message.parts.as_slice().iter().any(initializes) {
             return self.open(headers, message).await;
         }
         let named = named_revision(headers);
@@ -188,7 +188,7 @@ impl Processes {
             sessions.retain(|_, session| !session.is_over());
             let most = self.settings.load().1.sessions;
             if sessions.len() >= most {
-                // Many clients leave without a word.
+                // Many clients leave without ending their session.
                 let idle = sessions.iter().filter_map(|(id, it)| Some((it.idle_since()?, id)));
                 let longest = idle.min().map(|(_, id)| id.clone());
                 let text = format!("{most} sessions are open (max-sessions)");
@@ -196,7 +196,7 @@ impl Processes {
                     self.server.report(Event::error(format!("client: {text}")));
                     return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
                 };
-                let text = format!("client: {text}; the one that was idle longest ends");
+                let text = format!("client: {text}; ended the one that was idle longest");
                 self.server.report(Event::warning(text));
                 session.end();
             }
@@ -248,7 +248,7 @@ impl Processes {
 }
 
 /// A session whose client does not have its id yet. If the client leaves before that, or the server
-/// refuses the greeting, no session is left behind.
+/// refuses `initialize`, the session ends.
 struct Opening<'a> {
     processes: &'a Processes,
     id: &'a str,

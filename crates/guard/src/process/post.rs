@@ -1,5 +1,5 @@
-//! Requests of a client to a process: answered as JSON where nothing comes before the answers, else as
-//! a stream of events.
+//! Requests of a client to a process. The response is JSON if nothing comes before the answers, and an event
+//! stream otherwise.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,15 +22,15 @@ use crate::message::{Kind, Message, Method, Parts, code};
 
 use crate::runtime::drive::drive;
 
-/// How long a client waits for the head of a response; a later answer comes as a stream of events,
-/// which can be kept alive.
+/// How long a client waits for the head of a response. A later answer comes in an event stream, which can
+/// be kept alive.
 const HEAD: Duration = Duration::from_secs(5);
 
-/// How often a stream shows that it is alive.
+/// The interval of keep-alive comments in an event stream.
 const ALIVE: Duration = Duration::from_secs(15);
 
 impl ProcessSession {
-    /// Sends the message of a client on, and answers with what is said to it.
+    /// Forwards the message of a client and returns the response.
     pub(super) async fn post(
         self: &Arc<Self>,
         headers: &HeaderMap,
@@ -45,17 +45,17 @@ impl ProcessSession {
         let is_batch = matches!(message.parts, Parts::Batch(_));
         let requests = |part: &&crate::message::Envelope| matches!(part.kind, Kind::Request(..));
         let expected = message.parts.as_slice().iter().filter(requests).count();
-        let greets = |part: &crate::message::Envelope| {
+        let initializes = |part: &crate::message::Envelope| {
             matches!(part.kind, Kind::Request(_, Method::Initialize))
         };
-        let is_greeting = message.parts.as_slice().iter().any(greets);
+        let is_initialize = message.parts.as_slice().iter().any(initializes);
         let client = self.open(!takes_events);
         let revision = named_revision(headers);
         drive(self, |it, now| it.on_client(client.stream, message, revision.as_ref(), now));
         if expected == 0 {
-            return no_request(&client).await;
+            return respond_without_request(&client).await;
         }
-        let mut answers = Answers { client, expected, seen: VecDeque::new(), is_greeting };
+        let mut answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
         let wait = answers.fill(true);
         let is_in_time = if takes_events {
             timeout(HEAD, wait).await.is_ok()
@@ -73,10 +73,10 @@ impl ProcessSession {
         }))
     }
 
-    /// Opens the stream on which a client listens for whatever the process says.
+    /// Opens the event stream that a client requests with GET.
     pub(super) fn stream(self: &Arc<Self>) -> Response<Body> {
         let Some(mailbox) = self.listen() else {
-            return plain(StatusCode::CONFLICT, "there is a stream already\n");
+            return plain(StatusCode::CONFLICT, "an event stream is already open\n");
         };
         let listening =
             Listening { mailbox, ready: VecDeque::new(), alive: Instant::now() + ALIVE };
@@ -87,8 +87,8 @@ impl ProcessSession {
     }
 }
 
-/// The response to a message that is no request: what the guard has to say about it, if anything.
-async fn no_request(client: &ClientStream) -> Response<Body> {
+/// The response to a notification or an answer of the client: the errors of the guard, if any.
+async fn respond_without_request(client: &ClientStream) -> Response<Body> {
     client.mailbox.close();
     let mail = client.mailbox.take().await;
     let errors: Vec<_> =
@@ -100,13 +100,13 @@ async fn no_request(client: &ClientStream) -> Response<Body> {
     }
 }
 
-/// What answers the requests of one POST.
+/// The answers to the requests of one POST.
 struct Answers {
     client: ClientStream,
     /// The answers that are still to come.
     expected: usize,
     seen: VecDeque<Mail>,
-    is_greeting: bool,
+    is_initialize: bool,
 }
 
 impl Answers {
@@ -114,8 +114,8 @@ impl Answers {
         self.expected == 0
     }
 
-    /// Takes what came: all answers, or the first other message where the client does not wait for
-    /// `all` of them.
+    /// Receives messages until all answers are here, or some other message. Without `all`, returns after the
+    /// first messages.
     async fn fill(&mut self, all: bool) {
         while !self.is_complete() {
             let mail = self.client.mailbox.take().await;
@@ -123,7 +123,7 @@ impl Answers {
             for mail in mail {
                 if mail.is_answer {
                     self.expected = self.expected.saturating_sub(1);
-                    self.check_greeting(&mail);
+                    self.check_initialize(&mail);
                 }
                 self.seen.push_back(mail);
             }
@@ -136,10 +136,10 @@ impl Answers {
         }
     }
 
-    /// Without a greeting there is no session.
-    fn check_greeting(&self, mail: &Mail) {
+    /// Ends the session if `initialize` failed.
+    fn check_initialize(&self, mail: &Mail) {
         let is_error = || serde_json::from_slice::<Failed>(&mail.bytes).is_ok_and(|it| it.error);
-        if self.is_greeting && is_error() {
+        if self.is_initialize && is_error() {
             self.client.session.end();
         }
     }
@@ -171,7 +171,7 @@ impl<'de> serde::Deserialize<'de> for Failed {
     }
 }
 
-/// A stream on which a client listens.
+/// An event stream that a client opened with GET.
 struct Listening {
     mailbox: Arc<Mailbox>,
     ready: VecDeque<Mail>,
@@ -203,7 +203,7 @@ impl Drop for Listening {
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
-/// A response with a stream of events.
+/// A response with an event stream.
 fn events(
     frames: impl futures_util::Stream<Item = Result<Frame<Bytes>, Error>> + Send + 'static,
 ) -> Response<Body> {

@@ -25,11 +25,11 @@ use crate::server::GuardedServer;
 /// How long a process waits for its only client to read.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Messages up to this size are taken even while the process does not read: cancellations are.
+/// Messages up to this size, such as cancellations, are queued even while the process does not read.
 const SMALL: usize = 4 << 10;
 
-/// The bytes that may wait for a process in any case.
-const MOST: usize = 16 << 20;
+/// The most bytes that are queued for a process.
+const MAX_QUEUED: usize = 16 << 20;
 
 /// How long a process may take to end after it closed its output.
 const ENDING: Duration = Duration::from_secs(1);
@@ -57,16 +57,16 @@ pub(super) struct ProcessSession {
 struct Streams {
     /// Those of requests, by the stream of the conversation.
     requests: HashMap<StreamId, Arc<Mailbox>>,
-    /// The stream on which the client listens for whatever comes.
+    /// The event stream that the client opened with GET.
     listener: Option<Arc<Mailbox>>,
-    /// Messages that came while nobody listened, and their weight.
+    /// Messages that arrived while no stream was open, and their weight.
     backlog: VecDeque<Mail>,
     weight: usize,
     is_missing: bool,
     used: Instant,
 }
 
-/// Where a process stands.
+/// The phase in the life of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Running,
@@ -123,7 +123,8 @@ impl ProcessSession {
         })
     }
 
-    /// Carries the messages of `child` until it is gone, told to end, or idle for longer than `idle`.
+    /// Forwards the messages of `child` until it ends, [`ProcessSession::end`] is called, or it is idle for longer
+    /// than `idle`.
     pub(super) fn start(
         mut child: Child,
         watchdog: Option<Watchdog>,
@@ -141,7 +142,7 @@ impl ProcessSession {
                 let mut reader = LineReader::new(stdout, max);
                 let written = async {
                     let _ = carried.to_process.write_to(&mut stdin).await;
-                    // A process that does not read any more is noticed by its end.
+                    // A process that stopped reading is noticed when it ends.
                     carried.to_process.close();
                     std::future::pending::<()>().await;
                 };
@@ -170,7 +171,7 @@ impl ProcessSession {
         session
     }
 
-    /// Reads the messages of the process until it is gone.
+    /// Reads the messages of the process until it ends.
     async fn read<R: tokio::io::AsyncRead + Unpin>(self: &Arc<Self>, reader: &mut LineReader<R>) {
         while let Ok(Some(line)) = reader.next().await {
             let mut received = match line {
@@ -193,7 +194,7 @@ impl ProcessSession {
                 }
             }
             if !self.is_shared && !self.has_room() {
-                // The process has no other client that would have to wait, too.
+                // The process has no other client that would wait as well.
                 let _ = timeout(PATIENCE, self.wait_for_room()).await;
             }
         }
@@ -211,8 +212,8 @@ impl ProcessSession {
         }
     }
 
-    /// Delivers a message to a client: on `stream`, else on the stream that it listens on, else with
-    /// an open request, else when it listens again.
+    /// Delivers a message to a client: on `stream`, else on its GET stream, else on the stream of any open
+    /// request, else later, when it opens a stream.
     fn deliver(&self, stream: Option<StreamId>, mail: Mail) {
         let mut streams = lock(&self.streams);
         streams.used = Instant::now();
@@ -230,7 +231,7 @@ impl ProcessSession {
                     drop(streams);
                     self.refuse(&missed, "the client does not read");
                     if is_first {
-                        self.warn("does not read; messages that are no answers are left out");
+                        self.warn("does not read; messages other than answers are dropped");
                     }
                     return;
                 }
@@ -259,11 +260,11 @@ impl ProcessSession {
             self.refuse(&mail, "the client has no stream open");
         }
         if is_first {
-            self.warn("has no stream open; the oldest messages of the server are left out");
+            self.warn("has no stream open; the oldest messages of the server are dropped");
         }
     }
 
-    /// Answers a request of the process that reaches no client.
+    /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
         if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
             self.to_process.push(refusal);
@@ -286,8 +287,7 @@ impl ProcessSession {
         ClientStream { session: Arc::clone(self), stream, mailbox }
     }
 
-    /// Opens the stream on which the client listens for whatever comes, with what came already;
-    /// `None` where there is one.
+    /// Opens the GET stream of the client, with the messages that wait for it. Returns `None` if one is open.
     pub(super) fn listen(&self) -> Option<Arc<Mailbox>> {
         let mut streams = lock(&self.streams);
         if streams.listener.as_ref().is_some_and(|listener| !listener.is_closed()) {
@@ -302,15 +302,15 @@ impl ProcessSession {
         Some(mailbox)
     }
 
-    /// Waits until the process takes a message of `bytes`; `false` where it does not read.
+    /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
-        if self.to_process.len() > MOST {
+        if self.to_process.len() > MAX_QUEUED {
             return false;
         }
         bytes <= SMALL || timeout(PATIENCE, self.to_process.wait_for_room()).await.is_ok()
     }
 
-    /// Closes the stream on which the client listens; requests go on.
+    /// Closes the GET stream of the client. Requests go on.
     pub(super) fn close_listener(&self) {
         if let Some(listener) = lock(&self.streams).listener.take() {
             listener.close();
@@ -324,7 +324,7 @@ impl ProcessSession {
         }
     }
 
-    /// Since when nobody has used the process; `None` while a request or stream is open.
+    /// The last use of the process, or `None` while a request or stream is open.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let streams = lock(&self.streams);
         let listens = streams.listener.as_ref().is_some_and(|listener| !listener.is_closed());
@@ -343,7 +343,7 @@ impl ProcessSession {
         self.is_stopped.notify_one();
     }
 
-    /// Ends the process as soon as nobody uses it.
+    /// Ends the process as soon as it is idle.
     pub(super) fn end_when_idle(&self) {
         self.ends_when_idle.store(true, Ordering::Relaxed);
     }
@@ -352,7 +352,7 @@ impl ProcessSession {
         *self.phase.borrow() != Phase::Running
     }
 
-    /// Waits until the process is gone.
+    /// Waits until the process has ended.
     pub(super) async fn until_gone(&self) {
         // Only a sender that is gone fails, and this is one.
         let _ = self.phase.subscribe().wait_for(|phase| *phase == Phase::Gone).await;

@@ -31,7 +31,7 @@ pub struct Proxy {
     server: Arc<GuardedServer>,
     sessions: Sessions,
     pool: Arc<JobPool>,
-    /// Whether the streams on which clients listen for whatever comes are closed.
+    /// Whether the streams that clients opened with GET are closed.
     is_closing: watch::Sender<bool>,
 }
 
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Proxy {
 impl Proxy {
     /// A proxy in front of the server at `url`.
     ///
-    /// Fails where that is no `http` or `https` URL.
+    /// Fails if it is not an `http` or `https` URL.
     pub fn new(
         url: &str,
         client: Client,
@@ -63,8 +63,8 @@ impl Proxy {
 
     /// Answers one request.
     ///
-    /// Whatever could be read as JSON-RPC is checked, at whatever path it is sent to: servers do not
-    /// agree on which paths are the same.
+    /// Checks everything that could be read as JSON-RPC, at any path: servers do not agree on which paths are
+    /// the same.
     pub(crate) async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Response<Body> {
         // `CONNECT` has none.
         if request.uri().path_and_query().is_none() {
@@ -151,12 +151,12 @@ impl Proxy {
         }
     }
 
-    /// Whether it sends its requests with `client`.
+    /// Whether it sends its requests through `client`.
     pub(crate) fn uses(&self, client: &Client) -> bool {
         self.client.is_same(client)
     }
 
-    /// Closes the streams on which clients listen for whatever comes: they have no end of their own.
+    /// Closes the streams that clients opened with GET, which never end by themselves.
     pub(crate) fn close_streams(&self) {
         self.is_closing.send_replace(true);
     }

@@ -31,13 +31,13 @@ struct Forwarded {
 }
 
 impl Proxy {
-    /// Answers one request, and checks whatever could be read as JSON-RPC in it and in its answer.
+    /// Answers one request. Checks everything in it and in its response that could be read as JSON-RPC.
     pub(super) async fn answer_checked(
         self: &Arc<Self>,
         request: Request<Incoming>,
     ) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
-        // Answers have to be read; most clients ask for compressed ones unless told otherwise.
+        // The guard has to read responses, and most clients ask for compressed ones.
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if body.is_end_stream() {
             return self.answer_without_body(parts).await;
@@ -65,7 +65,7 @@ impl Proxy {
         }
     }
 
-    /// Holds the body of a request to the contracts of the server.
+    /// Checks the body of a request against the contracts of the server.
     async fn check(
         self: &Arc<Self>,
         parts: &mut Parts,
@@ -78,7 +78,7 @@ impl Proxy {
         let message = match received.message() {
             Ok(message) => message,
             Err(unreadable) => {
-                // A form, a file: servers have other paths.
+                // Forms and files for other paths of the server.
                 let is_endpoint = parts.uri.path() == self.upstream.path();
                 if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
                     parts.headers = exchange.take_headers();
@@ -113,7 +113,7 @@ impl Proxy {
                 Ok(Forwarded { body, exchange, replies, is_batch, is_rpc })
             }
             None => {
-                // A message that is no request has nobody who waits for its answer.
+                // Nobody waits for an answer to a notification.
                 let status = if replies.is_empty() { StatusCode::ACCEPTED } else { StatusCode::OK };
                 let body = if replies.is_empty() { Bytes::new() } else { join(&replies, is_batch) };
                 Err(Box::new(json(status, body)))
@@ -121,7 +121,7 @@ impl Proxy {
         }
     }
 
-    /// Answers a request without a body: a client that listens, or the end of a session.
+    /// Answers a request without a body: GET for an event stream, or DELETE for the end of a session.
     async fn answer_without_body(self: &Arc<Self>, parts: Parts) -> Response<Body> {
         let session = self.sessions.get(self, &parts.headers);
         let resumed = parts.headers.get("last-event-id");

@@ -18,7 +18,7 @@ use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
 
 impl Proxy {
-    /// Checks the messages in a response: one JSON body, or a stream of events, each as it comes.
+    /// Checks the messages in a response: a JSON body, or an event stream, event by event.
     pub(super) async fn check_response(
         self: &Arc<Self>,
         mut answered: Answered,
@@ -40,14 +40,14 @@ impl Proxy {
         }
     }
 
-    /// The response where that of the server cannot be read: an error for each request.
+    /// The response if that of the server cannot be read: an error for each request.
     fn unreadable(&self, answered: &Answered, reason: &str) -> Response<Body> {
         let text = format!("could not read the answer of the server: {reason}");
         self.server.report(Event::error(format!("server: {text}")));
         answered.fail(StatusCode::OK, &text)
     }
 
-    /// A response that is neither JSON nor events: an answer to a checked request must be readable.
+    /// Checks a response that is neither JSON nor an event stream. It must not answer a checked request.
     fn check_other(
         &self,
         answered: &Answered,
@@ -58,9 +58,9 @@ impl Proxy {
         let is_success = response.status().is_success();
         let is_expected = drive(&answered.exchange.session, |it, _| it.expects_checked(stream));
         if has_body && is_success && is_expected {
-            return self.unreadable(answered, "it is neither JSON nor a stream of events");
+            return self.unreadable(answered, "it is neither JSON nor an event stream");
         }
-        // Where the rest of a batch needs no answer, there is none to put ours beside.
+        // The server had nothing to answer in the rest of the batch.
         if !answered.replies.is_empty() && is_success {
             return json(StatusCode::OK, join(&answered.replies, answered.is_batch));
         }

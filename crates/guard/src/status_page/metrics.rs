@@ -49,12 +49,12 @@ pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
         }
     }
     let mut registry = Registry::with_prefix("toolpact");
-    registry.register("tools", "Tools by what became of them", tools);
+    registry.register("tools", "Tools by verdict", tools);
     registry.register("calls", "Calls of tools", calls);
-    registry.register("validations", "Validations by what they came to", validations);
-    registry.register("fuel_steps", "Steps that validations took", fuel);
+    registry.register("validations", "Validations by outcome", validations);
+    registry.register("fuel_steps", "Steps of validations", fuel);
     registry.register_with_unit("validation", "Time of validations", Unit::Seconds, seconds);
-    registry.register("notices", "Lines said about connections", notices);
+    registry.register("notices", "Notices about connections", notices);
     let mut text = String::new();
     // Writing to a string does not fail.
     let _ = encode(&mut text, &registry);

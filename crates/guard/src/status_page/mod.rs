@@ -28,13 +28,13 @@ struct Shown {
 }
 
 impl StatusPage {
-    /// Shows `servers` to clients that call the page by one of `hosts`.
+    /// Shows `servers`, for requests to one of `hosts`.
     #[must_use]
     pub fn new(servers: Vec<Arc<GuardedServer>>, hosts: Hosts) -> Self {
         Self(ArcSwap::from_pointee(Shown { servers, hosts }))
     }
 
-    /// Shows other servers, for other hosts.
+    /// Replaces the servers and hosts.
     pub(crate) fn set(&self, servers: Vec<Arc<GuardedServer>>, hosts: Hosts) {
         self.0.store(Arc::new(Shown { servers, hosts }));
     }

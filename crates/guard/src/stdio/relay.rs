@@ -75,7 +75,7 @@ impl Transport for Relay {
 }
 
 impl Relay {
-    /// Takes a line of the client.
+    /// Handles a line of the client.
     async fn client_line(self: &Arc<Self>, line: Line) {
         let mut received = match line {
             Line::TooLong(unreadable) => {
@@ -101,7 +101,7 @@ impl Relay {
         }
     }
 
-    /// Takes a line of the server.
+    /// Handles a line of the server.
     async fn server_line(self: &Arc<Self>, line: Line) {
         let mut received = match line {
             Line::TooLong(unreadable) => {
@@ -231,7 +231,7 @@ async fn relay_until(
     let to_server = async {
         let _ = relay.to_server.write_to(&mut server_out).await;
         drop(server_out);
-        // A server that does not read any more is noticed by its end.
+        // A server that stopped reading is noticed when it ends.
         relay.to_server.close();
         pending::<End>().await
     };
@@ -264,11 +264,10 @@ async fn relay_until(
     end
 }
 
-/// Relays between `client` and `child` until one of them is gone or this process is told to end, and
-/// gives the exit code of the child: its own, or 128 and the number of the signal that ended it.
+/// Relays between `client` and `child` until one of them ends or a signal arrives. Returns the exit code of
+/// the child, or 128 plus the number of the signal that ended it.
 ///
-/// When it returns, nothing of the process group of the child is left. A second signal ends the
-/// child at once.
+/// Ends the whole process group of the child. A second signal kills the child at once.
 pub async fn serve(
     mut child: Child,
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
@@ -299,7 +298,8 @@ pub async fn serve(
             exit_code(status)
         }
         Err(error) => {
-            guarded.report(Event::error(format!("server: could not wait for its end: {error}")));
+            guarded
+                .report(Event::error(format!("server: could not read its exit status: {error}")));
             1
         }
     })
