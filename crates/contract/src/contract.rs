@@ -151,6 +151,28 @@ impl Contract {
         self.inner.output.as_ref()
     }
 
+    /// Whether `value`, the structured content of an error, suits clients of every revision: it is an object, and valid if
+    /// the tool declares an output schema. Other structured content of an error has to become text for clients of a
+    /// legacy revision, which may check it against the schema.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_contract::Contract;
+    ///
+    /// let contract = Contract::received(json!({
+    ///     "name": "build",
+    ///     "inputSchema": { "type": "object" },
+    ///     "outputSchema": { "type": "object", "required": ["errors"] }
+    /// }))?;
+    /// assert!(contract.allows_in_error(&json!({ "errors": ["no such file"] })));
+    /// assert!(!contract.allows_in_error(&json!({ "code": 1 })));
+    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// ```
+    #[must_use]
+    pub fn allows_in_error(&self, value: &Value) -> bool {
+        value.is_object() && self.output().is_none_or(|output| output.schema().is_valid(value))
+    }
+
     /// The whole tool in its natural shape, with the members that this crate does not know.
     #[must_use]
     pub fn tool(&self) -> &Map<String, Value> {

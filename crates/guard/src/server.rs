@@ -95,7 +95,9 @@ impl GuardedServer {
     /// Reports the findings about a call, without its values unless the settings ask for them.
     pub(crate) fn report_call(&self, mut findings: Vec<Finding>, settings: &Settings) {
         if !settings.log_values {
-            findings.iter_mut().for_each(|finding| finding.found = None);
+            for finding in &mut findings {
+                finding.found = None;
+            }
         }
         match findings.len() {
             0 => {}

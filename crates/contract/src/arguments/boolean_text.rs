@@ -12,16 +12,27 @@ declare! {
     /// Where the schema takes a boolean and no string, `"true"` becomes `true` and `"false"` becomes
     /// `false`. Other words, such as `"yes"`, stay as they are.
     ///
+    /// ## Why is this bad
+    ///
+    /// Models write booleans as strings now and then. Some servers take them, others refuse the call, and a
+    /// server that does not check takes `"false"` for true.
+    ///
     /// ## Example
     ///
     /// ```json
-    /// { "recursive": "true" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "recursive": { "type": "boolean" } } },
+    ///   "arguments": { "recursive": "true" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "recursive": true }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "recursive": { "type": "boolean" } } },
+    ///   "arguments": { "recursive": true }
+    /// }
     /// ```
     ARGUMENTS_BOOLEAN_TEXT = "arguments-boolean-text", Info
 }

@@ -11,18 +11,26 @@ declare! {
     /// Where the schema lists the strings it takes and exactly one of them is the given one but for
     /// upper and lower case and white space around it, the listed one takes its place.
     ///
+    /// ## Why is this bad
+    ///
+    /// Models spell such values as they would in a sentence, and servers refuse the call.
+    ///
     /// ## Example
     ///
-    /// With `"enum": ["celsius", "fahrenheit"]`:
-    ///
     /// ```json
-    /// { "unit": "Celsius" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "unit": { "enum": ["celsius", "fahrenheit"] } } },
+    ///   "arguments": { "unit": "Celsius" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "unit": "celsius" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "unit": { "enum": ["celsius", "fahrenheit"] } } },
+    ///   "arguments": { "unit": "celsius" }
+    /// }
     /// ```
     ARGUMENTS_ENUM_SPELLING = "arguments-enum-spelling", Info
 }

@@ -16,16 +16,27 @@ declare! {
     /// The text has at most 1 MiB, no object in it has a key twice, and it nests at most 127 levels.
     /// A string that the schema takes as a string is never changed.
     ///
+    /// ## Why is this bad
+    ///
+    /// Some hosts write arrays and objects as text when they pass a call on. Servers that read them as their
+    /// schema says refuse the call, and the model tries the same again.
+    ///
     /// ## Example
     ///
     /// ```json
-    /// { "ids": "[1, 2]" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "ids": { "type": "array" } } },
+    ///   "arguments": { "ids": "[1, 2]" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "ids": [1, 2] }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "ids": { "type": "array" } } },
+    ///   "arguments": { "ids": [1, 2] }
+    /// }
     /// ```
     ARGUMENTS_JSON_TEXT = "arguments-json-text", Info
 }

@@ -14,16 +14,26 @@ declare! {
     ///
     /// This repair is off unless asked for: `--also-repair arguments-misspelt-property`.
     ///
+    /// ## Why is this bad
+    ///
+    /// A server ignores the property that it does not know, or refuses the call.
+    ///
     /// ## Example
     ///
     /// ```json
-    /// { "pathx": "/tmp" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] },
+    ///   "arguments": { "pathx": "/tmp" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "path": "/tmp" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] },
+    ///   "arguments": { "path": "/tmp" }
+    /// }
     /// ```
     ARGUMENTS_MISSPELT_PROPERTY = "arguments-misspelt-property", Info
 }

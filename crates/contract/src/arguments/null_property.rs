@@ -8,19 +8,29 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Models and hosts write `null` for "not given". Where the schema declares the property, does not
-    /// require it and does not allow `null`, the property is taken out of the arguments.
+    /// Where the schema declares the property, does not require it and does not allow `null`, the property
+    /// is taken out of the arguments.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Models and hosts write `null` for what is not given. Servers that check their arguments refuse it.
     ///
     /// ## Example
     ///
     /// ```json
-    /// { "city": "Bern", "hours": null }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "hours": { "type": "integer" } } },
+    ///   "arguments": { "hours": null }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "city": "Bern" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "hours": { "type": "integer" } } },
+    ///   "arguments": {}
+    /// }
     /// ```
     ARGUMENTS_NULL_PROPERTY = "arguments-null-property", Info
 }

@@ -13,16 +13,26 @@ declare! {
     /// number as JSON writes it: `"10 apples"`, `"010"`, `"0x0a"` and `"1,000"` stay as they are, and
     /// so does an integer of more than 64 bits.
     ///
+    /// ## Why is this bad
+    ///
+    /// Models write numbers as strings now and then. Some servers take them, others refuse the call.
+    ///
     /// ## Example
     ///
     /// ```json
-    /// { "limit": "10" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "limit": { "type": "integer" } } },
+    ///   "arguments": { "limit": "10" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "limit": 10 }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "limit": { "type": "integer" } } },
+    ///   "arguments": { "limit": 10 }
+    /// }
     /// ```
     ARGUMENTS_NUMBER_TEXT = "arguments-number-text", Info
 }

@@ -14,16 +14,27 @@ declare! {
     /// valid, the value is put into an array. `null` is not, nor an element of another array, nor a string
     /// that starts with `[` or `{`: it is JSON text (`arguments-json-text`), or was meant to be.
     ///
+    /// ## Why is this bad
+    ///
+    /// Models leave out the brackets around a single value. Servers refuse the call, or take the string for
+    /// an array of its letters.
+    ///
     /// ## Example
     ///
     /// ```json
-    /// { "tags": "news" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "tags": { "type": "array", "items": { "type": "string" } } } },
+    ///   "arguments": { "tags": "news" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "tags": ["news"] }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "tags": { "type": "array", "items": { "type": "string" } } } },
+    ///   "arguments": { "tags": ["news"] }
+    /// }
     /// ```
     ARGUMENTS_SINGLE_VALUE = "arguments-single-value", Info
 }

@@ -14,16 +14,26 @@ declare! {
     /// This repair is off unless asked for: `--also-repair arguments-undeclared-property`. It changes
     /// what the call says: the model may have meant something by the property.
     ///
+    /// ## Why is this bad
+    ///
+    /// A server with such a schema refuses the call over something that it does not need.
+    ///
     /// ## Example
     ///
     /// ```json
-    /// { "path": "/tmp", "reason": "to list it" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } }, "additionalProperties": false },
+    ///   "arguments": { "path": "/tmp", "reason": "to list it" }
+    /// }
     /// ```
     ///
-    /// ## Becomes
+    /// ## Use instead
     ///
     /// ```json
-    /// { "path": "/tmp" }
+    /// {
+    ///   "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } }, "additionalProperties": false },
+    ///   "arguments": { "path": "/tmp" }
+    /// }
     /// ```
     ARGUMENTS_UNDECLARED_PROPERTY = "arguments-undeclared-property", Info
 }

@@ -31,11 +31,12 @@ fn single(name: &str, value: Value) -> Map<String, Value> {
 /// [`project_tool`](super::project_tool) returned for its tool.
 ///
 /// In every revision, structured content that is not an object gets a text block with its JSON, unless there is a text
-/// block already. So does an object if there is no content at all. Existing content stays as it is.
+/// block already. So does an object if `content` is missing. Existing content stays as it is.
 ///
 /// Toward a natural revision, nothing else changes. Toward a legacy one, structured content goes into the envelope if
 /// the schema of the tool did, or if it is not an object and the tool declares no schema. The structured content of an
-/// error becomes text, because a legacy client would check it against the output schema. A changed result carries a
+/// error becomes text, because a legacy client may check it against the output schema; content that
+/// [`Contract::allows_in_error`](crate::Contract::allows_in_error) need not be projected. A changed result carries a
 /// [marker](super::MARKER), and projecting it again changes nothing.
 ///
 /// Pass `Cow::Owned` if the result is no longer needed: then nothing is copied. Returns `Cow::Borrowed` if nothing had
@@ -72,8 +73,7 @@ fn mirror(result: Cow<'_, Value>) -> Result<Cow<'_, Value>, ProjectError> {
     let Some(value) = Structured::from_members(members).value() else { return Ok(result) };
     let needed = match members.get(CONTENT) {
         None => true,
-        Some(Value::Array(blocks)) if value.is_object() => blocks.is_empty(),
-        Some(Value::Array(blocks)) => !blocks.iter().any(is_text),
+        Some(Value::Array(blocks)) => !value.is_object() && !blocks.iter().any(is_text),
         Some(_) => false,
     };
     if !needed || mark(members).is_some() {

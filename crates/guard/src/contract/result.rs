@@ -3,7 +3,9 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use toolpact_contract::{Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, rule};
+use toolpact_contract::{
+    Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, Structured, rule,
+};
 use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
@@ -143,15 +145,25 @@ impl ResultCheck<'_> {
             Some(Tool::Offered { form, .. }) => *form,
             _ => Form::Undeclared,
         };
-        let replacement = shape(text, result, form, self.revision).unwrap_or_else(|error| {
-            if let Some(rule) = rule("result-shape") {
-                let tool = self.contract().map_or("", Contract::name);
-                let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(tool);
-                self.server.report(Event::Finding(finding));
-            }
-            None
-        });
+        let replacement = shape(text, result, form, self.revision, self.keeps_error(result))
+            .unwrap_or_else(|error| {
+                if let Some(rule) = rule("result-shape") {
+                    let tool = self.contract().map_or("", Contract::name);
+                    let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(tool);
+                    self.server.report(Event::Finding(finding));
+                }
+                None
+            });
         CheckedResult { replacement, tasks: Vec::new() }
+    }
+
+    /// Whether `result` is an error whose structured content suits every client.
+    fn keeps_error(self, result: &Value) -> bool {
+        result.get("isError") == Some(&Value::Bool(true))
+            && result.get(Structured::KEY).is_some_and(|value| match self.contract() {
+                Some(contract) => contract.allows_in_error(value),
+                None => value.is_object(),
+            })
     }
 
     fn record(self, tool: &str, outcome: Outcome, fuel: u64, start: Instant) {

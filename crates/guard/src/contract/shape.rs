@@ -10,12 +10,13 @@ use toolpact_contract::{
 use crate::json::edit::{entries, minify, patch_value};
 
 /// The text of `result`, which is the value of `text` or the outline of it, as the client reads it;
-/// nothing where that is how it came.
+/// nothing where that is how it came. With `keeps_error`, the structured content of an error stays.
 pub(crate) fn shape(
     text: &str,
     result: &Value,
     form: Form,
     revision: &Revision,
+    keeps_error: bool,
 ) -> Result<Option<String>, ProjectError> {
     if !result.is_object() {
         return Ok(None);
@@ -27,6 +28,8 @@ pub(crate) fn shape(
     } else {
         without_marker(result)
     };
+    // What suits every revision needs no other shape than the natural one.
+    let revision = if keeps_error { &Revision::V2026_07_28 } else { revision };
     let Cow::Owned(mut shaped) = project_result(lifted, form, revision)? else { return Ok(None) };
     keep_numbers(text, result, &mut shaped);
     Ok(Some(patch_value(text, result, &shaped)))

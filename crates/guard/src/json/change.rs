@@ -81,7 +81,7 @@ fn one_line(text: &str) -> String {
     for character in minify(text).chars() {
         match character {
             '\u{85}' | '\u{2028}' | '\u{2029}' => {
-                line.push_str(&format!("\\u{:04x}", u32::from(character)));
+                line.extend(character.escape_unicode().filter(|it| !matches!(it, '{' | '}')));
             }
             character => line.push(character),
         }

@@ -234,7 +234,14 @@ fn is_marked(result: &CallToolResult) -> bool {
 /// Converts `result` to the form for the revision of its request.
 fn convert(result: &mut CallToolResult, call: &CheckedCall) {
     let form = call.tool.usable().map_or(Form::Undeclared, |usable| usable.form);
-    if let Err(error) = send(result, form, &call.revision) {
+    let keeps_error = result.is_error == Some(true)
+        && result.structured_content.as_ref().is_some_and(|value| match call.tool.usable() {
+            Some(usable) => usable.contract.allows_in_error(value),
+            None => value.is_object(),
+        });
+    // What suits every revision needs no other shape than the natural one.
+    let revision = if keeps_error { &Revision::V2026_07_28 } else { &call.revision };
+    if let Err(error) = send(result, form, revision) {
         tracing::error!(target: "toolpact", "result withheld: {error}");
         *result = tool_error(format!("the result was withheld: {error}"));
     }

@@ -2,7 +2,10 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{Contract, Finding, JudgeOptions, Mode, Rule, judge_tools, rules};
+use toolpact_contract::{
+    ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, Rule, Severity, judge_tools,
+    rules,
+};
 
 pub(crate) fn trials() -> Vec<Trial> {
     rules()
@@ -56,7 +59,15 @@ fn judge(rule: &Rule, example: &Value) -> Result<Vec<Finding>, Failed> {
     let contract = Contract::received(tool).map_err(|error| error.to_string())?;
     Ok(match result {
         Some(result) => contract.judge_result(result, Mode::Enforce).findings,
-        None => contract.judge_arguments(arguments, Mode::Enforce).findings,
+        None => {
+            let also = |repairs: Repairs, id| repairs.also(id).unwrap_or(repairs);
+            // An optional repair is judged alone with the default ones.
+            let repairs = Repairs::optional().filter(|id| *id == rule.id);
+            let repairs = repairs.fold(Repairs::default(), also);
+            let is_repair = rule.severity == Severity::Info;
+            let mode = if is_repair { Mode::Repair } else { Mode::Enforce };
+            contract.judge_arguments(arguments, ArgumentTerms::from(mode).repairs(repairs)).findings
+        }
     })
 }
 
