@@ -1,5 +1,7 @@
 //! Changing the text of arguments where a repair changed their value; all other bytes stay.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolpact_contract::{ArgumentChange, Change};
@@ -81,7 +83,8 @@ fn one_line(text: &str) -> String {
     for character in minify(text).chars() {
         match character {
             '\u{85}' | '\u{2028}' | '\u{2029}' => {
-                line.extend(character.escape_unicode().filter(|it| !matches!(it, '{' | '}')));
+                // Writing to a string does not fail.
+                let _ = write!(line, "\\u{:04x}", u32::from(character));
             }
             character => line.push(character),
         }

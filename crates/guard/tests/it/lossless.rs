@@ -57,7 +57,7 @@ pub(crate) const FROM_SERVER: &[&str] = &[
 ];
 
 /// A list and results that keep their contract, and are written in unusual ways.
-pub(crate) const TOOLS: &str = r#"[ {"name":"echo" ,"x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","annotations":{ }}]"#;
+pub(crate) const TOOLS: &str = r#"[ {"name":"echo" ,"description":"Ech\u006f.","x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","description":"Plain.","annotations":{ }}]"#;
 pub(crate) const CALLS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools\/call","params":{"name":"echo","arguments":{"n":1.0e2},"x":1}}"#,
     r#"{"id":ID,"params":{"arguments":null,"name":"pl\u0061in","_meta":{"progressToken":5}},"jsonrpc":"2.0","method":"tools/call"}"#,

@@ -6,7 +6,7 @@ use toolpact_guard::Settings;
 
 use crate::pair::Pair;
 
-const TOOL: &str = r#"[{"name":"t","inputSchema":{"type":"object","properties":{"n":{"maximum":1}}},"outputSchema":{}}]"#;
+const TOOL: &str = r#"[{"name":"t","description":"A tool.","inputSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1}}},"outputSchema":{}}]"#;
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}"#;
 
 /// What the client gets for a result that is `members`.

@@ -4,7 +4,7 @@ use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Action, Contract, JudgeOptions, Mode, Policy, judge_tools};
+use toolpact_contract::{Action, Contract, JudgeOptions, Mode, Outcome, Policy, judge_tools};
 
 use super::corpus::accounts_for_all;
 
@@ -156,9 +156,10 @@ fn any_result() -> Result<(), Failed> {
         for judged in
             [contract.judge_result(&result, mode), contract.judge_arguments(Some(&result), mode)]
         {
-            let refused = judged.refusal.is_some();
-            let is_wrong = !judged.findings.is_empty() && judged.repaired.is_none();
-            prop_assert_eq!(refused, mode.refuses() && is_wrong);
+            let is_wrong = matches!(judged.outcome, Outcome::Invalid | Outcome::Unfinished);
+            prop_assert_eq!(judged.refusal.is_some(), mode.refuses() && is_wrong);
+            let is_right = matches!(judged.outcome, Outcome::NotJudged | Outcome::Valid);
+            prop_assert_eq!(judged.findings.is_empty(), is_right);
         }
         if result["isError"] == true && result["content"].is_array() {
             prop_assert!(contract.judge_result(&result, mode).findings.is_empty());

@@ -13,16 +13,24 @@ pub(crate) fn trials() -> Vec<Trial> {
         .collect()
 }
 
-/// A page has the four sections; its example breaks the rule, and what to use instead, where that is
-/// JSON, does not.
+/// A page has four sections. Its example breaks the rule, and the JSON to use instead does not.
+///
+/// The page of a repair of arguments has three: its examples have no schema, so only their form is checked here.
 fn page(rule: &'static Rule) -> Result<(), Failed> {
     let page = rule.page();
     let sections: Vec<_> = page.lines().filter(|line| line.starts_with("## ")).collect();
-    if sections != ["## What it does", "## Why is this bad", "## Example", "## Use instead"] {
-        return Err(format!("sections {sections:?}").into());
-    }
     if rule.summary().is_empty() || !rule.summary().ends_with('.') {
         return Err("no summary".into());
+    }
+    if sections == ["## What it does", "## Example", "## Becomes"] {
+        let (_, rest) = page.split_once("## Example\n").expect("a section of that name");
+        let (example, becomes) = rest.split_once("## Becomes\n").expect("a section of that name");
+        let (example, becomes) = (json(example)?, json(becomes)?);
+        let is_change = example.is_some() && becomes.is_some() && example != becomes;
+        return if is_change { Ok(()) } else { Err("the example does not change".into()) };
+    }
+    if sections != ["## What it does", "## Why is this bad", "## Example", "## Use instead"] {
+        return Err(format!("sections {sections:?}").into());
     }
     let (_, rest) = page.split_once("## Example\n").expect("a section of that name");
     let (example, instead) = rest.split_once("## Use instead\n").expect("a section of that name");
