@@ -134,7 +134,7 @@ mod tests {
             (r#"{"n":null, "x":1e2}"#, r#"{"x":1e2}"#),
             (r#"{"x":1e2 , "n":null}"#, r#"{"x":1e2}"#),
             (r#"{"x":1, "n":null, "m":2}"#, r#"{"x":1, "m":2}"#),
-            (r#"{ "n":null, "m":null }"#, r#"{  }"#),
+            (r#"{ "n":null, "m":null }"#, "{  }"),
             (r#"{"n":null,"m":null,"x":[null]}"#, r#"{"x":[null]}"#),
             (r#"{ "pathx" : "\/tmp" }"#, r#"{ "path" : "\/tmp" }"#),
             (r#"{"why":1,"x":{"y": 2},"because":[]}"#, r#"{"x":{"y": 2}}"#),
