@@ -7,6 +7,7 @@ use toolpact_schema::{Measured, Verdict};
 
 use super::{
     call::{JudgedCall, Outcome, Wrong, is_out_of},
+    model_text::explain,
     options::Mode,
 };
 use crate::{
@@ -54,7 +55,7 @@ impl Contract {
     /// let judged = contract.judge_arguments(Some(&json!({ "hours": 30 })), Mode::Enforce);
     /// assert_eq!(
     ///     judged.refusal.unwrap()["content"][0]["text"],
-    ///     "invalid arguments for tool `forecast`:\n#/hours: expected a number ≤ 24, found 30"
+    ///     "invalid arguments for tool `forecast`:\nhours: expected a number ≤ 24, found 30"
     /// );
     /// # Ok::<(), toolpact_contract::ContractError>(())
     /// ```
@@ -73,7 +74,7 @@ impl Contract {
         let measured = schema.measure(arguments);
         self.repair_arguments(arguments, &measured, terms, fuel)
             .unwrap_or_default()
-            .unwrap_or_else(|| self.conclude_arguments(measured, terms.mode))
+            .unwrap_or_else(|| self.conclude_arguments(arguments, measured, terms.mode))
     }
 
     /// The same as [`Contract::judge_arguments`], but returns `None` if validation needs more than `fuel`. See
@@ -95,7 +96,7 @@ impl Contract {
             return None;
         }
         let repaired = self.repair_arguments(arguments, &measured, terms, fuel).ok()?;
-        Some(repaired.unwrap_or_else(|| self.conclude_arguments(measured, terms.mode)))
+        Some(repaired.unwrap_or_else(|| self.conclude_arguments(arguments, measured, terms.mode)))
     }
 
     /// Repairs invalid arguments if `terms` ask for it. Returns `None` if they are not to be repaired or cannot be,
@@ -125,6 +126,7 @@ impl Contract {
 
     fn conclude_arguments(
         &self,
+        arguments: &Value,
         Measured { verdict, fuel, .. }: Measured,
         mode: Mode,
     ) -> JudgedCall {
@@ -137,7 +139,12 @@ impl Contract {
                     .into_iter()
                     .map(|it| ARGUMENTS_INVALID.finding(&it.message).violation(it))
                     .collect(),
-                text: format!("invalid arguments for tool `{name}`:\n{violations}"),
+                text: if mode.refuses() {
+                    let lines = explain(self.input().schema(), arguments, &violations);
+                    format!("invalid arguments for tool `{name}`:\n{lines}")
+                } else {
+                    String::new()
+                },
             },
             Verdict::Unfinished(limit) => Wrong {
                 outcome: Outcome::Unfinished,

@@ -2,7 +2,9 @@
 
 mod arguments;
 mod call;
+mod example;
 mod list;
+mod model_text;
 mod options;
 mod result;
 mod selection;

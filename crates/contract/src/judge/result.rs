@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 use toolpact_schema::{Measured, Pointer, Verdict, Violations};
 
+use super::model_text::place;
 use super::{
     call::{JudgedCall, Outcome, Wrong, is_out_of},
     options::Mode,
@@ -126,7 +127,7 @@ fn check(
                 .into_iter()
                 .map(|it| RESULT_INVALID.finding(&it.message).violation(it))
                 .collect(),
-            text: list_without_data(&violations),
+            text: list_without_data(content, &violations),
         }),
         Verdict::Unfinished(limit) => Err(Wrong {
             outcome: Outcome::Unfinished,
@@ -137,13 +138,17 @@ fn check(
 }
 
 /// Lists the violations without the values that were found.
-fn list_without_data(violations: &Violations) -> String {
+fn list_without_data(content: &Value, violations: &Violations) -> String {
     let mut text = "its structured content breaks the output schema".to_owned();
     for violation in violations {
+        let place = match place(content, &violation.instance) {
+            root if root.is_empty() => root,
+            place => format!("{place}: "),
+        };
         // Writing to a `String` does not fail.
         _ = match violation.expected.as_str() {
-            "" => write!(text, "\n{}: breaks `{}`", violation.instance, violation.keyword),
-            expected => write!(text, "\n{}: expected {expected}", violation.instance),
+            "" => write!(text, "\n{place}breaks `{}`", violation.keyword),
+            expected => write!(text, "\n{place}expected {expected}"),
         };
     }
     if violations.omitted() {

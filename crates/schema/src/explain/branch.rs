@@ -25,6 +25,10 @@ impl Explainer<'_> {
             let words = Words::new(expected, echo_typed(self.found(error)));
             return self.push(error, words);
         }
+        if let Some((at, expected)) = discriminator(branches) {
+            let words = Words::new(expected, echo(self.found(at)));
+            return self.push(at, words);
+        }
         let Some(nearest) = branches.iter().min_by_key(|errors| distance(error, errors)) else {
             return self.push(error, Words::new("a value that matches", echo(self.found(error))));
         };
@@ -78,6 +82,36 @@ fn either_value(
         }
     }
     (!options.is_empty()).then(|| alternatives(&options, options.len()))
+}
+
+/// The constant by which the branches tell themselves apart, where none of them has the given one: the error
+/// about it, and what the branches ask for.
+fn discriminator<'e>(
+    branches: &'e [Vec<ValidationError<'static>>],
+) -> Option<(&'e ValidationError<'static>, String)> {
+    let is_constant = |inner: &&ValidationError<'_>| {
+        matches!(inner.kind(), Kind::Constant { .. } | Kind::Enum { .. })
+    };
+    let (first, others) = branches.split_first()?;
+    if others.is_empty() || branches.len() > MOST {
+        return None;
+    }
+    let error = first.iter().find(is_constant)?;
+    let mut options: Vec<String> = Vec::new();
+    for branch in branches {
+        let same = |inner: &&ValidationError<'_>| {
+            is_constant(inner) && inner.instance_path() == error.instance_path()
+        };
+        let asked: Vec<String> = match branch.iter().find(same)?.kind() {
+            Kind::Constant { expected_value } => vec![echo(expected_value)],
+            Kind::Enum { options } => options.as_array()?.iter().take(MOST).map(echo).collect(),
+            _ => return None,
+        };
+        burn(asked.len() as u64 * ECHO);
+        options.extend(asked);
+    }
+    options.dedup();
+    Some((error, alternatives(&options, options.len())))
 }
 
 /// How far a branch is from matching: a wrong type of the whole is furthest, then a wrong

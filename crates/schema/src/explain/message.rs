@@ -13,6 +13,7 @@ use crate::engine::burn;
 use super::{
     Explainer,
     hint::properties,
+    takes::describe,
     value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten},
 };
 
@@ -55,7 +56,7 @@ impl Words {
     }
 }
 
-impl Explainer<'_> {
+impl<'a> Explainer<'a> {
     /// The words for an error that has no branches.
     pub(super) fn words(&mut self, error: &ValidationError<'_>) -> Words {
         let found = self.found(error);
@@ -90,11 +91,6 @@ impl Explainer<'_> {
             Kind::Constant { expected_value } => Words::new(echo(expected_value), echo(found)),
             Kind::Enum { options } => self.enumeration(options, found),
             Kind::Required { property } => self.required(error, property, found),
-            Kind::AdditionalProperties { unexpected }
-            | Kind::UnevaluatedProperties { unexpected } => {
-                let first = unexpected.iter().take(NAMED).map(String::as_str).collect();
-                self.extra(error, first, unexpected.len())
-            }
             Kind::UnevaluatedItems { unexpected } => {
                 let noun = if unexpected.len() == 1 { "item" } else { "items" };
                 let items: Vec<_> =
@@ -107,19 +103,6 @@ impl Explainer<'_> {
             }
             Kind::Contains => self.contains(error, found),
             Kind::Not { .. } => Words::new("a value that does not match `not`", echo(found)),
-            Kind::FalseSchema
-                if error.schema_path().as_str().ends_with("/additionalProperties") =>
-            {
-                let known = properties(self.subschema(error));
-                let members = found.as_object().map_or(0, serde_json::Map::len);
-                burn(members as u64 * LOOKUP);
-                let extra = found.as_object().into_iter().flat_map(|members| members.keys());
-                let extra = extra
-                    .map(String::as_str)
-                    .filter(|name| known.is_none_or(|known| !known.contains_key(*name)));
-                let count = extra.clone().count();
-                self.extra(error, extra.take(NAMED).collect(), count)
-            }
             Kind::FalseSchema => {
                 Words::new("nothing here", echo(found)).phrase("no value is allowed here")
             }
@@ -170,36 +153,52 @@ impl Explainer<'_> {
         let misspelt = self.speller.nearest(name, others.map(String::as_str), |other| {
             known.is_none_or(|known| !known.contains_key(other))
         });
-        let hint = misspelt.map(|other| format!("`{other}` looks like it"));
-        let name = shorten(name);
-        Words::new(format!("property `{name}`"), echo(found))
-            .phrase(format!("missing required property `{name}`"))
-            .hint(hint)
+        let short = shorten(name);
+        let words = Words::new(format!("property `{short}`"), echo(found));
+        if let Some(misspelt) = misspelt {
+            let phrase = format!("unknown property `{}`", shorten(misspelt));
+            return words.phrase(phrase).hint(Some(format!("did you mean `{short}`?")));
+        }
+        let takes = known
+            .and_then(|known| known.get(name))
+            .and_then(|property| describe(self.schema, property));
+        let takes = takes.map_or(String::new(), |takes| format!(" ({takes})"));
+        words.phrase(format!("missing required property `{short}`{takes}"))
     }
 
-    /// The words for properties that are not allowed: `first` are the first of `count`.
-    fn extra(&mut self, error: &ValidationError<'_>, first: Vec<&str>, count: usize) -> Words {
-        let mut names: Vec<_> = first.iter().map(|name| format!("`{}`", shorten(name))).collect();
-        if count > names.len() {
-            names.push(format!("{} more", count - names.len()));
-        }
-        let noun = if count == 1 { "property" } else { "properties" };
+    /// The properties at the place of `error` that its subschema does not declare.
+    pub(super) fn undeclared(&self, error: &ValidationError<'_>) -> Vec<&'a str> {
+        let known = properties(self.subschema(error));
+        let members = self.found(error).as_object();
+        burn(members.map_or(0, serde_json::Map::len) as u64 * LOOKUP);
+        let names = members.into_iter().flat_map(|members| members.keys());
+        names
+            .map(String::as_str)
+            .filter(|name| known.is_none_or(|known| !known.contains_key(*name)))
+            .collect()
+    }
+
+    /// Explains properties that are not allowed, one by one.
+    pub(super) fn add_unknown(&mut self, error: &ValidationError<'_>, names: Vec<&str>) {
+        let count = names.len();
         let present = self.found(error).as_object();
         let known = properties(self.subschema(error));
-        let hints: Vec<_> = first
-            .into_iter()
-            .filter_map(|name| {
-                let known = known.into_iter().flat_map(|known| known.keys());
-                self.speller.nearest(name, known.map(String::as_str), |known| {
-                    present.is_none_or(|members| !members.contains_key(known))
-                })
-            })
-            .map(|known| format!("`{known}`"))
-            .collect();
-        let hint = (!hints.is_empty()).then(|| format!("did you mean {}?", hints.join(", ")));
-        Words::new("no further properties", names.join(", "))
-            .phrase(format!("unexpected {noun} {}", names.join(", ")))
-            .hint(hint)
+        for name in names.into_iter().take(NAMED) {
+            let known = known.into_iter().flat_map(|known| known.keys());
+            let nearest = self.speller.nearest(name, known.map(String::as_str), |known| {
+                present.is_none_or(|members| !members.contains_key(known))
+            });
+            let hint = nearest.map(|known| format!("did you mean `{known}`?"));
+            let name = format!("`{}`", shorten(name));
+            let words = Words::new("no further properties", name.clone());
+            self.push_within(error, words.phrase(format!("unknown property {name}")).hint(hint));
+        }
+        if count > NAMED {
+            let noun = if count == NAMED + 1 { "property" } else { "properties" };
+            let more = format!("{} more unknown {noun}", count - NAMED);
+            let words = Words::new("no further properties", more.clone());
+            self.push_within(error, words.phrase(more));
+        }
     }
 
     fn enumeration(&mut self, options: &Value, found: &Value) -> Words {

@@ -3,6 +3,7 @@
 mod branch;
 mod hint;
 mod message;
+mod takes;
 mod value;
 
 use jsonschema::{ValidationError, error::ValidationErrorKind};
@@ -49,6 +50,16 @@ impl<'a> Explainer<'a> {
         match error.kind() {
             ValidationErrorKind::AnyOf { context }
             | ValidationErrorKind::OneOfNotValid { context } => self.add_branches(error, context),
+            ValidationErrorKind::AdditionalProperties { unexpected }
+            | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
+                let names = unexpected.iter().map(String::as_str).collect();
+                self.add_unknown(error, names);
+            }
+            ValidationErrorKind::FalseSchema
+                if error.schema_path().as_str().ends_with("/additionalProperties") =>
+            {
+                self.add_unknown(error, self.undeclared(error));
+            }
             _ => {
                 let words = self.words(error);
                 self.push(error, words);
@@ -72,6 +83,15 @@ impl<'a> Explainer<'a> {
         });
     }
 
+    /// Adds one of several violations of one error, up to the limit.
+    fn push_within(&mut self, error: &ValidationError<'_>, words: Words) {
+        if self.list.len() < self.most {
+            self.push(error, words);
+        } else {
+            self.omitted = true;
+        }
+    }
+
     /// What stands at the place of `error`.
     fn found(&self, error: &ValidationError<'_>) -> &'a Value {
         self.instance.pointer(error.instance_path().as_str()).unwrap_or(&Value::Null)
@@ -85,10 +105,42 @@ impl<'a> Explainer<'a> {
 
     /// All that was explained; `omitted` says that there was more.
     pub(crate) fn finish(mut self, omitted: bool) -> Violations {
+        if self.list.len() > 1 {
+            self.merge();
+        }
         if self.list.is_empty() {
             self.list.push(undescribed());
         }
         Violations { list: self.list, omitted: self.omitted || omitted }
+    }
+
+    /// Leaves one violation for one mistake: a misspelt property is not also a missing one, and a value of
+    /// the wrong type is not also none of the allowed ones.
+    fn merge(&mut self) {
+        let is_same_mistake = |one: &Violation, other: &Violation| match one.keyword.as_str() {
+            "required" => other.keyword != "required" && other.suggests(&one.expected),
+            "type" => matches!(other.keyword.as_str(), "enum" | "const"),
+            _ => false,
+        };
+        burn(self.list.len().pow(2) as u64);
+        let mut kept: Vec<Violation> = Vec::with_capacity(self.list.len());
+        for (index, one) in self.list.iter().enumerate() {
+            let is_said = self.list.iter().enumerate().any(|(at, other)| {
+                at != index && other.instance == one.instance && is_same_mistake(one, other)
+            });
+            if !is_said {
+                kept.push(one.clone());
+            }
+        }
+        self.list = kept;
+    }
+}
+
+impl Violation {
+    /// Whether the hint names `property`, which a missing property is written as.
+    fn suggests(&self, property: &str) -> bool {
+        let name = property.strip_prefix("property ").unwrap_or(property);
+        self.hint.as_deref().is_some_and(|hint| hint.contains(name))
     }
 }
 
