@@ -210,6 +210,8 @@ pub enum Action {
     ListRefused,
     /// A tool error answered the call.
     CallRefused,
+    /// A tool error took the place of the result. The tool has run.
+    ResultWithheld,
 }
 
 impl Action {
@@ -228,6 +230,7 @@ impl fmt::Display for Action {
             Self::ToolDropped => "tool dropped",
             Self::ListRefused => "list refused",
             Self::CallRefused => "call refused",
+            Self::ResultWithheld => "result withheld",
         })
     }
 }

@@ -416,10 +416,10 @@ fn the_status_of_a_guard_is_shown() {
     assert!(!page.contains("src=") && !page.contains("<script"), "{page}");
     let metrics = ask(port, "GET /metrics HTTP/1.1", "");
     for line in [
-        r#"toolpact_calls_total{server="node",tool="count"} 1"#,
-        r#"toolpact_validations_total{server="node",tool="ranged",side="arguments",outcome="invalid"} 1"#,
-        r#"toolpact_calls_total{server="node",tool="other"} 1"#,
-        r#"toolpact_tools{server="node",verdict="dropped"} 1"#,
+        r#"toolpact_calls_total{server="bare.mjs",tool="count"} 1"#,
+        r#"toolpact_validations_total{server="bare.mjs",tool="ranged",side="arguments",outcome="invalid"} 1"#,
+        r#"toolpact_calls_total{server="bare.mjs",tool="other"} 1"#,
+        r#"toolpact_tools{server="bare.mjs",verdict="dropped"} 1"#,
     ] {
         assert!(metrics.contains(line), "{line}\n{metrics}");
     }

@@ -86,7 +86,7 @@ fn typescript_v1_gets_wrong_arguments_and_results_refused() {
     let guarded = visit(Some(&["--results", "enforce"]), &calls, &["node", "bare.mjs"]);
     let text = |call: usize| guarded["calls"][call]["content"][0]["text"].as_str().unwrap();
     assert_eq!(guarded["calls"][0]["isError"], true);
-    assert!(text(0).contains("#/n: expected a number ≤ 10, found 500"));
+    assert!(text(0).contains("n: expected a number ≤ 10, found 500"));
     assert_eq!(guarded["calls"][1]["isError"], true);
     assert!(text(1).contains("was withheld") && !text(1).contains("not a number"));
 }

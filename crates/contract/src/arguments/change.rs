@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolpact_schema::Pointer;
 
-use crate::{Finding, Rule};
+use crate::{Finding, Rule, json_type::shorten};
 
 /// A change that a repair made.
 #[derive(Clone, Debug)]
@@ -66,7 +66,19 @@ impl Change {
 impl ArgumentChange {
     /// A finding that says what was done.
     pub(crate) fn finding(&self) -> Finding {
-        self.rule.finding(self.done).at(self.pointer.clone())
+        let list = |names: &[String]| {
+            let names: Vec<_> =
+                names.iter().take(5).map(|it| format!("`{}`", shorten(it))).collect();
+            names.join(", ")
+        };
+        let done = match &self.change {
+            Change::Rename { from, to } => {
+                format!("renamed `{}` to `{}`", shorten(from), shorten(to))
+            }
+            Change::RemoveMembers(names) => format!("left out {}", list(names)),
+            _ => self.done.to_owned(),
+        };
+        self.rule.finding(done).at(self.pointer.clone())
     }
 
     /// Whether the change is about members of the object at the place, which stays.

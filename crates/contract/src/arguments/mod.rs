@@ -104,19 +104,27 @@ pub(crate) struct Repaired {
     pub(crate) fuel: u64,
 }
 
+/// Arguments that are still invalid after some repairs, and what is wrong with them. The repaired places need no
+/// explanation: they are repaired again once the rest is right.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    pub(crate) arguments: Value,
+    pub(crate) violations: Violations,
+}
+
 /// There was not enough fuel to decide whether arguments can be repaired.
 #[derive(Debug)]
 pub(crate) struct OutOfFuel;
 
-/// Repairs `arguments`, which break `schema` as `violations` say, with at most `fuel` steps. Returns `None`
-/// if no repair makes them valid, or more than one reading does.
+/// Repairs `arguments`, which break `schema` as `violations` say, with at most `fuel` steps. Returns
+/// what is left to explain if no repair makes them valid, or more than one reading does.
 pub(crate) fn repair(
     schema: &Schema,
     arguments: &Value,
     violations: &Violations,
     repairs: Repairs,
     fuel: u64,
-) -> Result<Option<Repaired>, OutOfFuel> {
+) -> Result<Result<Repaired, Partial>, OutOfFuel> {
     let mut work = Work {
         schema,
         repairs,
@@ -137,12 +145,13 @@ pub(crate) fn repair(
         match next {
             Next::Valid(arguments) => {
                 let fuel = work.fuel - work.left;
-                return Ok(Some(Repaired { arguments, changes: work.changes, fuel }));
+                return Ok(Ok(Repaired { arguments, changes: work.changes, fuel }));
             }
             Next::Invalid(state) => work.state = state,
         }
     }
-    Ok(None)
+    let State { value: arguments, violations } = work.state;
+    Ok(Err(Partial { arguments, violations }))
 }
 
 /// The values in `value`.

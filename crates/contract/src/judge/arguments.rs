@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Action, ArgumentTerms, Contract, RepairedArguments, Side,
-    arguments::{OutOfFuel, Repaired, repair},
+    arguments::{OutOfFuel, Partial, Repaired, repair},
     rules::{arguments_invalid::ARGUMENTS_INVALID, arguments_unfinished::ARGUMENTS_UNFINISHED},
 };
 
@@ -99,8 +99,8 @@ impl Contract {
         Some(repaired.unwrap_or_else(|| self.conclude_arguments(arguments, measured, terms.mode)))
     }
 
-    /// Repairs invalid arguments if `terms` ask for it. Returns `None` if they are not to be repaired or cannot be,
-    /// and an error if that was not decided within `fuel`.
+    /// Repairs invalid arguments if `terms` ask for it. Returns `None` if they are not to be repaired, and an
+    /// error if that was not decided within `fuel`.
     fn repair_arguments(
         &self,
         arguments: &Value,
@@ -113,7 +113,14 @@ impl Contract {
         };
         let left = fuel.saturating_sub(measured.fuel);
         let repaired = repair(self.input().schema(), arguments, violations, terms.repairs, left)?;
-        let Some(Repaired { arguments, changes, fuel }) = repaired else { return Ok(None) };
+        let Repaired { arguments, changes, fuel } = match repaired {
+            Ok(repaired) => repaired,
+            Err(Partial { arguments, violations }) => {
+                let mut left = measured.clone();
+                left.verdict = Verdict::Invalid(violations);
+                return Ok(Some(self.conclude_arguments(&arguments, left, terms.mode)));
+            }
+        };
         let findings = changes.iter().take(MAX_FINDINGS).map(|change| {
             change.finding().tool(self.name()).side(Side::Arguments).action(Action::Repaired)
         });

@@ -41,7 +41,10 @@ impl JudgedCall {
             finding.tool = Some(tool.to_owned());
             finding.side = Some(side);
             if refusal.is_some() {
-                finding.action = Action::CallRefused;
+                finding.action = match side {
+                    Side::Result => Action::ResultWithheld,
+                    _ => Action::CallRefused,
+                };
             } else {
                 finding.severity = Severity::Warning;
             }

@@ -61,7 +61,8 @@ pub(crate) fn check_arguments(
     }
     let terms = ArgumentTerms::from(mode).repairs(rules.settings.repairs);
     let mut judged = if value_bytes(text) > budget.memory {
-        let reason = "they are not valid, or too large to be checked in the memory of the guard";
+        let reason =
+            "the arguments are not valid, or too large to be checked in the memory of the guard";
         unchecked("arguments-unfinished", "arguments for", name, reason, mode)
     } else {
         let value = arguments.map(strict::parse).transpose();
@@ -71,7 +72,7 @@ pub(crate) fn check_arguments(
                 contract.judge_arguments_within(value.as_ref(), terms, fuel).ok_or(OutOfBudget)?
             }
             (Err(error), _) => {
-                let reason = format!("cannot parse them: {error}");
+                let reason = format!("cannot parse the arguments: {error}");
                 unchecked("arguments-unfinished", "arguments for", name, &reason, mode)
             }
         }

@@ -69,14 +69,15 @@ impl ResultCheck<'_> {
         }
         let name = self.contract().map_or("", Contract::name);
         let reason = if value_bytes(result) > budget.memory {
-            "it is not valid, or too large to be checked in the memory of the guard".to_owned()
+            "the result is not valid, or too large to be checked in the memory of the guard"
+                .to_owned()
         } else {
             match strict::parse_result(result) {
                 Ok(value) => match odd_name(&value) {
                     None => return self.check_value(mode, result, &value, budget),
                     Some(reason) => reason,
                 },
-                Err(error) => format!("cannot parse it: {error}"),
+                Err(error) => format!("cannot parse the result: {error}"),
             }
         };
         let judged = unchecked("result-unfinished", "result of", name, &reason, mode);

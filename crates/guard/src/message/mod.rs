@@ -279,7 +279,7 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
         (Some(method), Some((_, Some(id)))) => Kind::Request(id, method),
         (Some(method), Some((_, None))) => Kind::InvalidId(method),
         (Some(method), None) => Kind::Notification(method),
-        (None, Some((_, Some(id)))) => Kind::Response(id),
+        (None, Some((_, Some(id)))) if result.is_some() || error.is_some() => Kind::Response(id),
         (None, _) => Kind::Other,
     };
     let json = json.trim_ascii();

@@ -252,6 +252,9 @@ async fn relay_until(
         }
         relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
         if end == End::Server {
+            if !drive(&relay, |it, _| it.is_idle()) {
+                relay.server.report(Event::warning(format!("server: {reason}")));
+            }
             drive(&relay, |it, _| it.on_server_gone(&reason));
         }
         relay.to_client.close();

@@ -82,8 +82,7 @@ impl<S: Service<RoleClient>> Client<S> {
             Value::Null => None,
             // Only an object can be sent, in every mode.
             _ => {
-                let problem =
-                    format!("invalid arguments for tool `{name}`:\n#: expected an object");
+                let problem = format!("invalid arguments for tool `{name}`:\nexpected an object");
                 return Err(ClientError::InvalidArguments { problem });
             }
         };

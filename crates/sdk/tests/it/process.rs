@@ -162,7 +162,7 @@ async fn bad_input_is_answered_and_the_server_lives() {
         assert_eq!(prompts["error"]["code"], -32601);
         let missing = server.request("tools/call", json!({ "name": "twice" })).await;
         let refused = [
-            (missing, "#: missing required property `number`"),
+            (missing, "missing required property `number` (integer from 0 to 10)"),
             (
                 server.call("twice", json!({ "number": 11 })).await,
                 "expected a number ≤ 10, found 11",
