@@ -31,6 +31,7 @@ mod guard_peers;
 #[cfg(unix)]
 mod guard_process;
 #[cfg(unix)]
+mod guard_repairs;
 mod guard_stalls;
 mod guard_tls;
 mod judge;
