@@ -96,18 +96,33 @@ impl Limits {
     }
 
     fn size_mut(&mut self, name: &str) -> Option<&mut usize> {
+        // A field that is left out below does not compile here, or is not used.
+        let Self {
+            fuel: _,
+            depth,
+            subschemas,
+            bytes,
+            copied_bytes,
+            pattern_bytes,
+            pattern_states,
+            expansion,
+            scopes,
+            instance_depth,
+            nesting,
+            violations,
+        } = self;
         Some(match name {
-            "depth" => &mut self.depth,
-            "subschemas" => &mut self.subschemas,
-            "bytes" => &mut self.bytes,
-            "copied-bytes" => &mut self.copied_bytes,
-            "pattern-bytes" => &mut self.pattern_bytes,
-            "pattern-states" => &mut self.pattern_states,
-            "expansion" => &mut self.expansion,
-            "scopes" => &mut self.scopes,
-            "instance-depth" => &mut self.instance_depth,
-            "nesting" => &mut self.nesting,
-            "violations" => &mut self.violations,
+            "depth" => depth,
+            "subschemas" => subschemas,
+            "bytes" => bytes,
+            "copied-bytes" => copied_bytes,
+            "pattern-bytes" => pattern_bytes,
+            "pattern-states" => pattern_states,
+            "expansion" => expansion,
+            "scopes" => scopes,
+            "instance-depth" => instance_depth,
+            "nesting" => nesting,
+            "violations" => violations,
             _ => return None,
         })
     }

@@ -2,7 +2,8 @@
 //!
 //! The order of the checks matters:
 //!
-//! 1. The name and the optional members, because [`remove_wrong_members`] changes the tool that later checks read.
+//! 1. The name and the optional members, as the author wrote them. Then [`remove_wrong_members`] removes members of the
+//!    wrong type, and later checks do not see them.
 //! 2. The input schema. `header-annotation` reads the schema after repair, because that is what clients get.
 //! 3. The output schema. `output-projection` needs the compiled schema, after repair.
 //! 4. The name of the tool is written into all findings.

@@ -3,11 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use toolpact_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
@@ -33,6 +33,9 @@ const MAX_QUEUED: usize = 16 << 20;
 
 /// How long a process may take to end after it closed its output.
 const ENDING: Duration = Duration::from_secs(1);
+
+/// How long a process stays after its client seems to have left.
+const LEFT: Duration = Duration::from_secs(60);
 
 /// How often the process is checked for being idle, at most.
 const IDLE_CHECK: Duration = Duration::from_secs(5);
@@ -64,6 +67,20 @@ struct Streams {
     weight: usize,
     is_missing: bool,
     used: Instant,
+    /// Whether the client has had a GET stream.
+    has_listened: bool,
+}
+
+impl Streams {
+    fn listens(&self) -> bool {
+        self.listener.as_ref().is_some_and(|listener| !listener.is_closed())
+    }
+
+    /// Whether the client seems to be gone without having said so: its GET stream closed, and nothing else is
+    /// open. SDKs open the stream again within seconds.
+    fn seems_left(&self) -> bool {
+        self.has_listened && !self.listens() && self.requests.is_empty()
+    }
 }
 
 /// The phase in the life of a process.
@@ -116,6 +133,7 @@ impl ProcessSession {
                 weight: 0,
                 is_missing: false,
                 used: Instant::now(),
+                has_listened: false,
             }),
             is_stopped: Notify::new(),
             ends_when_idle: AtomicBool::new(false),
@@ -216,7 +234,9 @@ impl ProcessSession {
     /// request, else later, when it opens a stream.
     fn deliver(&self, stream: Option<StreamId>, mail: Mail) {
         let mut streams = lock(&self.streams);
-        streams.used = Instant::now();
+        if !streams.seems_left() {
+            streams.used = Instant::now();
+        }
         let own = stream.and_then(|stream| streams.requests.get(&stream).cloned());
         let mut mail = mail;
         let others: Vec<_> = if mail.is_answer || self.is_shared {
@@ -290,7 +310,7 @@ impl ProcessSession {
     /// Opens the GET stream of the client, with the messages that wait for it. Returns `None` if one is open.
     pub(super) fn listen(&self) -> Option<Arc<Mailbox>> {
         let mut streams = lock(&self.streams);
-        if streams.listener.as_ref().is_some_and(|listener| !listener.is_closed()) {
+        if streams.listens() {
             return None;
         }
         let mailbox = Mailbox::new(false);
@@ -299,6 +319,7 @@ impl ProcessSession {
         }
         (streams.weight, streams.is_missing) = (0, false);
         streams.listener = Some(Arc::clone(&mailbox));
+        (streams.has_listened, streams.used) = (true, Instant::now());
         Some(mailbox)
     }
 
@@ -326,9 +347,12 @@ impl ProcessSession {
 
     /// The last use of the process, or `None` while a request or stream is open.
     pub(super) fn idle_since(&self) -> Option<Instant> {
-        let streams = lock(&self.streams);
-        let listens = streams.listener.as_ref().is_some_and(|listener| !listener.is_closed());
-        (streams.requests.is_empty() && !listens).then_some(streams.used)
+        let mut streams = lock(&self.streams);
+        if streams.listens() {
+            streams.used = Instant::now();
+            return None;
+        }
+        streams.requests.is_empty().then_some(streams.used)
     }
 
     /// Ends the process.
@@ -361,8 +385,13 @@ impl ProcessSession {
     /// Waits until nobody has used the process for `idle`.
     async fn until_idle(&self, idle: Duration) {
         loop {
-            let limit =
-                if self.ends_when_idle.load(Ordering::Relaxed) { Duration::ZERO } else { idle };
+            let limit = if self.ends_when_idle.load(Ordering::Relaxed) {
+                Duration::ZERO
+            } else if lock(&self.streams).seems_left() {
+                idle.min(LEFT)
+            } else {
+                idle
+            };
             if self.idle_since().is_some_and(|since| since.elapsed() >= limit) {
                 return;
             }
@@ -394,8 +423,10 @@ impl Drop for ClientStream {
 #[cfg(test)]
 mod tests {
     use std::sync::{Arc, Mutex};
+    use std::time::Duration;
 
     use bytestring::ByteString;
+    use tokio::time::timeout;
 
     use super::{Origin, ProcessSession, ROOM, drive};
     use crate::event::Event;
@@ -428,6 +459,23 @@ mod tests {
         let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
         let pool = JobPool::new(Arc::new(MemoryLimit::default()));
         (ProcessSession::new(is_shared, &Arc::new(server), &Arc::new(pool)), said)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_ends_soon_after_its_client_has_left() {
+        let half_an_hour = Duration::from_secs(1800);
+        let waits = |session: Arc<ProcessSession>, limit: u64| async move {
+            timeout(Duration::from_secs(limit), session.until_idle(half_an_hour)).await.is_ok()
+        };
+        let (session, _said) = session(false);
+        assert!(
+            !waits(Arc::clone(&session), 1700).await,
+            "a client that never listened may come back"
+        );
+        let listener = session.listen().unwrap();
+        assert!(!waits(Arc::clone(&session), 3000).await, "it listens");
+        listener.close();
+        assert!(waits(Arc::clone(&session), 100).await, "it has left");
     }
 
     #[tokio::test]
