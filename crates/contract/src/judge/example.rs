@@ -27,12 +27,12 @@ pub(super) fn call(schema: &Schema, arguments: &Value, violations: &Violations) 
     let is_wrong = |name: &str| {
         violations.iter().any(|it| it.instance.tokens().next().is_some_and(|first| first == name))
     };
-    let mut room = MAX_BYTES;
+    let mut left = MAX_BYTES;
     let given = arguments.as_object().filter(|members| members.len() <= MAX_MEMBERS);
     let kept: Map<String, Value> = given
         .into_iter()
         .flatten()
-        .filter(|(name, value)| !violations.omitted() && !is_wrong(name) && fits(value, &mut room))
+        .filter(|(name, value)| !violations.omitted() && !is_wrong(name) && fits(value, &mut left))
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let wrong: Vec<&str> = given
@@ -52,19 +52,19 @@ pub(super) fn call(schema: &Schema, arguments: &Value, violations: &Violations) 
     candidates.into_iter().find(|candidate| schema.validate_within(candidate, FUEL).is_valid())
 }
 
-/// Whether `value` takes no more than `room`, which is less afterwards.
-fn fits(value: &Value, room: &mut usize) -> bool {
+/// Whether `value` takes no more than `left`, which is less afterwards.
+fn fits(value: &Value, left: &mut usize) -> bool {
     let bytes = match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.len(),
         Value::Object(members) => members.keys().map(String::len).sum(),
         _ => 8,
     };
-    let Some(left) = room.checked_sub(bytes + 2) else { return false };
-    *room = left;
+    let Some(rest) = left.checked_sub(bytes + 2) else { return false };
+    *left = rest;
     match value {
-        Value::Array(items) => items.iter().all(|item| fits(item, room)),
-        Value::Object(members) => members.values().all(|member| fits(member, room)),
+        Value::Array(items) => items.iter().all(|item| fits(item, left)),
+        Value::Object(members) => members.values().all(|member| fits(member, left)),
         _ => true,
     }
 }
