@@ -61,7 +61,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    fn of(mut times: Vec<Duration>, taken: Duration) -> anyhow::Result<Self> {
+    fn from_times(mut times: Vec<Duration>, taken: Duration) -> anyhow::Result<Self> {
         times.sort_unstable();
         let at = |share: usize| times.get(times.len() * share / 100).copied();
         let (Some(p50), Some(p99)) = (at(50), at(99)) else { bail!("no call was answered") };
@@ -165,7 +165,7 @@ impl HttpLoad {
             }
             Ok(all)
         })?;
-        Measured::of(times, start.elapsed())
+        Measured::from_times(times, start.elapsed())
     }
 }
 
@@ -224,7 +224,7 @@ impl LinesLoad {
                 self.next += 1;
             }
             if asked.is_empty() && trouble.open.is_empty() {
-                return Measured::of(times, start.elapsed());
+                return Measured::from_times(times, start.elapsed());
             }
             let (id, answer) = self.lines.answer()?;
             if trouble.open.remove(&id) {

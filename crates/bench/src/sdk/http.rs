@@ -27,7 +27,7 @@ use super::{
     rounds::{Connection, is_answer},
 };
 
-/// Serves `server` for as long as the runtime lives, whoever it is in the same way.
+/// Serves `server` as long as the runtime lives.
 pub(crate) async fn serve<H: ServerHandler + Clone>(server: H) -> anyhow::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

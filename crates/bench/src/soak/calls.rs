@@ -42,7 +42,7 @@ impl Call {
     }
 
     /// The call with the number `turn` of clients of this kind.
-    pub(super) fn of(kind: Kind, turn: usize, costly: &[Costly]) -> Self {
+    pub(super) fn of_kind(kind: Kind, turn: usize, costly: &[Costly]) -> Self {
         match kind {
             Kind::WrongArguments => {
                 let all: [Value; 4] = [

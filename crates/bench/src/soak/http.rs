@@ -52,7 +52,7 @@ impl Target {
     pub(super) fn client(&self, kind: Kind, pause: Duration, shared: Shared<'_>) {
         let (mut connection, mut turn) = (None, 0);
         while !shared.is_over.load(Relaxed) {
-            let call = Call::of(kind, turn, shared.costly);
+            let call = Call::of_kind(kind, turn, shared.costly);
             let started = Instant::now();
             let came = match kind {
                 Kind::Leaving => self.leave(&mut connection, turn, &call, shared.costly),
@@ -125,7 +125,7 @@ impl Target {
             0 => call.clone(),
             1 => Call::slow(500),
             2 => Call::notify(2000, 1000),
-            _ => Call::of(Kind::Hostile, turn, costly),
+            _ => Call::of_kind(Kind::Hostile, turn, costly),
         };
         // Each session is used eight times.
         let session = match kept.take() {

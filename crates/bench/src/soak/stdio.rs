@@ -103,10 +103,10 @@ impl Client {
     /// Some good calls, and in turns the others.
     fn round(&mut self, round: usize, shared: Shared<'_>) -> anyhow::Result<()> {
         self.send(Kind::Good, Call::good())?;
-        self.send(Kind::WrongArguments, Call::of(Kind::WrongArguments, round, &[]))?;
-        self.send(Kind::WrongResults, Call::of(Kind::WrongResults, round, &[]))?;
+        self.send(Kind::WrongArguments, Call::of_kind(Kind::WrongArguments, round, &[]))?;
+        self.send(Kind::WrongResults, Call::of_kind(Kind::WrongResults, round, &[]))?;
         if round.is_multiple_of(30) {
-            let call = Call::of(Kind::Hostile, round / 30, shared.costly);
+            let call = Call::of_kind(Kind::Hostile, round / 30, shared.costly);
             self.send(Kind::Hostile, call)?;
         }
         if round.is_multiple_of(10) {

@@ -95,7 +95,7 @@ enum Text {
 impl PageCheck<'_> {
     /// Checks `result`, a page of the list.
     ///
-    /// A result that is no list passes: the client knows what to make of it. One that two readers
+    /// A result that is not a list passes: the client can handle it. One that two readers
     /// may read in different ways does not.
     pub(crate) fn check(&self, result: &str) -> CheckedPage {
         let passed = |next| CheckedPage { fate: PageFate::Same, tools: None, next };
@@ -318,7 +318,7 @@ fn rewrite(
     entries: &[Entry<'_>],
     texts: Vec<Text>,
 ) -> Result<PageFate, Misfit> {
-    let span = |part: &str| Span::of(result, part).ok_or(Misfit);
+    let span = |part: &str| Span::locate(result, part).ok_or(Misfit);
     let mut edits = Vec::new();
     if texts.iter().any(|text| matches!(text, Text::LeftOut)) {
         let kept: Vec<_> = entries

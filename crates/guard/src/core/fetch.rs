@@ -55,7 +55,7 @@ impl WaitingCall {
         let mut edits = self.edits.clone();
         if let Some(new) = arguments {
             let old = self.arguments.as_deref().ok_or(Misfit)?;
-            edits.push((Span::of(&self.text, old).ok_or(Misfit)?, new));
+            edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
         }
         if edits.is_empty() {
             return Ok(PartFate::Same);

@@ -74,7 +74,7 @@ impl Conversation {
         ticket
     }
 
-    /// Takes a text of the client that is no message; `true` where it is to be forwarded as it is.
+    /// Takes text from the client that is not a message. Returns `true` if it is to be forwarded as it is.
     pub(crate) fn on_unreadable_client(&mut self, stream: StreamId, text: &Unreadable) -> bool {
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;

@@ -75,7 +75,7 @@ impl Conversation {
         ticket
     }
 
-    /// Takes a text of the server that is no message; `true` where it is to be forwarded as it is.
+    /// Takes text from the server that is not a message. Returns `true` if it is to be forwarded as it is.
     ///
     /// Servers print lines that do not belong there, and clients skip them. But a text that looks like
     /// a broken message may be the answer to the request that it names, or to any open one where it
@@ -166,7 +166,7 @@ impl Conversation {
                 self.send(Destination::Server(StreamId::PIPE), None, refusal);
                 (to, PartFate::Dropped)
             }
-            // An answer to nobody.
+            // No request is waiting for it.
             Kind::Other if part.envelope.result.is_some() && rules.settings.is_inspecting() => {
                 (to, PartFate::Dropped)
             }
@@ -290,7 +290,7 @@ impl Conversation {
             }
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
                 let inner = match Task::read(text) {
-                    Ok(task) => task.and_then(|task| Span::of(part.text, task.result?)),
+                    Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
                     Err(wrong) => {
                         let message = format!("could not read the task: {wrong}");
                         self.report(Event::error(format!("server: {message}")));
@@ -324,7 +324,7 @@ impl Conversation {
             }
         };
         let call = task.as_ref().and_then(|task| self.tasks.get(&task.id));
-        let result = task.and_then(|task| Span::of(part.text, task.result?));
+        let result = task.and_then(|task| Span::locate(part.text, task.result?));
         let (Some((tool, revision)), Some(result)) = (call, result) else {
             return (to, edited(part, edits));
         };

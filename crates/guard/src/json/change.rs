@@ -26,14 +26,16 @@ fn change_once(text: &str, change: &ArgumentChange) -> Option<String> {
     }
     let mut edits = Vec::new();
     match &change.change {
-        Change::Replace { text: new, .. } => edits.push((Span::of(text, place)?, one_line(new))),
-        Change::Wrap(_) => edits.push((Span::of(text, place)?, format!("[{place}]"))),
+        Change::Replace { text: new, .. } => {
+            edits.push((Span::locate(text, place)?, one_line(new)))
+        }
+        Change::Wrap(_) => edits.push((Span::locate(text, place)?, format!("[{place}]"))),
         Change::Remove => edits.extend(removals(text, place, &[member?])?),
         Change::RemoveMembers(names) => edits.extend(removals(text, place, names)?),
         Change::Rename { from, to } => {
             let members = entries(place)?;
             let (_, name, _) = members.iter().find(|(name, _, _)| name == from)?;
-            edits.push((Span::of(text, name)?, Value::from(to.as_str()).to_string()));
+            edits.push((Span::locate(text, name)?, Value::from(to.as_str()).to_string()));
         }
         _ => return None,
     }
@@ -57,16 +59,16 @@ fn removals(text: &str, object: &str, names: &[String]) -> Option<Vec<(Span, Str
     // With nothing before it that stays, a member goes with the comma after it.
     let mut last_kept: Option<Span> = None;
     for (at, (name, name_text, value)) in members.iter().enumerate() {
-        let (start, end) = (Span::of(text, name_text)?, Span::of(text, value)?);
+        let (start, end) = (Span::locate(text, name_text)?, Span::locate(text, value)?);
         if is_kept(name) {
             last_kept = Some(end);
             continue;
         }
-        let next = members.get(at + 1).map(|(_, name, _)| Span::of(text, name));
+        let next = members.get(at + 1).map(|(_, name, _)| Span::locate(text, name));
         let span = match (last_kept, next) {
             (Some(before), _) => {
                 let start =
-                    if at > 0 { Span::of(text, members[at - 1].2)?.end } else { before.end };
+                    if at > 0 { Span::locate(text, members[at - 1].2)?.end } else { before.end };
                 Span { start, end: end.end }
             }
             (None, Some(next)) => Span { start: start.start, end: next?.start },

@@ -164,7 +164,7 @@ impl Span {
     }
 
     /// Where `part`, a slice of `whole`, stands in it; `None` where it is not a slice of it.
-    pub(crate) fn of(whole: &str, part: &str) -> Option<Self> {
+    pub(crate) fn locate(whole: &str, part: &str) -> Option<Self> {
         let start = (part.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
         let end = start.checked_add(part.len())?;
         (end <= whole.len()).then_some(Self { start, end })
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(apply(text, one, vec![(two, String::new())]), Err(Misfit));
         let overlap = vec![(Span { start: 4, end: 7 }, String::new()), (one, String::new())];
         assert_eq!(apply(text, all, overlap), Err(Misfit));
-        assert_eq!(Span::of(text, &text[5..6]), Some(one));
-        assert_eq!(Span::of(&text[6..], &text[5..6]), None);
+        assert_eq!(Span::locate(text, &text[5..6]), Some(one));
+        assert_eq!(Span::locate(&text[6..], &text[5..6]), None);
     }
 }

@@ -118,7 +118,7 @@ impl Method {
     }
 }
 
-/// A text that is no message.
+/// Text that is not a message.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "what can be told of it, each on its own")]
 pub(crate) struct Unreadable {
@@ -272,8 +272,10 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
         return Err(Error::custom("a message with `result` and `error`"));
     }
     let span = |raw: Option<&RawValue>| {
-        raw.map(|raw| Span::of(text, raw.get()).ok_or_else(|| Error::custom("a part of no text")))
-            .transpose()
+        raw.map(|raw| {
+            Span::locate(text, raw.get()).ok_or_else(|| Error::custom("a part of no text"))
+        })
+        .transpose()
     };
     let kind = match (method, id.map(|id| (id, Id::parse(id.get())))) {
         (Some(method), Some((_, Some(id)))) => Kind::Request(id, method),
@@ -284,7 +286,7 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
     };
     let json = json.trim_ascii();
     Ok(Envelope {
-        span: Span::of(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
+        span: Span::locate(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
         kind,
         id: span(id.filter(|id| Id::parse(id.get()).is_some()))?,
         params: span(params)?,

@@ -45,13 +45,13 @@ impl<'a> Outline<'a> {
             Some(id) => Kind::Response(id),
             None => Kind::Other,
         };
-        let id = id.and_then(|id| Span::of(text, id.get()));
+        let id = id.and_then(|id| Span::locate(text, id.get()));
         let envelope = Envelope {
-            span: Span::of(text, json.trim_ascii())?,
+            span: Span::locate(text, json.trim_ascii())?,
             kind,
             id,
             params: None,
-            result: Some(Span::of(text, result)?),
+            result: Some(Span::locate(text, result)?),
         };
         Some((envelope, outline))
     }

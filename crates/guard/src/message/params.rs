@@ -104,7 +104,7 @@ impl Handshake {
 pub(crate) fn cancelled_id(text: &str, params: &str) -> Option<(Id, Span)> {
     let [id] = members(params, ["requestId"]).ok()?;
     let id = id?.get();
-    Some((Id::parse(id)?, Span::of(text, id)?))
+    Some((Id::parse(id)?, Span::locate(text, id)?))
 }
 
 /// What a message says about the request it belongs to.
@@ -121,7 +121,7 @@ pub(crate) struct Progress {
 pub(crate) fn progress(text: &str, params: Option<&str>) -> Progress {
     let found = |raw: Option<&RawValue>| {
         let raw = raw?.get();
-        Some((Id::parse(raw)?, Span::of(text, raw)?))
+        Some((Id::parse(raw)?, Span::locate(text, raw)?))
     };
     let read = |params: &str| {
         let [token, meta] = members(params, ["progressToken", "_meta"]).ok()?;

@@ -43,7 +43,7 @@ struct Table {
 pub(super) struct Session {
     driven: Driven,
     proxy: std::sync::Weak<Proxy>,
-    /// Messages that the conversation has not decided about yet, or that nobody has fetched.
+    /// Messages that the conversation has not decided about, or that were not fetched yet.
     decided: Mutex<AHashMap<Ticket, Decided>>,
     /// What the guard itself answers the clients, by stream.
     replies: Mutex<AHashMap<StreamId, Vec<Bytes>>>,

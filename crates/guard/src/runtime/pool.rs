@@ -123,7 +123,7 @@ fn run_slowly(job: &Job, mut budget: Budget) -> Option<JobOutcome> {
     Some(JobOutcome::Failed(PANICKED))
 }
 
-/// Threads of low priority. They are nobody else's: a priority that was given up does not come back.
+/// Threads of low priority. They run nothing else, because a thread cannot raise its priority again.
 fn low_priority() -> Option<&'static Runtime> {
     static THREADS: OnceLock<Option<Runtime>> = OnceLock::new();
     let threads = || {
