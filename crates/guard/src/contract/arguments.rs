@@ -13,6 +13,10 @@ use crate::message::INLINE_BYTES;
 use crate::server::{GuardedServer, Rules};
 use crate::status::Check;
 
+/// The bytes that changing the text of arguments may read: their length times the changes, on the I/O thread and at all.
+const MAX_INLINE_CHANGES: usize = 1 << 20;
+const MAX_CHANGES: usize = 256 << 20;
+
 /// What becomes of a call after its arguments were checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CheckedArguments {
@@ -80,7 +84,13 @@ pub(crate) fn check_arguments(
     budget.spend(judged.fuel);
     let mut repaired = None;
     if let Some(repair) = judged.repaired.take() {
-        repaired = change_text(text, &repair.changes).filter(|text| is_valid(contract, text));
+        // Each change reads the text once.
+        let bytes = text.len().saturating_mul(repair.changes.len());
+        if budget.is_inline && bytes > MAX_INLINE_CHANGES {
+            return Err(OutOfBudget);
+        }
+        let text = (bytes <= MAX_CHANGES).then(|| change_text(text, &repair.changes)).flatten();
+        repaired = text.filter(|text| is_valid(contract, text));
         if repaired.is_none() {
             let reason = "their text could not be repaired";
             judged = unchecked("arguments-unfinished", "arguments for", name, reason, mode);
