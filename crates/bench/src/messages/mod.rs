@@ -1,0 +1,100 @@
+//! Whether a message is enough to mend a wrong call, beside messages of other validators.
+
+mod advice;
+mod calls;
+mod follow;
+mod mistakes;
+mod peers;
+mod random;
+mod readers;
+mod report;
+mod sample;
+mod validators;
+
+use serde_json::Value;
+
+use self::calls::Call;
+use self::follow::follow;
+use self::peers::Answer;
+use self::report::Report;
+use self::validators::Validators;
+
+/// How often a call is mended and sent again.
+const ROUNDS: usize = 2;
+
+/// Options of the bench.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Print every call that our messages do not mend
+    #[arg(long)]
+    failures: bool,
+    /// Do not write the page
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// What came of one call with the messages of one validator.
+enum Outcome {
+    /// The validator cannot read the schema, refuses the valid call or accepts the wrong one.
+    NotCovered,
+    /// Valid after so many rounds.
+    Mended(usize),
+    Wrong(Vec<Step>),
+}
+
+/// A message, and the arguments that were made after it.
+struct Step {
+    message: String,
+    mended: Value,
+}
+
+/// Mends every call with the messages of every validator, prints the table and writes it to the page.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let calls = match calls::choose() {
+        Ok(calls) => calls,
+        Err(reason) => {
+            println!("skipped: {reason}");
+            return Ok(());
+        }
+    };
+    let mut validators = Validators::start()?;
+    let mut report = Report::new(&calls);
+    for index in 0..validators::ALL.len() {
+        for call in &calls {
+            let mut lengths = Vec::new();
+            let outcome = mend(&mut validators, index, call, &mut lengths)?;
+            report.add(index, outcome, lengths.first().copied());
+        }
+    }
+    report.print(options.failures);
+    if options.dry_run { Ok(()) } else { report.write() }
+}
+
+/// Sends a call, mends it as the message says, and sends it again.
+fn mend(
+    validators: &mut Validators,
+    index: usize,
+    call: &Call,
+    lengths: &mut Vec<usize>,
+) -> anyhow::Result<Outcome> {
+    if !matches!(validators.ask(index, call, &call.valid)?, Answer::Valid) {
+        return Ok(Outcome::NotCovered);
+    }
+    let mut arguments = call.wrong.clone();
+    let mut steps = Vec::new();
+    for round in 1..=ROUNDS {
+        let message = match validators.ask(index, call, &arguments)? {
+            Answer::Invalid(message) => message,
+            _ if round == 1 => return Ok(Outcome::NotCovered),
+            _ => break,
+        };
+        lengths.push(message.chars().count());
+        let reading = (validators::ALL[index].reader)(&message, &arguments);
+        follow(&mut arguments, reading.advice, reading.example.as_ref());
+        steps.push(Step { message, mended: arguments.clone() });
+        if call.contract.input().schema().is_valid(&arguments) {
+            return Ok(Outcome::Mended(round));
+        }
+    }
+    Ok(Outcome::Wrong(steps))
+}
