@@ -31,6 +31,8 @@ pub(super) struct Wanted {
     pub(super) types: Vec<String>,
     /// The types of the items of an array.
     pub(super) items: Vec<String>,
+    /// The members that an object, or each item of an array, has to have.
+    pub(super) members: Vec<(String, Wanted)>,
     /// A `format`.
     pub(super) format: Option<String>,
     pub(super) bounds: Vec<Bound>,

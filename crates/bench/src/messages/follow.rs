@@ -61,6 +61,7 @@ fn merge(known: &mut Wanted, new: Wanted) {
     known.allowed.extend(new.allowed);
     known.types.extend(new.types);
     known.items.extend(new.items);
+    known.members.extend(new.members);
     known.format = known.format.take().or(new.format);
     known.bounds.extend(new.bounds);
 }
@@ -132,21 +133,35 @@ fn make(wanted: &Wanted) -> Value {
     }
     let mut value = match &wanted.format {
         Some(format) => of_format(format),
-        None => of_type(wanted.types.first().map_or("string", String::as_str), &wanted.items),
+        None => of_type(wanted.types.first().map_or("string", String::as_str), wanted),
     };
-    keep_within(&mut value, &wanted.bounds);
+    keep_within(&mut value, wanted);
     value
 }
 
-fn of_type(name: &str, items: &[String]) -> Value {
+fn of_type(name: &str, wanted: &Wanted) -> Value {
     match name {
         "integer" | "number" => json!(1),
         "boolean" => json!(true),
-        "array" => items.first().map(|item| of_type(item, &[])).into_iter().collect(),
-        "object" => json!({}),
+        "array" => item(wanted).into_iter().collect(),
+        "object" => {
+            let member = |(name, wanted): &(String, Wanted)| (name.clone(), make(wanted));
+            Value::Object(wanted.members.iter().map(member).collect())
+        }
         "null" => Value::Null,
         _ => json!("text"),
     }
+}
+
+/// An item of an array, if the message says what that is.
+fn item(wanted: &Wanted) -> Option<Value> {
+    let name = match wanted.items.first() {
+        Some(name) => name,
+        None if !wanted.members.is_empty() => "object",
+        None => return wanted.example.clone().filter(|example| !example.is_array()),
+    };
+    let members = Wanted { members: wanted.members.clone(), ..Wanted::default() };
+    Some(of_type(name, &members))
 }
 
 /// A string of a `format`.
@@ -172,16 +187,17 @@ fn change(value: &mut Value, wanted: &Wanted) {
         return;
     }
     let is_right = wanted.types.is_empty() || wanted.types.iter().any(|name| is_of(value, name));
-    if let Some(example) = &wanted.example {
+    let is_item = |example: &Value| is_right && value.is_array() && !example.is_array();
+    if let Some(example) = wanted.example.as_ref().filter(|example| !is_item(example)) {
         *value = example.clone();
     } else if !is_right {
         let converted = wanted.types.iter().find_map(|name| convert(value, name));
         let other = wanted.types.iter().find(|name| *name != "null").unwrap_or(&wanted.types[0]);
-        *value = converted.unwrap_or_else(|| of_type(other, &wanted.items));
+        *value = converted.unwrap_or_else(|| of_type(other, wanted));
     } else if let Some(format) = &wanted.format {
         *value = of_format(format);
     }
-    keep_within(value, &wanted.bounds);
+    keep_within(value, wanted);
 }
 
 /// The allowed value that is nearest to what was written, else the first.
@@ -199,10 +215,9 @@ fn convert(value: &Value, name: &str) -> Option<Value> {
             let parsed = serde_json::from_str(text).ok().filter(Value::is_array);
             parsed.unwrap_or_else(|| json!([text]))
         }
-        ("array", Value::Null | Value::Object(_)) => return None,
+        ("null", _) | ("array", Value::Null | Value::Object(_)) => return None,
         ("array", other) => json!([other]),
         ("string", Value::Number(_) | Value::Bool(_)) => json!(value.to_string()),
-        ("null", _) => return None,
         (_, Value::String(text)) => serde_json::from_str(text).ok()?,
         ("integer", Value::Number(number)) => json!(number.as_f64()?.round()),
         (_, Value::Array(items)) if items.len() == 1 => items[0].clone(),
@@ -212,8 +227,8 @@ fn convert(value: &Value, name: &str) -> Option<Value> {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "bounds of tools are small")]
-fn keep_within(value: &mut Value, bounds: &[Bound]) {
-    for bound in bounds {
+fn keep_within(value: &mut Value, wanted: &Wanted) {
+    for bound in &wanted.bounds {
         let number = value.as_f64();
         let step =
             if value.is_f64() && number.is_some_and(|n| n.fract() != 0.0) { 0.5 } else { 1.0 };
@@ -239,7 +254,8 @@ fn keep_within(value: &mut Value, bounds: &[Bound]) {
                 *text = text.chars().take(most).collect();
             }
             (Bound::Shortest(least), Value::Array(items)) => {
-                let item = items.last().cloned().unwrap_or_else(|| json!("text"));
+                let item = items.last().cloned().or_else(|| item(wanted));
+                let item = item.unwrap_or_else(|| json!("text"));
                 items.resize(items.len().max(least), item);
             }
             (Bound::Longest(most), Value::Array(items)) => items.truncate(most),

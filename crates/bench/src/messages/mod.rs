@@ -25,9 +25,9 @@ const ROUNDS: usize = 2;
 /// Options of the bench.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Print every call that our messages do not mend
-    #[arg(long)]
-    failures: bool,
+    /// Print every call that the messages of this validator do not fix, such as `toolpact` or `zod`
+    #[arg(long, value_name = "VALIDATOR")]
+    failures: Option<String>,
     /// Do not write the page
     #[arg(long)]
     dry_run: bool,
@@ -35,8 +35,8 @@ pub(crate) struct Options {
 
 /// What came of one call with the messages of one validator.
 enum Outcome {
-    /// The validator cannot read the schema, refuses the valid call or accepts the wrong one.
-    NotCovered,
+    /// The validator has no message for this call, for this reason.
+    NotCovered(&'static str),
     /// Valid after so many rounds.
     Mended(usize),
     Wrong(Vec<Step>),
@@ -66,7 +66,10 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
             report.add(index, outcome, lengths.first().copied());
         }
     }
-    report.print(options.failures);
+    report.print();
+    if let Some(name) = &options.failures {
+        report.print_failures(name);
+    }
     if options.dry_run { Ok(()) } else { report.write() }
 }
 
@@ -77,15 +80,17 @@ fn mend(
     call: &Call,
     lengths: &mut Vec<usize>,
 ) -> anyhow::Result<Outcome> {
-    if !matches!(validators.ask(index, call, &call.valid)?, Answer::Valid) {
-        return Ok(Outcome::NotCovered);
+    match validators.ask(index, call, &call.valid)? {
+        Answer::Valid => {}
+        Answer::Invalid(_) => return Ok(Outcome::NotCovered("refuses the valid call")),
+        Answer::Unreadable => return Ok(Outcome::NotCovered("cannot read the schema")),
     }
     let mut arguments = call.wrong.clone();
     let mut steps = Vec::new();
     for round in 1..=ROUNDS {
         let message = match validators.ask(index, call, &arguments)? {
             Answer::Invalid(message) => message,
-            _ if round == 1 => return Ok(Outcome::NotCovered),
+            _ if round == 1 => return Ok(Outcome::NotCovered("accepts the wrong call")),
             _ => break,
         };
         lengths.push(message.chars().count());

@@ -12,7 +12,7 @@ pub(super) enum Answer {
     Valid,
     Invalid(String),
     /// It cannot read the schema.
-    Unreadable(String),
+    Unreadable,
 }
 
 /// A process with validators of one language.
@@ -74,8 +74,8 @@ impl Peer {
         self.output.read_line(&mut line)?;
         let answer: Value = serde_json::from_str(&line)
             .with_context(|| format!("{validator} stopped answering"))?;
-        if let Some(error) = answer["error"].as_str() {
-            return Ok(Answer::Unreadable(error.to_owned()));
+        if answer["error"].is_string() {
+            return Ok(Answer::Unreadable);
         }
         Ok(answer["message"]
             .as_str()

@@ -1,6 +1,6 @@
 //! Choices that are the same in every run.
 
-/// SplitMix64.
+/// The generator `SplitMix64`.
 pub(super) struct Random(u64);
 
 impl Random {

@@ -34,7 +34,7 @@ impl Share {
         let mut share = Self::default();
         for outcome in outcomes {
             let (once, twice) = match outcome {
-                Outcome::NotCovered => continue,
+                Outcome::NotCovered(_) => continue,
                 Outcome::Mended(rounds) => (*rounds == 1, true),
                 Outcome::Wrong(_) => (false, false),
             };
@@ -60,7 +60,7 @@ impl<'a> Report<'a> {
 
     /// What came of the next call with the messages of one validator, and the length of its first message.
     pub(super) fn add(&mut self, validator: usize, outcome: Outcome, length: Option<usize>) {
-        if !matches!(outcome, Outcome::NotCovered) {
+        if !matches!(outcome, Outcome::NotCovered(_)) {
             self.lengths[validator].extend(length);
         }
         self.outcomes[validator].push(outcome);
@@ -101,17 +101,25 @@ impl<'a> Report<'a> {
         table
     }
 
-    /// Prints the tables and our failures: the most common kinds, or every call.
-    pub(super) fn print(&self, failures: bool) {
+    /// Prints the tables, and the most common kinds of our failures.
+    pub(super) fn print(&self) {
         println!("{} wrong calls\n\n{}\n{}", self.calls.len(), self.table(), self.groups());
+        for (validator, outcomes) in ALL.iter().zip(&self.outcomes) {
+            let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+            for outcome in outcomes {
+                if let Outcome::NotCovered(reason) = outcome {
+                    *reasons.entry(reason).or_default() += 1;
+                }
+            }
+            for (reason, count) in reasons {
+                println!("{}: {count} calls are not counted: it {reason}", validator.name);
+            }
+        }
         let ours = self.outcomes[0].iter().zip(self.calls);
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         for (outcome, call) in ours {
             let Outcome::Wrong(steps) = outcome else { continue };
             *kinds.entry(kind(call, steps)).or_default() += 1;
-            if failures {
-                print_failure(call, steps);
-            }
         }
         let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
@@ -121,10 +129,24 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// Prints every call that the messages of the validators called `name` do not mend.
+    pub(super) fn print_failures(&self, name: &str) {
+        for (validator, outcomes) in ALL.iter().zip(&self.outcomes) {
+            if !validator.name.to_lowercase().contains(&name.to_lowercase()) {
+                continue;
+            }
+            for (outcome, call) in outcomes.iter().zip(self.calls) {
+                if let Outcome::Wrong(steps) = outcome {
+                    print_failure(call, steps);
+                }
+            }
+        }
+    }
+
     /// Writes the page with the tables.
     pub(super) fn write(&self) -> anyhow::Result<()> {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/messages.md");
-        let page = include_str!("page.md")
+        let page = include_str!("page.txt")
             .replace("{calls}", &self.calls.len().to_string())
             .replace("{table}", self.table().trim_end())
             .replace("{groups}", self.groups().trim_end());

@@ -4,6 +4,12 @@ use serde_json::{Value, json};
 
 /// The JSON value at the start of `text`, and what follows it.
 pub(super) fn json(text: &str) -> Option<(Value, &str)> {
+    if !text.starts_with(['"', '[', '{']) {
+        // A number or a word may be followed by any mark, such as a parenthesis.
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c));
+        let (word, rest) = text.split_at(text.find(is_end).unwrap_or(text.len()));
+        return Some((serde_json::from_str(word).ok()?, rest));
+    }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter();
     let value: Value = stream.next()?.ok()?;
     Some((value, &text[stream.byte_offset()..]))

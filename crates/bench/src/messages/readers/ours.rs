@@ -171,6 +171,9 @@ fn read_wanted(text: &str) -> Wanted {
             let (value, after) = json(example).unwrap_or_else(|| read_bare(example));
             wanted.example = wanted.example.or(Some(value));
             rest = after;
+        } else if letter == '`' && words.trim_end().ends_with("with") {
+            wanted.members = read_members(rest);
+            rest = "";
         } else if letter == '`' {
             rest = rest[1..].split_once('`').map_or("", |(_, after)| after);
         } else if letter == '"'
@@ -195,6 +198,16 @@ fn read_wanted(text: &str) -> Wanted {
     }
     read_words(&words, &mut wanted);
     wanted
+}
+
+/// Reads `` `lat` (number), `lon` (number) `` or `` `lat` and `lon` ``.
+fn read_members(text: &str) -> Vec<(String, Wanted)> {
+    let mut parts = text.split('`').skip(1);
+    let mut members = Vec::new();
+    while let Some(name) = parts.next() {
+        members.push((name.to_owned(), read_wanted(parts.next().unwrap_or_default())));
+    }
+    members
 }
 
 /// Whether a value that is no string starts here, in a list of allowed values.
@@ -277,6 +290,10 @@ mod tests {
         assert_eq!(read_wanted(": string, e.g. \"Bern\"").example, Some(json!("Bern")));
         assert_eq!(read_wanted("array of strings").items, ["string"]);
         assert_eq!(read_wanted("at least 3 characters").bounds, [Bound::Shortest(3)]);
+        let members = read_wanted("object with `lat` (number) and `unit` (\"c\" or \"f\")").members;
+        let unit = Wanted::one_of([json!("c"), json!("f")]);
+        assert_eq!(members[0], ("lat".to_owned(), Wanted::of_types(["number"])));
+        assert_eq!(members[1], ("unit".to_owned(), unit));
         let range = [Bound::AtLeast(1.0), Bound::AtMost(24.0)];
         assert_eq!(read_wanted("integer from 1 to 24").bounds, range);
     }

@@ -5,11 +5,13 @@ use serde_json::Value;
 use super::super::advice::{Advice, Bound, Place, Wanted, nearest};
 use super::literal::python_list;
 
+/// What is wrong with each branch of a union, by name.
+type Branches = Vec<(String, Vec<Advice>)>;
+
 /// Reads blocks of a place, a message with its type in brackets, and a link.
 pub(super) fn read(message: &str, arguments: &Value) -> Vec<Advice> {
-    // Advice outside of unions, and branches of unions by the place of the union.
     let mut advice = Vec::new();
-    let mut unions: Vec<(Place, Vec<(String, Vec<Advice>)>)> = Vec::new();
+    let mut unions: Vec<(Place, Branches)> = Vec::new();
     let mut place = "";
     for line in message.lines().skip(1) {
         if !line.starts_with(' ') {

@@ -55,7 +55,7 @@ fn read_wanted(code: &str, issue: &Value) -> Option<Wanted> {
         "too_small" => Wanted::within(Bound::Shortest(size(limit("minimum")?))),
         "too_big" => Wanted::within(Bound::Longest(size(limit("maximum")?))),
         "not_multiple_of" => Wanted::within(Bound::MultipleOf(limit("divisor")?)),
-        "invalid_format" => {
+        "invalid_format" if issue["format"] != "regex" => {
             Wanted { format: Some(issue["format"].as_str()?.to_owned()), ..Wanted::default() }
         }
         _ => return None,
