@@ -13,13 +13,14 @@ use super::mistakes::{Mistake, is_there, overlap};
 use super::random::Random;
 use super::sample::{Sampler, Spot};
 
+/// The seed of the page.
 const SEED: u64 = 12;
 
 /// Calls of each group.
-const EACH: usize = 40;
+const EACH: usize = 100;
 
 /// Calls of each group that one server gets.
-const MOST_PER_SERVER: usize = 2;
+const MOST_PER_SERVER: usize = 4;
 
 /// Larger schemas are not used.
 const LARGEST: usize = 20_000;
@@ -71,8 +72,8 @@ impl fmt::Display for Group {
 }
 
 /// The calls; an error if there is no corpus.
-pub(super) fn choose() -> anyhow::Result<Vec<Call>> {
-    let mut random = Random::new(SEED);
+pub(super) fn choose(seed: Option<u64>) -> anyhow::Result<Vec<Call>> {
+    let mut random = Random::new(seed.unwrap_or(SEED));
     let mut tools: Vec<(String, Value)> = Vec::new();
     for server in corpus::servers().map_err(|reason| anyhow!("{reason}"))? {
         let tool = |tool: &Value| {

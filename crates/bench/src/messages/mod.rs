@@ -1,4 +1,4 @@
-//! Whether a message is enough to mend a wrong call, beside messages of other validators.
+//! Whether a message is enough to fix a wrong call, beside messages of other validators.
 
 mod advice;
 mod calls;
@@ -19,7 +19,7 @@ use self::peers::Answer;
 use self::report::Report;
 use self::validators::Validators;
 
-/// How often a call is mended and sent again.
+/// How often a call is fixed and sent again.
 const ROUNDS: usize = 2;
 
 /// Options of the bench.
@@ -28,6 +28,9 @@ pub(crate) struct Options {
     /// Print every call that the messages of this validator do not fix, such as `toolpact` or `zod`
     #[arg(long, value_name = "VALIDATOR")]
     failures: Option<String>,
+    /// Choose other tools and mistakes, and do not write the page
+    #[arg(long)]
+    seed: Option<u64>,
     /// Do not write the page
     #[arg(long)]
     dry_run: bool,
@@ -38,19 +41,19 @@ enum Outcome {
     /// The validator has no message for this call, for this reason.
     NotCovered(&'static str),
     /// Valid after so many rounds.
-    Mended(usize),
+    Fixed(usize),
     Wrong(Vec<Step>),
 }
 
 /// A message, and the arguments that were made after it.
 struct Step {
     message: String,
-    mended: Value,
+    fixed: Value,
 }
 
 /// Mends every call with the messages of every validator, prints the table and writes it to the page.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let calls = match calls::choose() {
+    let calls = match calls::choose(options.seed) {
         Ok(calls) => calls,
         Err(reason) => {
             println!("skipped: {reason}");
@@ -62,7 +65,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     for index in 0..validators::ALL.len() {
         for call in &calls {
             let mut lengths = Vec::new();
-            let outcome = mend(&mut validators, index, call, &mut lengths)?;
+            let outcome = fix(&mut validators, index, call, &mut lengths)?;
             report.add(index, outcome, lengths.first().copied());
         }
     }
@@ -70,11 +73,11 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     if let Some(name) = &options.failures {
         report.print_failures(name);
     }
-    if options.dry_run { Ok(()) } else { report.write() }
+    if options.dry_run || options.seed.is_some() { Ok(()) } else { report.write() }
 }
 
 /// Sends a call, mends it as the message says, and sends it again.
-fn mend(
+fn fix(
     validators: &mut Validators,
     index: usize,
     call: &Call,
@@ -96,9 +99,9 @@ fn mend(
         lengths.push(message.chars().count());
         let reading = (validators::ALL[index].reader)(&message, &arguments);
         follow(&mut arguments, reading.advice, reading.example.as_ref());
-        steps.push(Step { message, mended: arguments.clone() });
+        steps.push(Step { message, fixed: arguments.clone() });
         if call.contract.input().schema().is_valid(&arguments) {
-            return Ok(Outcome::Mended(round));
+            return Ok(Outcome::Fixed(round));
         }
     }
     Ok(Outcome::Wrong(steps))

@@ -1,4 +1,4 @@
-//! The table of what messages mend, and the calls that ours do not.
+//! The table of what messages fix, and the calls that ours do not.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ impl Share {
         for outcome in outcomes {
             let (once, twice) = match outcome {
                 Outcome::NotCovered(_) => continue,
-                Outcome::Mended(rounds) => (*rounds == 1, true),
+                Outcome::Fixed(rounds) => (*rounds == 1, true),
                 Outcome::Wrong(_) => (false, false),
             };
             share.covered += 1;
@@ -66,18 +66,31 @@ impl<'a> Report<'a> {
         self.outcomes[validator].push(outcome);
     }
 
+    /// Of the calls that both validators judge, how many only the messages of the first one fix.
+    fn only_first(&self, first: usize, second: usize) -> usize {
+        let both = self.outcomes[first].iter().zip(&self.outcomes[second]);
+        let only = both.filter(|pair| matches!(pair, (Outcome::Fixed(_), Outcome::Wrong(_))));
+        only.count()
+    }
+
     fn table(&self) -> String {
-        let mut table = "| messages of | calls | valid after one round | valid after two rounds | characters, median |\n\
-             | --- | --: | --: | --: | --: |\n"
+        let mut table = "| messages of | calls | valid after one round | valid after two rounds | fixed only by ours : only by these | characters, median |\n\
+             | --- | --: | --: | --: | --: | --: |\n"
             .to_owned();
         for (index, validator) in ALL.iter().enumerate() {
             let share = Share::count(self.outcomes[index].iter());
             let mut lengths = self.lengths[index].clone();
             lengths.sort_unstable();
             let median = lengths.get(lengths.len() / 2).copied().unwrap_or_default();
+            let [ours, theirs] = [self.only_first(0, index), self.only_first(index, 0)];
+            let only = if index == 0 { String::new() } else { format!("{ours} : {theirs}") };
             let (once, twice) = (share.percent(share.once), share.percent(share.twice));
             let name = validator.name;
-            _ = writeln!(table, "| {name} | {} | {once} | {twice} | {median} |", share.covered);
+            _ = writeln!(
+                table,
+                "| {name} | {} | {once} | {twice} | {only} | {median} |",
+                share.covered
+            );
         }
         table
     }
@@ -123,13 +136,13 @@ impl<'a> Report<'a> {
         }
         let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-        println!("what our messages do not mend, the most common kinds first:");
+        println!("what our messages do not fix, the most common kinds first:");
         for (kind, count) in kinds.iter().take(KINDS) {
             println!("{count:>4}  {kind}");
         }
     }
 
-    /// Prints every call that the messages of the validators called `name` do not mend.
+    /// Prints every call that the messages of the validators called `name` do not fix.
     pub(super) fn print_failures(&self, name: &str) {
         for (validator, outcomes) in ALL.iter().zip(&self.outcomes) {
             if !validator.name.to_lowercase().contains(&name.to_lowercase()) {
@@ -158,7 +171,7 @@ impl<'a> Report<'a> {
 fn kind(call: &Call, steps: &[Step]) -> String {
     let last = steps.last();
     let schema = call.contract.input().schema();
-    let left = last.map(|step| schema.validate(&step.mended));
+    let left = last.map(|step| schema.validate(&step.fixed));
     let left = match &left {
         Some(toolpact_schema::Verdict::Invalid(violations)) => {
             violations.iter().next().map(|violation| violation.keyword.clone())
@@ -173,11 +186,11 @@ fn print_failure(call: &Call, steps: &[Step]) {
     println!("--- {} `{}`: {}", call.server, call.contract.name(), mistakes.join(", "));
     println!("    {}", call.wrong);
     for step in steps {
-        println!("{}\n    {}", step.message, step.mended);
+        println!("{}\n    {}", step.message, step.fixed);
     }
     let left = call
         .contract
-        .judge_arguments(steps.last().map(|step| &step.mended), toolpact_contract::Mode::Enforce);
+        .judge_arguments(steps.last().map(|step| &step.fixed), toolpact_contract::Mode::Enforce);
     if let Some(refusal) = left.refusal {
         println!("{}\n", refusal["content"][0]["text"].as_str().unwrap_or_default());
     }

@@ -28,7 +28,7 @@ impl From<Vec<Advice>> for Reading {
 /// Reads a message about the arguments of a call.
 pub(super) type Reader = fn(message: &str, arguments: &Value) -> Reading;
 
-pub(super) const OURS: Reader = |message, _| ours::read(message);
+pub(super) const OURS: Reader = ours::read;
 pub(super) const AJV_TEXT: Reader = |message, _| ajv::read_text(message).into();
 pub(super) const AJV_JSON: Reader = |message, _| ajv::read_json(message).into();
 pub(super) const ZOD: Reader = |message, arguments| zod::read(message, arguments).into();

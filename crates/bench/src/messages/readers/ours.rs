@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use super::Reading;
 use super::literal::json;
-use crate::messages::advice::{Advice, Bound, Place, Wanted, pointer};
+use crate::messages::advice::{Advice, Bound, Place, Wanted, find, pointer};
 
 /// Words before a complete call.
-const EXAMPLE_CALL: [&str; 4] = ["example: ", "example call: ", "for example: ", "a valid call: "];
+const EXAMPLE_CALL: [&str; 3] = ["example of valid arguments: ", "example call: ", "example: "];
 
 /// Words before an example of one value.
 const EXAMPLE: [&str; 9] = [
@@ -22,8 +22,8 @@ const EXAMPLE: [&str; 9] = [
     "default ",
 ];
 
-/// Reads ``#/hours: expected integer, found string "ten"`` and ``missing required property `town` ``.
-pub(super) fn read(message: &str) -> Reading {
+/// Reads ``hours: expected integer, found string "ten"`` and ``missing required property `town` ``.
+pub(super) fn read(message: &str, arguments: &Value) -> Reading {
     let mut reading = Reading::default();
     for line in message.lines() {
         let line = line.trim().trim_start_matches("- ");
@@ -32,7 +32,7 @@ pub(super) fn read(message: &str) -> Reading {
             reading.example = call.is_object().then_some(call);
         } else if !line.starts_with("invalid arguments for tool") {
             let (place, text) = read_place(line);
-            reading.advice.extend(read_mistake(place, text));
+            reading.advice.extend(read_mistake(place, text, arguments));
         }
     }
     reading
@@ -52,15 +52,9 @@ fn read_path(line: &str) -> Option<(Place, &str)> {
     let mut place = Place::new();
     let mut rest = line.strip_prefix('`').unwrap_or(line);
     loop {
-        if let Some((step, after)) = rest.strip_prefix('[').and_then(json) {
-            place.push(step.as_str().map_or_else(|| step.to_string(), str::to_owned));
-            rest = after.strip_prefix(']')?;
-        } else {
-            let end = rest.find(['.', '[', ':', '`', ' '])?;
-            place.push(rest[..end].to_owned());
-            rest = &rest[end..];
-        }
-        rest = rest.strip_prefix('`').unwrap_or(rest);
+        let (step, after) = read_step(rest)?;
+        place.push(step);
+        rest = after.strip_prefix('`').unwrap_or(after);
         if let Some(text) = rest.strip_prefix(": ") {
             return Some((place, text));
         }
@@ -72,11 +66,11 @@ fn read_path(line: &str) -> Option<(Place, &str)> {
     }
 }
 
-fn read_mistake(place: Place, text: &str) -> Vec<Advice> {
+fn read_mistake(place: Place, text: &str, arguments: &Value) -> Vec<Advice> {
     for start in ["missing required property ", "missing required properties ", "missing property "]
     {
         if let Some(rest) = text.strip_prefix(start) {
-            return read_missing(&place, rest);
+            return read_missing(&place, rest, arguments);
         }
     }
     for start in ["unknown ", "unexpected "] {
@@ -85,7 +79,7 @@ fn read_mistake(place: Place, text: &str) -> Vec<Advice> {
             rest.strip_prefix("property ").or_else(|| rest.strip_prefix("properties "))
         });
         if let Some(rest) = rest {
-            return read_unknown(&place, rest);
+            return read_unknown(&place, rest, arguments);
         }
     }
     let Some((_, rest)) = text.split_once("expected ") else { return Vec::new() };
@@ -107,7 +101,7 @@ fn read_mistake(place: Place, text: &str) -> Vec<Advice> {
 }
 
 /// Reads `` `town`: string `` or `` `town` (string, default "Bern") `` or `` `town` (`twon` looks like it) ``.
-fn read_missing(place: &[String], text: &str) -> Vec<Advice> {
+fn read_missing(place: &[String], text: &str, arguments: &Value) -> Vec<Advice> {
     let (names, rest) = read_names(text);
     if let Some((before, _)) = rest.split_once("` looks like it")
         && let (Some((_, from)), [to]) = (before.rsplit_once('`'), names.as_slice())
@@ -116,18 +110,21 @@ fn read_missing(place: &[String], text: &str) -> Vec<Advice> {
         return vec![Advice::Rename { place: place.to_vec(), from, to }];
     }
     let wanted = read_wanted(rest);
-    let add = |name| Advice::Add { place: place.to_vec(), name, wanted: wanted.clone() };
+    let add = |name: String| {
+        let (place, name) = locate(place, &name, arguments);
+        Advice::Add { place, name, wanted: wanted.clone() }
+    };
     names.into_iter().map(add).collect()
 }
 
 /// Reads `` `twon`; did you mean `town`? ``.
-fn read_unknown(place: &[String], text: &str) -> Vec<Advice> {
+fn read_unknown(place: &[String], text: &str, arguments: &Value) -> Vec<Advice> {
     let (names, rest) = read_names(text);
     let hints = rest.split_once("did you mean ").map(|(_, hints)| read_names(hints).0);
     let mut hints = hints.unwrap_or_default();
     let mut advice = Vec::new();
     for name in names {
-        let place = place.to_vec();
+        let (place, name) = locate(place, &name, arguments);
         let letters = |hint: &String| strsim::osa_distance(hint, &name);
         let near = (0..hints.len()).min_by_key(|at| letters(&hints[*at]));
         let near = near.filter(|at| letters(&hints[*at]) <= name.len().max(3) / 2);
@@ -137,6 +134,38 @@ fn read_unknown(place: &[String], text: &str) -> Vec<Advice> {
         });
     }
     advice
+}
+
+/// The object and the property that `days[0].hours` names: steps that the arguments have lead to the object.
+fn locate(place: &[String], name: &str, arguments: &Value) -> (Place, String) {
+    let mut place = place.to_vec();
+    let mut rest = name;
+    while let Some(value) = find(arguments, &place) {
+        // A name may contain dots and brackets.
+        if value.get(rest).is_some() {
+            break;
+        }
+        let Some((step, after)) = read_step(rest) else { break };
+        let mut next = place.clone();
+        next.push(step);
+        let after = after.strip_prefix('.').unwrap_or(after);
+        if after.is_empty() || find(arguments, &next).is_none() {
+            break;
+        }
+        (place, rest) = (next, after);
+    }
+    (place, rest.to_owned())
+}
+
+/// The name, `[0]` or `["a b"]` at the start of a path, and what follows it.
+fn read_step(path: &str) -> Option<(String, &str)> {
+    let Some(step) = path.strip_prefix('[') else {
+        let end = path.find(['.', '[', ':', '`', ' ']).unwrap_or(path.len());
+        return Some((path[..end].to_owned(), &path[end..]));
+    };
+    let (step, after) = json(step)?;
+    let step = step.as_str().map_or_else(|| step.to_string(), str::to_owned);
+    Some((step, after.strip_prefix(']')?))
 }
 
 /// The names in backticks at the start of `text`, and what follows them.
@@ -181,7 +210,11 @@ fn read_wanted(text: &str) -> Wanted {
         {
             match json(rest) {
                 Some((value, after)) => {
-                    wanted.allowed.push(value);
+                    if words.trim_end().ends_with("array of") {
+                        wanted.example.get_or_insert(Value::Array(vec![value]));
+                    } else {
+                        wanted.allowed.push(value);
+                    }
                     rest = ["one of ", ", ", " or "].iter().fold(after, |rest, separator| {
                         rest.strip_prefix(separator).unwrap_or(rest)
                     });
@@ -258,7 +291,7 @@ mod tests {
     use super::{Advice, Bound, Wanted, read, read_place, read_wanted};
 
     fn fixed(message: &str, mut arguments: Value) -> Value {
-        let reading = read(message);
+        let reading = read(message, &arguments);
         follow(&mut arguments, reading.advice, reading.example.as_ref());
         arguments
     }
@@ -288,6 +321,7 @@ mod tests {
         );
         assert_eq!(read_wanted(" (integer, default 10)").example, Some(json!(10)));
         assert_eq!(read_wanted(": string, e.g. \"Bern\"").example, Some(json!("Bern")));
+        assert_eq!(read_wanted("array of \"a\" or \"b\"").example, Some(json!(["a"])));
         assert_eq!(read_wanted("array of strings").items, ["string"]);
         assert_eq!(read_wanted("at least 3 characters").bounds, [Bound::Shortest(3)]);
         let members = read_wanted("object with `lat` (number) and `unit` (\"c\" or \"f\")").members;
@@ -305,25 +339,25 @@ mod tests {
             days[0].hours: expected a number ≤ 24, found 30\n\
             unit: expected \"c\" or \"f\", found \"K\"\n\
             #: missing required property `limit` (integer)\n\
+            missing required property `days[0].unit` (\"c\" or \"f\")\n\
             #: unexpected property `verbose`";
         let arguments =
             json!({ "twon": "Bern", "days": [{ "hours": 30 }], "unit": "K", "verbose": 1 });
-        let expected =
-            json!({ "town": "Bern", "days": [{ "hours": 24 }], "unit": "c", "limit": 1 });
+        let expected = json!({ "town": "Bern", "days": [{ "hours": 24, "unit": "c" }], "unit": "c", "limit": 1 });
         assert_eq!(fixed(message, arguments), expected);
     }
 
     #[test]
     fn takes_values_of_named_places_from_an_example_call() {
         let message = "hours: expected integer, found string \"ten\"\n\
-            example: {\"town\": \"Bern\", \"hours\": 24}";
+            example of valid arguments: {\"town\": \"Bern\", \"hours\": 24}";
         let fixed = fixed(message, json!({ "town": "Thun", "hours": "ten" }));
         assert_eq!(fixed, json!({ "town": "Thun", "hours": 24 }));
     }
 
     #[test]
     fn reads_nothing_into_other_text() {
-        assert_eq!(read("something else").advice, [] as [Advice; 0]);
+        assert_eq!(read("something else", &json!({})).advice, [] as [Advice; 0]);
         assert!(read_wanted("").is_empty());
         assert_eq!(read_wanted(""), Wanted::default());
     }
