@@ -32,6 +32,9 @@ enum Subject {
     Sdk,
     /// The guard beside peers; `--only proxies`: beside nginx, Envoy and a byte copier alone
     Guard,
+    /// How often a wrong call can be fixed with what a message says, beside other validators; writes
+    /// `docs/messages.md`
+    Messages,
     /// Peak memory of the guard under load that is meant to fill it
     Memory,
     /// Clients of every kind over every transport for `--minutes N` (30), then what is left of them
@@ -46,6 +49,9 @@ impl Bench {
             // The others take long to install.
             let is_proxies = self.options.iter().any(|option| option == "proxies");
             if is_proxies { peers::install_proxies()? } else { peers::install()? }
+        }
+        if self.subject == Subject::Messages {
+            peers::install_validators()?;
         }
         let mut build = cargo(["build", "--quiet", "--release", "--package", "toolpact-bench"]);
         if matches!(self.subject, Subject::Guard | Subject::Memory | Subject::Soak) {

@@ -19,6 +19,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     suite::fetch()?;
     node::install("ajv", "crates/contract/tests/ajv")?;
     node::install("peers", "crates/cli/tests/peers")?;
+    node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     python::install("peers", "crates/cli/tests/peers")?;
     python::install("peers-v1", "crates/cli/tests/peers/python-v1")?;

@@ -5,6 +5,7 @@ mod contract;
 mod guard;
 mod hostile;
 mod memory;
+mod messages;
 mod plain;
 mod schema;
 mod sdk;
@@ -51,6 +52,8 @@ enum What {
     Memory(memory::Options),
     /// Clients of every kind over every transport for a while, then what is left of them.
     Soak(soak::Options),
+    /// How often a wrong call can be fixed with what a message says, beside other validators.
+    Messages(messages::Options),
     /// The server that the guard is measured with.
     #[command(hide = true)]
     GuardServer {
@@ -112,6 +115,7 @@ fn main() -> anyhow::Result<()> {
         What::Guard { only } => guard::run(only.as_deref()),
         What::Memory(options) => memory::run(&options),
         What::Soak(options) => soak::run(&options),
+        What::Messages(options) => messages::run(&options),
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
         What::PlainServer { http: true, costly, notices, .. } => plain::on_http(costly, notices),
