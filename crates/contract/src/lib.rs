@@ -35,7 +35,7 @@
 //! let call = forecast.judge_arguments(Some(&json!({ "town": "Bern" })), Mode::Enforce);
 //! assert_eq!(
 //!     call.refusal.unwrap()["content"][0]["text"],
-//!     "invalid arguments for tool `forecast`:\n#: missing required property `city`"
+//!     "invalid arguments for tool `forecast`:\nmissing required property `city`"
 //! );
 //! let result = json!({ "content": [], "structuredContent": [68, 72] });
 //! assert_eq!(forecast.judge_result(&result, Mode::Enforce).outcome, Outcome::Valid);
