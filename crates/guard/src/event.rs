@@ -74,7 +74,14 @@ impl fmt::Display for Event {
                 for (index, finding) in findings.iter().enumerate() {
                     match index {
                         0 => finding.fmt(f)?,
-                        _ => write!(f, "; {}: {}", finding.pointer, finding.message)?,
+                        _ if finding.rule == findings[0].rule => {
+                            write!(f, "; {}: {}", finding.pointer, finding.message)?;
+                        }
+                        _ => write!(
+                            f,
+                            "; [{}] {}: {}",
+                            finding.rule, finding.pointer, finding.message
+                        )?,
                     }
                 }
                 Ok(())

@@ -9,8 +9,8 @@ declare! {
     /// ## What it does
     ///
     /// Where a property is not declared and exactly one declared name that is not given is nearest to
-    /// its name, the property is renamed, if its value is valid under that name. At most a third of
-    /// the letters may differ.
+    /// its name, the property is renamed, if its value is valid under that name. One letter may
+    /// differ, or two in a name of twelve or more.
     ///
     /// This repair is off unless asked for: `--also-repair arguments-misspelt-property`.
     ///
@@ -65,6 +65,11 @@ fn find(wrong: &Wrong<'_>) -> Vec<Change> {
         .collect()
 }
 
+/// The letters that may differ: with more, a name is often another word, such as `exclude` for `include`.
+const fn allowed(letters: usize) -> usize {
+    if letters < 12 { 1 } else { 2 }
+}
+
 /// The one of `names` that is nearest to `given`, if one is.
 fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
     let letters = given.chars().count().min(MOST + 1);
@@ -72,7 +77,7 @@ fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
         .iter()
         .filter(|name| name.len() <= MOST && letters <= MOST)
         .map(|name| (strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase()), *name))
-        .filter(|(distance, name)| *distance <= letters.max(name.chars().count()) / 3)
+        .filter(|(distance, name)| *distance <= allowed(letters.max(name.chars().count())))
         .collect();
     near.sort_unstable();
     near.dedup();
@@ -81,4 +86,15 @@ fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
         [(first, name), (second, _), ..] if first < second => Some(name),
         _ => None,
     }
+}
+
+/// Whether one of `names` differs from `given` by no more than a third of the letters.
+pub(super) fn is_near(given: &str, names: &[&str]) -> bool {
+    let letters = given.chars().count();
+    letters <= MOST
+        && names.len() <= MOST
+        && names.iter().filter(|name| name.len() <= MOST).any(|name| {
+            let distance = strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase());
+            distance <= letters.max(name.chars().count()) / 3
+        })
 }

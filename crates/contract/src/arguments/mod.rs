@@ -137,7 +137,10 @@ pub(crate) fn repair(
     work.spend(work.size)?;
     for _ in 0..MAX_ROUNDS {
         let proposals = work.proposals()?;
-        let Some((chosen, next)) = work.choose(proposals)? else { break };
+        let Some((chosen, next)) = work.choose(proposals)? else {
+            let State { value: arguments, violations } = work.state;
+            return Ok(Err(Partial { arguments, violations }));
+        };
         work.changes.extend(chosen);
         if work.changes.len() > MAX_CHANGES {
             break;
@@ -150,8 +153,8 @@ pub(crate) fn repair(
             Next::Invalid(state) => work.state = state,
         }
     }
-    let State { value: arguments, violations } = work.state;
-    Ok(Err(Partial { arguments, violations }))
+    // Too much is wrong: the first places are told, not those where the repairs stopped.
+    Ok(Err(Partial { arguments: arguments.clone(), violations: violations.clone() }))
 }
 
 /// The values in `value`.
@@ -186,6 +189,8 @@ enum Next {
 struct Proposal {
     pointer: Pointer,
     readings: Vec<ArgumentChange>,
+    /// A reading that is too weak to be applied, but makes another one ambiguous.
+    weak: Option<ArgumentChange>,
 }
 
 struct Work<'a> {
@@ -208,6 +213,8 @@ impl Work<'_> {
     fn proposals(&mut self) -> Result<Vec<Proposal>, OutOfFuel> {
         /// Steps for looking up the schemas of one place.
         const PLACE: u64 = 256;
+        /// Steps for comparing a value with one member of an `enum`.
+        const MEMBER: u64 = 8;
         let mut pointers: Vec<&Pointer> = Vec::new();
         for violation in &self.state.violations {
             if !pointers.contains(&&violation.instance) {
@@ -221,6 +228,12 @@ impl Work<'_> {
                 continue;
             };
             steps += PLACE + place.value.as_str().map_or(0, |text| text.len() as u64);
+            if place.value.is_string() {
+                steps += MEMBER * place.strings().count() as u64;
+            }
+            if steps > self.left {
+                return Err(OutOfFuel);
+            }
             let here = |violation: &&Violation| violation.instance == *pointer;
             let has = |keywords: &[&str]| {
                 let mut violations = self.state.violations.iter().filter(here);
@@ -254,8 +267,15 @@ impl Work<'_> {
                     }
                 }
             }
+            // A single value where something else than an array is allowed may be meant for that.
+            let is_wrap = |it: &ArgumentChange| matches!(it.change, Change::Wrap(_));
+            let weak = if wrong.place.takes_arrays_only() {
+                None
+            } else {
+                readings.iter().position(is_wrap).map(|at| readings.remove(at))
+            };
             if !readings.is_empty() {
-                proposals.push(Proposal { pointer: pointer.clone(), readings });
+                proposals.push(Proposal { pointer: pointer.clone(), readings, weak });
             }
         }
         self.spend(steps)?;
@@ -268,7 +288,8 @@ impl Work<'_> {
         &mut self,
         proposals: Vec<Proposal>,
     ) -> Result<Option<(Vec<ArgumentChange>, Next)>, OutOfFuel> {
-        let is_clear = |proposal: &Proposal| proposal.readings.len() == 1;
+        let is_clear =
+            |proposal: &Proposal| proposal.readings.len() == 1 && proposal.weak.is_none();
         let is_apart = |proposal: &Proposal| {
             let inside = |other: &Proposal| {
                 other.pointer.as_str().starts_with(&format!("{}/", proposal.pointer.as_str()))
@@ -292,7 +313,13 @@ impl Work<'_> {
                     fitting.push((vec![reading], next));
                 }
             }
-            if fitting.len() == 1 {
+            let is_ambiguous = match proposal.weak {
+                Some(weak) if !fitting.is_empty() => {
+                    self.attempt(std::slice::from_ref(&weak))?.is_some()
+                }
+                _ => false,
+            };
+            if fitting.len() == 1 && !is_ambiguous {
                 return Ok(fitting.pop());
             }
         }

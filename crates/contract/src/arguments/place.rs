@@ -1,6 +1,6 @@
 //! What a schema says about one place in the arguments of a call.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolpact_schema::Pointer;
 
 /// The most ways through the unions of a schema that are followed. A place with more is not repaired.
@@ -84,6 +84,15 @@ impl<'a> Place<'a> {
                     && schema.get("const").is_none()
             })
         })
+    }
+
+    /// Whether the schema takes arrays, and nothing else but `null`.
+    pub(crate) fn takes_arrays_only(&self) -> bool {
+        let others = [Value::Bool(true), 0.into(), Value::Object(Map::new())];
+        let allows = |schemas: &Schemas<'a>, value: &Value| {
+            schemas.iter().all(|schema| allows_type(schema, value))
+        };
+        !self.alternatives.iter().any(|all| others.iter().any(|other| allows(all, other)))
     }
 
     /// The strings that `enum` and `const` name.

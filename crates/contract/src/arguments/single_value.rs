@@ -10,8 +10,7 @@ declare! {
     ///
     /// ## What it does
     ///
-    /// Where the schema takes an array and not the value itself, and the array with this one value is
-    /// valid, the value is put into an array. `null` is not, nor an element of another array, nor a string
+    /// Where the schema takes arrays and nothing else, and the array with this one value is valid, the value is put into an array. `null` is not, nor an element of another array, nor a string
     /// that starts with `[` or `{`: it is JSON text (`arguments-json-text`), or was meant to be.
     ///
     /// ## Why is this bad
@@ -49,12 +48,16 @@ pub(super) const REPAIR: Repair = Repair {
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
     let value = wrong.place.value;
-    let is_json = |text: &str| text.trim_start().starts_with(['[', '{']);
+    // Broken or fenced JSON text, or a word for nothing.
+    let is_other = |text: &str| {
+        let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        start.starts_with(['[', '{', '`']) || matches!(text.trim(), "" | "null" | "None")
+    };
     if value.is_null()
         || value.is_array()
         || wrong.place.is_element
         || wrong.place.allows_own_type()
-        || value.as_str().is_some_and(is_json)
+        || value.as_str().is_some_and(is_other)
     {
         return Vec::new();
     }

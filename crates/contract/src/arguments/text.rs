@@ -23,5 +23,62 @@ pub(crate) fn parse(text: &str) -> Option<Parsed> {
         return None;
     }
     let value = Instance::parse(text).ok()?.to_value();
+    if !integers_fit(text) {
+        return None;
+    }
     Some(Parsed { value, text: text.to_owned() })
+}
+
+/// Whether every integer in the JSON `text` has 64 bits: a larger one would be compared as another number.
+fn integers_fit(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        // The next string or number, whichever comes first.
+        let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) else {
+            return true;
+        };
+        rest = &rest[at..];
+        let end = if rest.starts_with('"') {
+            string_end(rest)
+        } else {
+            let is_number =
+                |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+            let end = rest.find(|c| !is_number(c)).unwrap_or(rest.len());
+            let number = &rest[..end];
+            let is_integer = !number.contains(['.', 'e', 'E']);
+            if is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
+                return false;
+            }
+            end
+        };
+        rest = &rest[end..];
+    }
+}
+
+/// The bytes of the string that `text` starts with.
+fn string_end(text: &str) -> usize {
+    let mut is_escaped = false;
+    let inside = text.bytes().skip(1).position(|byte| {
+        let ends = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    inside.map_or(text.len(), |at| at + 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{integers_fit, parse};
+
+    #[test]
+    fn integers_have_64_bits() {
+        assert!(integers_fit(
+            r#"[18446744073709551615, -9223372036854775808, 1e30, "1234567890123456789012"]"#
+        ));
+        assert!(integers_fit(r#"{"a\\\"12345678901234567890123": 1}"#));
+        assert!(!integers_fit("[18446744073709551616]"));
+        assert!(!integers_fit(r#"{"a": {"b": -12345678901234567890}}"#));
+        assert!(parse("[100000000000000000001]").is_none());
+        assert!(parse("[1]").is_some() && parse("\"[1]\"").is_none());
+    }
 }

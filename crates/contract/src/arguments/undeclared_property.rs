@@ -1,5 +1,6 @@
 //! `arguments-undeclared-property`.
 
+use super::misspelt_property::is_near;
 use super::{Change, Repair, Wrong};
 use crate::rules::declare;
 
@@ -47,8 +48,12 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
+    // A name that is nearly that of a property which is not given was probably meant for it.
+    let absent: Vec<&str> =
+        wrong.place.declared().filter(|name| wrong.place.value.get(name).is_none()).collect();
+    let is_near = |name: &&str| is_near(name, &absent);
     match wrong.undeclared() {
-        Some(names) if wrong.refuses_names && !names.is_empty() => {
+        Some(names) if wrong.refuses_names && !names.is_empty() && !names.iter().any(is_near) => {
             vec![Change::RemoveMembers(names.into_iter().map(str::to_owned).collect())]
         }
         _ => Vec::new(),

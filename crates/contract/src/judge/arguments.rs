@@ -124,8 +124,14 @@ impl Contract {
         let findings = changes.iter().take(MAX_FINDINGS).map(|change| {
             change.finding().tool(self.name()).side(Side::Arguments).action(Action::Repaired)
         });
+        let mut findings: Vec<_> = findings.collect();
+        if let (Some(last), more @ 1..) =
+            (findings.last_mut(), changes.len().saturating_sub(MAX_FINDINGS))
+        {
+            last.message = format!("{}, and {more} more repairs", last.message);
+        }
         Ok(Some(JudgedCall {
-            findings: findings.collect(),
+            findings,
             repaired: Some(RepairedArguments { arguments, changes }),
             ..JudgedCall::new(Outcome::Repaired).with_fuel(measured.fuel + fuel)
         }))

@@ -27,7 +27,7 @@ fn change_once(text: &str, change: &ArgumentChange) -> Option<String> {
     let mut edits = Vec::new();
     match &change.change {
         Change::Replace { text: new, .. } => {
-            edits.push((Span::locate(text, place)?, one_line(new)))
+            edits.push((Span::locate(text, place)?, one_line(new)));
         }
         Change::Wrap(_) => edits.push((Span::locate(text, place)?, format!("[{place}]"))),
         Change::Remove => edits.extend(removals(text, place, &[member?])?),
