@@ -32,7 +32,7 @@ pub(crate) struct Repair {
     pub(crate) rule: &'static Rule,
     /// The changes that may be what was meant.
     find: fn(&Wrong<'_>) -> Vec<Change>,
-    /// Whether it is on unless it was asked for.
+    /// Whether it is on without being asked for.
     pub(crate) is_default: bool,
     /// Whether it applies only where no other repair does.
     is_last_resort: bool,
@@ -185,7 +185,7 @@ enum Next {
     Invalid(State),
 }
 
-/// The changes that may be meant at one place. None excludes another.
+/// The changes that may be meant at one place.
 struct Proposal {
     pointer: Pointer,
     readings: Vec<ArgumentChange>,
@@ -356,8 +356,8 @@ impl Work<'_> {
                 .iter()
                 .any(|change| !change.is_in_object() && change.pointer == violation.instance);
             let is_below = changes.iter().any(|change| {
-                violation.instance.as_str().starts_with(change.pointer.as_str())
-                    && violation.instance != change.pointer
+                let rest = violation.instance.as_str().strip_prefix(change.pointer.as_str());
+                rest.is_some_and(|rest| rest.starts_with('/'))
             });
             is_changed || !(is_below || is_known(violation))
         });

@@ -3,8 +3,6 @@
 use serde_json::{Map, Value, json};
 use toolpact_schema::{Schema, Violations};
 
-use super::model_text::members;
-
 /// How deep values are made.
 const MAX_DEPTH: usize = 16;
 
@@ -42,7 +40,7 @@ pub(super) fn call(schema: &Schema, arguments: &Value, violations: &Violations) 
         .filter(|name| is_wrong(name))
         .collect();
     let mut maker = Maker { root, left: MAX_VALUES };
-    let made = members(&maker.object(root, &wrong, 0)?);
+    let made = maker.object(root, &wrong, 0)?;
     let mut best = made.clone();
     best.extend(kept.iter().map(|(name, value)| (name.clone(), value.clone())));
     let declared = |name: &str| root.get("properties").is_some_and(|all| all.get(name).is_some());
@@ -122,16 +120,21 @@ impl<'a> Maker<'a> {
                 }
             }
             Some("string") => string(schema).into(),
-            Some("object") => self.object(schema, &[], depth)?,
+            Some("object") => self.object(schema, &[], depth)?.into(),
             _ if schema.get("properties").is_some() || schema.get("allOf").is_some() => {
-                self.object(schema, &[], depth)?
+                self.object(schema, &[], depth)?.into()
             }
             _ => "text".into(),
         })
     }
 
     /// An object with the required properties of `schema`, and those of `also` that it declares.
-    fn object(&mut self, schema: &'a Value, also: &[&str], depth: usize) -> Option<Value> {
+    fn object(
+        &mut self,
+        schema: &'a Value,
+        also: &[&str],
+        depth: usize,
+    ) -> Option<Map<String, Value>> {
         let mut object = Map::new();
         let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
         for part in parts.chain([schema]) {
@@ -150,7 +153,7 @@ impl<'a> Maker<'a> {
                 }
             }
         }
-        Some(Value::Object(object))
+        Some(object)
     }
 }
 

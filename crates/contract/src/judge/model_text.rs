@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolpact_schema::{Pointer, Schema, Violation, Violations};
 
 use super::example;
@@ -83,9 +83,4 @@ pub(super) fn place(arguments: &Value, pointer: &Pointer) -> String {
         }
     }
     place
-}
-
-/// The members of an object; none of anything else.
-pub(super) fn members(value: &Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap_or_default()
 }

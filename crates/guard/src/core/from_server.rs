@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use toolpact_contract::Mode;
 
 use super::held::{Fates, PartFate};
 use super::job::Check;
@@ -284,7 +283,7 @@ impl Conversation {
                 let checked = Checked { part, result, edits, id: Some(id), to };
                 self.check_result(checked, Then::Call { tool, revision }, rules, budget)
             }
-            Purpose::ForgottenTask if rules.settings.results == Mode::Enforce => {
+            Purpose::ForgottenTask if rules.settings.results.refuses() => {
                 let message = "could not check the result: the guard has forgotten this task";
                 (to, replaced(error(Some(&id), code::INTERNAL, message)))
             }

@@ -12,6 +12,9 @@ const OF_ENVOY: f64 = 1.0;
 /// How many times as much as a byte copier the validating guard may add on stdio, with one call open.
 const OF_COPIER: f64 = 1.3;
 
+/// Microseconds that say nothing: rounds differ by as much.
+const NOISE: f64 = 10.0;
+
 impl Series {
     fn calls(&self) -> Vec<f64> {
         let mut calls: Vec<_> = self.rounds.iter().map(|round| round.per_second).collect();
@@ -164,6 +167,10 @@ pub(super) fn stdio(all: &[Series]) {
         println!(
             "{verdict}: validated, 1 call open: adds {share:.2} times what a byte copier adds, at most {OF_COPIER} wanted"
         );
+    } else {
+        println!(
+            "not decided: with 1 call open the byte copier adds less than {NOISE} µs, so there is no ratio to it"
+        );
     }
 }
 
@@ -173,8 +180,9 @@ fn added(all: &[Series], series: &Series) -> Option<f64> {
     Some(series.p50() - direct.p50())
 }
 
-/// How many times as much a subject adds as a byte copier does.
+/// How many times as much a subject adds as a byte copier does; `None` where the copier adds too little to tell.
 fn share(all: &[Series], series: &Series) -> Option<f64> {
     let copier = find(all, Through::Copier, series.clients)?;
-    Some(added(all, series)? / added(all, copier)?)
+    let base = added(all, copier).filter(|base| *base >= NOISE)?;
+    Some(added(all, series)? / base)
 }
