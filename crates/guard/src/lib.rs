@@ -16,6 +16,7 @@ mod child;
 pub mod config;
 mod contract;
 mod core;
+mod era;
 mod event;
 mod fleet;
 pub mod http;

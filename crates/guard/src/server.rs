@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy};
 
+use crate::era::KnownEras;
 use crate::event::{Event, Listener};
 use crate::lock::lock;
 use crate::settings::Settings;
@@ -20,6 +21,7 @@ pub struct GuardedServer {
     rules: ArcSwap<Rules>,
     listener: Arc<dyn Listener>,
     status: Status,
+    eras: KnownEras,
     /// The hashes of events that are reported once.
     reported: Mutex<Cache<u64, ()>>,
 }
@@ -62,6 +64,7 @@ impl GuardedServer {
             rules: ArcSwap::from_pointee(Rules::new(settings, 0)),
             listener,
             status: Status::default(),
+            eras: KnownEras::default(),
             reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
     }
@@ -74,6 +77,11 @@ impl GuardedServer {
     /// What the guard has seen of it so far.
     pub(crate) fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// The eras that it is known to speak.
+    pub(crate) fn eras(&self) -> &KnownEras {
+        &self.eras
     }
 
     /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again

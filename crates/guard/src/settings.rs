@@ -30,6 +30,9 @@ pub struct Settings {
     pub results: Mode,
     /// Whether to give tools and results the shape that the client's protocol revision can carry.
     pub project: bool,
+    /// Whether to translate between clients and servers of different eras of the protocol: before
+    /// 2026-07-28, and from then on.
+    pub bridge_eras: bool,
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolpact_schema::Options,
     /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
@@ -68,6 +71,7 @@ impl Default for Settings {
             repairs: Repairs::default(),
             results: Mode::Warn,
             project: true,
+            bridge_eras: true,
             schema: toolpact_schema::Options::default(),
             ignore_headers: true,
             log_values: false,
@@ -87,6 +91,7 @@ impl Settings {
             arguments: Mode::Off,
             results: Mode::Off,
             project: false,
+            bridge_eras: false,
             ..Self::default()
         }
     }

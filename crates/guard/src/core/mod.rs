@@ -205,6 +205,11 @@ impl Conversation {
         }
     }
 
+    /// The tool list of the server has changed.
+    pub(crate) fn on_tools_changed(&mut self) {
+        self.catalog.invalidate();
+    }
+
     /// The server is gone: all requests get an error that says `reason`.
     pub(crate) fn on_server_gone(&mut self, reason: &str) {
         self.give_up(None, reason, true);

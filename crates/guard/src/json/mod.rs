@@ -3,4 +3,5 @@
 pub(crate) mod change;
 pub(crate) mod edit;
 pub(crate) mod members;
+pub(crate) mod object;
 pub(crate) mod strict;

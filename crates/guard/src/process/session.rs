@@ -13,13 +13,15 @@ use toolpact_contract::Revision;
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use crate::child::{Child, Watchdog};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
+use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
-use crate::pipe::line::{Line, LineReader};
-use crate::pipe::outbox::{Outbox, one_line};
+use crate::pipe::line::LineReader;
+use crate::pipe::outbox::one_line;
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
+use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
 
 /// How long a process waits for its only client to read.
@@ -49,7 +51,7 @@ pub(super) struct ProcessSession {
     server: Arc<GuardedServer>,
     driven: Driven,
     is_shared: bool,
-    to_process: Outbox,
+    upstream: Upstream,
     streams: Mutex<Streams>,
     is_stopped: Notify,
     ends_when_idle: AtomicBool,
@@ -99,7 +101,7 @@ impl Transport for ProcessSession {
     fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
         let bytes = if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
         match to {
-            Destination::Server(_) => self.to_process.push(one_line(bytes)),
+            Destination::Server(_) => self.upstream.send(one_line(bytes)),
             Destination::Answer(stream) => {
                 self.deliver(Some(stream), Mail { bytes, is_answer: true });
             }
@@ -115,17 +117,17 @@ impl ProcessSession {
     /// A session without a process.
     fn new(is_shared: bool, server: &Arc<GuardedServer>, pool: &Arc<JobPool>) -> Arc<Self> {
         // Requests without a session are of 2026-07-28 or later, whatever else they say.
-        let (link, revision) = if is_shared {
-            (Link::Shared, Revision::V2026_07_28)
+        let (link, revision, users) = if is_shared {
+            (Link::Shared, Revision::V2026_07_28, Users::Many)
         } else {
-            (Link::Session, Revision::default())
+            (Link::Session, Revision::default(), Users::One(0))
         };
         let conversation = Conversation::new(Arc::clone(server), link, revision);
         Arc::new(Self {
             server: Arc::clone(server),
             driven: Driven::new(conversation, Arc::clone(pool)),
             is_shared,
-            to_process: Outbox::default(),
+            upstream: Upstream::new(Arc::clone(server), users),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
                 listener: None,
@@ -159,9 +161,9 @@ impl ProcessSession {
             if let Some((stdout, mut stdin)) = child.streams() {
                 let mut reader = LineReader::new(stdout, max);
                 let written = async {
-                    let _ = carried.to_process.write_to(&mut stdin).await;
+                    let _ = carried.upstream.outbox().write_to(&mut stdin).await;
                     // A process that stopped reading is noticed when it ends.
-                    carried.to_process.close();
+                    carried.upstream.outbox().close();
                     std::future::pending::<()>().await;
                 };
                 tokio::select! {
@@ -172,7 +174,7 @@ impl ProcessSession {
                 }
             }
             carried.phase.send_replace(Phase::Ending);
-            carried.to_process.close();
+            carried.upstream.outbox().close();
             let mut reason = "the server ended before it answered".to_owned();
             if has_ended && let Ok(Ok(status)) = timeout(ENDING, child.wait()).await {
                 let how = child.describe_end(status);
@@ -191,16 +193,20 @@ impl ProcessSession {
 
     /// Reads the messages of the process until it ends.
     async fn read<R: tokio::io::AsyncRead + Unpin>(self: &Arc<Self>, reader: &mut LineReader<R>) {
-        while let Ok(Some(line)) = reader.next().await {
+        while let Ok(Some(line)) = self.upstream.next(reader).await {
             let mut received = match line {
-                Line::TooLong(unreadable) => {
+                FromServer::TooLong(unreadable) => {
                     drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
                     continue;
                 }
-                Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-                Line::Whole(line) => {
+                FromServer::ToolsChanged => {
+                    drive(self, |it, _| it.on_tools_changed());
+                    continue;
+                }
+                FromServer::Line(line) if line.trim_ascii().is_empty() => continue,
+                FromServer::Line(line) => {
                     // Other clients of a shared process do not wait for memory.
-                    Received::new(line.into(), self.driven.pool(), !self.is_shared).await
+                    Received::new(line, self.driven.pool(), !self.is_shared).await
                 }
             };
             match received.message() {
@@ -287,7 +293,7 @@ impl ProcessSession {
     /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
         if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
-            self.to_process.push(refusal);
+            self.upstream.send(refusal);
         }
     }
 
@@ -325,10 +331,10 @@ impl ProcessSession {
 
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
-        if self.to_process.len() > MAX_QUEUED {
+        if self.upstream.outbox().len() > MAX_QUEUED {
             return false;
         }
-        bytes <= SMALL || timeout(PATIENCE, self.to_process.wait_for_room()).await.is_ok()
+        bytes <= SMALL || timeout(PATIENCE, self.upstream.outbox().wait_for_room()).await.is_ok()
     }
 
     /// Closes the GET stream of the client. Requests go on.
@@ -446,9 +452,9 @@ mod tests {
             let message = Message::read(&text).unwrap();
             drive(session, |it, now| it.on_server(Origin::Pipe, &message, now));
         }
-        session.to_process.close();
+        session.upstream.outbox().close();
         let mut told = Vec::new();
-        session.to_process.write_to(&mut told).await.unwrap();
+        session.upstream.outbox().write_to(&mut told).await.unwrap();
         String::from_utf8(told).unwrap()
     }
 

@@ -4,3 +4,4 @@ pub(crate) mod drive;
 pub(crate) mod memory;
 pub(crate) mod pool;
 pub(crate) mod read;
+pub(crate) mod upstream;

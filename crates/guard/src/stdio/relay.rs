@@ -14,6 +14,7 @@ use toolpact_listen::{Signal, Signals};
 
 use crate::child::{Child, StartError};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
+use crate::era::Users;
 use crate::event::Event;
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::{Outbox, one_line};
@@ -21,6 +22,7 @@ use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
+use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
 
 /// How a conversation ended.
@@ -56,7 +58,7 @@ struct Relay {
     server: Arc<GuardedServer>,
     driven: Driven,
     to_client: Outbox,
-    to_server: Outbox,
+    upstream: Upstream,
 }
 
 impl Transport for Relay {
@@ -68,7 +70,7 @@ impl Transport for Relay {
         let bytes =
             if self.server.rules().settings.is_inspecting() { one_line(bytes) } else { bytes };
         match to {
-            Destination::Server(_) => self.to_server.push(bytes),
+            Destination::Server(_) => self.upstream.send(bytes),
             _ => self.to_client.push(bytes),
         }
     }
@@ -83,7 +85,7 @@ impl Relay {
                 return;
             }
             Line::Whole(line) if line.trim_ascii().is_empty() => {
-                return self.to_server.push(line.into());
+                return self.upstream.outbox().push(line.into());
             }
             Line::Whole(line) => Received::new(line.into(), self.driven.pool(), true).await,
         };
@@ -97,21 +99,22 @@ impl Relay {
             }
         };
         if is_forwarded {
-            self.to_server.push(received.into_bytes());
+            self.upstream.outbox().push(received.into_bytes());
         }
     }
 
-    /// Handles a line of the server.
-    async fn server_line(self: &Arc<Self>, line: Line) {
+    /// Handles what comes from the server.
+    async fn server_line(self: &Arc<Self>, line: FromServer) {
         let mut received = match line {
-            Line::TooLong(unreadable) => {
+            FromServer::TooLong(unreadable) => {
                 drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
                 return;
             }
-            Line::Whole(line) if line.trim_ascii().is_empty() => {
-                return self.to_client.push(line.into());
+            FromServer::ToolsChanged => return drive(self, |it, _| it.on_tools_changed()),
+            FromServer::Line(line) if line.trim_ascii().is_empty() => {
+                return self.to_client.push(line);
             }
-            Line::Whole(line) => Received::new(line.into(), self.driven.pool(), true).await,
+            FromServer::Line(line) => Received::new(line, self.driven.pool(), true).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
@@ -144,7 +147,9 @@ impl Relay {
     /// Waits for the answers to a client that has closed its side.
     async fn finish_client(self: &Arc<Self>) {
         self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
-        self.to_server.close();
+        if self.upstream.is_transparent() {
+            self.upstream.outbox().close();
+        }
         if !self.wait_until(LAST_ANSWERS, Conversation::is_idle).await {
             let seconds = LAST_ANSWERS.as_secs();
             let reason = format!(
@@ -153,6 +158,7 @@ impl Relay {
             self.server.report(Event::warning(format!("server: {reason}")));
             drive(self, |it, _| it.on_server_gone(&reason));
         }
+        self.upstream.outbox().close();
     }
 }
 
@@ -179,13 +185,14 @@ async fn relay_until(
     ended: impl Future<Output = String>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
+    let upstream = Upstream::new(Arc::clone(&guarded), Users::One(0));
     let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, Arc::new(JobPool::new(memory)));
     let relay = Arc::new(Relay {
         server: guarded,
         driven,
         to_client: Outbox::default(),
-        to_server: Outbox::default(),
+        upstream,
     });
     let (mut client_in, mut server_in) =
         (LineReader::new(client.0, max), LineReader::new(server.0, max));
@@ -193,7 +200,7 @@ async fn relay_until(
 
     let from_client = async {
         loop {
-            relay.to_server.wait_for_room().await;
+            relay.upstream.outbox().wait_for_room().await;
             relay.to_client.wait_for_room().await;
             let Ok(Some(line)) = client_in.next().await else { break };
             relay.client_line(line).await;
@@ -209,7 +216,7 @@ async fn relay_until(
             relay.to_client.wait_for_room().await;
             let read = tokio::select! {
                 biased;
-                read = server_in.next() => read,
+                read = relay.upstream.next(&mut server_in) => read,
                 ended = &mut ended, if how.get().is_none() => {
                     let _ = how.set(ended);
                     continue;
@@ -229,10 +236,10 @@ async fn relay_until(
     };
     let mut to_client = pin!(relay.to_client.write_to(&mut client_out));
     let to_server = async {
-        let _ = relay.to_server.write_to(&mut server_out).await;
+        let _ = relay.upstream.outbox().write_to(&mut server_out).await;
         drop(server_out);
         // A server that stopped reading is noticed when it ends.
-        relay.to_server.close();
+        relay.upstream.outbox().close();
         pending::<End>().await
     };
     let end = tokio::select! {

@@ -1,0 +1,302 @@
+//! Finding out which era a server is of, as the specification describes.
+//!
+//! The first message of the client goes to the server as it is, so that nothing changes where both are of
+//! one era. Only a server that refuses it, or does not answer, is asked by the bridge itself.
+
+use std::time::{Duration, Instant};
+
+use bytestring::ByteString;
+
+use super::legacy_client::LegacyClient;
+use super::message::{
+    Incoming, LEGACY, MODERN, error, is_modern_error, is_modern_request, meta,
+    notification, request,
+};
+use super::modern_client::ModernClient;
+use super::{Io, Users};
+use crate::json::object::Object;
+use crate::message::Id;
+
+/// How long a server may be silent before it is asked in the other era, too.
+const SILENCE: Duration = Duration::from_secs(5);
+
+/// The most bytes of messages that wait for the era of the server.
+const MAX_HELD: usize = 16 << 20;
+
+/// What was found out.
+pub(super) enum Found {
+    /// Client and server are of one era, or cannot talk to each other.
+    Same,
+    Legacy(Box<LegacyClient>),
+    Modern(Box<ModernClient>),
+}
+
+/// A server whose era is being found out.
+pub(super) struct Detect {
+    is_modern_client: bool,
+    /// The id of the first request of the client.
+    first: Id,
+    /// The parameters of the first request.
+    params: ByteString,
+    /// Whether the server has the first request; else it waits with the others.
+    is_forwarded: bool,
+    held: Vec<ByteString>,
+    bytes: usize,
+    /// What the server answered to the first request, if it was an error.
+    refusal: Option<ByteString>,
+    /// The bridge's own `server/discover` and `initialize`, while they have no answer.
+    discover: Option<Id>,
+    initialize: Option<Id>,
+    deadline: Option<Instant>,
+}
+
+impl Detect {
+    /// Starts with the first message of the client; `None` where it does not tell the era of the client.
+    pub(super) fn start(
+        io: &mut Io,
+        text: &ByteString,
+        incoming: &Incoming<'_>,
+        now: Instant,
+    ) -> Option<Self> {
+        let Incoming::Request { id, method, params } = incoming else { return None };
+        let is_modern_client = is_modern_request(method, *params);
+        if !is_modern_client && method != "initialize" {
+            return None;
+        }
+        let mut detect = Self {
+            is_modern_client,
+            first: id.clone(),
+            params: params.map_or_else(ByteString::new, |params| text.slice_ref(params)),
+            is_forwarded: false,
+            held: Vec::new(),
+            bytes: 0,
+            refusal: None,
+            discover: None,
+            initialize: None,
+            deadline: Some(now + SILENCE),
+        };
+        let known = io.server.eras();
+        let is_other_era =
+            if is_modern_client { known.is_legacy_only() } else { known.is_modern_only() };
+        if is_other_era {
+            detect.hold(io, text);
+            detect.ask_other_era(io);
+        } else if !is_modern_client || method == "server/discover" {
+            detect.is_forwarded = true;
+            io.to_server(text.as_bytes().clone());
+        } else {
+            // A legacy server may run a modern call as if it were a legacy one.
+            detect.hold(io, text);
+            detect.send_discover(io);
+        }
+        Some(detect)
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Keeps a message of the client until the era of the server is known.
+    pub(super) fn hold(&mut self, io: &mut Io, text: &ByteString) {
+        self.bytes += text.len();
+        if self.bytes > MAX_HELD {
+            if let Incoming::Request { id, .. } = Incoming::read(text) {
+                let message = "too many messages wait for the server to start";
+                io.refuse(&id, crate::message::code::INTERNAL, message);
+            }
+            self.bytes -= text.len();
+            return;
+        }
+        self.held.push(text.clone());
+    }
+
+    /// The messages of the client that wait.
+    pub(super) fn into_held(self) -> Vec<ByteString> {
+        self.held
+    }
+
+    /// Takes a message of the server; returns what it tells about its era.
+    pub(super) fn on_server(&mut self, io: &mut Io, text: &ByteString) -> Option<Found> {
+        let Incoming::Answer { id, outcome } = Incoming::read(text) else {
+            // What a server tells before it answers: its log.
+            io.to_client(text.as_bytes().clone());
+            return None;
+        };
+        if self.is_forwarded && id == self.first {
+            return self.on_first_answer(io, text, outcome);
+        }
+        if self.discover.as_ref() == Some(&id) {
+            self.discover = None;
+            return self.on_discover(io, outcome);
+        }
+        if self.initialize.as_ref() == Some(&id) {
+            self.initialize = None;
+            return self.on_initialize(io, outcome);
+        }
+        io.to_client(text.as_bytes().clone());
+        None
+    }
+
+    /// The server answered what the client itself sent.
+    fn on_first_answer(
+        &mut self,
+        io: &mut Io,
+        text: &ByteString,
+        outcome: Result<&str, &str>,
+    ) -> Option<Found> {
+        match outcome {
+            Ok(_) => {
+                if self.is_modern_client {
+                    io.server.eras().set_modern();
+                } else {
+                    io.server.eras().set_legacy();
+                }
+                io.to_client(text.as_bytes().clone());
+                Some(Found::Same)
+            }
+            Err(error) if self.is_modern_client && is_modern_error(error) => {
+                io.server.eras().set_modern();
+                io.to_client(text.as_bytes().clone());
+                Some(Found::Same)
+            }
+            Err(_) => {
+                self.refusal = Some(text.clone());
+                self.ask_other_era(io);
+                None
+            }
+        }
+    }
+
+    /// Asks the server as a client of the other era would.
+    fn ask_other_era(&mut self, io: &mut Io) {
+        if !self.is_modern_client && self.discover.is_none() {
+            self.send_discover(io);
+        }
+        if self.is_modern_client && self.initialize.is_none() {
+            let id = io.own_id();
+            let params = Object::read(Some(&self.params)).unwrap_or_default();
+            let client = params.object("_meta");
+            io.to_server(request(&id, "initialize", &initialize_params(&client, io.users)));
+            self.initialize = Some(id);
+        }
+    }
+
+    fn send_discover(&mut self, io: &mut Io) {
+        let id = io.own_id();
+        let params = if self.is_modern_client {
+            let params = Object::read(Some(&self.params)).unwrap_or_default();
+            format!("{{\"_meta\":{}}}", without_progress(&params))
+        } else {
+            let params = Object::read(Some(&self.params)).unwrap_or_default();
+            format!("{{\"_meta\":{}}}", LegacyClient::new(&params).meta())
+        };
+        io.to_server(request(&id, "server/discover", &params));
+        self.discover = Some(id);
+    }
+
+    fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
+        let is_modern = match outcome {
+            Ok(result) => Object::read(Some(result)).is_ok_and(|it| it.get("supportedVersions").is_some()),
+            Err(error) => is_modern_error(error),
+        };
+        if self.is_modern_client {
+            if is_modern {
+                io.server.eras().set_modern();
+                return Some(Found::Same);
+            }
+            self.ask_other_era(io);
+            return None;
+        }
+        match outcome {
+            Ok(result) if is_modern => {
+                let params = Object::read(Some(&self.params)).unwrap_or_default();
+                let mut bridge = LegacyClient::new(&params);
+                io.server.eras().set_modern_only();
+                bridge.answer_initialize(io, &self.first, &params, result);
+                self.drop_first();
+                Some(Found::Legacy(Box::new(bridge)))
+            }
+            // It does not speak the modern revision that the guard speaks.
+            _ => self.give_up(io),
+        }
+    }
+
+    fn on_initialize(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
+        match outcome {
+            Ok(result) => {
+                io.server.eras().set_legacy_only();
+                io.to_server(notification("notifications/initialized", "{}"));
+                let bridge = ModernClient::new(result);
+                if self.is_forwarded {
+                    // The client asked with `server/discover`, and the server has refused that.
+                    bridge.answer_discover(io, &self.first);
+                }
+                Some(Found::Modern(Box::new(bridge)))
+            }
+            // The server may still answer `server/discover`.
+            Err(_) if self.discover.is_some() => None,
+            Err(_) => self.give_up(io),
+        }
+    }
+
+    /// The server speaks neither era with the bridge: the client gets what the server says to it.
+    fn give_up(&mut self, io: &mut Io) -> Option<Found> {
+        io.server.eras().forget();
+        self.deadline = None;
+        if let Some(refusal) = self.refusal.take() {
+            io.to_client(refusal.as_bytes().clone());
+            return Some(Found::Same);
+        }
+        // A first message that waits is sent now. One that was sent may still be answered.
+        (!self.is_forwarded).then_some(Found::Same)
+    }
+
+    /// Removes the first request from those that wait: it has its answer.
+    fn drop_first(&mut self) {
+        if !self.is_forwarded && !self.held.is_empty() {
+            self.held.remove(0);
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, io: &mut Io, now: Instant) -> Option<Found> {
+        if self.deadline.is_none_or(|deadline| deadline > now) {
+            return None;
+        }
+        let is_asked = if self.is_modern_client { &self.initialize } else { &self.discover };
+        if is_asked.is_none() {
+            self.deadline = Some(now + SILENCE);
+            self.ask_other_era(io);
+            return None;
+        }
+        self.deadline = None;
+        if self.refusal.is_some() {
+            return self.give_up(io);
+        }
+        None
+    }
+}
+
+/// What the bridge says to a legacy server for the modern client whose `_meta` this is.
+pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
+    let info = client.get(meta::CLIENT_INFO).unwrap_or(r#"{"name":"unknown","version":"0"}"#);
+    // Where several clients use the pipe, the server cannot ask one of them.
+    let capabilities = match users {
+        Users::One(_) => super::capability::shared_capabilities(client.get(meta::CAPABILITIES)),
+        Users::Many => "{}".to_owned(),
+    };
+    format!(r#"{{"protocolVersion":"{LEGACY}","capabilities":{capabilities},"clientInfo":{info}}}"#)
+}
+
+/// `_meta` of a request without its progress token.
+fn without_progress(params: &Object<'_>) -> String {
+    let mut meta = params.object("_meta");
+    meta.remove("progressToken");
+    meta.to_string()
+}
+
+/// The error for a version that the bridge does not speak.
+pub(super) fn unsupported_version(requested: &str) -> String {
+    let data = serde_json::json!({ "supported": [MODERN], "requested": requested });
+    let message = format!("unsupported protocol version; the guard speaks {MODERN} here");
+    error(super::message::code::UNSUPPORTED_VERSION, &message, Some(&data))
+}

@@ -1,0 +1,170 @@
+//! Messages as a bridge reads and writes them.
+
+use std::borrow::Cow;
+
+use bytestring::ByteString;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::json::members::{Name, members};
+use crate::message::{BYTE_ORDER_MARK, Id};
+
+/// The modern revision that the bridge speaks.
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// The legacy revision that the bridge speaks with servers, and with clients whose own is unknown.
+pub(crate) const LEGACY: &str = "2025-11-25";
+
+/// The members of `_meta` that say what a modern request is about.
+pub(crate) mod meta {
+    pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+    pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+    pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+    pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+    pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+    pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+}
+
+/// Error codes of JSON-RPC and of the two revisions.
+pub(crate) mod code {
+    pub(crate) const METHOD: i32 = -32601;
+    pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
+    /// From here to [`UNSUPPORTED_VERSION`]: only modern servers answer with these.
+    pub(crate) const HEADER_MISMATCH: i32 = -32020;
+    /// 2025-11-25 and earlier: no such resource.
+    pub(crate) const NO_RESOURCE: i32 = -32002;
+    /// 2025-11-25: the user has to visit a URL first.
+    pub(crate) const URL_ELICITATION: i32 = -32042;
+}
+
+/// One message.
+#[derive(Debug)]
+pub(crate) enum Incoming<'a> {
+    Request {
+        id: Id,
+        method: Cow<'a, str>,
+        params: Option<&'a str>,
+    },
+    Notification {
+        method: Cow<'a, str>,
+        params: Option<&'a str>,
+    },
+    /// The result, or the error.
+    Answer {
+        id: Id,
+        outcome: Result<&'a str, &'a str>,
+    },
+    /// Nothing that a bridge translates.
+    Other,
+}
+
+impl<'a> Incoming<'a> {
+    pub(crate) fn read(text: &'a str) -> Self {
+        Self::try_read(text).unwrap_or(Self::Other)
+    }
+
+    fn try_read(text: &'a str) -> Option<Self> {
+        let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+        let [id, method, params, result, error] =
+            members(json, ["id", "method", "params", "result", "error"]).ok()?;
+        let has_id = id.is_some();
+        let id = id.and_then(|id| Id::parse(id.get()));
+        let params = params.map(RawValue::get).filter(|params| *params != "null");
+        Some(match (method, id) {
+            (Some(method), id) => {
+                let method = serde_json::from_str::<Name<'_>>(method.get()).ok()?.0;
+                match id {
+                    Some(id) => Self::Request { id, method, params },
+                    None if has_id => Self::Other,
+                    None => Self::Notification { method, params },
+                }
+            }
+            (None, Some(id)) => {
+                let outcome = match (result, error) {
+                    (Some(result), None) => Ok(result.get()),
+                    (None, Some(error)) => Err(error.get()),
+                    _ => return None,
+                };
+                Self::Answer { id, outcome }
+            }
+            (None, None) => Self::Other,
+        })
+    }
+}
+
+/// The messages of a batch, or the single one.
+pub(crate) fn split(text: &ByteString) -> Vec<ByteString> {
+    let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    if json.trim_ascii_start().starts_with('[')
+        && let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(json)
+    {
+        return parts.iter().map(|part| text.slice_ref(part.get())).collect();
+    }
+    vec![text.clone()]
+}
+
+pub(crate) fn request(id: &Id, method: &str, params: &str) -> String {
+    let method = Value::from(method);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{method},"params":{params}}}"#)
+}
+
+pub(crate) fn notification(method: &str, params: &str) -> String {
+    let method = Value::from(method);
+    format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#)
+}
+
+pub(crate) fn result(id: &Id, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// An error answer; `error` is the whole error object.
+pub(crate) fn failure(id: &Id, error: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+}
+
+/// An error object.
+pub(crate) fn error(code: i32, message: &str, data: Option<&Value>) -> String {
+    let mut error = serde_json::json!({ "code": code, "message": message });
+    if let Some(data) = data {
+        error["data"] = data.clone();
+    }
+    error.to_string()
+}
+
+/// The notification that cancels the request `id`.
+pub(crate) fn cancelled(id: &Id, reason: &str) -> String {
+    let reason = Value::from(reason);
+    let params = format!(r#"{{"requestId":{id},"reason":{reason}}}"#);
+    notification("notifications/cancelled", &params)
+}
+
+/// The code of an error object.
+pub(crate) fn error_code(error: &str) -> Option<i32> {
+    let [code] = members(error, ["code"]).ok()?;
+    serde_json::from_str(code?.get()).ok()
+}
+
+/// The message of an error object.
+pub(crate) fn error_message(error: &str) -> String {
+    let read = || {
+        let [message] = members(error, ["message"]).ok()?;
+        serde_json::from_str::<String>(message?.get()).ok()
+    };
+    read().unwrap_or_else(|| "no message".to_owned())
+}
+
+/// Whether only a modern server answers with `error`.
+pub(crate) fn is_modern_error(error: &str) -> bool {
+    error_code(error)
+        .is_some_and(|code| (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&code))
+}
+
+/// Whether a request of a client is modern: it says so in `_meta`, or only modern clients send it.
+pub(crate) fn is_modern_request(method: &str, params: Option<&str>) -> bool {
+    let names_version = || {
+        let [found] = members(params?, ["_meta"]).ok()?;
+        let [version] = members(found?.get(), [meta::VERSION]).ok()?;
+        version
+    };
+    matches!(method, "server/discover" | "subscriptions/listen") || names_version().is_some()
+}

@@ -1,0 +1,306 @@
+//! Clients and servers of different eras.
+//!
+//! From revision 2026-07-28 on (*modern*) each request says what its client can do, and a server that
+//! needs input asks for it in a result. Before (*legacy*) both sides shake hands first, and servers send
+//! requests. A [`Bridge`] stands between a conversation and its server. Where both are of one era, it
+//! forwards every message as it is; where they are not, it translates. It does no I/O: messages and
+//! time go in, [`Output`]s come out.
+
+mod capability;
+mod detect;
+mod legacy_client;
+mod listen;
+mod message;
+mod modern_client;
+mod subscriptions;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use bytestring::ByteString;
+
+pub(crate) use self::capability::Asks;
+use self::detect::Detect;
+use self::legacy_client::LegacyClient;
+pub(crate) use self::message::{LEGACY, MODERN, is_modern_request, meta};
+use self::message::{Incoming, failure, split};
+use self::modern_client::ModernClient;
+use crate::event::Event;
+use crate::message::{Id, text};
+use crate::server::GuardedServer;
+
+/// How often one request may ask its client for input.
+const MAX_ROUNDS: usize = 32;
+
+/// The most requests of one conversation that wait for input at a time.
+const MAX_WAITING: usize = 1024;
+
+/// How long a request waits for input: a person may have to think.
+const INPUT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// The most questions that one request may have open at a time.
+const MAX_INPUTS: usize = 64;
+
+/// The most bytes of the questions and the state of one request.
+const MAX_STATE: usize = 1 << 20;
+
+/// What comes out of a bridge.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// A message for the server.
+    Server(Bytes),
+    /// A message for the conversation, as if the server had sent it.
+    Client(Bytes),
+    /// The tool list has changed, and the client has not asked to be told.
+    ToolsChanged,
+}
+
+/// The eras that a server is known to speak.
+#[derive(Debug, Default)]
+pub(crate) struct KnownEras(AtomicU8);
+
+const SPEAKS_LEGACY: u8 = 1;
+const SPEAKS_MODERN: u8 = 2;
+const ONLY: u8 = 4;
+
+impl KnownEras {
+    /// Whether the server is known to speak only legacy revisions.
+    pub(crate) fn is_legacy_only(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == SPEAKS_LEGACY | ONLY
+    }
+
+    /// Whether the server is known to speak only modern revisions.
+    pub(crate) fn is_modern_only(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == SPEAKS_MODERN | ONLY
+    }
+
+    /// Whether the server is known to speak modern revisions.
+    pub(crate) fn is_modern(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & SPEAKS_MODERN != 0
+    }
+
+    /// Whether the server is known to speak legacy revisions.
+    pub(crate) fn is_legacy(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & SPEAKS_LEGACY != 0
+    }
+
+    pub(crate) fn set_modern(&self) {
+        self.add(SPEAKS_MODERN);
+    }
+
+    pub(crate) fn set_legacy(&self) {
+        self.add(SPEAKS_LEGACY);
+    }
+
+    fn add(&self, era: u8) {
+        let add = |known: u8| Some((known & !ONLY) | era);
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+    }
+
+    pub(crate) fn set_modern_only(&self) {
+        self.0.store(SPEAKS_MODERN | ONLY, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_legacy_only(&self) {
+        self.0.store(SPEAKS_LEGACY | ONLY, Ordering::Relaxed);
+    }
+
+    /// Forgets what is known, because it turned out to be wrong.
+    pub(crate) fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Who uses a pipe to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Users {
+    /// One client, or one call at a time. State that the client gets back starts with this number.
+    One(u64),
+    /// Several clients at once: the server cannot ask any of them for input.
+    Many,
+}
+
+/// What all parts of a bridge use: where messages go, and who the server is.
+struct Io {
+    server: Arc<GuardedServer>,
+    users: Users,
+    out: VecDeque<Output>,
+    last: u64,
+}
+
+impl Io {
+    fn to_server(&mut self, message: impl Into<Bytes>) {
+        self.out.push_back(Output::Server(message.into()));
+    }
+
+    fn to_client(&mut self, message: impl Into<Bytes>) {
+        self.out.push_back(Output::Client(message.into()));
+    }
+
+    /// Answers a request of the client with an error.
+    fn refuse(&mut self, id: &Id, code: i32, message: &str) {
+        self.to_client(failure(id, &message::error(code, message, None)));
+    }
+
+    /// An id for a request of the bridge itself.
+    fn own_id(&mut self) -> Id {
+        self.last += 1;
+        Id::String(format!("toolpact-era/{}", self.last))
+    }
+
+    fn warn(&self, message: impl Into<String>) {
+        self.server.report(Event::warning(message));
+    }
+
+    /// Reports that something has no counterpart in the other era, once.
+    fn report_once(&self, message: String) {
+        self.server.report_event_once(Event::info(message));
+    }
+}
+
+enum Phase {
+    /// The client has not said which era it is of.
+    Idle,
+    /// The era of the server is being found out.
+    Detecting(Box<Detect>),
+    /// Client and server are of one era.
+    Same,
+    /// A legacy client and a modern server.
+    Legacy(Box<LegacyClient>),
+    /// A modern client and a legacy server.
+    Modern(Box<ModernClient>),
+}
+
+/// What stands between a conversation and its server.
+pub(crate) struct Bridge {
+    io: Io,
+    phase: Phase,
+}
+
+impl Bridge {
+    /// A bridge to `server`, whose pipe `users` use.
+    pub(crate) fn new(server: Arc<GuardedServer>, users: Users) -> Self {
+        let io = Io { server, users, out: VecDeque::new(), last: 0 };
+        Self { io, phase: Phase::Idle }
+    }
+
+    /// The next output, if there is one.
+    pub(crate) fn poll(&mut self) -> Option<Output> {
+        self.io.out.pop_front()
+    }
+
+    /// Whether every message passes as it is.
+    pub(crate) fn is_transparent(&self) -> bool {
+        matches!(self.phase, Phase::Same) || !self.io.server.rules().settings.bridge_eras
+    }
+
+    /// Whether a request waits for input of its client, which comes with another request.
+    pub(crate) fn is_waiting(&self) -> bool {
+        matches!(&self.phase, Phase::Modern(bridge) if bridge.is_waiting())
+    }
+
+    /// Takes a message for the server.
+    pub(crate) fn on_client(&mut self, bytes: Bytes, now: Instant) {
+        if self.is_transparent() {
+            return self.io.out.push_back(Output::Server(bytes));
+        }
+        let Ok(whole) = text(&bytes) else {
+            return self.io.out.push_back(Output::Server(bytes));
+        };
+        let parts = split(&whole);
+        // A batch opens no connection.
+        if parts.len() != 1 && matches!(self.phase, Phase::Idle) {
+            return self.io.out.push_back(Output::Server(bytes));
+        }
+        for part in parts {
+            self.client_message(&part, now);
+        }
+    }
+
+    fn client_message(&mut self, text: &ByteString, now: Instant) {
+        let io = &mut self.io;
+        match &mut self.phase {
+            Phase::Same => io.to_server(text.as_bytes().clone()),
+            Phase::Legacy(bridge) => bridge.on_client(io, text, now),
+            Phase::Modern(bridge) => bridge.on_client(io, text, now),
+            Phase::Detecting(detect) => {
+                detect.hold(io, text);
+            }
+            Phase::Idle => {
+                let incoming = Incoming::read(text);
+                match Detect::start(io, text, &incoming, now) {
+                    Some(detect) => self.phase = Phase::Detecting(Box::new(detect)),
+                    None => io.to_server(text.as_bytes().clone()),
+                }
+            }
+        }
+    }
+
+    /// Takes a message of the server.
+    pub(crate) fn on_server(&mut self, bytes: Bytes, now: Instant) {
+        if self.is_transparent() || matches!(self.phase, Phase::Idle) {
+            return self.io.out.push_back(Output::Client(bytes));
+        }
+        let Ok(whole) = text(&bytes) else {
+            return self.io.out.push_back(Output::Client(bytes));
+        };
+        for part in split(&whole) {
+            let io = &mut self.io;
+            match &mut self.phase {
+                Phase::Legacy(bridge) => bridge.on_server(io, &part, now),
+                Phase::Modern(bridge) => bridge.on_server(io, &part, now),
+                Phase::Detecting(detect) => {
+                    let found = detect.on_server(io, &part);
+                    self.settle(found, now);
+                }
+                Phase::Idle | Phase::Same => io.to_client(part.as_bytes().clone()),
+            }
+        }
+    }
+
+    /// Acts on time that has passed.
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        let io = &mut self.io;
+        match &mut self.phase {
+            Phase::Legacy(bridge) => bridge.on_timeout(io, now),
+            Phase::Modern(bridge) => bridge.on_timeout(io, now),
+            Phase::Detecting(detect) => {
+                let found = detect.on_timeout(io, now);
+                self.settle(found, now);
+            }
+            Phase::Idle | Phase::Same => {}
+        }
+    }
+
+    /// When [`Bridge::on_timeout`] has to be called.
+    pub(crate) fn next_timeout(&self) -> Option<Instant> {
+        match &self.phase {
+            Phase::Legacy(bridge) => bridge.next_timeout(),
+            Phase::Modern(bridge) => bridge.next_timeout(),
+            Phase::Detecting(detect) => detect.next_timeout(),
+            Phase::Idle | Phase::Same => None,
+        }
+    }
+
+    /// Goes on with what was found out about the server, and with the messages that waited for it.
+    fn settle(&mut self, found: Option<detect::Found>, now: Instant) {
+        let Some(found) = found else { return };
+        let Phase::Detecting(detect) = std::mem::replace(&mut self.phase, Phase::Same) else {
+            return;
+        };
+        let held = detect.into_held();
+        match found {
+            detect::Found::Same => {}
+            detect::Found::Legacy(bridge) => self.phase = Phase::Legacy(bridge),
+            detect::Found::Modern(bridge) => self.phase = Phase::Modern(bridge),
+        }
+        for message in held {
+            self.client_message(&message, now);
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! Conversations across eras, message by message.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::{Bridge, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Users, meta};
+use crate::event::Event;
+use crate::server::GuardedServer;
+use crate::settings::Settings;
+
+/// A bridge, and the messages that came out of it.
+struct Pipe {
+    bridge: Bridge,
+    now: Instant,
+}
+
+#[derive(Debug, PartialEq)]
+enum Seen {
+    Server(Value),
+    Client(Value),
+    ToolsChanged,
+}
+
+fn guarded() -> Arc<GuardedServer> {
+    Arc::new(GuardedServer::new("test", Settings::default(), Arc::new(|_: Event| ())))
+}
+
+impl Pipe {
+    fn new() -> Self {
+        Self::over(guarded(), Users::One(0))
+    }
+
+    fn over(server: Arc<GuardedServer>, users: Users) -> Self {
+        Self { bridge: Bridge::new(server, users), now: Instant::now() }
+    }
+
+    fn seen(&mut self) -> Vec<Seen> {
+        let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap();
+        std::iter::from_fn(|| self.bridge.poll())
+            .map(|output| match output {
+                Output::Server(bytes) => Seen::Server(read(&bytes)),
+                Output::Client(bytes) => Seen::Client(read(&bytes)),
+                Output::ToolsChanged => Seen::ToolsChanged,
+            })
+            .collect()
+    }
+
+    /// What comes of a message of the client.
+    fn client(&mut self, message: &Value) -> Vec<Seen> {
+        self.bridge.on_client(message.to_string().into(), self.now);
+        self.seen()
+    }
+
+    /// What comes of a message of the server.
+    fn server(&mut self, message: &Value) -> Vec<Seen> {
+        self.bridge.on_server(message.to_string().into(), self.now);
+        self.seen()
+    }
+
+    /// What comes of time that passes.
+    fn wait(&mut self, time: Duration) -> Vec<Seen> {
+        self.now += time;
+        if self.bridge.next_timeout().is_some_and(|at| at <= self.now) {
+            self.bridge.on_timeout(self.now);
+        }
+        self.seen()
+    }
+
+    /// A legacy client in front of a modern server, both past the handshake.
+    fn legacy(capabilities: &Value) -> Self {
+        let mut pipe = Self::new();
+        let hello = initialize(capabilities);
+        assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
+        let refusal = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32022, "message": "no" } });
+        let probe = only_server(pipe.server(&refusal));
+        assert_eq!(probe["method"], "server/discover");
+        assert_eq!(probe["params"]["_meta"][meta::CAPABILITIES], *capabilities);
+        let answer = only_client(pipe.server(&reply(&probe["id"], discovered())));
+        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
+        assert_eq!(answer["result"]["serverInfo"]["name"], "s");
+        let listen =
+            only_server(pipe.client(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })));
+        assert_eq!(listen["method"], "subscriptions/listen");
+        assert_eq!(listen["params"]["notifications"], json!({ "toolsListChanged": true }));
+        pipe
+    }
+
+    /// A modern client in front of a legacy server, both past the handshake.
+    fn modern(capabilities: &Value) -> Self {
+        let mut pipe = Self::new();
+        pipe.shake_hands(capabilities);
+        pipe
+    }
+
+    fn shake_hands(&mut self, capabilities: &Value) {
+        let hello = modern(0, "server/discover", json!({}), capabilities);
+        assert_eq!(self.client(&hello), [Seen::Server(hello.clone())]);
+        let refusal =
+            json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32601, "message": "Method not found" } });
+        let probe = only_server(self.server(&refusal));
+        assert_eq!(probe["method"], "initialize");
+        let told = self.server(&reply(&probe["id"], initialized()));
+        let [Seen::Server(ready), Seen::Client(answer)] = &told[..] else { panic!("{told:?}") };
+        assert_eq!(ready["method"], "notifications/initialized");
+        assert_eq!(answer["result"]["supportedVersions"], json!(["2026-07-28"]));
+        assert_eq!(answer["result"]["_meta"][meta::SERVER_INFO]["name"], "s");
+    }
+}
+
+fn only_server(seen: Vec<Seen>) -> Value {
+    match <[Seen; 1]>::try_from(seen) {
+        Ok([Seen::Server(message)]) => message,
+        Ok(other) => panic!("{other:?}"),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+fn only_client(seen: Vec<Seen>) -> Value {
+    match <[Seen; 1]>::try_from(seen) {
+        Ok([Seen::Client(message)]) => message,
+        Ok(other) => panic!("{other:?}"),
+        Err(other) => panic!("{other:?}"),
+    }
+}
+
+fn initialize(capabilities: &Value) -> Value {
+    let params = json!({ "protocolVersion": "2025-06-18", "capabilities": capabilities,
+        "clientInfo": { "name": "c", "version": "1" } });
+    json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
+}
+
+fn discovered() -> Value {
+    json!({ "resultType": "complete", "supportedVersions": ["2026-07-28"], "ttlMs": 0, "cacheScope": "private",
+        "capabilities": { "tools": { "listChanged": true }, "resources": { "subscribe": true }, "logging": {} },
+        "_meta": { meta::SERVER_INFO: { "name": "s", "version": "2" } } })
+}
+
+fn initialized() -> Value {
+    json!({ "protocolVersion": "2025-11-25", "serverInfo": { "name": "s", "version": "2" },
+        "capabilities": { "tools": { "listChanged": true }, "resources": { "subscribe": true }, "logging": {} } })
+}
+
+fn modern(id: u64, method: &str, mut params: Value, capabilities: &Value) -> Value {
+    params["_meta"] = json!({ meta::VERSION: "2026-07-28", meta::CAPABILITIES: capabilities,
+        meta::CLIENT_INFO: { "name": "c", "version": "1" } });
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+fn legacy(id: u64, method: &str, params: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+fn reply(id: &Value, result: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+#[test]
+fn one_era_on_both_sides_changes_no_byte() {
+    let mut pipe = Pipe::new();
+    let hello = format!(" {} \n", initialize(&json!({})));
+    pipe.bridge.on_client(hello.clone().into(), pipe.now);
+    assert_eq!(pipe.bridge.poll(), Some(Output::Server(hello.into())));
+    let answer = format!(" {}\r\n", reply(&json!(0), initialized()));
+    pipe.bridge.on_server(answer.clone().into(), pipe.now);
+    pipe.bridge.poll().unwrap();
+    assert!(pipe.bridge.is_transparent() && pipe.bridge.poll().is_none());
+    for text in ["\n", "no json", "[1]", r#"{"a":1,"a":2}"#] {
+        pipe.bridge.on_client(text.into(), pipe.now);
+        assert_eq!(pipe.bridge.poll(), Some(Output::Server(text.into())));
+        pipe.bridge.on_server(text.into(), pipe.now);
+        assert_eq!(pipe.bridge.poll(), Some(Output::Client(text.into())));
+    }
+
+    let mut pipe = Pipe::new();
+    let hello = modern(0, "server/discover", json!({}), &json!({}));
+    assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
+    let answer = reply(&json!(0), discovered());
+    assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
+    assert!(pipe.bridge.is_transparent());
+}
+
+#[test]
+fn a_modern_call_waits_until_the_era_of_the_server_is_known() {
+    let mut pipe = Pipe::new();
+    let call = modern(1, "tools/call", json!({ "name": "a" }), &json!({}));
+    let probe = only_server(pipe.client(&call));
+    assert_eq!(probe["method"], "server/discover");
+    assert_eq!(pipe.server(&reply(&probe["id"], discovered())), [Seen::Server(call.clone())]);
+    assert!(pipe.bridge.is_transparent());
+
+    let mut pipe = Pipe::new();
+    let probe = only_server(pipe.client(&call));
+    let refusal = json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32602, "message": "x" } });
+    let hello = only_server(pipe.server(&refusal));
+    let told = pipe.server(&reply(&hello["id"], initialized()));
+    let [Seen::Server(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(*sent, legacy(1, "tools/call", json!({ "name": "a" })));
+}
+
+#[test]
+fn a_silent_server_is_asked_in_the_other_era_too() {
+    let mut pipe = Pipe::new();
+    pipe.client(&modern(0, "server/discover", json!({}), &json!({})));
+    let hello = only_server(pipe.wait(Duration::from_secs(6)));
+    assert_eq!(hello["method"], "initialize");
+    // It was only slow.
+    let answer = reply(&json!(0), discovered());
+    assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
+    assert!(pipe.bridge.is_transparent());
+}
+
+#[test]
+fn a_wrong_guess_about_the_era_is_mended() {
+    let server = guarded();
+    server.eras().set_modern_only();
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::One(0));
+    let hello = initialize(&json!({}));
+    let probe = only_server(pipe.client(&hello));
+    assert_eq!(probe["method"], "server/discover");
+    let refusal = json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32601, "message": "x" } });
+    assert_eq!(pipe.server(&refusal), [Seen::Server(hello)]);
+    assert!(!server.eras().is_modern_only());
+}
+
+#[test]
+fn a_server_of_neither_era_answers_for_itself() {
+    let mut pipe = Pipe::new();
+    pipe.client(&initialize(&json!({})));
+    let refusal = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": 1, "message": "closed" } });
+    let probe = only_server(pipe.server(&refusal));
+    let no = json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": 2, "message": "x" } });
+    assert_eq!(pipe.server(&no), [Seen::Client(refusal)]);
+}
+
+#[test]
+fn a_legacy_client_gets_input_requests_as_requests() {
+    let capabilities = json!({ "elicitation": {}, "sampling": {} });
+    let mut pipe = Pipe::legacy(&capabilities);
+    let params = json!({ "name": "a", "arguments": { "n": 1.0 }, "_meta": { "progressToken": 7 } });
+    let sent = only_server(pipe.client(&legacy(1, "tools/call", params)));
+    assert_eq!(sent["params"]["_meta"][meta::VERSION], "2026-07-28");
+    assert_eq!(sent["params"]["_meta"]["progressToken"], 7);
+    let needed = json!({ "resultType": "input_required", "requestState": "s\u{e9}\n",
+        "inputRequests": {
+            "x": { "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } },
+            "y": { "method": "sampling/createMessage", "params": { "messages": [] } } } });
+    let asked = pipe.server(&reply(&json!(1), needed));
+    let [Seen::Client(x), Seen::Client(y)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((&x["method"], &y["method"]), (&json!("elicitation/create"), &json!("sampling/createMessage")));
+    assert!(pipe.client(&reply(&y["id"], json!({ "model": "m" }))).is_empty());
+    // An answer counts once.
+    assert!(pipe.client(&reply(&y["id"], json!({ "model": "other" }))).is_empty());
+    let again = only_server(pipe.client(&reply(&x["id"], json!({ "action": "accept" }))));
+    assert_eq!(again["params"]["arguments"], json!({ "n": 1.0 }));
+    assert_eq!(again["params"]["requestState"], "s\u{e9}\n");
+    let answers = json!({ "x": { "action": "accept" }, "y": { "model": "m" } });
+    assert_eq!(again["params"]["inputResponses"], answers);
+    assert_ne!(again["id"], 1);
+    let done = json!({ "resultType": "complete", "content": [] });
+    assert_eq!(pipe.server(&reply(&again["id"], done.clone())), [Seen::Client(reply(&json!(1), done))]);
+}
+
+#[test]
+fn a_legacy_client_is_not_asked_for_what_it_did_not_declare() {
+    let mut pipe = Pipe::legacy(&json!({ "sampling": {} }));
+    pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
+    let needed = json!({ "resultType": "input_required",
+        "inputRequests": { "x": { "method": "elicitation/create", "params": {} } } });
+    let refusal = only_client(pipe.server(&reply(&json!(1), needed)));
+    let text = "the server needs `elicitation/create`, and the client did not declare the capability `elicitation`";
+    assert_eq!(refusal["error"]["message"], text);
+}
+
+#[test]
+fn a_legacy_client_that_never_answers_is_not_waited_for_forever() {
+    let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
+    pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
+    let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
+    let question = only_client(pipe.server(&reply(&json!(1), needed)));
+    assert!(pipe.wait(INPUT_TIMEOUT / 2).is_empty());
+    let late = pipe.wait(INPUT_TIMEOUT / 2);
+    let [Seen::Client(cancelled), Seen::Client(refusal)] = &late[..] else { panic!("{late:?}") };
+    assert_eq!(cancelled["params"]["requestId"], question["id"]);
+    assert_eq!(refusal["id"], 1);
+    assert!(pipe.client(&reply(&question["id"], json!({ "roots": [] }))).is_empty());
+}
+
+#[test]
+fn rounds_and_waiting_requests_are_bounded() {
+    let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
+    let mut id = only_server(pipe.client(&legacy(1, "prompts/get", json!({ "name": "a" }))))["id"].clone();
+    for _ in 0..MAX_ROUNDS {
+        let needed = json!({ "resultType": "input_required", "requestState": "s" });
+        id = only_server(pipe.server(&reply(&id, needed)))["id"].clone();
+    }
+    let needed = json!({ "resultType": "input_required", "requestState": "s" });
+    let refusal = only_client(pipe.server(&reply(&id, needed)));
+    assert_eq!(refusal["error"]["message"], "the server asked for input 32 times");
+
+    let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
+    for id in 2..2 + MAX_WAITING as u64 {
+        pipe.client(&legacy(id, "tools/call", json!({ "name": "a" })));
+        let question = only_client(pipe.server(&reply(&json!(id), needed.clone())));
+        assert_eq!(question["method"], "roots/list");
+    }
+    pipe.client(&legacy(9999, "tools/call", json!({ "name": "a" })));
+    let refusal = only_client(pipe.server(&reply(&json!(9999), needed)));
+    assert_eq!(refusal["error"]["message"], "1024 requests wait for input already");
+}
+
+#[test]
+fn a_legacy_client_cancels_what_waits_for_its_input() {
+    let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
+    pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
+    let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
+    let question = only_client(pipe.server(&reply(&json!(1), needed)));
+    let cancel = |id: u64| {
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+    };
+    let told = only_client(pipe.client(&cancel(1)));
+    assert_eq!(told["params"]["requestId"], question["id"]);
+
+    pipe.client(&legacy(2, "tools/call", json!({ "name": "a" })));
+    let state = json!({ "resultType": "input_required", "requestState": "s" });
+    let again = only_server(pipe.server(&reply(&json!(2), state)));
+    let told = only_server(pipe.client(&cancel(2)));
+    assert_eq!(told["params"]["requestId"], again["id"]);
+    assert!(pipe.server(&reply(&again["id"], json!({ "content": [] }))).is_empty());
+}
+
+#[test]
+fn a_legacy_client_hears_of_changes() {
+    let mut pipe = Pipe::legacy(&json!({}));
+    assert_eq!(pipe.client(&legacy(5, "ping", json!({}))), [Seen::Client(reply(&json!(5), json!({})))]);
+    let level = legacy(6, "logging/setLevel", json!({ "level": "info" }));
+    assert_eq!(pipe.client(&level), [Seen::Client(reply(&json!(6), json!({})))]);
+    let sent = only_server(pipe.client(&legacy(7, "tools/list", json!({}))));
+    assert_eq!(sent["params"]["_meta"][meta::LOG_LEVEL], "info");
+
+    let subscribe = legacy(8, "resources/subscribe", json!({ "uri": "a:b" }));
+    let listen = only_server(pipe.client(&subscribe));
+    let wanted = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
+    assert_eq!(listen["params"]["notifications"], wanted);
+    let about = json!({ meta::SUBSCRIPTION: listen["id"] });
+    let acknowledged = json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
+        "params": { "_meta": about, "notifications": wanted } });
+    let told = pipe.server(&acknowledged);
+    let [Seen::Server(cancelled), Seen::Client(answer)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((&cancelled["method"], &answer["id"]), (&json!("notifications/cancelled"), &json!(8)));
+    let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated",
+        "params": { "_meta": about, "uri": "a:b" } });
+    let told = only_client(pipe.server(&updated));
+    assert_eq!(told["params"], json!({ "uri": "a:b" }));
+}
+
+#[test]
+fn a_modern_client_gets_requests_as_input_requests() {
+    let capabilities = json!({ "elicitation": {} });
+    let mut pipe = Pipe::modern(&capabilities);
+    let call = |id: u64| modern(id, "tools/call", json!({ "name": "a", "arguments": { "n": 1 } }), &capabilities);
+    let sent = only_server(pipe.client(&call(1)));
+    assert_eq!(sent, legacy(1, "tools/call", json!({ "name": "a", "arguments": { "n": 1 } })));
+    let question = legacy(70, "elicitation/create", json!({ "message": "?", "requestedSchema": {} }));
+    let asked = only_client(pipe.server(&question));
+    assert_eq!((&asked["id"], &asked["result"]["resultType"]), (&json!(1), &json!("input_required")));
+    let inputs = asked["result"]["inputRequests"].as_object().unwrap();
+    let (key, input) = inputs.iter().next().unwrap();
+    assert_eq!(*input, json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } }));
+    let state = &asked["result"]["requestState"];
+    let retry = |id: u64, state: &Value| {
+        let mut retry = call(id);
+        retry["params"]["requestState"] = state.clone();
+        retry["params"]["inputResponses"] = json!({ key: { "action": "accept" } });
+        retry
+    };
+    // Forged, altered, and of another request.
+    let refusal = only_client(pipe.client(&retry(2, &json!("toolpact.0.00000000000000000000000000000000"))));
+    assert_eq!(refusal["error"]["code"], -32602);
+    let altered = state.as_str().unwrap().to_uppercase();
+    assert_eq!(only_client(pipe.client(&retry(3, &json!(altered))))["error"]["code"], -32602);
+    let mut foreign = retry(4, state);
+    foreign["params"]["arguments"]["n"] = json!(2);
+    let refusal = only_client(pipe.client(&foreign));
+    assert_eq!(refusal["error"]["message"], "#/params/requestState: belongs to another request");
+
+    let fed = only_server(pipe.client(&retry(5, state)));
+    assert_eq!(fed, reply(&json!(70), json!({ "action": "accept" })));
+    // Replayed.
+    assert_eq!(only_client(pipe.client(&retry(6, state)))["error"]["code"], -32602);
+    let done = only_client(pipe.server(&reply(&json!(1), json!({ "content": [] }))));
+    assert_eq!(done, reply(&json!(5), json!({ "content": [], "resultType": "complete" })));
+    assert!(!pipe.bridge.is_waiting());
+}
+
+#[test]
+fn a_modern_client_is_not_asked_for_what_it_did_not_declare() {
+    let mut pipe = Pipe::modern(&json!({ "elicitation": {} }));
+    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({})));
+    let refusal = only_server(pipe.server(&legacy(70, "elicitation/create", json!({}))));
+    assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(70), &json!(-32601)));
+    assert_eq!(only_server(pipe.server(&legacy(71, "ping", json!({})))), reply(&json!(71), json!({})));
+}
+
+#[test]
+fn several_clients_of_one_pipe_are_not_asked() {
+    let server = guarded();
+    let mut pipe = Pipe::over(server, Users::Many);
+    let capabilities = json!({ "elicitation": {} });
+    pipe.shake_hands(&capabilities);
+    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &capabilities));
+    let refusal = only_server(pipe.server(&legacy(70, "elicitation/create", json!({}))));
+    assert_eq!(refusal["error"]["code"], -32601);
+}
+
+#[test]
+fn a_modern_client_that_never_comes_back_is_not_waited_for_forever() {
+    let capabilities = json!({ "elicitation": {} });
+    let mut pipe = Pipe::modern(&capabilities);
+    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &capabilities));
+    pipe.server(&legacy(70, "elicitation/create", json!({})));
+    assert!(pipe.bridge.is_waiting());
+    let late = pipe.wait(INPUT_TIMEOUT);
+    let [Seen::Server(refusal), Seen::Server(cancelled)] = &late[..] else { panic!("{late:?}") };
+    assert_eq!((&refusal["id"], &cancelled["params"]["requestId"]), (&json!(70), &json!(1)));
+    assert!(!pipe.bridge.is_waiting());
+}
+
+#[test]
+fn a_modern_client_subscribes_to_what_a_legacy_server_tells() {
+    let mut pipe = Pipe::modern(&json!({}));
+    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+    assert_eq!(pipe.server(&changed), [Seen::ToolsChanged]);
+    let filter = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["a:b"] });
+    let listen = modern(9, "subscriptions/listen", json!({ "notifications": filter }), &json!({}));
+    let subscribe = only_server(pipe.client(&listen));
+    assert_eq!((&subscribe["method"], &subscribe["params"]), (&json!("resources/subscribe"), &json!({ "uri": "a:b" })));
+    let told = only_client(pipe.server(&reply(&subscribe["id"], json!({}))));
+    let expected = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
+    assert_eq!(told["params"]["notifications"], expected);
+    let told = only_client(pipe.server(&changed));
+    assert_eq!(told["params"]["_meta"][meta::SUBSCRIPTION], 9);
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 9 } });
+    assert_eq!(only_server(pipe.client(&cancel))["method"], "resources/unsubscribe");
+    assert_eq!(pipe.server(&changed), [Seen::ToolsChanged]);
+}
+
+#[test]
+fn codes_versions_and_caching_are_those_of_the_modern_revision() {
+    let mut pipe = Pipe::modern(&json!({}));
+    pipe.client(&modern(1, "resources/read", json!({ "uri": "a:b" }), &json!({})));
+    let refusal = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32002, "message": "no", "data": 1 } });
+    let told = only_client(pipe.server(&refusal));
+    assert_eq!(told["error"], json!({ "code": -32602, "message": "no", "data": 1 }));
+    pipe.client(&modern(2, "tools/list", json!({}), &json!({})));
+    let told = only_client(pipe.server(&reply(&json!(2), json!({ "tools": [] }))));
+    let expected = json!({ "tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
+    assert_eq!(told["result"], expected);
+    let mut unknown = modern(3, "tools/list", json!({}), &json!({}));
+    unknown["params"]["_meta"][meta::VERSION] = json!("1900-01-01");
+    let told = only_client(pipe.client(&unknown));
+    assert_eq!(told["error"]["data"], json!({ "supported": ["2026-07-28"], "requested": "1900-01-01" }));
+    assert_eq!(only_client(pipe.client(&initialize(&json!({}))))["error"]["code"], -32022);
+    assert_eq!(only_client(pipe.client(&modern(4, "ping", json!({}), &json!({}))))["error"]["code"], -32601);
+    let bare = only_client(pipe.client(&legacy(5, "tools/list", json!({}))));
+    assert_eq!(bare["error"]["code"], -32602);
+}
+
+#[test]
+fn an_error_that_asks_for_a_url_becomes_an_input_request() {
+    let capabilities = json!({ "elicitation": { "url": {} } });
+    let mut pipe = Pipe::modern(&capabilities);
+    let call = |id: u64| modern(id, "tools/call", json!({ "name": "a" }), &capabilities);
+    pipe.client(&call(1));
+    let data = json!({ "elicitations": [{ "mode": "url", "elicitationId": "e", "url": "https://x", "message": "?" }] });
+    let refusal = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32042, "message": "m", "data": data } });
+    let asked = only_client(pipe.server(&refusal));
+    let input = &asked["result"]["inputRequests"]["url-0"];
+    assert_eq!(input["params"], json!({ "mode": "url", "url": "https://x", "message": "?" }));
+    let mut retry = call(2);
+    retry["params"]["requestState"] = asked["result"]["requestState"].clone();
+    retry["params"]["inputResponses"] = json!({ "url-0": { "action": "accept" } });
+    let again = only_server(pipe.client(&retry));
+    assert_eq!((&again["method"], &again["params"]), (&json!("tools/call"), &json!({ "name": "a" })));
+    let done = only_client(pipe.server(&reply(&again["id"], json!({ "content": [] }))));
+    assert_eq!(done["id"], 2);
+}
