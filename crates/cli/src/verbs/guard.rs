@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use toolpact_guard::config::{self, Config, Terms};
 use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
-    Backend, Child, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
+    Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
     Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
 use toolpact_listen::shutdown_signal_then_exit;
@@ -160,16 +160,13 @@ impl Guard {
 
     /// Guards a server on standard input and output.
     fn guard_stdio(&self, log: &Log) -> anyhow::Result<Exit> {
-        let (program, arguments) = self.command.split_first().context("no command")?;
         let guarded = self.server(&server_name(&self.command), log);
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
             let page = StatusPage::new(vec![Arc::clone(&guarded)], self.hosts());
             serve_status(self.status, Arc::new(page), log)?;
-            let child = Child::start(program, arguments)?;
-            let _watchdog = child.id().and_then(start_watchdog);
             let client = stdio::standard();
-            anyhow::Ok(stdio::serve(child, client, guarded, self.memory()).await?)
+            anyhow::Ok(stdio::serve(self.launch()?, client, guarded, self.memory()).await?)
         });
         // The thread that reads standard input only ends with the input.
         runtime.shutdown_background();
@@ -184,15 +181,20 @@ impl Guard {
         self.serve_one(Backend::Proxy(Arc::new(proxy)), listen, &what, log)
     }
 
-    /// Guards a command for clients on HTTP until a signal ends it.
-    fn guard_command(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
+    /// How to start the server.
+    fn launch(&self) -> anyhow::Result<Launch> {
         let (program, arguments) = self.command.split_first().context("no command")?;
-        let launch = Launch {
+        Ok(Launch {
             program: program.clone(),
             arguments: arguments.to_vec(),
             watchdog: Some(start_watchdog),
             ..Launch::default()
-        };
+        })
+    }
+
+    /// Guards a command for clients on HTTP until a signal ends it.
+    fn guard_command(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
+        let launch = self.launch()?;
         launch.check()?;
         let name = server_name(&self.command);
         let (limits, server) = (ProcessLimits::default(), self.server(&name, log));

@@ -48,6 +48,8 @@ pub(super) struct Detect {
     discover: Option<Id>,
     initialize: Option<Id>,
     deadline: Option<Instant>,
+    /// Whether the server was started again.
+    is_second: bool,
 }
 
 impl Detect {
@@ -74,6 +76,7 @@ impl Detect {
             discover: None,
             initialize: None,
             deadline: Some(now + SILENCE),
+            is_second: false,
         };
         let known = io.server.eras();
         let is_other_era =
@@ -96,8 +99,34 @@ impl Detect {
         self.deadline
     }
 
+    /// Whether the server, which has ended, has to be asked once more.
+    pub(super) fn wants_restart(&self) -> bool {
+        let is_asked = self.discover.is_some() || self.initialize.is_some();
+        !self.is_second && (self.refusal.is_some() || is_asked || self.is_modern_client)
+    }
+
+    /// Asks a server that was started again, in the other era only.
+    pub(super) fn on_restart(&mut self, io: &mut Io, now: Instant) {
+        self.is_second = true;
+        self.deadline = Some(now + SILENCE);
+        (self.discover, self.initialize) = (None, None);
+        self.ask_other_era(io);
+    }
+
+    /// Takes a message of the client before the era of the server is known.
+    ///
+    /// A legacy client waits for the answer to `initialize` before it sends anything that matters. What it sends all
+    /// the same reaches the server at once, as without the guard.
+    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
+        if !self.is_modern_client && self.is_forwarded && self.refusal.is_none() {
+            io.to_server(text.as_bytes().clone());
+        } else {
+            self.hold(io, text);
+        }
+    }
+
     /// Keeps a message of the client until the era of the server is known.
-    pub(super) fn hold(&mut self, io: &mut Io, text: &ByteString) {
+    fn hold(&mut self, io: &mut Io, text: &ByteString) {
         self.bytes += text.len();
         if self.bytes > MAX_HELD {
             if let Incoming::Request { id, .. } = Incoming::read(text) {

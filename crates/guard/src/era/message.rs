@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bytestring::ByteString;
 use serde_json::Value;
 use serde_json::value::RawValue;
+use toolpact_contract::Revision;
 
 use crate::json::members::{Name, members};
 use crate::message::{BYTE_ORDER_MARK, Id};
@@ -153,10 +154,20 @@ pub(crate) fn error_message(error: &str) -> String {
     read().unwrap_or_else(|| "no message".to_owned())
 }
 
-/// Whether only a modern server answers with `error`.
+/// Whether only a modern server answers with `error`. One that names the versions it speaks, and no modern one among
+/// them, is legacy.
 pub(crate) fn is_modern_error(error: &str) -> bool {
-    error_code(error)
-        .is_some_and(|code| (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&code))
+    let supported = || {
+        let [data] = members(error, ["data"]).ok()?;
+        let [supported] = members(data?.get(), ["supported"]).ok()?;
+        serde_json::from_str::<Vec<String>>(supported?.get()).ok()
+    };
+    let is_modern = |version: &String| Revision::from(version.as_str()).is_natural();
+    match error_code(error) {
+        Some(code::UNSUPPORTED_VERSION) => supported().is_none_or(|it| it.iter().any(is_modern)),
+        Some(code) => (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&code),
+        None => false,
+    }
 }
 
 /// Whether a request of a client is modern: it says so in `_meta`, or only modern clients send it.

@@ -199,6 +199,24 @@ impl Bridge {
         matches!(self.phase, Phase::Same) || !self.io.server.rules().settings.bridge_eras
     }
 
+    /// Whether the bridge may have to write messages of its own.
+    pub(crate) fn is_bridging(&self) -> bool {
+        !self.is_transparent() && !matches!(self.phase, Phase::Idle)
+    }
+
+    /// Whether the server, which has ended, has to be started again: some end when a client of another era talks
+    /// to them.
+    pub(crate) fn wants_restart(&self) -> bool {
+        matches!(&self.phase, Phase::Detecting(detect) if detect.wants_restart())
+    }
+
+    /// Goes on with a server that was started again.
+    pub(crate) fn on_restart(&mut self, now: Instant) {
+        if let Phase::Detecting(detect) = &mut self.phase {
+            detect.on_restart(&mut self.io, now);
+        }
+    }
+
     /// Whether a request waits for input of its client, which comes with another request.
     pub(crate) fn is_waiting(&self) -> bool {
         matches!(&self.phase, Phase::Modern(bridge) if bridge.is_waiting())
@@ -228,9 +246,7 @@ impl Bridge {
             Phase::Same => io.to_server(text.as_bytes().clone()),
             Phase::Legacy(bridge) => bridge.on_client(io, text, now),
             Phase::Modern(bridge) => bridge.on_client(io, text, now),
-            Phase::Detecting(detect) => {
-                detect.hold(io, text);
-            }
+            Phase::Detecting(detect) => detect.on_client(io, text),
             Phase::Idle => {
                 let incoming = Incoming::read(text);
                 match Detect::start(io, text, &incoming, now) {

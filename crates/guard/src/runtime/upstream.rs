@@ -53,9 +53,28 @@ impl Upstream {
         &self.outbox
     }
 
-    /// Whether messages pass as they are.
-    pub(crate) fn is_transparent(&self) -> bool {
-        lock(&self.bridge).is_transparent()
+    /// Whether the bridge may have to write messages of its own.
+    pub(crate) fn is_bridging(&self) -> bool {
+        lock(&self.bridge).is_bridging()
+    }
+
+    /// Whether the server, which has ended, has to be started again to find out its era.
+    pub(crate) fn wants_restart(&self) -> bool {
+        lock(&self.bridge).wants_restart()
+    }
+
+    /// Goes on with a server that was started again.
+    pub(crate) fn on_restart(&self) {
+        let mut bridge = lock(&self.bridge);
+        bridge.on_restart(now());
+        self.carry_out(&mut bridge);
+    }
+
+    /// The server does not read any more: drops what is sent to it, unless it may be started again.
+    pub(crate) fn stop_sending(&self) {
+        if !self.is_bridging() {
+            self.outbox.close();
+        }
     }
 
     /// Whether a request waits for input of its client, which comes with another request.

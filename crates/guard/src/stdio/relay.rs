@@ -3,19 +3,22 @@
 use std::future::pending;
 use std::pin::pin;
 use std::process::ExitStatus;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
 use toolpact_contract::Revision;
 use toolpact_listen::{Signal, Signals};
 
-use crate::child::{Child, StartError};
+use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
 use crate::era::Users;
 use crate::event::Event;
+use crate::lock::lock;
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::{Outbox, one_line};
 use crate::runtime::drive::{Driven, Transport, drive};
@@ -130,6 +133,36 @@ impl Relay {
         }
     }
 
+    /// Handles what comes from the server until it closes its output, or is silent after its process `ended`. Returns
+    /// how that ended, if it did.
+    async fn read_server<R: AsyncRead + Unpin>(
+        self: &Arc<Self>,
+        reader: &mut LineReader<R>,
+        ended: impl Future<Output = String>,
+    ) -> Option<String> {
+        let mut ended = pin!(ended);
+        let mut how = None;
+        loop {
+            self.to_client.wait_for_room().await;
+            let read = tokio::select! {
+                biased;
+                read = self.upstream.next(reader) => read,
+                ended = &mut ended, if how.is_none() => {
+                    how = Some(ended);
+                    continue;
+                }
+                () = sleep(SILENCE), if how.is_some() => Ok(None),
+            };
+            let Ok(Some(line)) = read else {
+                if how.is_none() {
+                    how = timeout(ENDING, ended).await.ok();
+                }
+                return how;
+            };
+            self.server_line(line).await;
+        }
+    }
+
     /// Waits until `is_over`, at most for `limit`; whether it is over.
     async fn wait_until(
         self: &Arc<Self>,
@@ -147,7 +180,7 @@ impl Relay {
     /// Waits for the answers to a client that has closed its side.
     async fn finish_client(self: &Arc<Self>) {
         self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
-        if self.upstream.is_transparent() {
+        if !self.upstream.is_bridging() {
             self.upstream.outbox().close();
         }
         if !self.wait_until(LAST_ANSWERS, Conversation::is_idle).await {
@@ -172,17 +205,38 @@ pub async fn relay(
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> End {
-    relay_until(client, server, guarded, memory, pending::<String>()).await
+    relay_until(client, server, guarded, memory, &Pipes).await
 }
 
-/// [`relay`], for a server that is over when `ended` is, which says how it ended. Its last lines are
-/// still read.
-async fn relay_until(
+/// The process behind the pipes to a server.
+trait Process<R, W> {
+    /// Waits until it has ended; says how.
+    async fn ended(&self) -> String;
+
+    /// Starts it again, after it has ended.
+    async fn restart(&self) -> Option<(R, W)>;
+}
+
+/// Pipes to a server that is no process of this guard.
+struct Pipes;
+
+impl<R, W> Process<R, W> for Pipes {
+    async fn ended(&self) -> String {
+        pending().await
+    }
+
+    async fn restart(&self) -> Option<(R, W)> {
+        None
+    }
+}
+
+/// [`relay`], for a server that is over when its `process` is. Its last lines are still read.
+async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
-    server: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    server: (R, W),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
-    ended: impl Future<Output = String>,
+    process: &impl Process<R, W>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
     let upstream = Upstream::new(Arc::clone(&guarded), Users::One(0));
@@ -196,7 +250,10 @@ async fn relay_until(
     });
     let (mut client_in, mut server_in) =
         (LineReader::new(client.0, max), LineReader::new(server.0, max));
-    let (mut client_out, mut server_out) = (client.1, server.1);
+    let (mut client_out, server_out) = (client.1, server.1);
+    // The input of a server that was started again takes the place of the old one.
+    let (next_out, mut outs) = mpsc::channel(1);
+    let _ = next_out.try_send(server_out);
 
     let from_client = async {
         loop {
@@ -209,37 +266,41 @@ async fn relay_until(
         sleep(LAST_WORDS).await;
         End::Client
     };
-    let how = OnceLock::new();
+    let how = Mutex::new(None);
     let from_server = async {
-        let mut ended = pin!(ended);
         loop {
-            relay.to_client.wait_for_room().await;
-            let read = tokio::select! {
-                biased;
-                read = relay.upstream.next(&mut server_in) => read,
-                ended = &mut ended, if how.get().is_none() => {
-                    let _ = how.set(ended);
-                    continue;
-                }
-                () = sleep(SILENCE), if how.get().is_some() => Ok(None),
+            let end = relay.read_server(&mut server_in, process.ended()).await;
+            let restarted = if relay.upstream.wants_restart() {
+                lock(&how).take();
+                process.restart().await
+            } else {
+                None
             };
-            let Ok(Some(line)) = read else {
-                if how.get().is_none()
-                    && let Ok(ended) = timeout(ENDING, ended).await
-                {
-                    let _ = how.set(ended);
-                }
+            let Some((input, output)) = restarted else {
+                *lock(&how) = end;
                 return End::Server;
             };
-            relay.server_line(line).await;
+            server_in = LineReader::new(input, max);
+            let _ = next_out.try_send(output);
+            relay.upstream.on_restart();
         }
     };
     let mut to_client = pin!(relay.to_client.write_to(&mut client_out));
     let to_server = async {
-        let _ = relay.upstream.outbox().write_to(&mut server_out).await;
-        drop(server_out);
-        // A server that stopped reading is noticed when it ends.
-        relay.upstream.outbox().close();
+        let mut out = outs.recv().await;
+        while let Some(mut server_out) = out.take() {
+            tokio::select! {
+                biased;
+                next = outs.recv() => out = next,
+                _ = relay.upstream.outbox().write_to(&mut server_out) => {}
+            }
+            if out.is_none() {
+                drop(server_out);
+                // A server that stopped reading is noticed when it ends.
+                relay.upstream.stop_sending();
+                out = outs.recv().await;
+            }
+        }
         pending::<End>().await
     };
     let end = tokio::select! {
@@ -250,7 +311,7 @@ async fn relay_until(
         end = to_server => end,
     };
     let settle = async {
-        let reason = match how.get() {
+        let reason = match lock(&how).as_ref() {
             Some(how) => format!("the server ended before it answered ({how})"),
             None => "the server closed its output before it answered".to_owned(),
         };
@@ -274,30 +335,28 @@ async fn relay_until(
     end
 }
 
-/// Relays between `client` and `child` until one of them ends or a signal arrives. Returns the exit code of
-/// the child, or 128 plus the number of the signal that ended it.
+/// Starts a server and relays between it and `client` until one of them ends or a signal arrives. Returns the exit
+/// code of the server, or 128 plus the number of the signal that ended it.
 ///
-/// Ends the whole process group of the child. A second signal kills the child at once.
+/// Ends the whole process group of the server. A second signal kills it at once.
 pub async fn serve(
-    mut child: Child,
+    launch: Launch,
     client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> Result<u8, StartError> {
     let mut signals = Signals::register(true).map_err(StartError::Signals)?;
+    let (mut child, watchdog) = launch.clone().start()?;
     let Some(streams) = child.streams() else { return Ok(0) };
+    let running = Running { launch, child: tokio::sync::Mutex::new((child, watchdog)) };
     let caught = {
-        let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, async {
-            match child.wait().await {
-                Ok(status) => child.describe_end(status),
-                Err(error) => error.to_string(),
-            }
-        });
+        let relayed = relay_until(client, streams, Arc::clone(&guarded), memory, &running);
         tokio::select! {
             _ = relayed => None,
             caught = signals.next() => Some(caught),
         }
     };
+    let (mut child, _watchdog) = running.child.into_inner();
     let status = end(&mut child, caught, &mut signals).await;
     Ok(match status {
         Ok(status) => {
@@ -313,6 +372,31 @@ pub async fn serve(
             1
         }
     })
+}
+
+/// A server that runs.
+struct Running {
+    launch: Launch,
+    child: tokio::sync::Mutex<(Child, Option<Watchdog>)>,
+}
+
+impl Process<ChildStdout, ChildStdin> for Running {
+    async fn ended(&self) -> String {
+        let child = &mut self.child.lock().await.0;
+        match child.wait().await {
+            Ok(status) => child.describe_end(status),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    async fn restart(&self) -> Option<(ChildStdout, ChildStdin)> {
+        let mut running = self.child.lock().await;
+        let (mut child, watchdog) = self.launch.clone().start().ok()?;
+        let streams = child.streams();
+        let _ = running.0.end().await;
+        *running = (child, watchdog);
+        streams
+    }
 }
 
 /// Ends the child, at once if a further signal comes.

@@ -49,6 +49,7 @@ async fn an_array_goes_into_the_envelope_for_a_legacy_client() {
 #[tokio::test]
 async fn each_request_is_answered_in_its_own_revision() {
     let mut pair = Pair::new(Settings::default());
+    pair.discover().await;
     pair.passes(&modern(1, "tools/list", json!({}))).await;
     pair.comes(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{ARRAY}}}}}"#)).await;
     pair.passes(&modern(2, "tools/call", json!({ "name": "days" }))).await;

@@ -65,6 +65,7 @@ async fn a_list_that_does_not_come_is_waited_for_once() {
 #[tokio::test]
 async fn a_fetch_says_who_the_client_is_and_not_how_far_it_got() {
     let mut pair = Pair::new(Settings::default());
+    pair.discover().await;
     pair.client.send(&modern(1, "tools/call", json!({ "name": "days" }))).await;
     let asked = pair.server.json().await;
     let meta = &asked["params"]["_meta"];

@@ -79,6 +79,8 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
 async fn converse(settings: Settings, script: &[(bool, usize)]) {
     let looks = settings.is_inspecting();
     let mut pair = Pair::new(settings);
+    // Messages that come before the era of the server is known may wait.
+    pair.initialize("2025-11-25").await;
     for (n, &(from_client, which)) in script.iter().enumerate() {
         if from_client {
             let id = if n % 2 == 0 { n.to_string() } else { format!("\"id {n}\"") };

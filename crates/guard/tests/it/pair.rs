@@ -102,6 +102,14 @@ impl Pair {
         self.comes(&answer).await;
     }
 
+    /// The modern handshake.
+    pub(crate) async fn discover(&mut self) {
+        self.passes(r#"{"jsonrpc":"2.0","id":"hello","method":"server/discover","params":{}}"#)
+            .await;
+        let result = r#"{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;
+        self.comes(&format!(r#"{{"jsonrpc":"2.0","id":"hello","result":{result}}}"#)).await;
+    }
+
     /// The client asks for the tools and the server answers with `tools`: what the client gets.
     pub(crate) async fn list(&mut self, tools: &str) -> Value {
         self.passes(r#"{"jsonrpc":"2.0","id":"list","method":"tools/list"}"#).await;
