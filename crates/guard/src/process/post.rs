@@ -15,11 +15,12 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::mailbox::{Mail, Mailbox};
 use super::session::{ClientStream, ProcessSession};
+use crate::contract::param_headers::ParamHeaders;
 use crate::http::events::event;
+use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, plain, refuse};
 use crate::message::{Kind, Message, Method, Parts, code};
-
 use crate::runtime::drive::drive;
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
@@ -51,7 +52,14 @@ impl ProcessSession {
         let is_initialize = message.parts.as_slice().iter().any(initializes);
         let client = self.open(!takes_events);
         let revision = named_revision(headers);
-        drive(self, |it, now| it.on_client(client.stream, message, revision.as_ref(), now));
+        let params = self.is_shared().then(|| {
+            let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+            Arc::new(ParamHeaders::new(all))
+        });
+        drive(self, |it, now| {
+            let (stream, revision) = (client.stream, revision.as_ref());
+            it.on_client_with_headers(stream, message, revision, params.as_ref(), now)
+        });
         if expected == 0 {
             return respond_without_request(&client).await;
         }
@@ -65,7 +73,11 @@ impl ProcessSession {
         };
         if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
             let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
-            return json(StatusCode::OK, join(&texts, is_batch));
+            let status = match &texts[..] {
+                [one] if answers.client.session.is_shared() => status_of(one),
+                _ => StatusCode::OK,
+            };
+            return json(status, join(&texts, is_batch));
         }
         events(unfold(answers, |mut answers| async move {
             let bytes = answers.next().await?;
@@ -211,5 +223,6 @@ fn events(
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert("cache-control", HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

@@ -218,6 +218,11 @@ impl ProcessSession {
         }
     }
 
+    /// Whether clients without a session share it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     fn has_room(&self) -> bool {
         let streams = lock(&self.streams);
         let mut all = streams.requests.values().chain(&streams.listener);
