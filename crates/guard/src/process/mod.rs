@@ -3,8 +3,11 @@
 //! A client that opens a session gets a process of its own, which ends with the session. Requests
 //! without a session, as they are from 2026-07-28 on, share one process.
 
+mod answers;
 mod mailbox;
+mod parked;
 mod post;
+mod resume;
 mod session;
 
 use std::collections::HashMap;
@@ -140,7 +143,7 @@ impl Processes {
         };
         let Some(session) = self.session(id) else { return no_session() };
         if method == Method::GET {
-            return session.stream();
+            return session.stream(&parts.headers);
         }
         lock(&self.sessions).remove(id);
         session.end();
