@@ -96,6 +96,7 @@ mod arguments;
 mod contract;
 mod error;
 mod finding;
+pub mod headers;
 mod json_type;
 mod judge;
 mod project;

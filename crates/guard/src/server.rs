@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
-use toolpact_contract::{Finding, JudgeOptions, Policy};
+use toolpact_contract::{Finding, JudgeOptions, Policy, Revision};
 
 use crate::era::KnownEras;
 use crate::event::{Event, Listener};
@@ -22,6 +22,8 @@ pub struct GuardedServer {
     listener: Arc<dyn Listener>,
     status: Status,
     eras: KnownEras,
+    /// The protocol revisions that it says it supports, newest first.
+    supported: ArcSwap<Vec<String>>,
     /// The hashes of events that are reported once.
     reported: Mutex<Cache<u64, ()>>,
 }
@@ -65,6 +67,7 @@ impl GuardedServer {
             listener,
             status: Status::default(),
             eras: KnownEras::default(),
+            supported: ArcSwap::from_pointee(vec![Revision::V2026_07_28.to_string()]),
             reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
     }
@@ -82,6 +85,16 @@ impl GuardedServer {
     /// The eras that it is known to speak.
     pub(crate) fn eras(&self) -> &KnownEras {
         &self.eras
+    }
+
+    /// The protocol revisions that a client may choose from, newest first: those that the server has named, or
+    /// 2026-07-28.
+    pub(crate) fn supported(&self) -> Arc<Vec<String>> {
+        self.supported.load_full()
+    }
+
+    pub(crate) fn set_supported(&self, revisions: &[Revision]) {
+        self.supported.store(Arc::new(revisions.iter().map(ToString::to_string).collect()));
     }
 
     /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again

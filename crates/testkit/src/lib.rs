@@ -2,6 +2,7 @@
 //!
 //! Nothing here is part of Toolpact: what is here only holds it to account.
 
+pub mod conformance;
 pub mod corpus;
 pub mod hostile;
 pub mod plain;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::guard_config::{
-    File, Guard, PING, bare_command, body, open, post, running, settles, waits,
+    File, Guard, MODERN_PING, PING, ask_modern, bare_command, body, modern, open, post, running,
+    settles, waits,
 };
 use crate::guard_faults::{descriptors, wait_for_descriptors};
 use crate::guard_http::{ask, call};
@@ -172,11 +173,12 @@ fn an_id_beyond_what_a_double_holds_comes_back_as_it_was() {
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
     let port = guard.port("/bare/mcp");
     let session = open(port, "/bare/mcp");
-    for head in [&session, &post("/bare/mcp", NATURAL)] {
+    let count = call(1, "count", &json!({}));
+    for (head, count) in [(session.clone(), count.clone()), modern("/bare/mcp", &count)] {
         for id in ["18446744073709551617", "9007199254740993", "-9223372036854775809", "1.50", "7"]
         {
-            let count = call(1, "count", &json!({})).replace("\"id\":1,", &format!("\"id\":{id},"));
-            let answer = ask(port, head, &count);
+            let count = count.replace("\"id\":1,", &format!("\"id\":{id},"));
+            let answer = ask(port, &head, &count);
             assert!(answer.contains(&format!("\"id\":{id},")), "{id}: {answer}");
             assert!(answer.contains("\"text\":\"42\""), "{id}: {answer}");
         }
@@ -202,22 +204,22 @@ fn requests_without_a_session_are_what_their_head_says_and_nobody_elses() {
     let file = File::new("shared", &bare_command(""));
     let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
     let port = guard.port("/bare/mcp");
-    let natural = post("/bare/mcp", NATURAL);
-    let answer = ask(port, &natural, &call(1, "count", &json!({})));
+    let answer = ask_modern(port, "/bare/mcp", &call(1, "count", &json!({})));
     assert_eq!(body(&answer)["result"]["structuredContent"], 42);
 
     let mut waiting = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    let (wait, length) = (waits(1), waits(1).len());
-    write!(waiting, "{natural}\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{wait}")
-        .unwrap();
+    let (head, wait) = modern("/bare/mcp", &waits(1));
+    let length = wait.len();
+    write!(waiting, "{head}\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{wait}").unwrap();
     assert!(waiting.read(&mut [0; 16]).unwrap() > 0);
     for id in 0..4 {
         let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
             "params": { "requestId": id } });
-        let answer = ask(port, &natural, &cancelled.to_string());
+        let answer = ask(port, &post("/bare/mcp", NATURAL), &cancelled.to_string());
         assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
     }
-    assert_eq!(body(&ask(port, &natural, PING))["result"], json!({}));
+    let ping = ask_modern(port, "/bare/mcp", MODERN_PING);
+    assert_eq!(body(&ping)["result"], json!({}));
 }
 
 #[test]
@@ -236,8 +238,49 @@ fn the_status_names_a_server_that_is_not_greeted() {
     ]);
     let (status, port) = (guard.port("status on"), guard.port("/mcp for"));
     let discover = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover"}"#;
-    let answer = ask(port, &post("/mcp", NATURAL), discover);
+    let answer = ask_modern(port, "/mcp", discover);
     assert!(answer.contains("supportedVersions"), "{answer}");
     let status = body(&ask(status, "GET /status.json HTTP/1.1", ""));
     assert_eq!(status["servers"][0]["server"], "bare 1");
+}
+
+#[test]
+fn a_stream_of_2025_11_25_is_resumed_where_its_connection_broke() {
+    let file = File::new("resumed", &bare_command(""));
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/bare/mcp");
+    let session = open(port, "/bare/mcp");
+    let head = format!("{session}\r\nmcp-protocol-version: 2025-11-25");
+    let (wait, length) = (waits(5), waits(5).len());
+    // The guard may notice that the connection broke only after the answer was sent.
+    settles("it is resumed", || {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        write!(stream, "{head}\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{wait}")
+            .unwrap();
+        let mut seen = String::new();
+        while !seen.contains("notifications/progress") {
+            let mut part = [0; 1024];
+            let count = stream.read(&mut part).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&part[..count]));
+        }
+        let first = seen.split("id: ").nth(1).unwrap();
+        assert!(first.contains("\nretry: 1000\ndata:\n\n"), "{seen}");
+        let id = first.lines().next().unwrap();
+        drop(stream);
+        thread::sleep(Duration::from_millis(100));
+        assert!(ask(port, &session, PING).starts_with("HTTP/1.1 200"));
+        let mut resumed = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        resumed.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let get = head.replacen("POST", "GET", 1);
+        write!(
+            resumed,
+            "{get}\r\nhost: localhost\r\nlast-event-id: {id}\r\nconnection: close\r\n\r\n"
+        )
+        .unwrap();
+        let mut rest = Vec::new();
+        // A stream that was not kept is one that does not end.
+        let ends = resumed.read_to_end(&mut rest).is_ok();
+        let rest = String::from_utf8(rest).unwrap();
+        ends && rest.contains("notifications/progress") && rest.contains(r#""waited":"#)
+    });
 }

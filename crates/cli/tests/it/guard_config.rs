@@ -106,6 +106,26 @@ pub(crate) fn body(answer: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| panic!("{answer}"))
 }
 
+/// The head and the body of `message` as a request of 2026-07-28 to `path`.
+pub(crate) fn modern(path: &str, message: &str) -> (String, String) {
+    let mut message: Value = serde_json::from_str(message).unwrap();
+    let meta = &mut message["params"]["_meta"];
+    meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+    let method = message["method"].as_str().unwrap();
+    let mut more = format!("\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: {method}");
+    if let Some(name) = message["params"]["name"].as_str() {
+        write!(more, "\r\nmcp-name: {name}").unwrap();
+    }
+    (post(path, &more), message.to_string())
+}
+
+/// Sends `message` as a request of 2026-07-28 to `path`.
+pub(crate) fn ask_modern(port: u16, path: &str, message: &str) -> String {
+    let (head, body) = modern(path, message);
+    ask(port, &head, &body)
+}
+
 /// Opens a session: the head of the requests in it.
 pub(crate) fn open(port: u16, path: &str) -> String {
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
@@ -123,6 +143,9 @@ pub(crate) fn waits(id: u32) -> String {
 }
 
 pub(crate) const PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"ping"}"#;
+
+/// What the bare server knows as a ping from 2026-07-28 on.
+pub(crate) const MODERN_PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"bare/ping"}"#;
 
 /// The processes that run the bare server for `guard`.
 pub(crate) fn children(guard: &Guard) -> usize {
@@ -177,43 +200,36 @@ fn several_servers_are_reached_by_name() {
 
     // Without a session.
     assert!(ask(port, &post("/bare/mcp", ""), PING).starts_with("HTTP/1.1 400"));
-    let natural = post("/bare/mcp", "\r\nmcp-protocol-version: 2026-07-28");
-    let clients: Vec<_> = (0..3)
-        .map(|_| {
-            let natural = natural.clone();
-            thread::spawn(move || ask(port, &natural, &waits(7)))
-        })
-        .collect();
+    let clients: Vec<_> =
+        (0..3).map(|_| thread::spawn(move || ask_modern(port, "/bare/mcp", &waits(7)))).collect();
     settles("all wait", || {
-        let mut count: Value = serde_json::from_str(&call(7, "count", &json!({}))).unwrap();
-        count["params"]["_meta"] =
-            json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
-        let answer = ask(port, &natural, &count.to_string());
+        let answer = ask_modern(port, "/bare/mcp", &call(7, "count", &json!({})));
         assert_eq!(body(&answer)["id"], 7);
         assert_eq!(body(&answer)["result"]["structuredContent"], 42);
         children(&guard) == 2
     });
     for client in clients {
         settles("the answer", || {
-            ask(port, &natural, PING);
+            ask_modern(port, "/bare/mcp", MODERN_PING);
             client.is_finished()
         });
         let answer = client.join().unwrap();
         // What came before the answer makes it a stream; ids and tokens are those of the client.
         assert!(answer.contains("text/event-stream"), "{answer}");
+        assert!(answer.contains("x-accel-buffering: no"), "{answer}");
         assert!(answer.contains(r#""progressToken":7"#), "{answer}");
         assert!(answer.contains(r#""id":7,"result""#), "{answer}");
     }
 
     // A request whose client is gone is cancelled, unless the next ping is faster and answers it.
-    let body = waits(8);
+    let (natural, body) = modern("/bare/mcp", &waits(8));
     let head = format!("{natural}\r\nhost: localhost\r\ncontent-length: {}", body.len());
     settles("it is cancelled", || {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         write!(stream, "{head}\r\n\r\n{body}").unwrap();
         stream.read_exact(&mut [0; 64]).unwrap();
         drop(stream);
-        ask(port, &natural, PING).contains(r#""cancelled":"#)
+        ask_modern(port, "/bare/mcp", MODERN_PING).contains(r#""cancelled":"#)
     });
 
     drop(two);

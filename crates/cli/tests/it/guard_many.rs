@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::guard_config::modern;
 use crate::guard_faults::{descriptors, kilobytes, wait_for_descriptors};
 use crate::guard_http::{POST, Process, ask, port_and_log};
 use crate::upstream::Upstream;
@@ -61,7 +62,9 @@ impl Client {
 }
 
 fn write(stream: &mut TcpStream, body: &str) {
-    let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\nmcp-protocol-version: 2026-07-28";
+    let (head, body) = modern("/mcp", body);
+    // Without streams, which show that they are alive meanwhile.
+    let head = head.replace(", text/event-stream", "\r\nhost: localhost");
     let length = body.len();
     stream
         .write_all(format!("{head}\r\ncontent-length: {length}\r\n\r\n{body}").as_bytes())
@@ -132,7 +135,7 @@ fn ten_thousand_open_requests_are_answered_or_refused_and_leave_nothing() {
     // One of those that are served is kept for what is said beside.
     let places = served(files) - 1;
     let (guard, port, _) = guard(files, &["--", "node", "-e", HOLDER]);
-    let mut kept = Client::ask(port, &request(0, "ping"));
+    let mut kept = Client::ask(port, &request(0, "show"));
     assert_eq!(kept.answer().1["id"], 0);
     let idle = descriptors(&guard);
     let mut wave = |many: usize| {
@@ -147,7 +150,7 @@ fn ten_thousand_open_requests_are_answered_or_refused_and_leave_nothing() {
             clients.push(Client::ask(port, &request(id, "hold")));
             // A connection that is not used for long is closed.
             if id.is_multiple_of(500) {
-                beside("ping");
+                beside("show");
             }
         }
         let start = Instant::now();

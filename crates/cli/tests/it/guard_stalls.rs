@@ -11,11 +11,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::guard_config::{open, post, settles};
+use crate::guard_config::{ask_modern, modern, open, settles};
 use crate::guard_http::{Process, ask, guard};
 use crate::recorder::{ENFORCE, HANG, Record, command, guard_words, listening, words};
-
-const NATURAL: &str = "\r\nmcp-protocol-version: 2026-07-28";
 
 /// The calls of another client that are answered meanwhile.
 const MEANWHILE: usize = 200;
@@ -298,20 +296,21 @@ fn posts(port: u16, head: &str, body: &str) -> TcpStream {
 #[test]
 fn a_request_that_is_given_up_is_cancelled_though_the_process_did_not_read() {
     let slow = Slow::start();
-    let head = post("/mcp", NATURAL);
-    let _waiting = posts(slow.port, &head, r#"{"jsonrpc":"2.0","id":1,"method":"wait"}"#);
+    let (head, wait) = modern("/mcp", r#"{"jsonrpc":"2.0","id":1,"method":"wait"}"#);
+    let _waiting = posts(slow.port, &head, &wait);
     settles("the process does not read", || !slow.read("wait").is_empty());
     // More than fits into its standard input.
     let pad = "x".repeat(8000);
     let request =
         format!(r#"{{"jsonrpc":"2.0","id":2,"method":"never","params":{{"pad":"{pad}"}}}}"#);
+    let (head, request) = modern("/mcp", &request);
     let clients: Vec<_> = (0..200).map(|_| posts(slow.port, &head, &request)).collect();
     // Until the guard has taken some of them.
     thread::sleep(Duration::from_millis(500));
     drop(clients);
     thread::sleep(Duration::from_millis(500));
     fs::write(&slow.gate.0, "").unwrap();
-    let ping = ask(slow.port, &head, r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#);
+    let ping = ask_modern(slow.port, "/mcp", r#"{"jsonrpc":"2.0","id":3,"method":"show"}"#);
     assert!(ping.starts_with("HTTP/1.1 200"), "{ping}");
     let left = || {
         let cancelled = slow.read("notifications/cancelled");
@@ -325,17 +324,16 @@ fn a_request_that_is_given_up_is_cancelled_though_the_process_did_not_read() {
 #[test]
 fn clients_that_do_not_read_hold_up_no_other_client_of_their_process() {
     let slow = Slow::start();
-    let head = post("/mcp", NATURAL);
     // Together they would hold up the others for longer than a test waits.
     let (program, port) = (words("clients", "unread.py"), slow.port.to_string());
     let mut clients = command(&[&program[..], &[port, "35".to_owned()]].concat(), "");
     let _clients = Process(clients.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap());
     settles("the process floods", || !slow.read("flood").is_empty());
     // Without streams, which show that they are alive meanwhile.
-    let plain = head.replace(", text/event-stream", "");
     for id in 1000..1020 {
-        let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
-        let answer = ask(slow.port, &plain, &ping);
+        let ping = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"show"}}"#);
+        let (head, ping) = modern("/mcp", &ping);
+        let answer = ask(slow.port, &head.replace(", text/event-stream", ""), &ping);
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 }

@@ -21,12 +21,14 @@ mod guard;
 #[cfg(unix)]
 mod guard_bridge;
 mod guard_config;
+mod guard_conformance;
 #[cfg(unix)]
 mod guard_details;
 #[cfg(target_os = "linux")]
 mod guard_faults;
 mod guard_http;
 mod guard_many;
+mod guard_modern;
 mod guard_peers;
 #[cfg(unix)]
 mod guard_process;

@@ -53,6 +53,7 @@ function answer({ method, params = {} }) {
       return { content: [{ type: "text", text: JSON.stringify(value) }], structuredContent: value };
     }
     case "ping":
+    case "bare/ping":
       return cancelled ? { cancelled } : {};
     default:
       return undefined;
@@ -105,13 +106,13 @@ if (process.argv.includes("--http")) {
     const message = JSON.parse(line);
     if (message.method === "notifications/cancelled" && waiting.includes(message.params?.requestId)) cancelled += 1;
     if (message.id === undefined || message.method === undefined) continue;
-    // Not in the list: its answer waits for the next `ping`.
+    // Not in the list: its answer waits for the next `ping`, which is `bare/ping` from 2026-07-28 on.
     if (message.params?.name === "wait") {
       waiting.push(message.id);
       process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: message.params._meta?.progressToken, progress: 1 } })}\n`);
       continue;
     }
-    if (message.method === "ping") {
+    if (message.method.endsWith("ping")) {
       for (const id of waiting.splice(0)) process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, result: { content: [], waited: process.pid } })}\n`);
     }
     process.stdout.write(`${JSON.stringify(respond(message))}\n`);

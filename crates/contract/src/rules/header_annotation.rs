@@ -43,7 +43,7 @@ declare! {
 }
 
 /// The annotation.
-const KEY: &str = "x-mcp-header";
+pub(crate) const KEY: &str = "x-mcp-header";
 
 /// The most annotations reported for one schema; the last one counts the rest.
 const REPORTED: usize = 16;
@@ -82,7 +82,8 @@ impl Scan {
             return;
         }
         if let Some(name) = schema.get(KEY)
-            && let Err(message) = self.annotation(name, schema, reachable && path.depth() > 0)
+            && let Err(message) =
+                header_name(name, schema, reachable && path.depth() > 0, &mut self.seen)
         {
             self.report(message, path);
         }
@@ -101,40 +102,39 @@ impl Scan {
         self.written += at.as_str().len();
         self.found.push(HEADER_ANNOTATION.finding(message).at(at));
     }
+}
 
-    fn annotation(
-        &mut self,
-        name: &Value,
-        schema: &Map<String, Value>,
-        reachable: bool,
-    ) -> Result<(), String> {
-        let Value::String(name) = name else {
-            return Err(format!("expected a header name (a string), found {}", kind(name)));
-        };
-        if name.is_empty() || !name.bytes().all(is_token_byte) {
-            let found = show(&Value::String(name.clone()));
-            return Err(format!("expected a header name (a token of RFC 9110), found {found}"));
-        }
-        if !reachable {
-            return Err("expected on a property reached through `properties` alone, \
-                        found elsewhere"
-                .to_owned());
-        }
-        let typed = schema.get("type");
-        if !matches!(typed.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
-            let found = typed.map_or_else(|| "no `type`".to_owned(), show);
-            return Err(format!(
-                "expected on a property of type string, integer or boolean, found {found}"
-            ));
-        }
-        if !self.seen.insert(name.to_ascii_lowercase()) {
-            let found = show(&Value::String(name.clone()));
-            return Err(format!(
-                "expected a different name for each argument, found {found} again"
-            ));
-        }
-        Ok(())
+/// The header that the annotation `name` of `schema` asks for, or how it breaks a rule. `reachable`: through `properties`
+/// alone; `seen`: the names used so far, in lower case.
+pub(crate) fn header_name<'a>(
+    name: &'a Value,
+    schema: &Map<String, Value>,
+    reachable: bool,
+    seen: &mut HashSet<String>,
+) -> Result<&'a str, String> {
+    let Value::String(name) = name else {
+        return Err(format!("expected a header name (a string), found {}", kind(name)));
+    };
+    if name.is_empty() || !name.bytes().all(is_token_byte) {
+        let found = show(&Value::String(name.clone()));
+        return Err(format!("expected a header name (a token of RFC 9110), found {found}"));
     }
+    if !reachable {
+        return Err("expected on a property reached through `properties` alone, found elsewhere"
+            .to_owned());
+    }
+    let typed = schema.get("type");
+    if !matches!(typed.and_then(Value::as_str), Some("string" | "integer" | "boolean")) {
+        let found = typed.map_or_else(|| "no `type`".to_owned(), show);
+        return Err(format!(
+            "expected on a property of type string, integer or boolean, found {found}"
+        ));
+    }
+    if !seen.insert(name.to_ascii_lowercase()) {
+        let found = show(&Value::String(name.clone()));
+        return Err(format!("expected a different name for each argument, found {found} again"));
+    }
+    Ok(name)
 }
 
 /// `tchar` of RFC 9110, section 5.6.2.

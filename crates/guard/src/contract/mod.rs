@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod budget;
 pub(crate) mod catalog;
 pub(crate) mod list;
+pub(crate) mod param_headers;
 pub(crate) mod result;
 mod shape;
 pub(crate) mod tasks;

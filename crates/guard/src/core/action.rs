@@ -14,10 +14,21 @@ impl StreamId {
     /// The one stream of a client on a pipe.
     pub(crate) const PIPE: Self = Self(0);
 
+    /// Parses what `Display` writes.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
+    }
+
     /// A stream that no conversation knows yet.
     pub(crate) fn new() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+impl std::fmt::Display for StreamId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The tool list, requested by the guard itself because a call came before the list did.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
@@ -18,6 +19,7 @@ use crate::contract::arguments::CheckedArguments;
 use crate::contract::budget::Budget;
 use crate::contract::catalog::Catalog;
 use crate::contract::list::CheckedPage;
+use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
@@ -42,6 +44,8 @@ pub(super) struct WaitingCall {
     pub(super) arguments: Option<ByteString>,
     pub(super) meta: Option<String>,
     pub(super) revision: Revision,
+    /// The headers that repeat arguments, where there are headers to check.
+    pub(super) headers: Option<Arc<ParamHeaders>>,
     /// The message that the call is a part of, and where in it the call stands.
     pub(super) text: ByteString,
     pub(super) span: Span,

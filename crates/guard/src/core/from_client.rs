@@ -1,5 +1,6 @@
 //! What becomes of the messages of clients.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytestring::ByteString;
@@ -13,6 +14,7 @@ use super::{Conversation, Destination, JobPurpose, Link, OWN_ID, StreamId, Ticke
 use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
+use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
@@ -31,6 +33,8 @@ struct Part<'a> {
     envelope: &'a Envelope,
     /// The revision that the transport says the client speaks.
     revision: Option<&'a Revision>,
+    /// The headers that repeat arguments, where the transport has headers to check.
+    headers: Option<&'a Arc<ParamHeaders>>,
 }
 
 impl<'a> Part<'a> {
@@ -57,6 +61,18 @@ impl Conversation {
         revision: Option<&Revision>,
         now: Instant,
     ) -> Ticket {
+        self.on_client_with_headers(stream, message, revision, None, now)
+    }
+
+    /// The same as [`Conversation::on_client`], for calls whose arguments have to be those in `headers`.
+    pub(crate) fn on_client_with_headers(
+        &mut self,
+        stream: StreamId,
+        message: &Message<'_>,
+        revision: Option<&Revision>,
+        headers: Option<&Arc<ParamHeaders>>,
+        now: Instant,
+    ) -> Ticket {
         let ticket = Ticket(self.next_number());
         let server = self.server.clone();
         let rules = server.rules();
@@ -65,7 +81,7 @@ impl Conversation {
         let fates: Fates = parts
             .map(|(index, envelope)| {
                 let text = message.text;
-                let part = Part { ticket, index, stream, text, envelope, revision };
+                let part = Part { ticket, index, stream, text, envelope, revision, headers };
                 let fate = self.decide_client(&part, &rules, &mut budget, now);
                 (Destination::Server(stream), fate)
             })
@@ -197,6 +213,7 @@ impl Conversation {
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
             meta: params.meta.map(str::to_owned),
             revision,
+            headers: part.headers.cloned(),
             text: part.text.clone(),
             span: part.envelope.span,
             edits,
@@ -276,6 +293,15 @@ impl Conversation {
                 return PartFate::Waiting;
             }
         };
+        if let (Some(Tool::Offered { contract, .. }), Some(headers)) = (&tool, &call.headers)
+            && let Err(reason) = headers.check(contract, call.arguments.as_deref())
+        {
+            if self.pending.remove(&call.key).is_some() {
+                let text = format!("header mismatch: {reason}");
+                self.refuse(call.stream, Some(&call.id), code::HEADER_MISMATCH, &text);
+            }
+            return PartFate::Dropped;
+        }
         let checked = match &tool {
             Some(Tool::Offered { contract, .. })
                 if rules.settings.arguments_mode(contract.name()) != Mode::Off =>

@@ -153,7 +153,8 @@ impl Conversation {
             Kind::Response(id) => self.answer(origin, to, id, part, rules, budget, now),
             Kind::Notification(Method::ToolsChanged) => {
                 self.catalog.invalidate();
-                (to, PartFate::Same)
+                let (to, edits) = self.route(to, part);
+                (to, edited(part, edits))
             }
             Kind::Notification(Method::TaskStatus) if rules.settings.inspects_results() => {
                 let (to, edits) = self.route(to, part);

@@ -309,8 +309,11 @@ impl Conversation {
 
     /// Takes what the server says about itself.
     fn shake_hands(&mut self, result: &str) {
-        if let Some(Handshake { revision, server }) = Handshake::read(result) {
+        if let Some(Handshake { revision, server, supported }) = Handshake::read(result) {
             self.server.status().record_handshake(server, revision.as_ref());
+            if !supported.is_empty() {
+                self.server.set_supported(&supported);
+            }
             if let Some(revision) = revision {
                 self.negotiated = revision;
             }

@@ -6,6 +6,7 @@ pub(crate) mod events;
 mod hosts;
 mod listen;
 pub(crate) mod media;
+pub(crate) mod modern;
 pub(crate) mod respond;
 
 use hyper::HeaderMap;

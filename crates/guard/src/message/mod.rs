@@ -16,9 +16,9 @@ use serde_json::value::RawValue;
 pub(crate) use self::id::Id;
 pub(crate) use self::outline::{Outline, RESULT_NAMES};
 pub(crate) use self::params::{
-    CallParams, Handshake, ListParams, Task, cancelled_id, created_tasks, progress,
+    CallParams, Handshake, ListParams, RequestMeta, Task, cancelled_id, created_tasks, progress,
 };
-pub(crate) use self::reply::{code, error, response};
+pub(crate) use self::reply::{code, error, error_code, error_with_data, response};
 pub(crate) use self::skim::Skim;
 use crate::json::edit::Span;
 use crate::json::members::members;
@@ -95,6 +95,7 @@ pub(crate) enum Method {
     CallTool,
     TaskResult,
     TaskGet,
+    Initialized,
     Cancelled,
     ToolsChanged,
     TaskStatus,
@@ -110,6 +111,7 @@ impl Method {
             "tools/call" => Self::CallTool,
             "tasks/result" => Self::TaskResult,
             "tasks/get" => Self::TaskGet,
+            "notifications/initialized" => Self::Initialized,
             "notifications/cancelled" => Self::Cancelled,
             "notifications/tools/list_changed" => Self::ToolsChanged,
             "notifications/tasks" => Self::TaskStatus,

@@ -6,12 +6,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
-use super::Id;
+use super::{Envelope, Id};
 use crate::json::edit::Span;
 use crate::json::members::{Name, members};
 
 /// The member of `_meta` that names the protocol revision of a request, from 2026-07-28 on.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The member of `_meta` that has the capabilities of the client.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 fn string(raw: &RawValue) -> serde_json::Result<Cow<'_, str>> {
     serde_json::from_str::<Name<'_>>(raw.get()).map(|name| name.0)
@@ -70,6 +73,45 @@ impl<'a> ListParams<'a> {
     }
 }
 
+/// What a message says about itself, as a server on HTTP compares it with the headers.
+#[derive(Debug, Default)]
+pub(crate) struct RequestMeta<'a> {
+    /// The method; empty where there is none.
+    pub(crate) method: Cow<'a, str>,
+    /// What the request is about, where the header `Mcp-Name` has to say it.
+    pub(crate) name: Option<Cow<'a, str>>,
+    /// The protocol version in `_meta`.
+    pub(crate) version: Option<Cow<'a, str>>,
+    /// Whether `_meta` has the capabilities of the client.
+    pub(crate) has_capabilities: bool,
+}
+
+impl<'a> RequestMeta<'a> {
+    /// Reads the message `part` of `text`. Fails where two readers may disagree about it.
+    pub(crate) fn read(text: &'a str, part: &Envelope) -> serde_json::Result<Self> {
+        let [method] = members(part.span.text(text), ["method"])?;
+        let method = method.map(string).transpose()?.unwrap_or_default();
+        let params = part.params.map(|params| params.text(text));
+        let params = params.filter(|params| *params != "null").unwrap_or("{}");
+        let [name, uri, meta] = members(params, ["name", "uri", "_meta"])?;
+        let name = match &*method {
+            "tools/call" | "prompts/get" => name,
+            "resources/read" => uri,
+            _ => None,
+        };
+        let [version, capabilities] = match present(meta) {
+            Some(meta) => members(meta.get(), [VERSION, CAPABILITIES])?,
+            None => [None, None],
+        };
+        Ok(Self {
+            method,
+            name: name.map(string).transpose()?,
+            version: present(version).map(string).transpose()?,
+            has_capabilities: capabilities.is_some_and(|it| it.get().starts_with('{')),
+        })
+    }
+}
+
 /// The result of `initialize` or `server/discover`.
 #[derive(Debug)]
 pub(crate) struct Handshake {
@@ -77,13 +119,16 @@ pub(crate) struct Handshake {
     pub(crate) revision: Option<Revision>,
     /// Name and version of the server.
     pub(crate) server: Option<String>,
+    /// The revisions that the server supports, as far as they are published.
+    pub(crate) supported: Vec<Revision>,
 }
 
 impl Handshake {
     /// Reads `result`; `None` where it cannot be read.
     pub(crate) fn read(result: &str) -> Option<Self> {
-        let [version, info, meta] =
-            members(result, ["protocolVersion", "serverInfo", "_meta"]).ok()?;
+        let [version, info, meta, supported] =
+            members(result, ["protocolVersion", "serverInfo", "_meta", "supportedVersions"])
+                .ok()?;
         let version = present(version).and_then(|version| string(version).ok());
         // From 2026-07-28 on the server names itself in `_meta`.
         let in_meta = present(meta)
@@ -96,7 +141,13 @@ impl Handshake {
             };
             Some(format!("{} {}", part(name), part(version)).trim().to_owned())
         });
-        Some(Self { revision: version.map(|version| Revision::from(&*version)), server })
+        let supported = supported
+            .and_then(|all| serde_json::from_str::<Vec<String>>(all.get()).ok())
+            .unwrap_or_default();
+        let is_supported = |it: &Revision| supported.iter().any(|name| *name == it.to_string());
+        let supported = Revision::PUBLISHED.into_iter().rev().filter(is_supported).collect();
+        let revision = version.map(|version| Revision::from(&*version));
+        Some(Self { revision, server, supported })
     }
 }
 

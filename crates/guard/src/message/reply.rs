@@ -1,6 +1,7 @@
 //! Messages that the guard writes itself.
 
 use super::Id;
+use crate::json::members::members;
 
 /// The codes of JSON-RPC that the guard answers with.
 pub(crate) mod code {
@@ -12,6 +13,14 @@ pub(crate) mod code {
     pub(crate) const PARAMS: i32 = -32602;
     /// The server failed.
     pub(crate) const INTERNAL: i32 = -32603;
+    /// No such method.
+    pub(crate) const METHOD: i32 = -32601;
+    /// The headers of a request contradict its body, or are missing.
+    pub(crate) const HEADER_MISMATCH: i32 = -32020;
+    /// The request needs a capability that the client did not declare.
+    pub(crate) const CAPABILITY: i32 = -32021;
+    /// The protocol version is not supported.
+    pub(crate) const VERSION: i32 = -32022;
 }
 
 /// A response to the request `id` with `result`, which is JSON.
@@ -21,10 +30,31 @@ pub(crate) fn response(id: &Id, result: &str) -> Vec<u8> {
 
 /// An error response; without an `id`, to no request in particular.
 pub(crate) fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
+    write_error(id, code, message, "")
+}
+
+/// An error response with `data`.
+pub(crate) fn error_with_data(
+    id: Option<&Id>,
+    code: i32,
+    message: &str,
+    data: &serde_json::Value,
+) -> Vec<u8> {
+    write_error(id, code, message, &format!(",\"data\":{data}"))
+}
+
+fn write_error(id: Option<&Id>, code: i32, message: &str, more: &str) -> Vec<u8> {
     let id = id.map_or_else(|| "null".to_owned(), ToString::to_string);
     let message = serde_json::Value::from(message);
     format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}}}}}"
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}{more}}}}}"
     )
     .into_bytes()
+}
+
+/// The code of the error response `text`.
+pub(crate) fn error_code(text: &str) -> Option<i32> {
+    let [error] = members(text, ["error"]).ok()?;
+    let [code] = members(error?.get(), ["code"]).ok()?;
+    code?.get().parse().ok()
 }

@@ -3,8 +3,11 @@
 //! A client that opens a session gets a process of its own, which ends with the session. Requests
 //! without a session, as they are from 2026-07-28 on, share one process.
 
+mod answers;
 mod mailbox;
+mod parked;
 mod post;
+mod resume;
 mod session;
 
 use std::collections::HashMap;
@@ -20,10 +23,10 @@ use crate::child::Launch;
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
-use crate::http::named_revision;
+use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
 use crate::lock::lock;
-use crate::message::{self, Kind, ListParams, Message, code, error};
+use crate::message::{self, Kind, Message, code, error};
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -131,12 +134,16 @@ impl Processes {
             let text = "expected POST with a message, or GET or DELETE without\n";
             return plain(StatusCode::METHOD_NOT_ALLOWED, text);
         }
-        let Some(id) = session_id(&parts.headers) else {
+        let era = match era_of_headers(&parts.headers, &self.server.supported()) {
+            Ok(era) => era,
+            Err(response) => return *response,
+        };
+        let Some(id) = session_id(&parts.headers).filter(|_| era == Era::Legacy) else {
             return plain(StatusCode::METHOD_NOT_ALLOWED, "expected the header Mcp-Session-Id\n");
         };
         let Some(session) = self.session(id) else { return no_session() };
         if method == Method::GET {
-            return session.stream();
+            return session.stream(&parts.headers);
         }
         lock(&self.sessions).remove(id);
         session.end();
@@ -153,8 +160,19 @@ impl Processes {
     }
 
     async fn post(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        if let Some(id) = session_id(headers) {
-            let Some(session) = self.session(id) else { return no_session() };
+        match era_of_post(headers, message, &self.server.supported()) {
+            Ok(Era::Modern) => {
+                return match self.shared() {
+                    Ok(session) => session.post(headers, message).await,
+                    Err(response) => *response,
+                };
+            }
+            Ok(Era::Legacy) => {}
+            Err(response) => return *response,
+        }
+        if headers.contains_key(SESSION) {
+            let session = session_id(headers).and_then(|id| self.session(id));
+            let Some(session) = session else { return no_session() };
             return session.post(headers, message).await;
         }
         let initializes = |part: &message::Envelope| {
@@ -163,17 +181,8 @@ impl Processes {
         if message.parts.as_slice().iter().any(initializes) {
             return self.open(headers, message).await;
         }
-        let named = named_revision(headers);
-        let is_natural = named.is_some_and(|revision| revision.is_natural())
-            || message.parts.as_slice().iter().all(|part| names_natural(message.text, part));
-        if !is_natural {
-            let text = "expected the header Mcp-Session-Id, or `initialize`";
-            return refuse(StatusCode::BAD_REQUEST, code::REQUEST, text);
-        }
-        match self.shared() {
-            Ok(session) => session.post(headers, message).await,
-            Err(response) => *response,
-        }
+        let text = "expected the header Mcp-Session-Id, or `initialize`";
+        refuse(StatusCode::BAD_REQUEST, code::REQUEST, text)
     }
 
     /// Opens a session.
@@ -265,14 +274,11 @@ impl Drop for Opening<'_> {
     }
 }
 
+/// The session that a request names. Of two names, none counts.
 fn session_id(headers: &HeaderMap) -> Option<&str> {
-    headers.get(SESSION).and_then(|value| value.to_str().ok())
-}
-
-/// Whether a message itself says that it is of 2026-07-28 or later.
-fn names_natural(text: &str, part: &message::Envelope) -> bool {
-    let params = ListParams::read(part.params.map(|params| params.text(text))).ok();
-    params.and_then(|params| params.revision).is_some_and(|revision| revision.is_natural())
+    let mut values = headers.get_all(SESSION).iter();
+    let id = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(id)
 }
 
 fn no_session() -> Response<Body> {

@@ -7,27 +7,27 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::unfold;
-use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Response, StatusCode};
 use tokio::time::{Instant, sleep_until, timeout};
+use toolpact_contract::Revision;
 
+use super::answers::{ALIVE, Answers, COMMENT, Next, events};
 use super::mailbox::{Mail, Mailbox};
+use super::resume;
 use super::session::{ClientStream, ProcessSession};
+use crate::contract::param_headers::ParamHeaders;
 use crate::http::events::event;
+use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, plain, refuse};
 use crate::message::{Kind, Message, Method, Parts, code};
-
 use crate::runtime::drive::drive;
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
 /// be kept alive.
 const HEAD: Duration = Duration::from_secs(5);
-
-/// The interval of keep-alive comments in an event stream.
-const ALIVE: Duration = Duration::from_secs(15);
 
 impl ProcessSession {
     /// Forwards the message of a client and returns the response.
@@ -51,11 +51,23 @@ impl ProcessSession {
         let is_initialize = message.parts.as_slice().iter().any(initializes);
         let client = self.open(!takes_events);
         let revision = named_revision(headers);
-        drive(self, |it, now| it.on_client(client.stream, message, revision.as_ref(), now));
+        let params = self.is_shared().then(|| {
+            let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+            Arc::new(ParamHeaders::new(all))
+        });
+        drive(self, |it, now| {
+            let (stream, revision) = (client.stream, revision.as_ref());
+            it.on_client_with_headers(stream, message, revision, params.as_ref(), now)
+        });
         if expected == 0 {
             return respond_without_request(&client).await;
         }
-        let mut answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
+        let answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
+        // Earlier clients cannot read the event that a resumable stream starts with.
+        if takes_events && !self.is_shared() && revision == Some(Revision::V2025_11_25) {
+            return resume::respond(answers);
+        }
+        let mut answers = answers;
         let wait = answers.fill(true);
         let is_in_time = if takes_events {
             timeout(HEAD, wait).await.is_ok()
@@ -65,16 +77,26 @@ impl ProcessSession {
         };
         if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
             let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
-            return json(StatusCode::OK, join(&texts, is_batch));
+            let status = match &texts[..] {
+                [one] if answers.client.session.is_shared() => status_of(one),
+                _ => StatusCode::OK,
+            };
+            return json(status, join(&texts, is_batch));
         }
         events(unfold(answers, |mut answers| async move {
-            let bytes = answers.next().await?;
+            let bytes = match answers.next().await? {
+                Next::Message(bytes) => event(&bytes),
+                Next::Alive(comment) => comment,
+            };
             Some((Ok(Frame::data(bytes)), answers))
         }))
     }
 
-    /// Opens the event stream that a client requests with GET.
-    pub(super) fn stream(self: &Arc<Self>) -> Response<Body> {
+    /// Opens the event stream that a client requests with GET, or resumes an earlier one.
+    pub(super) fn stream(self: &Arc<Self>, headers: &HeaderMap) -> Response<Body> {
+        if let Some(resumed) = resume::resume(self, headers) {
+            return resumed;
+        }
         let Some(mailbox) = self.listen() else {
             return plain(StatusCode::CONFLICT, "an event stream is already open\n");
         };
@@ -100,77 +122,6 @@ async fn respond_without_request(client: &ClientStream) -> Response<Body> {
     }
 }
 
-/// The answers to the requests of one POST.
-struct Answers {
-    client: ClientStream,
-    /// The answers that are still to come.
-    expected: usize,
-    seen: VecDeque<Mail>,
-    is_initialize: bool,
-}
-
-impl Answers {
-    fn is_complete(&self) -> bool {
-        self.expected == 0
-    }
-
-    /// Receives messages until all answers are here, or some other message. Without `all`, returns after the
-    /// first messages.
-    async fn fill(&mut self, all: bool) {
-        while !self.is_complete() {
-            let mail = self.client.mailbox.take().await;
-            let is_over = mail.is_empty();
-            for mail in mail {
-                if mail.is_answer {
-                    self.expected = self.expected.saturating_sub(1);
-                    self.check_initialize(&mail);
-                }
-                self.seen.push_back(mail);
-            }
-            if is_over {
-                self.expected = 0;
-            }
-            if !all || self.seen.iter().any(|mail| !mail.is_answer) {
-                break;
-            }
-        }
-    }
-
-    /// Ends the session if `initialize` failed.
-    fn check_initialize(&self, mail: &Mail) {
-        let is_error = || serde_json::from_slice::<Failed>(&mail.bytes).is_ok_and(|it| it.error);
-        if self.is_initialize && is_error() {
-            self.client.session.end();
-        }
-    }
-
-    /// The next event; `None` after the last answer.
-    async fn next(&mut self) -> Option<Bytes> {
-        if self.seen.is_empty() && !self.is_complete() {
-            let alive = Instant::now() + ALIVE;
-            tokio::select! {
-                biased;
-                () = self.fill(false) => {}
-                () = sleep_until(alive) => return Some(Bytes::from_static(b": alive\n\n")),
-            }
-        }
-        self.seen.pop_front().map(|mail| event(&mail.bytes))
-    }
-}
-
-/// Whether an answer is an error.
-struct Failed {
-    error: bool,
-}
-
-impl<'de> serde::Deserialize<'de> for Failed {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members =
-            std::collections::HashMap::<String, serde::de::IgnoredAny>::deserialize(deserializer)?;
-        Ok(Self { error: members.contains_key("error") })
-    }
-}
-
 /// An event stream that a client opened with GET.
 struct Listening {
     mailbox: Arc<Mailbox>,
@@ -187,7 +138,7 @@ impl Listening {
                 mail = self.mailbox.take() => self.ready.extend(mail),
                 () = sleep_until(self.alive) => {
                     self.alive = Instant::now() + ALIVE;
-                    return Some(Bytes::from_static(b": alive\n\n"));
+                    return Some(COMMENT);
                 }
             }
         }
@@ -199,17 +150,4 @@ impl Drop for Listening {
     fn drop(&mut self) {
         self.mailbox.close();
     }
-}
-
-type Error = Box<dyn std::error::Error + Send + Sync>;
-
-/// A response with an event stream.
-fn events(
-    frames: impl futures_util::Stream<Item = Result<Frame<Bytes>, Error>> + Send + 'static,
-) -> Response<Body> {
-    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert("cache-control", HeaderValue::from_static("no-cache"));
-    response
 }

@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 use toolpact_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
+use super::parked::Parked;
 use crate::child::{Child, Watchdog};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
 use crate::era::Users;
@@ -42,6 +43,9 @@ const LEFT: Duration = Duration::from_secs(60);
 /// How often the process is checked for being idle, at most.
 const IDLE_CHECK: Duration = Duration::from_secs(5);
 
+/// The most streams of one client that wait to be resumed.
+const MAX_PARKED: usize = 32;
+
 /// The warning about notifications that name no request, once for each server.
 const UNROUTED: &str = "server: dropped a notification that names no open request, because clients without a session \
                         share the process; further ones are dropped without a warning";
@@ -62,6 +66,8 @@ pub(super) struct ProcessSession {
 struct Streams {
     /// Those of requests, by the stream of the conversation.
     requests: HashMap<StreamId, Arc<Mailbox>>,
+    /// Those whose connection broke, oldest first, until their client resumes them.
+    parked: VecDeque<Parked>,
     /// The event stream that the client opened with GET.
     listener: Option<Arc<Mailbox>>,
     /// Messages that arrived while no stream was open, and their weight.
@@ -76,6 +82,13 @@ struct Streams {
 impl Streams {
     fn listens(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| !listener.is_closed())
+    }
+
+    /// The mailbox of a request.
+    fn mailbox(&self, stream: StreamId) -> Option<Arc<Mailbox>> {
+        let parked = || self.parked.iter().find(|parked| parked.stream == stream);
+        let own = self.requests.get(&stream);
+        own.or_else(|| parked().map(|parked| &parked.mailbox)).cloned()
     }
 
     /// Whether the client seems to be gone without having said so: its GET stream closed, and nothing else is
@@ -130,6 +143,7 @@ impl ProcessSession {
             upstream: Upstream::new(Arc::clone(server), users),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
+                parked: VecDeque::new(),
                 listener: None,
                 backlog: VecDeque::new(),
                 weight: 0,
@@ -224,6 +238,11 @@ impl ProcessSession {
         }
     }
 
+    /// Whether clients without a session share it.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     fn has_room(&self) -> bool {
         let streams = lock(&self.streams);
         let mut all = streams.requests.values().chain(&streams.listener);
@@ -243,7 +262,7 @@ impl ProcessSession {
         if !streams.seems_left() {
             streams.used = Instant::now();
         }
-        let own = stream.and_then(|stream| streams.requests.get(&stream).cloned());
+        let own = stream.and_then(|stream| streams.mailbox(stream));
         let mut mail = mail;
         let others: Vec<_> = if mail.is_answer || self.is_shared {
             Vec::new()
@@ -310,7 +329,7 @@ impl ProcessSession {
         if *self.phase.borrow() != Phase::Running {
             mailbox.close();
         }
-        ClientStream { session: Arc::clone(self), stream, mailbox }
+        ClientStream { session: Arc::clone(self), stream, mailbox, stays_open: false }
     }
 
     /// Opens the GET stream of the client, with the messages that wait for it. Returns `None` if one is open.
@@ -329,6 +348,39 @@ impl ProcessSession {
         Some(mailbox)
     }
 
+    /// Keeps a stream whose connection broke until its client resumes it. The oldest ones are given up.
+    pub(super) fn park(self: &Arc<Self>, parked: Parked) {
+        let mut streams = lock(&self.streams);
+        streams.used = Instant::now();
+        streams.requests.remove(&parked.stream);
+        streams.parked.push_back(parked);
+        let most = if self.is_over() { 0 } else { MAX_PARKED };
+        let many = streams.parked.len().saturating_sub(most);
+        let given_up: Vec<_> = streams.parked.drain(..many).collect();
+        drop(streams);
+        self.give_up(given_up);
+    }
+
+    /// Takes back a stream that was kept.
+    pub(super) fn unpark(self: &Arc<Self>, stream: StreamId) -> Option<(ClientStream, Parked)> {
+        let mut streams = lock(&self.streams);
+        let index = streams.parked.iter().position(|parked| parked.stream == stream)?;
+        let parked = streams.parked.remove(index)?;
+        let mailbox = Arc::clone(&parked.mailbox);
+        streams.used = Instant::now();
+        streams.requests.insert(stream, Arc::clone(&mailbox));
+        let session = Arc::clone(self);
+        Some((ClientStream { session, stream, mailbox, stays_open: false }, parked))
+    }
+
+    /// Forgets the requests of streams that nobody resumed.
+    fn give_up(self: &Arc<Self>, parked: impl IntoIterator<Item = Parked>) {
+        for parked in parked {
+            parked.mailbox.close();
+            drive(self, |it, _| it.close_stream(parked.stream, false));
+        }
+    }
+
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
         if self.upstream.outbox().len() > MAX_QUEUED {
@@ -344,11 +396,15 @@ impl ProcessSession {
         }
     }
 
-    fn close_streams(&self) {
+    fn close_streams(self: &Arc<Self>) {
         self.close_listener();
-        for mailbox in lock(&self.streams).requests.values() {
+        let mut streams = lock(&self.streams);
+        for mailbox in streams.requests.values() {
             mailbox.close();
         }
+        let parked = std::mem::take(&mut streams.parked);
+        drop(streams);
+        self.give_up(parked);
     }
 
     /// The last use of the process, or `None` while a request or stream is open.
@@ -411,10 +467,22 @@ pub(super) struct ClientStream {
     pub(super) session: Arc<ProcessSession>,
     pub(super) stream: StreamId,
     pub(super) mailbox: Arc<Mailbox>,
+    stays_open: bool,
+}
+
+impl ClientStream {
+    /// Leaves the stream open for a client that may come back; its mailbox.
+    pub(super) fn leave_open(&mut self) -> Arc<Mailbox> {
+        self.stays_open = true;
+        Arc::clone(&self.mailbox)
+    }
 }
 
 impl Drop for ClientStream {
     fn drop(&mut self) {
+        if self.stays_open {
+            return;
+        }
         self.mailbox.close();
         {
             let mut streams = lock(&self.session.streams);

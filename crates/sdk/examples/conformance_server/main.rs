@@ -1,7 +1,8 @@
 //! The server that the official conformance suite asks for, its tools written with `#[toolpact::tools]`.
 //!
 //! `cargo run -p toolpact --example conformance_server -- --http 127.0.0.1:3000` serves it; the tests of the
-//! crate run the suite against it.
+//! crate run the suite against it. With `CONFORMANCE_ERA=modern` it speaks only 2026-07-28, with
+//! `CONFORMANCE_ERA=legacy` only what was before.
 #![expect(deprecated, reason = "the suite also asks for what older revisions have")]
 
 mod content;
@@ -11,6 +12,7 @@ mod rounds;
 mod subscribers;
 mod talk;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use content::Content;
@@ -20,7 +22,7 @@ use rmcp::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation,
         ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
         ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
         SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
@@ -63,6 +65,17 @@ impl ServerHandler for Server {
             .build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolpact-conformance", "0.1.0"))
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        let all = ProtocolVersion::KNOWN_VERSIONS;
+        let is_modern = |version: &&ProtocolVersion| **version >= ProtocolVersion::V_2026_07_28;
+        let (modern, legacy): (Vec<_>, Vec<_>) = all.iter().partition(is_modern);
+        match std::env::var("CONFORMANCE_ERA").as_deref() {
+            Ok("modern") => modern.into_iter().cloned().collect(),
+            Ok("legacy") => legacy.into_iter().cloned().collect(),
+            _ => all.into(),
+        }
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

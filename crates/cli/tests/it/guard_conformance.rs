@@ -1,0 +1,90 @@
+//! The official conformance suite through the guard, in front of a server on HTTP and of a process.
+//!
+//! `data/conformance.json` has what is to pass: for each server (`dual`, `modern` or `legacy`), front end and
+//! revision the number of checks, and each check that fails with its reason.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde::Deserialize;
+use toolpact_testkit::conformance::{Expected, example, run_server};
+
+use crate::command::toolpact;
+use crate::guard_http::{Process, guard, port_of};
+
+/// One run of the suite.
+#[derive(Debug, Deserialize)]
+struct Case {
+    /// The eras that the server speaks.
+    server: String,
+    /// Whether the guard is in front of a server on `http` or of a `process`.
+    front: String,
+    revision: String,
+    passed: usize,
+    /// The checks that fail, as `SCENARIO/CHECK`, and why they cannot pass.
+    failing: BTreeMap<String, String>,
+}
+
+/// The guard in front of the server of `case`: its processes and its port.
+fn start(case: &Case) -> (Vec<Process>, u16) {
+    let server = example("conformance_server").unwrap();
+    let era = ("CONFORMANCE_ERA", &case.server);
+    if case.front == "process" {
+        let arguments = ["guard", "--listen", "127.0.0.1:0", "--", server.to_str().unwrap()];
+        let mut command = toolpact(&arguments);
+        command.envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
+        let mut process = Process(command.spawn().unwrap());
+        let port = port_of(&mut process);
+        return (vec![process], port);
+    }
+    let mut command = Command::new(server);
+    command.args(["--http", "127.0.0.1:0"]).envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
+    let mut process = Process(command.spawn().unwrap());
+    let (guard, port) = guard(port_of(&mut process), &[]);
+    (vec![guard, process], port)
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str(include_str!("data/conformance.json")).unwrap()
+}
+
+#[track_caller]
+fn passes(server: &str, front: &str, revision: &str) {
+    let is_meant =
+        |it: &Case| (&*it.server, &*it.front, &*it.revision) == (server, front, revision);
+    let case = cases().into_iter().find(is_meant).unwrap();
+    let (_processes, port) = start(&case);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance");
+    let folder = folder.join(format!("{server}-{front}-{revision}"));
+    let url = format!("http://127.0.0.1:{port}/mcp");
+    let results = run_server(&url, revision, &folder).unwrap();
+    let failing: BTreeSet<_> = results.failed.iter().map(|(check, _)| check).collect();
+    let told: BTreeSet<_> = case.failing.keys().collect();
+    assert_eq!(failing, told, "{:#?}\n{}", results.failed, results.log);
+    let passed: usize = results.passed.values().sum();
+    assert_eq!(passed, case.passed, "{:#?}", results.passed);
+    if case.failing.is_empty() {
+        assert_eq!(results.passed, Expected::read().server[revision]);
+    }
+}
+
+#[test]
+fn a_server_on_http_passes_at_2025_11_25() {
+    passes("dual", "http", "2025-11-25");
+}
+
+#[test]
+fn a_server_on_http_passes_at_2026_07_28() {
+    passes("dual", "http", "2026-07-28");
+}
+
+#[test]
+fn a_process_passes_at_2025_11_25() {
+    passes("dual", "process", "2025-11-25");
+}
+
+#[test]
+fn a_process_passes_at_2026_07_28() {
+    passes("dual", "process", "2026-07-28");
+}

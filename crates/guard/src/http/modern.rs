@@ -1,0 +1,223 @@
+//! What 2026-07-28 asks of an HTTP server: requests whose headers say what their body says, and the status of
+//! its errors.
+
+use std::borrow::Cow;
+
+use hyper::{HeaderMap, Response, StatusCode};
+use serde_json::json;
+use toolpact_contract::Revision;
+use toolpact_contract::headers::decode;
+
+use super::respond::{Body, json as respond};
+use crate::message::{
+    Envelope, Id, Kind, Message, Method, Parts, RequestMeta, code, error, error_with_data,
+};
+
+const VERSION: &str = "mcp-protocol-version";
+const METHOD: &str = "mcp-method";
+const NAME: &str = "mcp-name";
+
+/// The requests of earlier revisions that 2026-07-28 has removed.
+const REMOVED: [&str; 5] =
+    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+
+/// The characters of a value that an error echoes.
+const ECHO: usize = 60;
+
+/// How a request is to be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Era {
+    /// On its own, as from 2026-07-28 on.
+    Modern,
+    /// In a session.
+    Legacy,
+}
+
+/// Why a request is refused.
+#[derive(Debug)]
+struct Refusal {
+    status: StatusCode,
+    code: i32,
+    text: String,
+    /// The version that it asked for, where it is not supported.
+    requested: Option<String>,
+}
+
+impl Refusal {
+    fn new(code: i32, text: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, code, text: text.into(), requested: None }
+    }
+
+    fn mismatch(text: impl AsRef<str>) -> Self {
+        Self::new(code::HEADER_MISMATCH, format!("header mismatch: {}", text.as_ref()))
+    }
+
+    fn version(requested: &str) -> Self {
+        let requested: String = requested.chars().take(ECHO).collect();
+        let text = format!("unsupported protocol version `{requested}`");
+        Self { requested: Some(requested), ..Self::new(code::VERSION, text) }
+    }
+
+    fn response(self, id: Option<&Id>, supported: &[String]) -> Box<Response<Body>> {
+        let body = match self.requested {
+            Some(requested) => {
+                let data = json!({ "supported": supported, "requested": requested });
+                error_with_data(id, self.code, &self.text, &data)
+            }
+            None => error(id, self.code, &self.text),
+        };
+        Box::new(respond(self.status, body))
+    }
+}
+
+/// Tells how to serve a POST with these headers and this message.
+///
+/// Fails with the response if the headers contradict the message, lack what its revision requires, or name a
+/// revision that is not known; `supported` are the ones that the server has.
+pub(crate) fn era_of_post(
+    headers: &HeaderMap,
+    message: &Message<'_>,
+    supported: &[String],
+) -> Result<Era, Box<Response<Body>>> {
+    let id = match &message.parts {
+        Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => Some(id),
+        _ => None,
+    };
+    judge_post(headers, message).map_err(|refusal| refusal.response(id, supported))
+}
+
+/// Tells how to serve a GET or DELETE with these headers. Fails with the response as [`era_of_post`] does.
+pub(crate) fn era_of_headers(
+    headers: &HeaderMap,
+    supported: &[String],
+) -> Result<Era, Box<Response<Body>>> {
+    let named = named_version(headers).and_then(|version| era_of_version(version.as_deref()));
+    named.map_err(|refusal| refusal.response(None, supported))
+}
+
+fn judge_post(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, Refusal> {
+    let named = named_version(headers)?;
+    let metas = message.parts.as_slice().iter().map(|part| RequestMeta::read(message.text, part));
+    let metas: Vec<_> = metas.collect();
+    let versions = metas.iter().filter_map(|meta| meta.as_ref().ok()?.version.as_deref());
+    for version in versions {
+        match named.as_deref() {
+            Some(named) if named == version => {}
+            Some(named) => return Err(differs("MCP-Protocol-Version", named, version)),
+            None => return Err(missing("MCP-Protocol-Version")),
+        }
+    }
+    if era_of_version(named.as_deref())? == Era::Legacy {
+        return Ok(Era::Legacy);
+    }
+    let Parts::One(part) = &message.parts else {
+        let text = "revision 2026-07-28 has no batches: expected one request or notification";
+        return Err(Refusal::new(code::REQUEST, text));
+    };
+    let meta = metas.into_iter().next().unwrap_or_else(|| Ok(RequestMeta::default()));
+    let meta = meta.map_err(|error| Refusal::new(code::PARAMS, format!("#/params: {error}")))?;
+    judge_modern(headers, part, &meta)?;
+    Ok(Era::Modern)
+}
+
+/// Checks a message of 2026-07-28.
+fn judge_modern(
+    headers: &HeaderMap,
+    part: &Envelope,
+    meta: &RequestMeta<'_>,
+) -> Result<(), Refusal> {
+    let method = &*meta.method;
+    let named = text_header(headers, METHOD, "Mcp-Method")?;
+    match part.kind {
+        Kind::Request(..) => {
+            for (name, is_there) in [
+                ("protocolVersion", meta.version.is_some()),
+                ("clientCapabilities", meta.has_capabilities),
+            ] {
+                if !is_there {
+                    let text = format!(
+                        "#/params/_meta: missing required property `io.modelcontextprotocol/{name}`"
+                    );
+                    return Err(Refusal::new(code::PARAMS, text));
+                }
+            }
+            if named.is_none() {
+                return Err(missing("Mcp-Method"));
+            }
+        }
+        // Header requirements of notifications are not defined; what is there has to be true.
+        Kind::Notification(_) => {}
+        Kind::InvalidId(_) | Kind::Response(_) | Kind::Other => {
+            let text =
+                "expected a request with an `id` that is a string or a number, or a notification";
+            return Err(Refusal::new(code::REQUEST, text));
+        }
+    }
+    if let Some(named) = named.filter(|named| named != method) {
+        return Err(differs("Mcp-Method", &named, method));
+    }
+    if let Some(name) = &meta.name {
+        let named = text_header(headers, NAME, "Mcp-Name")?.ok_or_else(|| missing("Mcp-Name"))?;
+        let decoded = decode(named.as_bytes())
+            .ok_or_else(|| Refusal::mismatch("the value of Mcp-Name is not valid Base64"))?;
+        if decoded != *name {
+            return Err(differs("Mcp-Name", &decoded, name));
+        }
+    }
+    if REMOVED.contains(&method) || matches!(part.kind, Kind::Notification(Method::Initialized)) {
+        let text = format!("method not found: revision 2026-07-28 has no `{method}`");
+        let status = StatusCode::NOT_FOUND;
+        return Err(Refusal { status, ..Refusal::new(code::METHOD, text) });
+    }
+    Ok(())
+}
+
+fn named_version(headers: &HeaderMap) -> Result<Option<Cow<'_, str>>, Refusal> {
+    text_header(headers, VERSION, "MCP-Protocol-Version")
+}
+
+fn era_of_version(version: Option<&str>) -> Result<Era, Refusal> {
+    let Some(version) = version else { return Ok(Era::Legacy) };
+    let revision = Revision::from(version);
+    if !Revision::PUBLISHED.contains(&revision) {
+        return Err(Refusal::version(version));
+    }
+    Ok(if revision.is_natural() { Era::Modern } else { Era::Legacy })
+}
+
+/// The only value of the header `name`, without the space around it.
+fn text_header<'a>(
+    headers: &'a HeaderMap,
+    name: &str,
+    shown: &str,
+) -> Result<Option<Cow<'a, str>>, Refusal> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else { return Ok(None) };
+    if values.next().is_some() {
+        return Err(Refusal::mismatch(format!("{shown} is there twice")));
+    }
+    let bytes = value.as_bytes();
+    let is_plain = bytes.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
+    match str::from_utf8(bytes) {
+        Ok(text) if is_plain => Ok(Some(text.trim_matches([' ', '\t']).into())),
+        _ => Err(Refusal::mismatch(format!("{shown} contains invalid characters"))),
+    }
+}
+
+fn missing(header: &str) -> Refusal {
+    Refusal::mismatch(format!("{header} is missing"))
+}
+
+fn differs(header: &str, named: &str, found: &str) -> Refusal {
+    let cut = |text: &str| text.chars().take(ECHO).collect::<String>();
+    Refusal::mismatch(format!("{header} is `{}`, but the body says `{}`", cut(named), cut(found)))
+}
+
+/// The status of a response of 2026-07-28 with the JSON-RPC message `text`.
+pub(crate) fn status_of(text: &[u8]) -> StatusCode {
+    match str::from_utf8(text).ok().and_then(crate::message::error_code) {
+        Some(code::METHOD) => StatusCode::NOT_FOUND,
+        Some(code::HEADER_MISMATCH | code::CAPABILITY | code::VERSION) => StatusCode::BAD_REQUEST,
+        _ => StatusCode::OK,
+    }
+}

@@ -1,0 +1,115 @@
+//! The answers to the requests of one POST, and how they become an event stream.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::Response;
+use hyper::body::Frame;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use tokio::time::{Instant, sleep_until};
+
+use super::mailbox::Mail;
+use super::session::ClientStream;
+use crate::http::respond::Body;
+
+/// The interval of keep-alive comments in an event stream.
+pub(super) const ALIVE: Duration = Duration::from_secs(15);
+
+/// The comment.
+pub(super) const COMMENT: Bytes = Bytes::from_static(b": alive\n\n");
+
+/// The next part of an event stream.
+pub(super) enum Next {
+    /// A message.
+    Message(Bytes),
+    /// A comment, which shows that the stream is alive.
+    Alive(Bytes),
+}
+
+/// The answers to the requests of one POST.
+pub(super) struct Answers {
+    pub(super) client: ClientStream,
+    /// The answers that are still to come.
+    pub(super) expected: usize,
+    /// Messages that are not sent yet.
+    pub(super) seen: VecDeque<Mail>,
+    pub(super) is_initialize: bool,
+}
+
+impl Answers {
+    pub(super) fn is_complete(&self) -> bool {
+        self.expected == 0
+    }
+
+    /// Receives messages until all answers are here, or some other message. Without `all`, returns after the
+    /// first messages.
+    pub(super) async fn fill(&mut self, all: bool) {
+        while !self.is_complete() {
+            let mail = self.client.mailbox.take().await;
+            let is_over = mail.is_empty();
+            for mail in mail {
+                if mail.is_answer {
+                    self.expected = self.expected.saturating_sub(1);
+                    self.check_initialize(&mail);
+                }
+                self.seen.push_back(mail);
+            }
+            if is_over {
+                self.expected = 0;
+            }
+            if !all || self.seen.iter().any(|mail| !mail.is_answer) {
+                break;
+            }
+        }
+    }
+
+    /// Ends the session if `initialize` failed.
+    fn check_initialize(&self, mail: &Mail) {
+        let is_error = || serde_json::from_slice::<Failed>(&mail.bytes).is_ok_and(|it| it.error);
+        if self.is_initialize && is_error() {
+            self.client.session.end();
+        }
+    }
+
+    /// The next part of the stream; `None` after the last answer.
+    pub(super) async fn next(&mut self) -> Option<Next> {
+        if self.seen.is_empty() && !self.is_complete() {
+            let alive = Instant::now() + ALIVE;
+            tokio::select! {
+                biased;
+                () = self.fill(false) => {}
+                () = sleep_until(alive) => return Some(Next::Alive(COMMENT)),
+            }
+        }
+        self.seen.pop_front().map(|mail| Next::Message(mail.bytes))
+    }
+}
+
+/// Whether an answer is an error.
+struct Failed {
+    error: bool,
+}
+
+impl<'de> serde::Deserialize<'de> for Failed {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members =
+            std::collections::HashMap::<String, serde::de::IgnoredAny>::deserialize(deserializer)?;
+        Ok(Self { error: members.contains_key("error") })
+    }
+}
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// A response with an event stream.
+pub(super) fn events(
+    frames: impl futures_util::Stream<Item = Result<Frame<Bytes>, Error>> + Send + 'static,
+) -> Response<Body> {
+    let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert("cache-control", HeaderValue::from_static("no-cache"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,91 @@
+//! Event streams that a client of 2025-11-25 may resume after its connection broke.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::unfold;
+use hyper::body::Frame;
+use hyper::{HeaderMap, Response};
+
+use super::answers::{Answers, Next, events};
+use super::parked::{History, Parked};
+use super::session::ProcessSession;
+use crate::core::StreamId;
+use crate::http::events::event;
+use crate::http::respond::Body;
+
+/// How soon a client should come back, in milliseconds.
+const RETRY: u64 = 1000;
+
+/// A stream that is being sent. If the connection breaks before the last answer, it is kept for its client.
+struct Resumable {
+    answers: Option<Answers>,
+    history: History,
+    /// The number of the next event to send again.
+    replay: Option<u64>,
+}
+
+impl Resumable {
+    /// The next event; `None` after the last answer.
+    async fn next(&mut self) -> Option<Bytes> {
+        if let Some((number, event)) = self.replay.and_then(|from| self.history.from(from)) {
+            self.replay = Some(number + 1);
+            return Some(event);
+        }
+        self.replay = None;
+        let answers = self.answers.as_mut()?;
+        let id = format!("id: {}-{}\n", answers.client.stream, self.history.next_number());
+        let event = if self.history.next_number() == 0 {
+            // It gives the client an id to come back with before anything was said.
+            format!("{id}retry: {RETRY}\ndata:\n\n").into()
+        } else {
+            match answers.next().await {
+                Some(Next::Alive(comment)) => return Some(comment),
+                Some(Next::Message(bytes)) => [id.as_bytes(), &event(&bytes)].concat().into(),
+                None => {
+                    self.answers = None;
+                    return None;
+                }
+            }
+        };
+        self.history.add(Bytes::clone(&event));
+        Some(event)
+    }
+}
+
+impl Drop for Resumable {
+    fn drop(&mut self) {
+        if let Some(mut answers) = self.answers.take() {
+            let session = Arc::clone(&answers.client.session);
+            session.park(Parked {
+                stream: answers.client.stream,
+                mailbox: answers.client.leave_open(),
+                expected: answers.expected,
+                seen: std::mem::take(&mut answers.seen),
+                history: std::mem::take(&mut self.history),
+            });
+        }
+    }
+}
+
+fn send(stream: Resumable) -> Response<Body> {
+    events(unfold(stream, |mut stream| async move {
+        let bytes = stream.next().await?;
+        Some((Ok(Frame::data(bytes)), stream))
+    }))
+}
+
+/// Sends the answers as a stream that can be resumed.
+pub(super) fn respond(answers: Answers) -> Response<Body> {
+    send(Resumable { answers: Some(answers), history: History::default(), replay: None })
+}
+
+/// Goes on with the stream whose event `Last-Event-ID` names. `None` if no stream waits for that.
+pub(super) fn resume(session: &Arc<ProcessSession>, headers: &HeaderMap) -> Option<Response<Body>> {
+    let (stream, last) = headers.get("last-event-id")?.to_str().ok()?.split_once('-')?;
+    let (stream, last) = (StreamId::parse(stream)?, last.parse::<u64>().ok()?);
+    let (client, parked) = session.unpark(stream)?;
+    let Parked { expected, seen, history, .. } = parked;
+    let answers = Answers { client, expected, seen, is_initialize: false };
+    Some(send(Resumable { answers: Some(answers), history, replay: last.checked_add(1) }))
+}
