@@ -27,6 +27,7 @@ mod message;
 mod pipe;
 mod process;
 mod proxy;
+mod remote;
 mod router;
 mod runtime;
 mod server;

@@ -212,13 +212,8 @@ impl Detect {
 
     fn send_discover(&mut self, io: &mut Io) {
         let id = io.own_id();
-        let params = if self.is_modern_client {
-            let params = Object::read(Some(&self.params)).unwrap_or_default();
-            format!("{{\"_meta\":{}}}", without_progress(&params))
-        } else {
-            let params = Object::read(Some(&self.params)).unwrap_or_default();
-            format!("{{\"_meta\":{}}}", LegacyClient::new(&params).meta())
-        };
+        let params = Object::read(Some(&self.params)).unwrap_or_default();
+        let params = discover_params(&params, self.is_modern_client);
         io.to_server(request(&id, "server/discover", &params));
         self.discover = Some(id);
     }
@@ -316,11 +311,24 @@ pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
     format!(r#"{{"protocolVersion":"{LEGACY}","capabilities":{capabilities},"clientInfo":{info}}}"#)
 }
 
-/// `_meta` of a request without its progress token.
-fn without_progress(params: &Object<'_>) -> String {
+/// The parameters of `server/discover` in the name of a client whose first request has `params`.
+fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
+    if !is_modern {
+        return format!("{{\"_meta\":{}}}", LegacyClient::new(params).meta());
+    }
     let mut meta = params.object("_meta");
     meta.remove("progressToken");
-    meta.to_string()
+    format!("{{\"_meta\":{meta}}}")
+}
+
+/// The request `server/discover` in the name of the client that sent `first`.
+pub(crate) fn discover_request(first: &str) -> String {
+    let (is_modern, params) = match Incoming::read(first) {
+        Incoming::Request { method, params, .. } => (is_modern_request(&method, params), params),
+        _ => (false, None),
+    };
+    let params = discover_params(&Object::read(params).unwrap_or_default(), is_modern);
+    request(&Id::String("toolpact-era".to_owned()), "server/discover", &params)
 }
 
 /// The error for a version that the bridge does not speak.

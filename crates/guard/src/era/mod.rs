@@ -26,10 +26,14 @@ use bytestring::ByteString;
 
 pub(crate) use self::capability::Asks;
 use self::detect::Detect;
+pub(crate) use self::detect::discover_request;
 use self::legacy_client::LegacyClient;
-pub(crate) use self::message::{LEGACY, MODERN, is_modern_request, meta};
-use self::message::{Incoming, failure, split};
+use self::message::split;
+pub(crate) use self::message::{
+    Incoming, MODERN, error, failure, is_modern_error, is_modern_request, meta,
+};
 use self::modern_client::ModernClient;
+pub(crate) use self::modern_client::pipe_of_state;
 use crate::event::Event;
 use crate::message::{Id, text};
 use crate::server::GuardedServer;

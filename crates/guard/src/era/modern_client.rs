@@ -10,7 +10,7 @@ use super::capability::{Asks, Features, capability, log_level, shared_capabiliti
 use super::detect::unsupported_version;
 use super::legacy_client::may_need_input;
 use super::message::{
-    Incoming, LEGACY, MODERN, cancelled, code, error, error_code, error_message, failure, meta,
+    Incoming, LEGACY, MODERN, cancelled, code, error, error_code, failure, meta,
     notification, request, result,
 };
 use super::subscriptions::Subscriptions;
@@ -132,7 +132,7 @@ impl ModernClient {
     pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
         match Incoming::read(text) {
             Incoming::Request { id, method, params } => {
-                self.on_request(io, text, id, &method, params, now);
+                self.on_request(io, id, &method, params, now);
             }
             Incoming::Notification { method, params } if method == "notifications/cancelled" => {
                 let Some((id, _)) = params.and_then(|params| cancelled_id(text, params)) else {
@@ -160,7 +160,6 @@ impl ModernClient {
     fn on_request(
         &mut self,
         io: &mut Io,
-        text: &ByteString,
         id: Id,
         method: &str,
         params: Option<&str>,
@@ -193,19 +192,12 @@ impl ModernClient {
             _ if may_need_input(method) && object.get("requestState").is_some() => {
                 self.on_retry(io, &id, method, &object, now);
             }
-            _ => self.forward(io, text, id, method, &object),
+            _ => self.forward(io, id, method, &object),
         }
     }
 
     /// Sends a request on to the server.
-    fn forward(
-        &mut self,
-        io: &mut Io,
-        text: &ByteString,
-        id: Id,
-        method: &str,
-        object: &Object<'_>,
-    ) {
+    fn forward(&mut self, io: &mut Io, id: Id, method: &str, object: &Object<'_>) {
         if self.calls.contains_key(&id) || self.retried.contains_key(&id) {
             return io.refuse(&id, rpc::REQUEST, &format!("request id {id} is already in use"));
         }
@@ -223,7 +215,6 @@ impl ModernClient {
         } else {
             params.set("_meta", legacy.to_string());
         }
-        let _ = text;
         let sent = params.to_string();
         io.to_server(request(&id, method, &sent));
         let token = client.get("progressToken");

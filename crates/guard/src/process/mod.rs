@@ -4,8 +4,10 @@
 //! without a session, as they are from 2026-07-28 on, share one process.
 
 mod answers;
+mod exclusive;
 mod mailbox;
 mod parked;
+mod peer;
 mod post;
 mod resume;
 mod session;
@@ -15,11 +17,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
+use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
-use self::session::ProcessSession;
+use self::exclusive::{AskingCall, ExclusiveProcesses, NoProcess};
+pub(crate) use self::peer::Target;
+use self::session::{ProcessSession, SessionKind};
 use crate::child::Launch;
+use crate::era::discover_request;
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
@@ -33,6 +40,9 @@ use crate::runtime::read::Received;
 use crate::server::GuardedServer;
 
 const SESSION: &str = "mcp-session-id";
+
+/// How long a call waits for the era of its server to be found out.
+const DETECTING: Duration = Duration::from_secs(30);
 
 /// The limits of [`Processes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +64,13 @@ impl Default for ProcessLimits {
 pub struct Processes {
     server: Arc<GuardedServer>,
     pool: Arc<JobPool>,
-    settings: ArcSwap<(Launch, ProcessLimits)>,
+    settings: ArcSwap<(Target, ProcessLimits)>,
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
-    shared: Mutex<Option<Arc<ProcessSession>>>,
+    /// By the authorization of their requests, where the server is on HTTP.
+    shared: Mutex<HashMap<Option<HeaderValue>, Arc<ProcessSession>>>,
+    exclusive: ExclusiveProcesses,
+    /// Taken while the era of the server is being found out.
+    detecting: tokio::sync::Mutex<()>,
 }
 
 impl std::fmt::Debug for Processes {
@@ -74,20 +88,33 @@ impl Processes {
         server: Arc<GuardedServer>,
         memory: Arc<MemoryLimit>,
     ) -> Self {
+        let pool = Arc::new(JobPool::new(memory));
+        Self::with_target(Target::Process(launch), limits, server, pool)
+    }
+
+    /// Sessions with `target`.
+    pub(crate) fn with_target(
+        target: Target,
+        limits: ProcessLimits,
+        server: Arc<GuardedServer>,
+        pool: Arc<JobPool>,
+    ) -> Self {
         Self {
             server,
-            pool: Arc::new(JobPool::new(memory)),
-            settings: ArcSwap::from_pointee((launch, limits)),
+            pool,
+            settings: ArcSwap::from_pointee((target, limits)),
             sessions: Mutex::default(),
             shared: Mutex::default(),
+            exclusive: ExclusiveProcesses::default(),
+            detecting: tokio::sync::Mutex::default(),
         }
     }
 
     /// Changes how further processes are started. Running ones go on.
     pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
-        self.settings.store(Arc::new((launch, limits)));
+        self.settings.store(Arc::new((Target::Process(launch), limits)));
         // The next request without a session starts a new process; this one ends when it is idle.
-        lock(&self.shared).take().inspect(|session| session.end_when_idle());
+        lock(&self.shared).drain().for_each(|(_, session)| session.end_when_idle());
     }
 
     pub(crate) fn server(&self) -> &Arc<GuardedServer> {
@@ -102,7 +129,8 @@ impl Processes {
     /// Ends all processes.
     pub(crate) async fn close(&self) {
         let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
-        all.extend(lock(&self.shared).take());
+        all.extend(lock(&self.shared).drain().map(|(_, session)| session));
+        all.extend(self.exclusive.drain());
         for session in &all {
             session.end();
         }
@@ -114,40 +142,58 @@ impl Processes {
     /// Answers one request.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let method = parts.method;
-        if method == Method::POST {
+        if parts.method == Method::POST {
             if let Err(reason) = media(&parts.headers) {
                 return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
             }
             let max = self.server.rules().settings.max_message;
-            let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
-                Ok(bytes) => bytes,
-                Err(error) => return error.response(),
-            };
-            let mut received = Received::counted(bytes, &self.pool).await;
-            return match received.message() {
-                Ok(message) => self.post(&parts.headers, &message).await,
-                Err(unreadable) => self.refuse_unreadable(&unreadable),
+            return match read_body(body, Sender::Client, max, self.pool.memory()).await {
+                Ok(bytes) => self.answer_post(&parts.headers, bytes).await,
+                Err(error) => error.response(),
             };
         }
-        if method != Method::GET && method != Method::DELETE || !body.is_end_stream() {
+        if parts.method != Method::GET && parts.method != Method::DELETE || !body.is_end_stream() {
             let text = "expected POST with a message, or GET or DELETE without\n";
             return plain(StatusCode::METHOD_NOT_ALLOWED, text);
         }
-        let era = match era_of_headers(&parts.headers, &self.server.supported()) {
+        self.answer_without_body(&parts.method, &parts.headers)
+    }
+
+    /// Answers a POST with this body.
+    pub(crate) async fn answer_post(&self, headers: &HeaderMap, bytes: Bytes) -> Response<Body> {
+        let mut received = Received::counted(bytes, &self.pool).await;
+        match received.message() {
+            Ok(message) => self.post(headers, &message).await,
+            Err(unreadable) => self.refuse_unreadable(&unreadable),
+        }
+    }
+
+    /// Answers GET or DELETE.
+    pub(crate) fn answer_without_body(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Response<Body> {
+        let era = match era_of_headers(headers, &self.server.supported()) {
             Ok(era) => era,
             Err(response) => return *response,
         };
-        let Some(id) = session_id(&parts.headers).filter(|_| era == Era::Legacy) else {
+        let Some(id) = session_id(headers).filter(|_| era == Era::Legacy) else {
             return plain(StatusCode::METHOD_NOT_ALLOWED, "expected the header Mcp-Session-Id\n");
         };
         let Some(session) = self.session(id) else { return no_session() };
         if method == Method::GET {
-            return session.stream(&parts.headers);
+            session.set_headers(headers);
+            return session.stream(headers);
         }
         lock(&self.sessions).remove(id);
         session.end();
         plain(StatusCode::NO_CONTENT, "")
+    }
+
+    /// Whether a request is of a session.
+    pub(crate) fn has_session(&self, headers: &HeaderMap) -> bool {
+        session_id(headers).is_some_and(|id| self.session(id).is_some())
     }
 
     /// Answers a body that is not a message.
@@ -161,12 +207,7 @@ impl Processes {
 
     async fn post(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
         match era_of_post(headers, message, &self.server.supported()) {
-            Ok(Era::Modern) => {
-                return match self.shared() {
-                    Ok(session) => session.post(headers, message).await,
-                    Err(response) => *response,
-                };
-            }
+            Ok(Era::Modern) => return self.post_modern(headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return *response,
         }
@@ -183,6 +224,48 @@ impl Processes {
         }
         let text = "expected the header Mcp-Session-Id, or `initialize`";
         refuse(StatusCode::BAD_REQUEST, code::REQUEST, text)
+    }
+
+    /// Answers a request without a session.
+    async fn post_modern(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
+        let call = AskingCall::read(headers, message);
+        if call.is_some() {
+            self.detect(headers, message).await;
+        }
+        if let Some(call) = call.filter(|_| self.server.eras().is_legacy_only()) {
+            let most = self.settings.load().1.sessions;
+            let start = |number| self.start(SessionKind::Exclusive(number));
+            return match self.exclusive.reserve(&call, most, start) {
+                Ok(reserved) => reserved.session.post(headers, message).await,
+                Err(NoProcess::NotStarted(response)) => *response,
+                Err(NoProcess::TooMany) => {
+                    let text = format!("{most} calls use a process each (max-sessions)");
+                    self.server.report(Event::error(format!("client: {text}")));
+                    refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text)
+                }
+            };
+        }
+        match self.shared(headers) {
+            Ok(session) => session.post(headers, message).await,
+            Err(response) => *response,
+        }
+    }
+
+    /// Finds out which era the server is of, if that is not known, in the name of the client of `message`.
+    async fn detect(&self, headers: &HeaderMap, message: &Message<'_>) {
+        let _one = self.detecting.lock().await;
+        let eras = self.server.eras();
+        let is_off = !self.server.rules().settings.bridge_eras;
+        if is_off || eras.is_modern() || eras.is_legacy_only() {
+            return;
+        }
+        let Ok(session) = self.shared(headers) else { return };
+        let text = bytestring::ByteString::from(discover_request(message.text));
+        let mut headers = headers.clone();
+        headers.remove(hyper::header::ACCEPT);
+        if let Ok(probe) = Message::read(&text) {
+            let _ = tokio::time::timeout(DETECTING, session.post(&headers, &probe)).await;
+        }
     }
 
     /// Opens a session.
@@ -209,7 +292,7 @@ impl Processes {
                 self.server.report(Event::warning(text));
                 session.end();
             }
-            match self.start(false) {
+            match self.start(SessionKind::Client) {
                 Ok(session) => sessions.entry(id.clone()).or_insert(session).clone(),
                 Err(response) => return *response,
             }
@@ -229,23 +312,36 @@ impl Processes {
         lock(&self.sessions).get(id).filter(|session| !session.is_over()).cloned()
     }
 
-    /// The process that all requests without a session share.
-    fn shared(&self) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
+    /// The process that all requests without a session share; of a server on HTTP, those of one user.
+    fn shared(&self, headers: &HeaderMap) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
+        let settings = self.settings.load();
+        let user = match &settings.0 {
+            Target::Process(_) => None,
+            Target::Remote(_) => headers.get(AUTHORIZATION).cloned(),
+        };
         let mut shared = lock(&self.shared);
-        match shared.as_ref().filter(|session| !session.is_over()) {
-            Some(session) => Ok(Arc::clone(session)),
-            None => Ok(Arc::clone(shared.insert(self.start(true)?))),
+        if let Some(session) = shared.get(&user).filter(|session| !session.is_over()) {
+            return Ok(Arc::clone(session));
         }
+        shared.retain(|_, session| !session.is_over());
+        if shared.len() >= settings.1.sessions {
+            let free = shared.iter().find(|(_, session)| session.is_free());
+            let Some(other) = free.map(|(user, _)| user.clone()) else {
+                let text = format!("{} users have requests open (max-sessions)", shared.len());
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                return Err(Box::new(refuse(status, code::INTERNAL, &text)));
+            };
+            shared.remove(&other).inspect(|session| session.end());
+        }
+        let session = self.start(SessionKind::Shared)?;
+        shared.insert(user, Arc::clone(&session));
+        Ok(session)
     }
 
-    fn start(&self, is_shared: bool) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
-        let (launch, limits) = &**self.settings.load();
-        match launch.clone().start() {
-            Ok((child, watchdog)) => {
-                let (server, pool) = (&self.server, &self.pool);
-                let idle = limits.idle;
-                Ok(ProcessSession::start(child, watchdog, is_shared, idle, server, pool))
-            }
+    fn start(&self, kind: SessionKind) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
+        let (target, limits) = &**self.settings.load();
+        match ProcessSession::start(target.clone(), kind, limits.idle, &self.server, &self.pool) {
+            Ok(session) => Ok(session),
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
                 let text = format!("{error}: {}", cause.unwrap_or_default());

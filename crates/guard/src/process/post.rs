@@ -49,9 +49,10 @@ impl ProcessSession {
             matches!(part.kind, Kind::Request(_, Method::Initialize))
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);
+        self.set_headers(headers);
         let client = self.open(!takes_events);
         let revision = named_revision(headers);
-        let params = self.is_shared().then(|| {
+        let params = self.is_modern().then(|| {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
             Arc::new(ParamHeaders::new(all))
         });
@@ -64,7 +65,7 @@ impl ProcessSession {
         }
         let answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
         // Earlier clients cannot read the event that a resumable stream starts with.
-        if takes_events && !self.is_shared() && revision == Some(Revision::V2025_11_25) {
+        if takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25) {
             return resume::respond(answers);
         }
         let mut answers = answers;
@@ -78,7 +79,7 @@ impl ProcessSession {
         if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
             let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
             let status = match &texts[..] {
-                [one] if answers.client.session.is_shared() => status_of(one),
+                [one] if answers.client.session.is_modern() => status_of(one),
                 _ => StatusCode::OK,
             };
             return json(status, join(&texts, is_batch));

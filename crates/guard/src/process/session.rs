@@ -6,19 +6,22 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::HeaderMap;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use toolpact_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;
-use crate::child::{Child, Watchdog};
+use super::peer::{Peer, Target};
+use crate::child::StartError;
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
 use crate::pipe::line::LineReader;
 use crate::pipe::outbox::one_line;
+use crate::remote::{RemoteHeaders, RemoteSession};
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -54,12 +57,39 @@ const UNROUTED: &str = "server: dropped a notification that names no open reques
 pub(super) struct ProcessSession {
     server: Arc<GuardedServer>,
     driven: Driven,
-    is_shared: bool,
+    kind: SessionKind,
+    /// The connection, where the server is on HTTP.
+    remote: Option<RemoteHeaders>,
     upstream: Upstream,
     streams: Mutex<Streams>,
     is_stopped: Notify,
     ends_when_idle: AtomicBool,
     phase: watch::Sender<Phase>,
+}
+
+/// Who uses a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionKind {
+    /// One legacy client.
+    Client,
+    /// All modern requests.
+    Shared,
+    /// One modern request at a time; the process has this number.
+    Exclusive(u64),
+}
+
+impl SessionKind {
+    fn is_modern(self) -> bool {
+        self != Self::Client
+    }
+
+    fn users(self) -> Users {
+        match self {
+            Self::Client => Users::One(0),
+            Self::Shared => Users::Many,
+            Self::Exclusive(number) => Users::One(number),
+        }
+    }
 }
 
 /// The streams of clients.
@@ -128,19 +158,25 @@ impl Transport for ProcessSession {
 
 impl ProcessSession {
     /// A session without a process.
-    fn new(is_shared: bool, server: &Arc<GuardedServer>, pool: &Arc<JobPool>) -> Arc<Self> {
+    fn new(
+        kind: SessionKind,
+        remote: Option<RemoteHeaders>,
+        server: &Arc<GuardedServer>,
+        pool: &Arc<JobPool>,
+    ) -> Arc<Self> {
         // Requests without a session are of 2026-07-28 or later, whatever else they say.
-        let (link, revision, users) = if is_shared {
-            (Link::Shared, Revision::V2026_07_28, Users::Many)
+        let (link, revision) = if kind.is_modern() {
+            (Link::Shared, Revision::V2026_07_28)
         } else {
-            (Link::Session, Revision::default(), Users::One(0))
+            (Link::Session, Revision::default())
         };
         let conversation = Conversation::new(Arc::clone(server), link, revision);
         Arc::new(Self {
             server: Arc::clone(server),
             driven: Driven::new(conversation, Arc::clone(pool)),
-            is_shared,
-            upstream: Upstream::new(Arc::clone(server), users),
+            kind,
+            remote,
+            upstream: Upstream::new(Arc::clone(server), kind.users()),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
                 parked: VecDeque::new(),
@@ -157,52 +193,62 @@ impl ProcessSession {
         })
     }
 
-    /// Forwards the messages of `child` until it ends, [`ProcessSession::end`] is called, or it is idle for longer
-    /// than `idle`.
+    /// Starts `target`, and forwards its messages until it ends, [`ProcessSession::end`] is called, or it is idle for
+    /// longer than `idle`.
     pub(super) fn start(
-        mut child: Child,
-        watchdog: Option<Watchdog>,
-        is_shared: bool,
+        target: Target,
+        kind: SessionKind,
         idle: Duration,
         server: &Arc<GuardedServer>,
         pool: &Arc<JobPool>,
-    ) -> Arc<Self> {
-        let session = Self::new(is_shared, server, pool);
+    ) -> Result<Arc<Self>, StartError> {
+        let mut peer = target.start()?;
+        let remote = peer.remote().map(RemoteSession::headers);
+        let session = Self::new(kind, remote, server, pool);
         let carried = Arc::clone(&session);
-        let max = server.rules().settings.max_message;
         tokio::spawn(async move {
-            let mut has_ended = false;
-            if let Some((stdout, mut stdin)) = child.streams() {
-                let mut reader = LineReader::new(stdout, max);
-                let written = async {
-                    let _ = carried.upstream.outbox().write_to(&mut stdin).await;
-                    // A process that stopped reading is noticed when it ends.
-                    carried.upstream.outbox().close();
-                    std::future::pending::<()>().await;
-                };
-                tokio::select! {
-                    () = carried.read(&mut reader) => has_ended = true,
-                    () = written => {}
-                    () = carried.is_stopped.notified() => {}
-                    () = carried.until_idle(idle) => {}
+            let mut has_ended;
+            loop {
+                has_ended = carried.carry(&mut peer, idle).await;
+                // Some servers end when a client of another era talks to them.
+                if !has_ended || !carried.upstream.wants_restart() {
+                    break;
                 }
+                let Ok(again) = target.start() else { break };
+                std::mem::replace(&mut peer, again).end().await;
+                carried.upstream.on_restart();
             }
             carried.phase.send_replace(Phase::Ending);
             carried.upstream.outbox().close();
             let mut reason = "the server ended before it answered".to_owned();
-            if has_ended && let Ok(Ok(status)) = timeout(ENDING, child.wait()).await {
-                let how = child.describe_end(status);
+            if has_ended && let Ok(Some(how)) = timeout(ENDING, peer.wait()).await {
                 carried.server.report(Event::warning(format!("server: ended with {how}")));
                 reason = format!("{reason} ({how})");
             }
             drive(&carried, |it, _| it.on_server_gone(&reason));
             carried.close_streams();
-            let _ = child.end().await;
-            drop(child);
-            let _ = tokio::task::spawn_blocking(move || drop(watchdog)).await;
+            peer.end().await;
             carried.phase.send_replace(Phase::Gone);
         });
-        session
+        Ok(session)
+    }
+
+    /// Forwards messages; `true` if the server has ended.
+    async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
+        let Some((output, mut input)) = peer.streams() else { return true };
+        let mut reader = LineReader::new(output, self.server.rules().settings.max_message);
+        let written = async {
+            let _ = self.upstream.outbox().write_to(&mut input).await;
+            // A process that stopped reading is noticed when it ends.
+            self.upstream.stop_sending();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = self.read(&mut reader) => true,
+            () = written => false,
+            () = self.is_stopped.notified() => false,
+            () = self.until_idle(idle) => false,
+        }
     }
 
     /// Reads the messages of the process until it ends.
@@ -220,7 +266,7 @@ impl ProcessSession {
                 FromServer::Line(line) if line.trim_ascii().is_empty() => continue,
                 FromServer::Line(line) => {
                     // Other clients of a shared process do not wait for memory.
-                    Received::new(line, self.driven.pool(), !self.is_shared).await
+                    Received::new(line, self.driven.pool(), !self.kind.is_modern()).await
                 }
             };
             match received.message() {
@@ -231,7 +277,7 @@ impl ProcessSession {
                     drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
                 }
             }
-            if !self.is_shared && !self.has_room() {
+            if !self.kind.is_modern() && !self.has_room() {
                 // The process has no other client that would wait as well.
                 let _ = timeout(PATIENCE, self.wait_for_room()).await;
             }
@@ -239,8 +285,8 @@ impl ProcessSession {
     }
 
     /// Whether clients without a session share it.
-    pub(super) fn is_shared(&self) -> bool {
-        self.is_shared
+    pub(super) fn is_modern(&self) -> bool {
+        self.kind.is_modern()
     }
 
     fn has_room(&self) -> bool {
@@ -264,7 +310,7 @@ impl ProcessSession {
         }
         let own = stream.and_then(|stream| streams.mailbox(stream));
         let mut mail = mail;
-        let others: Vec<_> = if mail.is_answer || self.is_shared {
+        let others: Vec<_> = if mail.is_answer || self.kind == SessionKind::Shared {
             Vec::new()
         } else {
             streams.listener.iter().chain(streams.requests.values()).cloned().collect()
@@ -283,7 +329,7 @@ impl ProcessSession {
                 _ => return,
             }
         }
-        if mail.is_answer || self.is_shared {
+        if mail.is_answer || self.kind.is_modern() {
             if stream.is_none() {
                 drop(streams);
                 self.server.report_event_once(Event::warning(UNROUTED));
@@ -410,11 +456,23 @@ impl ProcessSession {
     /// The last use of the process, or `None` while a request or stream is open.
     pub(super) fn idle_since(&self) -> Option<Instant> {
         let mut streams = lock(&self.streams);
-        if streams.listens() {
+        if streams.listens() || self.upstream.is_waiting() {
             streams.used = Instant::now();
             return None;
         }
         streams.requests.is_empty().then_some(streams.used)
+    }
+
+    /// Whether no request uses the process, and none waits for input of its client.
+    pub(super) fn is_free(&self) -> bool {
+        lock(&self.streams).requests.is_empty() && !self.upstream.is_waiting()
+    }
+
+    /// Sends further requests to a server on HTTP with the headers of this one.
+    pub(super) fn set_headers(&self, headers: &HeaderMap) {
+        if let Some(remote) = &self.remote {
+            remote.set(headers);
+        }
     }
 
     /// Ends the process.
@@ -502,7 +560,7 @@ mod tests {
     use bytestring::ByteString;
     use tokio::time::timeout;
 
-    use super::{Origin, ProcessSession, ROOM, drive};
+    use super::{Origin, ProcessSession, ROOM, SessionKind, drive};
     use crate::event::Event;
     use crate::message::Message;
     use crate::runtime::memory::MemoryLimit;
@@ -526,13 +584,13 @@ mod tests {
         String::from_utf8(told).unwrap()
     }
 
-    fn session(is_shared: bool) -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
+    fn session(kind: SessionKind) -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&said);
         let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
         let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
         let pool = JobPool::new(Arc::new(MemoryLimit::default()));
-        (ProcessSession::new(is_shared, &Arc::new(server), &Arc::new(pool)), said)
+        (ProcessSession::new(kind, None, &Arc::new(server), &Arc::new(pool)), said)
     }
 
     #[tokio::test(start_paused = true)]
@@ -541,7 +599,7 @@ mod tests {
         let waits = |session: Arc<ProcessSession>, limit: u64| async move {
             timeout(Duration::from_secs(limit), session.until_idle(half_an_hour)).await.is_ok()
         };
-        let (session, _said) = session(false);
+        let (session, _said) = session(SessionKind::Client);
         assert!(
             !waits(Arc::clone(&session), 1700).await,
             "a client that never listened may come back"
@@ -555,14 +613,14 @@ mod tests {
     #[tokio::test]
     async fn requests_of_the_process_that_nobody_takes_are_answered() {
         // Without a stream, the last ones are kept.
-        let (one, said) = session(false);
+        let (one, said) = session(SessionKind::Client);
         let told = ask(&one, ROOM).await;
         assert!(told.contains(r#""id":0,"error""#) && told.contains(r#""id":1,"error""#), "{told}");
         assert!(!told.contains(r#""id":2"#), "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
         assert!(said.lock().unwrap()[0].contains("has no stream open"));
         // With one that is not read, the first one.
-        let (two, said) = session(false);
+        let (two, said) = session(SessionKind::Client);
         let _mailbox = two.listen().unwrap();
         let told = ask(&two, ROOM).await;
         assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
@@ -571,7 +629,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_shared_process_warns_once_of_notifications_that_name_no_request() {
-        let (session, said) = session(true);
+        let (session, said) = session(SessionKind::Shared);
         let _client = session.open(false);
         for n in 0..3 {
             let text = ByteString::from(format!(

@@ -1,5 +1,6 @@
 //! Clients on Streamable HTTP in front of a server on Streamable HTTP.
 
+mod bridge;
 mod event_stream;
 mod list;
 mod request;
@@ -20,9 +21,14 @@ use crate::event::Event;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::message::code;
+use crate::process::{ProcessLimits, Processes, Target};
+use crate::remote::Remote;
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
+
+/// The most sessions of clients that are of another era than the server.
+const MAX_BRIDGED: usize = 1024;
 
 /// A reverse proxy in front of one server.
 pub struct Proxy {
@@ -31,6 +37,8 @@ pub struct Proxy {
     server: Arc<GuardedServer>,
     sessions: Sessions,
     pool: Arc<JobPool>,
+    /// Sessions of clients that are of another era than the server.
+    bridged: Processes,
     /// Whether the streams that clients opened with GET are closed.
     is_closing: watch::Sender<bool>,
 }
@@ -51,12 +59,23 @@ impl Proxy {
         server: Arc<GuardedServer>,
         memory: Arc<MemoryLimit>,
     ) -> Result<Self, UpstreamError> {
+        let upstream = parse_upstream(url)?;
+        let pool = Arc::new(JobPool::new(memory));
+        let remote = Remote {
+            upstream: upstream.clone(),
+            client: client.clone(),
+            server: Arc::clone(&server),
+        };
+        let limits = ProcessLimits { sessions: MAX_BRIDGED, ..ProcessLimits::default() };
+        let (target, same) = (Target::Remote(remote), Arc::clone(&pool));
+        let bridged = Processes::with_target(target, limits, Arc::clone(&server), same);
         Ok(Self {
-            upstream: parse_upstream(url)?,
+            upstream,
             client,
             server,
             sessions: Sessions::default(),
-            pool: Arc::new(JobPool::new(memory)),
+            pool,
+            bridged,
             is_closing: watch::Sender::new(false),
         })
     }
@@ -158,6 +177,7 @@ impl Proxy {
 
     /// Closes the streams that clients opened with GET, which never end by themselves.
     pub(crate) fn close_streams(&self) {
+        self.bridged.close_streams();
         self.is_closing.send_replace(true);
     }
 

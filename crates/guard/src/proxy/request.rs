@@ -10,6 +10,7 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::Proxy;
+use super::bridge::Bridged;
 use super::session::{Answered, Exchange};
 use crate::core::Origin;
 use crate::http::body::{Sender, read_body};
@@ -50,6 +51,20 @@ impl Proxy {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };
+        let opening = match self.bridge(&parts, &bytes).await {
+            Bridged::Response(response) => return *response,
+            Bridged::Opening(opening) => Some(opening),
+            Bridged::No => None,
+        };
+        let response = self.answer_body(parts, bytes).await;
+        match opening {
+            Some(opening) => self.bridge_refused(opening, response).await,
+            None => response,
+        }
+    }
+
+    /// Answers a request with this body.
+    async fn answer_body(self: &Arc<Self>, mut parts: Parts, bytes: Bytes) -> Response<Body> {
         let forwarded = match self.check(&mut parts, bytes).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
@@ -123,6 +138,9 @@ impl Proxy {
 
     /// Answers a request without a body: GET for an event stream, or DELETE for the end of a session.
     async fn answer_without_body(self: &Arc<Self>, parts: Parts) -> Response<Body> {
+        if self.bridged.has_session(&parts.headers) {
+            return self.bridged.answer_without_body(&parts.method, &parts.headers);
+        }
         let session = self.sessions.get(self, &parts.headers);
         let resumed = parts.headers.get("last-event-id");
         let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));

@@ -1,0 +1,80 @@
+//! What a session talks to: a process, or a server on HTTP that is of another era than its clients.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::child::{Child, Launch, StartError, Watchdog};
+use crate::remote::{Remote, RemoteSession};
+
+/// How to start what sessions talk to.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    Process(Launch),
+    Remote(Remote),
+}
+
+impl Target {
+    pub(super) fn start(&self) -> Result<Peer, StartError> {
+        Ok(match self {
+            Self::Process(launch) => {
+                let (child, watchdog) = launch.clone().start()?;
+                Peer::Process(child, watchdog)
+            }
+            Self::Remote(remote) => Peer::Remote(remote.connect()),
+        })
+    }
+}
+
+/// What one session talks to.
+pub(super) enum Peer {
+    Process(Child, Option<Watchdog>),
+    Remote(RemoteSession),
+}
+
+type Pipes = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>);
+
+impl Peer {
+    /// Takes its output and its input. Returns `None` the second time.
+    pub(super) fn streams(&mut self) -> Option<Pipes> {
+        Some(match self {
+            Self::Process(child, _) => {
+                let (output, input) = child.streams()?;
+                (Box::new(output), Box::new(input))
+            }
+            Self::Remote(session) => {
+                let (output, input) = session.streams()?;
+                (Box::new(output), Box::new(input))
+            }
+        })
+    }
+
+    /// The connection to a server on HTTP.
+    pub(super) fn remote(&self) -> Option<&RemoteSession> {
+        match self {
+            Self::Process(..) => None,
+            Self::Remote(session) => Some(session),
+        }
+    }
+
+    /// Waits until it has ended; says how.
+    pub(super) async fn wait(&mut self) -> Option<String> {
+        match self {
+            Self::Process(child, _) => {
+                let status = child.wait().await.ok()?;
+                Some(child.describe_end(status))
+            }
+            Self::Remote(_) => None,
+        }
+    }
+
+    /// Ends it.
+    pub(super) async fn end(self) {
+        match self {
+            Self::Process(mut child, watchdog) => {
+                let _ = child.end().await;
+                drop(child);
+                let _ = tokio::task::spawn_blocking(move || drop(watchdog)).await;
+            }
+            Self::Remote(session) => session.end().await,
+        }
+    }
+}

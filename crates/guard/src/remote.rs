@@ -1,0 +1,370 @@
+//! A server on Streamable HTTP as a pipe of lines, for clients that are of another era.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ahash::AHashMap;
+use bytes::Bytes;
+use bytestring::ByteString;
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming as IncomingBody;
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
+};
+use hyper::{HeaderMap, Method, Request, Response, Uri};
+use serde_json::Value;
+use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
+use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+use tokio::time::timeout;
+use toolpact_contract::headers::{encode, param_headers};
+
+use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
+use crate::event::Event;
+use crate::http::Client;
+use crate::http::events::{EventSplitter, data};
+use crate::http::media::{Media, media};
+use crate::http::respond::{full, remove_hop_by_hop};
+use crate::json::object::Object;
+use crate::lock::lock;
+use crate::message::{Id, cancelled_id, code, text};
+use crate::pipe::line::{Line, LineReader};
+use crate::pipe::outbox::one_line;
+use crate::server::GuardedServer;
+
+/// How long the server may take to accept a notification, and the end of a session.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The bytes that wait between the guard and the connections.
+const ROOM: usize = 64 << 10;
+
+/// The most tools whose arguments are repeated in headers.
+const MAX_TOOLS: usize = 10_000;
+
+/// A server on Streamable HTTP.
+#[derive(Clone, Debug)]
+pub(crate) struct Remote {
+    pub(crate) upstream: Uri,
+    pub(crate) client: Client,
+    pub(crate) server: Arc<GuardedServer>,
+}
+
+/// What a client is to a server on HTTP.
+struct Connection {
+    remote: Remote,
+    /// The headers of the client's last request.
+    headers: Mutex<HeaderMap>,
+    /// The session that a legacy server opened, and the version it chose.
+    session: Mutex<(Option<HeaderValue>, Option<String>)>,
+    /// The input schemas of tools whose arguments are repeated in headers.
+    tools: Mutex<AHashMap<String, Value>>,
+    to_guard: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
+}
+
+/// One connection to a server on HTTP.
+pub(crate) struct RemoteSession {
+    streams: Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)>,
+    connection: Arc<Connection>,
+    pump: JoinHandle<()>,
+}
+
+/// The headers of the requests of one connection.
+#[derive(Clone)]
+pub(crate) struct RemoteHeaders(Arc<Connection>);
+
+impl RemoteHeaders {
+    /// Takes the headers of a client's request for those that follow.
+    pub(crate) fn set(&self, headers: &HeaderMap) {
+        *lock(&self.0.headers) = headers.clone();
+    }
+}
+
+impl Remote {
+    /// A pipe to the server.
+    pub(crate) fn connect(&self) -> RemoteSession {
+        let (near, far) = duplex(ROOM);
+        let (from_guard, to_guard) = split(far);
+        let connection = Arc::new(Connection {
+            remote: self.clone(),
+            headers: Mutex::default(),
+            session: Mutex::default(),
+            tools: Mutex::default(),
+            to_guard: tokio::sync::Mutex::new(to_guard),
+        });
+        let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
+        RemoteSession { streams: Some(split(near)), connection, pump }
+    }
+}
+
+impl RemoteSession {
+    /// Takes the output and the input of the server. Returns `None` the second time.
+    pub(crate) fn streams(
+        &mut self,
+    ) -> Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)> {
+        self.streams.take()
+    }
+
+    pub(crate) fn headers(&self) -> RemoteHeaders {
+        RemoteHeaders(Arc::clone(&self.connection))
+    }
+
+    /// Ends the session at the server.
+    pub(crate) async fn end(self) {
+        self.pump.abort();
+        if lock(&self.connection.session).0.is_some() {
+            let ended = self.connection.send(Method::DELETE, HeaderMap::new(), Bytes::new());
+            let _ = timeout(PATIENCE, ended).await;
+        }
+    }
+}
+
+/// Sends the lines of the guard to the server, each as a request of its own.
+async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
+    let max = connection.remote.server.rules().settings.max_message;
+    // What the bridge adds to a message is not counted against its limit.
+    let mut reader = LineReader::new(from_guard, max.saturating_add(ROOM).saturating_mul(2));
+    let mut running = JoinSet::new();
+    let mut requests = AHashMap::<Id, AbortHandle>::new();
+    while let Ok(Some(line)) = reader.next().await {
+        while running.try_join_next().is_some() {}
+        requests.retain(|_, handle| !handle.is_finished());
+        let Line::Whole(line) = line else { continue };
+        let Ok(text) = text(&Bytes::from(line)) else { continue };
+        match Incoming::read(&text) {
+            Incoming::Request { id, .. } => {
+                let connection = Arc::clone(&connection);
+                let (text, key) = (text.clone(), id.clone());
+                let handle = running.spawn(async move { connection.request(&id, &text).await });
+                requests.insert(key, handle);
+            }
+            Incoming::Notification { method, params } => {
+                let is_modern = lock(&connection.session).1.is_none();
+                if is_modern && method == "notifications/cancelled" {
+                    // Closing the stream of a request is how it is cancelled on HTTP.
+                    let id = params.and_then(|params| cancelled_id(&text, params));
+                    if let Some(handle) = id.and_then(|(id, _)| requests.remove(&id)) {
+                        handle.abort();
+                    }
+                    continue;
+                }
+                let _ = timeout(PATIENCE, connection.post(&text)).await;
+                if method == "notifications/initialized" {
+                    let connection = Arc::clone(&connection);
+                    running.spawn(async move { connection.listen().await });
+                }
+            }
+            // In the order in which they are sent.
+            Incoming::Answer { .. } | Incoming::Other => {
+                let _ = timeout(PATIENCE, connection.post(&text)).await;
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// Sends a request to the server, and its answer to the guard.
+    async fn request(&self, id: &Id, text: &ByteString) {
+        let refusal = match self.post(text).await {
+            Ok(response) => self.read(response, Some(id)).await.err(),
+            Err(reason) => Some(error(code::INTERNAL, &reason, None)),
+        };
+        if let Some(refusal) = refusal {
+            self.tell(failure(id, &refusal).into()).await;
+        }
+    }
+
+    /// Reads what the server sends to nobody's request in particular, until it closes that stream.
+    async fn listen(&self) {
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        // Servers need not offer it.
+        if let Ok(response) = self.send(Method::GET, headers, Bytes::new()).await
+            && response.status().is_success()
+        {
+            let _ = self.read(response, None).await;
+        }
+    }
+
+    /// Posts a message.
+    async fn post(&self, text: &ByteString) -> Result<Response<IncomingBody>, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let both = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, both);
+        if let Incoming::Request { method, params, .. } = Incoming::read(text)
+            && is_modern_request(&method, params)
+        {
+            headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
+            self.repeat(&mut headers, &method, params);
+        }
+        self.send(Method::POST, headers, text.as_bytes().clone()).await
+    }
+
+    /// Repeats parts of a modern request in its headers.
+    fn repeat(&self, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
+        let mut set = |name: &str, value: &str| {
+            let name = HeaderName::try_from(name.to_ascii_lowercase());
+            if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+                headers.insert(name, value);
+            }
+        };
+        set("mcp-method", method);
+        let params = Object::read(params).unwrap_or_default();
+        let name = match method {
+            "tools/call" | "prompts/get" => params.string("name"),
+            "resources/read" => params.string("uri"),
+            _ => None,
+        };
+        let Some(name) = name else { return };
+        set("mcp-name", &encode(&name.as_str().into()).unwrap_or_default());
+        if method != "tools/call" {
+            return;
+        }
+        let tools = lock(&self.tools);
+        let arguments: Option<Value> =
+            params.get("arguments").and_then(|text| serde_json::from_str(text).ok());
+        let Some(schema) = tools.get(&name) else { return };
+        for header in param_headers(schema, arguments.as_ref()) {
+            if let Some(value) = header.value.and_then(encode) {
+                set(&header.name, &value);
+            }
+        }
+    }
+
+    /// Sends a request, with the headers of the client and of the session.
+    async fn send(
+        &self,
+        method: Method,
+        own: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<IncomingBody>, String> {
+        let mut headers = lock(&self.headers).clone();
+        remove_hop_by_hop(&mut headers);
+        let names: Vec<_> = headers.keys().filter(|name| is_replaced(name)).cloned().collect();
+        for name in names {
+            headers.remove(name);
+        }
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        {
+            let session = lock(&self.session);
+            if let Some(id) = &session.0 {
+                headers.insert("mcp-session-id", id.clone());
+            }
+            if let Some(version) = session.1.as_ref().and_then(|it| it.parse().ok()) {
+                headers.insert("mcp-protocol-version", version);
+            }
+        }
+        headers.extend(own);
+        let mut request = Request::new(full(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.remote.upstream.clone();
+        *request.headers_mut() = headers;
+        self.remote.client.send(request).await.map_err(|error| {
+            let text = format!("could not reach the server: {error}");
+            self.remote.server.report(Event::error(format!("server: {text}")));
+            text
+        })
+    }
+
+    /// Hands the messages of a response to the guard. Fails with an error object if it has no answer to the request `id`.
+    async fn read(&self, response: Response<IncomingBody>, id: Option<&Id>) -> Result<(), String> {
+        let status = response.status();
+        if status.is_success() && let Some(session) = response.headers().get("mcp-session-id") {
+            lock(&self.session).0 = Some(session.clone());
+        }
+        let is_stream = matches!(media(response.headers()), Ok(Media::Events));
+        let max = self.remote.server.rules().settings.max_message;
+        let failed = |reason: &str| Err(error(code::INTERNAL, reason, None));
+        let (mut body, mut events, mut all) =
+            (response.into_body(), EventSplitter::default(), Vec::new());
+        let mut is_answered = id.is_none();
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else { break };
+            let Ok(bytes) = frame.into_data() else { continue };
+            if !is_stream {
+                all.extend_from_slice(&bytes);
+                if all.len() > max {
+                    return failed("the answer of the server exceeds --max-message");
+                }
+                continue;
+            }
+            events.feed(&bytes);
+            while let Some(event) = events.next() {
+                let message = data(&event);
+                if !message.is_empty() {
+                    is_answered |= self.take(message.into(), id).await;
+                }
+            }
+            if events.len() > max {
+                return failed("an event of the server exceeds --max-message");
+            }
+        }
+        if !all.is_empty() && !status.is_success() {
+            // Errors about a request do not always repeat its id.
+            if let Some(refusal) = error_of(&all) {
+                return Err(refusal);
+            }
+        } else if !all.is_empty() {
+            is_answered |= self.take(all.into(), id).await;
+        }
+        if is_answered {
+            return Ok(());
+        }
+        failed(&format!("the server answered with status {status} and without an answer"))
+    }
+
+    /// Takes a message of the server; `true` if it answers the request `id`.
+    async fn take(&self, message: Bytes, id: Option<&Id>) -> bool {
+        let mut is_answer = false;
+        if let Ok(text) = text(&message)
+            && let Incoming::Answer { id: found, outcome } = Incoming::read(&text)
+        {
+            is_answer = Some(&found) == id;
+            if let Ok(result) = outcome {
+                self.learn(result);
+            }
+        }
+        self.tell(message).await;
+        is_answer
+    }
+
+    /// Learns from a result what later requests need: the version of the session, and which arguments are repeated in
+    /// headers.
+    fn learn(&self, result: &str) {
+        let Ok(object) = Object::read(Some(result)) else { return };
+        if let Some(version) = object.string("protocolVersion") {
+            lock(&self.session).1 = Some(version);
+        }
+        if object.get("tools").is_some_and(|tools| tools.contains("x-mcp-header")) {
+            let listed: Vec<Value> =
+                object.get("tools").and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
+            let mut tools = lock(&self.tools);
+            for mut tool in listed.into_iter().take(MAX_TOOLS) {
+                if let Some(name) = tool["name"].as_str().map(str::to_owned)
+                    && tools.len() < MAX_TOOLS
+                {
+                    tools.insert(name, tool["inputSchema"].take());
+                }
+            }
+        }
+    }
+
+    /// Hands a message to the guard.
+    async fn tell(&self, message: Bytes) {
+        let mut pipe = self.to_guard.lock().await;
+        let _ = pipe.write_all(&one_line(message)).await;
+        let _ = pipe.write_all(b"\n").await;
+    }
+}
+
+/// The error object in `body`, if it is an error answer.
+fn error_of(body: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(body).ok()?;
+    let object = Object::read(Some(text)).ok()?;
+    object.get("error").filter(|error| error.starts_with('{')).map(str::to_owned)
+}
+
+/// Whether a header of a client is not that of the request to the server.
+fn is_replaced(name: &HeaderName) -> bool {
+    let names = [ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST];
+    names.contains(name) || name.as_str().starts_with("mcp-") || name == "last-event-id"
+}
