@@ -62,10 +62,11 @@ impl Backend {
         }
     }
 
-    /// Ends the processes of the server.
+    /// Ends the processes of the server, or the sessions that the guard opened at it.
     pub(crate) async fn close(&self) {
-        if let Self::Processes(processes) = self {
-            processes.close().await;
+        match self {
+            Self::Proxy(proxy) => proxy.close().await,
+            Self::Processes(processes) => processes.close().await,
         }
     }
 }

@@ -197,6 +197,13 @@ impl Conversation {
             let edits = pending.client_id.clone().map(|text| (*span, text));
             return (Destination::Client(pending.stream), edits.into_iter().collect());
         }
+        // The log of a call comes before its answer, and does not name it.
+        if self.link == Link::Shared
+            && part.envelope.kind == Kind::Notification(Method::LogMessage)
+            && let Some(pending) = self.pending.only_call()
+        {
+            return (Destination::Client(pending.stream), Vec::new());
+        }
         (to, Vec::new())
     }
 

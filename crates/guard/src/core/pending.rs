@@ -210,6 +210,18 @@ impl PendingRequests {
         self.get(self.tokens.get(token)?)
     }
 
+    /// The only call that is open; `None` where there are several.
+    pub(super) fn only_call(&self) -> Option<&Pending> {
+        let is_call = |pending: &&Pending| {
+            pending.is_open()
+                && !pending.is_abandoned
+                && matches!(pending.purpose, Purpose::Call { .. })
+        };
+        let mut calls = self.requests.values().filter(is_call);
+        let only = calls.next()?;
+        calls.next().is_none().then_some(only)
+    }
+
     /// The request whose client gave it the id `text`, where the server sees another one.
     pub(super) fn find_replaced(&self, text: &str) -> Option<Key> {
         let is_it = |pending: &Pending| pending.client_id.as_deref() == Some(text);

@@ -305,7 +305,7 @@ pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
     let info = client.get(meta::CLIENT_INFO).unwrap_or(r#"{"name":"unknown","version":"0"}"#);
     // Where several clients use the pipe, the server cannot ask one of them.
     let capabilities = match users {
-        Users::One(_) => super::capability::shared_capabilities(client.get(meta::CAPABILITIES)),
+        Users::One | Users::Caller(_) => super::capability::shared_capabilities(client.get(meta::CAPABILITIES)),
         Users::Many => "{}".to_owned(),
     };
     format!(r#"{{"protocolVersion":"{LEGACY}","capabilities":{capabilities},"clientInfo":{info}}}"#)

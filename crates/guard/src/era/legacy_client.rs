@@ -438,7 +438,7 @@ impl LegacyClient {
 }
 
 /// Whether a result may ask for input.
-pub(super) fn may_need_input(method: &str) -> bool {
+pub(crate) fn may_need_input(method: &str) -> bool {
     matches!(method, "tools/call" | "prompts/get" | "resources/read")
 }
 

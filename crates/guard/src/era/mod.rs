@@ -28,6 +28,7 @@ pub(crate) use self::capability::Asks;
 use self::detect::Detect;
 pub(crate) use self::detect::discover_request;
 use self::legacy_client::LegacyClient;
+pub(crate) use self::legacy_client::may_need_input;
 use self::message::split;
 pub(crate) use self::message::{
     Incoming, MODERN, error, failure, is_modern_error, is_modern_request, meta,
@@ -123,8 +124,11 @@ impl KnownEras {
 /// Who uses a pipe to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Users {
-    /// One client, or one call at a time. State that the client gets back starts with this number.
-    One(u64),
+    /// One client.
+    One,
+    /// Clients that look alike. The server can ask where it is clear whom. State that a client gets back starts with
+    /// this number.
+    Caller(u64),
     /// Several clients at once: the server cannot ask any of them for input.
     Many,
 }

@@ -391,12 +391,17 @@ impl ModernClient {
             let text = format!("`{method}` has no counterpart in {MODERN}, which the client speaks");
             return refuse(io, &text);
         }
-        // The server does not say which request it asks for. The last one that may ask is the likeliest; all are
-        // of one client, which gets the question in any case.
+        // The server does not say which request it asks for. Where all are of one client, that client gets the question
+        // in any case, with the last request that may ask.
         let may_ask = |call: &Call| may_need_input(&call.method) && call.asks.allows(method, params);
-        let calls = self.calls.iter().filter(|(_, call)| may_ask(call));
-        let last = calls.max_by_key(|(_, call)| (call.client_id.is_some(), call.started));
-        let Some(at_server) = last.map(|(id, _)| id.clone()).filter(|_| io.users != Users::Many)
+        let calls: Vec<_> = self.calls.iter().filter(|(_, call)| may_ask(call)).collect();
+        if calls.len() > 1 && io.users != Users::One {
+            let text = "several calls are open, and it is not clear which one asks";
+            io.report_once(format!("server: refused `{method}`: {text}"));
+            return refuse(io, text);
+        }
+        let last = calls.iter().max_by_key(|(_, call)| (call.client_id.is_some(), call.started));
+        let Some(at_server) = last.map(|(id, _)| (*id).clone()).filter(|_| io.users != Users::Many)
         else {
             let needed = capability(method, params);
             return refuse(io, &format!("no client with the capability `{needed}` waits for an answer"));
@@ -567,7 +572,11 @@ fn is_cacheable(method: &str) -> bool {
 fn new_state(users: Users) -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;
-    let Users::One(pipe) = users else { return None };
+    let pipe = match users {
+        Users::One => 0,
+        Users::Caller(number) => number,
+        Users::Many => return None,
+    };
     Some(format!("toolpact.{pipe}.{:032x}", u128::from_ne_bytes(bytes)))
 }
 

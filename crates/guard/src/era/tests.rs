@@ -29,7 +29,7 @@ fn guarded() -> Arc<GuardedServer> {
 
 impl Pipe {
     fn new() -> Self {
-        Self::over(guarded(), Users::One(0))
+        Self::over(guarded(), Users::One)
     }
 
     fn over(server: Arc<GuardedServer>, users: Users) -> Self {
@@ -215,7 +215,7 @@ fn a_silent_server_is_asked_in_the_other_era_too() {
 fn a_wrong_guess_about_the_era_is_mended() {
     let server = guarded();
     server.eras().set_modern_only();
-    let mut pipe = Pipe::over(Arc::clone(&server), Users::One(0));
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::One);
     let hello = initialize(&json!({}));
     let probe = only_server(pipe.client(&hello));
     assert_eq!(probe["method"], "server/discover");

@@ -98,6 +98,7 @@ pub(crate) enum Method {
     Initialized,
     Cancelled,
     ToolsChanged,
+    LogMessage,
     TaskStatus,
     Other,
 }
@@ -114,6 +115,7 @@ impl Method {
             "notifications/initialized" => Self::Initialized,
             "notifications/cancelled" => Self::Cancelled,
             "notifications/tools/list_changed" => Self::ToolsChanged,
+            "notifications/message" => Self::LogMessage,
             "notifications/tasks" => Self::TaskStatus,
             _ => Self::Other,
         }

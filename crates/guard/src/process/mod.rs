@@ -4,7 +4,7 @@
 //! without a session, as they are from 2026-07-28 on, share one process.
 
 mod answers;
-mod exclusive;
+mod callers;
 mod mailbox;
 mod parked;
 mod peer;
@@ -22,7 +22,7 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
-use self::exclusive::{AskingCall, ExclusiveProcesses, NoProcess};
+use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
 use self::session::{ProcessSession, SessionKind};
 use crate::child::Launch;
@@ -68,7 +68,7 @@ pub struct Processes {
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
     /// By the authorization of their requests, where the server is on HTTP.
     shared: Mutex<HashMap<Option<HeaderValue>, Arc<ProcessSession>>>,
-    exclusive: ExclusiveProcesses,
+    callers: CallerProcesses,
     /// Taken while the era of the server is being found out.
     detecting: tokio::sync::Mutex<()>,
 }
@@ -105,7 +105,7 @@ impl Processes {
             settings: ArcSwap::from_pointee((target, limits)),
             sessions: Mutex::default(),
             shared: Mutex::default(),
-            exclusive: ExclusiveProcesses::default(),
+            callers: CallerProcesses::default(),
             detecting: tokio::sync::Mutex::default(),
         }
     }
@@ -130,7 +130,7 @@ impl Processes {
     pub(crate) async fn close(&self) {
         let mut all: Vec<_> = lock(&self.sessions).drain().map(|(_, session)| session).collect();
         all.extend(lock(&self.shared).drain().map(|(_, session)| session));
-        all.extend(self.exclusive.drain());
+        all.extend(self.callers.drain());
         for session in &all {
             session.end();
         }
@@ -228,18 +228,18 @@ impl Processes {
 
     /// Answers a request without a session.
     async fn post_modern(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let call = AskingCall::read(headers, message);
-        if call.is_some() {
+        let request = CallerRequest::read(headers, message);
+        if request.is_some() {
             self.detect(headers, message).await;
         }
-        if let Some(call) = call.filter(|_| self.server.eras().is_legacy_only()) {
+        if let Some(request) = request.filter(|_| self.server.eras().is_legacy_only()) {
             let most = self.settings.load().1.sessions;
-            let start = |number| self.start(SessionKind::Exclusive(number));
-            return match self.exclusive.reserve(&call, most, start) {
+            let start = |number| self.start(SessionKind::Caller(number));
+            return match self.callers.reserve(&request, most, start) {
                 Ok(reserved) => reserved.session.post(headers, message).await,
                 Err(NoProcess::NotStarted(response)) => *response,
                 Err(NoProcess::TooMany) => {
-                    let text = format!("{most} calls use a process each (max-sessions)");
+                    let text = format!("{most} processes are in use (max-sessions)");
                     self.server.report(Event::error(format!("client: {text}")));
                     refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text)
                 }

@@ -74,8 +74,8 @@ pub(super) enum SessionKind {
     Client,
     /// All modern requests.
     Shared,
-    /// One modern request at a time; the process has this number.
-    Exclusive(u64),
+    /// Modern requests of one caller; the process has this number.
+    Caller(u64),
 }
 
 impl SessionKind {
@@ -85,9 +85,9 @@ impl SessionKind {
 
     fn users(self) -> Users {
         match self {
-            Self::Client => Users::One(0),
+            Self::Client => Users::One,
             Self::Shared => Users::Many,
-            Self::Exclusive(number) => Users::One(number),
+            Self::Caller(number) => Users::Caller(number),
         }
     }
 }
@@ -310,7 +310,7 @@ impl ProcessSession {
         }
         let own = stream.and_then(|stream| streams.mailbox(stream));
         let mut mail = mail;
-        let others: Vec<_> = if mail.is_answer || self.kind == SessionKind::Shared {
+        let others: Vec<_> = if mail.is_answer || self.kind.is_modern() {
             Vec::new()
         } else {
             streams.listener.iter().chain(streams.requests.values()).cloned().collect()
@@ -461,6 +461,11 @@ impl ProcessSession {
             return None;
         }
         streams.requests.is_empty().then_some(streams.used)
+    }
+
+    /// Whether a call waits for input of its client.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.upstream.is_waiting()
     }
 
     /// Whether no request uses the process, and none waits for input of its client.

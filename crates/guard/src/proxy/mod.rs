@@ -181,6 +181,11 @@ impl Proxy {
         self.is_closing.send_replace(true);
     }
 
+    /// Ends the sessions that the guard opened at the server.
+    pub(crate) async fn close(&self) {
+        self.bridged.close().await;
+    }
+
     /// The server behind it.
     pub(crate) fn server(&self) -> &Arc<GuardedServer> {
         &self.server

@@ -239,7 +239,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     process: &impl Process<R, W>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
-    let upstream = Upstream::new(Arc::clone(&guarded), Users::One(0));
+    let upstream = Upstream::new(Arc::clone(&guarded), Users::One);
     let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, Arc::new(JobPool::new(memory)));
     let relay = Arc::new(Relay {

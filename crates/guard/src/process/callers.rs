@@ -1,7 +1,9 @@
-//! Processes of a legacy server for modern calls that may ask their client: one call at a time, because such a server
-//! does not say which call it asks for.
+//! Processes of a legacy server for modern clients that may be asked for input.
+//!
+//! Such a server does not say which call it asks for. So clients with different names, capabilities or credentials have
+//! processes of their own, and a call that waits for its client has its process to itself.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,22 +12,22 @@ use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 
 use super::session::ProcessSession;
-use crate::era::{Asks, meta, pipe_of_state};
+use crate::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::message::{Kind, Message, Method, Parts};
+use crate::message::{Message, Parts};
 
-/// The processes that serve one call at a time, by their number.
+/// The processes of callers, by their number.
 #[derive(Default)]
-pub(super) struct ExclusiveProcesses(Mutex<HashMap<u64, Exclusive>>);
+pub(super) struct CallerProcesses(Mutex<BTreeMap<u64, CallerProcess>>);
 
-struct Exclusive {
+struct CallerProcess {
     session: Arc<ProcessSession>,
     caller: Caller,
     reserved: Arc<AtomicUsize>,
 }
 
-/// Who calls: requests of the same caller may use the same process, one after the other.
+/// Who calls, as far as a request tells.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Caller {
     authorization: Option<Vec<u8>>,
@@ -45,7 +47,7 @@ impl Drop for Reserved {
     }
 }
 
-impl Exclusive {
+impl CallerProcess {
     fn is_free(&self) -> bool {
         self.reserved.load(Ordering::Acquire) == 0 && self.session.is_free()
     }
@@ -56,25 +58,27 @@ impl Exclusive {
     }
 }
 
-/// A call that may ask its client.
-pub(super) struct AskingCall {
+/// A request of a client that may be asked for input.
+pub(super) struct CallerRequest {
     caller: Caller,
     /// The process that it is a retry for.
     number: Option<u64>,
+    /// Whether its result may ask for input.
+    may_ask: bool,
 }
 
-impl AskingCall {
-    /// Reads `message`; `None` where it is no call, or its client cannot be asked.
+impl CallerRequest {
+    /// Reads `message`; `None` where its client cannot be asked.
     pub(super) fn read(headers: &HeaderMap, message: &Message<'_>) -> Option<Self> {
-        let Parts::One(envelope) = &message.parts else { return None };
-        let Kind::Request(_, Method::CallTool | Method::Other) = envelope.kind else { return None };
-        let params = Object::read(Some(envelope.params?.text(message.text))).ok()?;
+        let Parts::One(_) = &message.parts else { return None };
+        let Incoming::Request { method, params, .. } = Incoming::read(message.text) else {
+            return None;
+        };
+        let params = Object::read(Some(params?)).ok()?;
         let about = params.object("_meta");
         let state = params.string("requestState");
         let number = state.as_deref().and_then(pipe_of_state);
-        let asks = Asks::read(about.get(meta::CAPABILITIES)).any();
-        let needs_name = params.get("name").is_some() || params.get("uri").is_some();
-        if number.is_none() && !(asks && needs_name) {
+        if number.is_none() && !Asks::read(about.get(meta::CAPABILITIES)).any() {
             return None;
         }
         let caller = Caller {
@@ -82,7 +86,7 @@ impl AskingCall {
             info: about.get(meta::CLIENT_INFO).map(str::to_owned),
             capabilities: about.get(meta::CAPABILITIES).map(str::to_owned),
         };
-        Some(Self { caller, number })
+        Some(Self { caller, number, may_ask: may_need_input(&method) })
     }
 }
 
@@ -93,21 +97,22 @@ pub(super) enum NoProcess<E> {
     NotStarted(E),
 }
 
-impl ExclusiveProcesses {
-    /// A process for `call`: the one that it is a retry for, one that is free, or a new one, of which there are at most
-    /// `most`.
+impl CallerProcesses {
+    /// A process for `request`: the one that it is a retry for, one of its caller where no call waits for input, or a
+    /// new one, of which there are at most `most`.
     pub(super) fn reserve<E>(
         &self,
-        call: &AskingCall,
+        request: &CallerRequest,
         most: usize,
         start: impl FnOnce(u64) -> Result<Arc<ProcessSession>, E>,
     ) -> Result<Reserved, NoProcess<E>> {
         let mut all = lock(&self.0);
         all.retain(|_, it| !it.session.is_over());
-        let own = |it: &&Exclusive| it.caller == call.caller;
-        let retried = call.number.and_then(|number| all.get(&number)).filter(own);
-        let free = || all.values().filter(own).find(|it| it.is_free());
-        if let Some(found) = retried.or_else(free) {
+        let own = |it: &&CallerProcess| it.caller == request.caller;
+        let retried = request.number.and_then(|number| all.get(&number)).filter(own);
+        let fits = |it: &&CallerProcess| !request.may_ask || !it.session.is_waiting();
+        let other = || all.values().filter(own).find(fits);
+        if let Some(found) = retried.or_else(other) {
             return Ok(found.reserve());
         }
         if all.len() >= most {
@@ -117,17 +122,17 @@ impl ExclusiveProcesses {
             };
             other.session.end();
         }
-        let number = all.keys().max().map_or(1, |number| number + 1);
+        let number = all.last_key_value().map_or(1, |(number, _)| number + 1);
         let session = start(number).map_err(NoProcess::NotStarted)?;
-        let caller = call.caller.clone();
-        let exclusive = Exclusive { session, caller, reserved: Arc::default() };
-        let reserved = exclusive.reserve();
-        all.insert(number, exclusive);
+        let caller = request.caller.clone();
+        let process = CallerProcess { session, caller, reserved: Arc::default() };
+        let reserved = process.reserve();
+        all.insert(number, process);
         Ok(reserved)
     }
 
     /// Takes all of them.
     pub(super) fn drain(&self) -> Vec<Arc<ProcessSession>> {
-        lock(&self.0).drain().map(|(_, it)| it.session).collect()
+        std::mem::take(&mut *lock(&self.0)).into_values().map(|it| it.session).collect()
     }
 }
