@@ -97,9 +97,7 @@ impl Remote {
 
 impl RemoteSession {
     /// Takes the output and the input of the server. Returns `None` the second time.
-    pub(crate) fn streams(
-        &mut self,
-    ) -> Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)> {
+    pub(crate) fn streams(&mut self) -> Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)> {
         self.streams.take()
     }
 
@@ -268,7 +266,9 @@ impl Connection {
     /// Hands the messages of a response to the guard. Fails with an error object if it has no answer to the request `id`.
     async fn read(&self, response: Response<IncomingBody>, id: Option<&Id>) -> Result<(), String> {
         let status = response.status();
-        if status.is_success() && let Some(session) = response.headers().get("mcp-session-id") {
+        if status.is_success()
+            && let Some(session) = response.headers().get("mcp-session-id")
+        {
             lock(&self.session).0 = Some(session.clone());
         }
         let is_stream = matches!(media(response.headers()), Ok(Media::Events));
@@ -335,8 +335,10 @@ impl Connection {
             lock(&self.session).1 = Some(version);
         }
         if object.get("tools").is_some_and(|tools| tools.contains("x-mcp-header")) {
-            let listed: Vec<Value> =
-                object.get("tools").and_then(|it| serde_json::from_str(it).ok()).unwrap_or_default();
+            let listed: Vec<Value> = object
+                .get("tools")
+                .and_then(|it| serde_json::from_str(it).ok())
+                .unwrap_or_default();
             let mut tools = lock(&self.tools);
             for mut tool in listed.into_iter().take(MAX_TOOLS) {
                 if let Some(name) = tool["name"].as_str().map(str::to_owned)

@@ -12,8 +12,8 @@ use tokio::runtime::{Builder, Runtime};
 use toolpact_guard::config::{self, Config, Terms};
 use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
-    Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
-    Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
+    Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits, Processes,
+    Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
 use toolpact_listen::shutdown_signal_then_exit;
 

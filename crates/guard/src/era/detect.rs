@@ -9,8 +9,8 @@ use bytestring::ByteString;
 
 use super::legacy_client::LegacyClient;
 use super::message::{
-    Incoming, LEGACY, MODERN, error, is_modern_error, is_modern_request, meta,
-    notification, request,
+    Incoming, LEGACY, MODERN, error, is_modern_error, is_modern_request, meta, notification,
+    request,
 };
 use super::modern_client::ModernClient;
 use super::{Io, Users};
@@ -84,7 +84,8 @@ impl Detect {
         if is_other_era {
             detect.hold(io, text);
             detect.ask_other_era(io);
-        } else if !is_modern_client || method == "server/discover" {
+        } else if !is_modern_client || (method == "server/discover" && is_complete(&detect.params))
+        {
             detect.is_forwarded = true;
             io.to_server(text.as_bytes().clone());
         } else {
@@ -220,7 +221,9 @@ impl Detect {
 
     fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
         let is_modern = match outcome {
-            Ok(result) => Object::read(Some(result)).is_ok_and(|it| it.get("supportedVersions").is_some()),
+            Ok(result) => {
+                Object::read(Some(result)).is_ok_and(|it| it.get("supportedVersions").is_some())
+            }
             Err(error) => is_modern_error(error),
         };
         if self.is_modern_client {
@@ -305,7 +308,9 @@ pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
     let info = client.get(meta::CLIENT_INFO).unwrap_or(r#"{"name":"unknown","version":"0"}"#);
     // Where several clients use the pipe, the server cannot ask one of them.
     let capabilities = match users {
-        Users::One | Users::Caller(_) => super::capability::shared_capabilities(client.get(meta::CAPABILITIES)),
+        Users::One | Users::Caller(_) => {
+            super::capability::shared_capabilities(client.get(meta::CAPABILITIES))
+        }
         Users::Many => "{}".to_owned(),
     };
     format!(r#"{{"protocolVersion":"{LEGACY}","capabilities":{capabilities},"clientInfo":{info}}}"#)
@@ -316,9 +321,20 @@ fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
     if !is_modern {
         return format!("{{\"_meta\":{}}}", LegacyClient::new(params).meta());
     }
-    let mut meta = params.object("_meta");
-    meta.remove("progressToken");
-    format!("{{\"_meta\":{meta}}}")
+    let mut about = params.object("_meta");
+    about.remove("progressToken");
+    // A modern server refuses a request that is not complete, as a legacy one does.
+    about.set(meta::VERSION, format!("\"{MODERN}\""));
+    about.set_default(meta::CAPABILITIES, "{}");
+    format!("{{\"_meta\":{about}}}")
+}
+
+/// Whether a modern request says what every modern server needs to know.
+fn is_complete(params: &str) -> bool {
+    let params = Object::read(Some(params)).unwrap_or_default();
+    let about = params.object("_meta");
+    about.string(meta::VERSION).as_deref() == Some(MODERN)
+        && about.get(meta::CAPABILITIES).is_some()
 }
 
 /// The request `server/discover` in the name of the client that sent `first`.

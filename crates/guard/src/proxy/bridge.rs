@@ -149,7 +149,7 @@ impl Proxy {
 
 /// Whether a response has a result. Returns the same response, with what was read of it.
 async fn look_for_result(response: Response<Body>, max: usize) -> (bool, Response<Body>) {
-    let (parts, mut body) = response.into_parts();
+    let (parts, body) = response.into_parts();
     let mut all = Vec::new();
     let mut events = EventSplitter::default();
     let mut outcome = None;
@@ -160,20 +160,24 @@ async fn look_for_result(response: Response<Body>, max: usize) -> (bool, Respons
             _ => None,
         }
     };
-    while let (None, Some(Ok(frame))) = (outcome, body.frame().await) {
+    let mut rest = Some(body);
+    while outcome.is_none() && all.len() <= max {
+        let Some(body) = &mut rest else { break };
+        let Some(Ok(frame)) = body.frame().await else {
+            rest = None;
+            break;
+        };
         let Ok(bytes) = frame.into_data() else { continue };
         all.extend_from_slice(&bytes);
         events.feed(&bytes);
         outcome = std::iter::from_fn(|| events.next()).find_map(|event| has_result(data(&event)));
-        if all.len() > max {
-            break;
-        }
     }
     let outcome = outcome.or_else(|| has_result(all.clone()));
     let read = stream::once(async move { Ok(Frame::data(Bytes::from(all))) });
-    let rest = stream::unfold(body, |mut body| async move {
+    let rest = stream::unfold(rest, |rest| async move {
+        let mut body = rest?;
         let frame = body.frame().await?;
-        Some((frame, body))
+        Some((frame, Some(body)))
     });
     let whole = StreamBody::new(futures_util::StreamExt::chain(read, rest)).boxed_unsync();
     (outcome == Some(true), Response::from_parts(parts, whole))

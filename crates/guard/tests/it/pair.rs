@@ -104,8 +104,11 @@ impl Pair {
 
     /// The modern handshake.
     pub(crate) async fn discover(&mut self) {
-        self.passes(r#"{"jsonrpc":"2.0","id":"hello","method":"server/discover","params":{}}"#)
-            .await;
+        let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        self.passes(&format!(
+            r#"{{"jsonrpc":"2.0","id":"hello","method":"server/discover","params":{{"_meta":{meta}}}}}"#
+        ))
+        .await;
         let result = r#"{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;
         self.comes(&format!(r#"{{"jsonrpc":"2.0","id":"hello","result":{result}}}"#)).await;
     }
