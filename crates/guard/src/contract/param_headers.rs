@@ -141,7 +141,7 @@ mod tests {
     use super::ParamHeaders;
 
     fn check(headers: &[(&str, &[u8])], arguments: &str) -> Result<(), String> {
-        let contract = Contract::received(&json!({ "name": "a", "inputSchema": {
+        let contract = Contract::received(json!({ "name": "a", "inputSchema": {
             "type": "object",
             "properties": {
                 "region": { "type": "string", "x-mcp-header": "Region" },
@@ -187,7 +187,7 @@ mod tests {
             (
                 &eu,
                 r#"{"region":"us","\u0072egion":"eu"}"#,
-                "#/params/arguments: duplicate key `region` at line 1 column 30",
+                "#/params/arguments: duplicate key `region` at line 1 column 34",
             ),
         ] {
             assert_eq!(check(headers, arguments), Err(reason.to_owned()), "{arguments}");
