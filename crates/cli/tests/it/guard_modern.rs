@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::guard_config::{Guard, ask_modern, body, open};
 
-/// Says which methods it has seen, apart from the one that asks and the tool list.
+/// Says which methods it has seen, apart from the one that asks and those that the guard itself sends.
 const SERVER: &str = r#"
 const tool = { name: "send", inputSchema: { type: "object", properties: {
   region: { type: "string", "x-mcp-header": "Region" }, floor: { type: "integer", "x-mcp-header": "Floor" } } } };
@@ -20,7 +20,7 @@ let seen = [];
 require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method } = JSON.parse(line);
   const known = { ...results, seen: { seen } }[method];
-  if (!["seen", "tools/list"].includes(method)) seen.push(method);
+  if (!["seen", "tools/list", "server/discover"].includes(method)) seen.push(method);
   const unknown = { error: { code: -32601, message: "method not found" } };
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(known ? { result: known } : unknown) }));
 });

@@ -37,7 +37,6 @@ impl ParamHeaders {
             let name = &asked.name;
             let mut values = self.0.iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
             match (values.next(), asked.value) {
-                (None, None) => {}
                 (None, Some(_)) => return Err(format!("{name} is missing")),
                 (Some(_), None) => {
                     return Err(format!("{name} is there, but its argument is not"));
@@ -48,7 +47,7 @@ impl ParamHeaders {
                 (Some((_, value)), Some(argument)) if !matches(value, argument) => {
                     return Err(format!("{name} differs from its argument"));
                 }
-                (Some(_), Some(_)) => {}
+                (None, None) | (Some(_), Some(_)) => {}
             }
             if values.next().is_some() {
                 return Err(format!("{name} is there twice"));
