@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::guard_config::{Guard, ask_modern, body, open};
 
-/// Says which methods it has seen, apart from the one that asks and the tool list.
+/// Says which methods it has seen, apart from the one that asks and those that the guard itself sends.
 const SERVER: &str = r#"
 const tool = { name: "send", inputSchema: { type: "object", properties: {
   region: { type: "string", "x-mcp-header": "Region" }, floor: { type: "integer", "x-mcp-header": "Floor" } } } };
@@ -20,7 +20,7 @@ let seen = [];
 require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method } = JSON.parse(line);
   const known = { ...results, seen: { seen } }[method];
-  if (!["seen", "tools/list"].includes(method)) seen.push(method);
+  if (!["seen", "tools/list", "server/discover"].includes(method)) seen.push(method);
   const unknown = { error: { code: -32601, message: "method not found" } };
   if (id !== undefined) console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(known ? { result: known } : unknown) }));
 });
@@ -134,9 +134,8 @@ fn headers_that_say_what_the_body_says_are_accepted() {
     let absent = changed("/params/arguments", Some(json!({ "region": null })));
     let mut headers = with("Mcp-Param-Region", &[]);
     headers.retain(|(name, _)| name != "Mcp-Param-Floor");
-    // `null` is no region for the tool itself.
     let (status, answer) = send(port, &headers, &absent);
-    assert_eq!((status, &answer["result"]["isError"]), (200, &json!(true)), "{answer}");
+    assert_eq!((status, &answer["id"]), (200, &json!(7)), "`null` has no header: {answer}");
 }
 
 /// Refused requests: what is wrong, headers, body, status and code.
@@ -175,13 +174,11 @@ fn contradictions() -> Vec<(&'static str, Headers, String, u16, i64)> {
     }
     for (name, header, value) in [
         ("another number", "Mcp-Param-Floor", &b"43"[..]),
-        ("text for a number", "Mcp-Param-Floor", b"42 "),
+        ("text that is no number", "Mcp-Param-Floor", b"0x2a"),
         ("an argument in bad Base64", "Mcp-Param-Region", b"=?base64?ZX!U=?="),
         ("an argument that is no UTF-8", "Mcp-Param-Region", b"=?base64?/w==?="),
     ] {
-        if value != b"42 " {
-            cases.push((name, with(header, &[value]), plain(), 400, MISMATCH));
-        }
+        cases.push((name, with(header, &[value]), plain(), 400, MISMATCH));
     }
     let gone = changed("/params/arguments/region", None);
     cases.push(("a header without its argument", headers(), gone, 400, MISMATCH));

@@ -37,7 +37,6 @@ impl ParamHeaders {
             let name = &asked.name;
             let mut values = self.0.iter().filter(|(own, _)| own.eq_ignore_ascii_case(name));
             match (values.next(), asked.value) {
-                (None, None) => {}
                 (None, Some(_)) => return Err(format!("{name} is missing")),
                 (Some(_), None) => {
                     return Err(format!("{name} is there, but its argument is not"));
@@ -48,7 +47,7 @@ impl ParamHeaders {
                 (Some((_, value)), Some(argument)) if !matches(value, argument) => {
                     return Err(format!("{name} differs from its argument"));
                 }
-                (Some(_), Some(_)) => {}
+                (None, None) | (Some(_), Some(_)) => {}
             }
             if values.next().is_some() {
                 return Err(format!("{name} is there twice"));
@@ -141,7 +140,7 @@ mod tests {
     use super::ParamHeaders;
 
     fn check(headers: &[(&str, &[u8])], arguments: &str) -> Result<(), String> {
-        let contract = Contract::received(&json!({ "name": "a", "inputSchema": {
+        let contract = Contract::received(json!({ "name": "a", "inputSchema": {
             "type": "object",
             "properties": {
                 "region": { "type": "string", "x-mcp-header": "Region" },
@@ -187,7 +186,7 @@ mod tests {
             (
                 &eu,
                 r#"{"region":"us","\u0072egion":"eu"}"#,
-                "#/params/arguments: duplicate key `region` at line 1 column 30",
+                "#/params/arguments: duplicate key `region` at line 1 column 34",
             ),
         ] {
             assert_eq!(check(headers, arguments), Err(reason.to_owned()), "{arguments}");

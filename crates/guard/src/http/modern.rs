@@ -58,7 +58,7 @@ impl Refusal {
         Self { requested: Some(requested), ..Self::new(code::VERSION, text) }
     }
 
-    fn response(self, id: Option<&Id>, supported: &[String]) -> Box<Response<Body>> {
+    fn response(self, id: Option<&Id>, supported: &[String]) -> Response<Body> {
         let body = match self.requested {
             Some(requested) => {
                 let data = json!({ "supported": supported, "requested": requested });
@@ -66,7 +66,7 @@ impl Refusal {
             }
             None => error(id, self.code, &self.text),
         };
-        Box::new(respond(self.status, body))
+        respond(self.status, body)
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn era_of_post(
         Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => Some(id),
         _ => None,
     };
-    judge_post(headers, message).map_err(|refusal| refusal.response(id, supported))
+    judge_post(headers, message).map_err(|refusal| Box::new(refusal.response(id, supported)))
 }
 
 /// Tells how to serve a GET or DELETE with these headers. Fails with the response as [`era_of_post`] does.
@@ -92,7 +92,7 @@ pub(crate) fn era_of_headers(
     supported: &[String],
 ) -> Result<Era, Box<Response<Body>>> {
     let named = named_version(headers).and_then(|version| era_of_version(version.as_deref()));
-    named.map_err(|refusal| refusal.response(None, supported))
+    named.map_err(|refusal| Box::new(refusal.response(None, supported)))
 }
 
 fn judge_post(headers: &HeaderMap, message: &Message<'_>) -> Result<Era, Refusal> {
