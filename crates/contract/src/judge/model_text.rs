@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use toolpact_schema::{Pointer, Schema, Violation, Violations};
+use toolpact_schema::{Mistake, Pointer, Schema, Violation, Violations};
 
 use super::example;
 
@@ -41,23 +41,18 @@ fn lines(value: &Value, violations: &Violations) -> String {
     text
 }
 
-/// One line: the place as a model writes it, what is wrong, what to do.
+/// One line: the place as a model writes it, what is wrong, what to do. Which branch of a union that is about concerns
+/// the author of the schema, not the caller.
 fn line(text: &mut String, arguments: &Value, violation: &Violation) {
-    let place = place(arguments, &violation.instance);
-    let message = &violation.message;
-    // What is said about a property by name gets the whole name.
-    let named = ["unknown property `", "missing required property `"]
-        .iter()
-        .find_map(|start| Some((start, message.strip_prefix(start)?)));
-    _ = match (named, place.is_empty()) {
-        (_, true) => write!(text, "{message}"),
-        (Some((start, rest)), false) => write!(text, "{start}{place}.{rest}"),
-        (None, false) => write!(text, "{place}: {message}"),
-    };
-    // Which alternative of a union was nearest helps the author of the schema, not the caller.
-    let hints = violation.hint.as_deref().unwrap_or_default().split("; ");
-    for hint in hints.filter(|hint| !hint.is_empty() && !hint.starts_with("the nearest of")) {
-        _ = write!(text, "; {hint}");
+    let at = &violation.instance;
+    let message = violation.message_with(|name| place(arguments, &at.join(name)));
+    let is_named = matches!(violation.mistake, Mistake::Missing { .. } | Mistake::Unknown { .. });
+    match place(arguments, at) {
+        place if is_named || place.is_empty() => text.push_str(&message),
+        place => text.extend([&place, ": ", &message]),
+    }
+    if let Some(hint) = &violation.hint {
+        text.extend(["; ", hint]);
     }
 }
 

@@ -134,3 +134,15 @@ pub(crate) fn alternatives(named: &[String], count: usize) -> String {
         }
     }
 }
+
+/// As many of `options` as fit into `most` characters, in words, or with bars inside of a description.
+pub(crate) fn some_of(options: &[Value], most: usize, is_inside: bool) -> Option<String> {
+    let named: Vec<String> = options.iter().take(MOST).map(echo).collect();
+    let write = |count: usize| match (options.len() - count, is_inside) {
+        (0, true) => named[..count].join("|"),
+        (0, false) => alternatives(&named[..count], count),
+        (_, true) => format!("{}|…", named[..count].join("|")),
+        (others, false) => format!("{} or {others} others", named[..count].join(", ")),
+    };
+    (1..=named.len()).rev().map(write).find(|text| text.chars().nth(most).is_none())
+}
