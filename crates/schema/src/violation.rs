@@ -33,6 +33,9 @@ pub struct Violation {
     /// What is wrong, as data.
     #[serde(skip)]
     pub mistake: Mistake,
+    /// Whether the schema requires more of the value than the message has room for.
+    #[serde(skip)]
+    pub is_brief: bool,
 }
 
 /// What is wrong at the place of a violation.

@@ -13,10 +13,12 @@ const MANY: usize = 3;
 /// The most characters of an example.
 const LONGEST_EXAMPLE: usize = 1000;
 
-/// The lines for `violations`, which `arguments` commit against `schema`, and an example if there are many.
+/// The lines for `violations`, which `arguments` commit against `schema`, and an example if there are many or if a line
+/// has no room for what is required.
 pub(super) fn explain(schema: &Schema, arguments: &Value, violations: &Violations) -> String {
     let mut text = lines(arguments, violations);
-    if violations.as_slice().len() >= MANY || violations.omitted() {
+    let is_brief = violations.iter().any(|violation| violation.is_brief);
+    if violations.as_slice().len() >= MANY || violations.omitted() || is_brief {
         let example = example::call(schema, arguments, violations).map(|call| call.to_string());
         if let Some(example) = example.filter(|it| it.chars().nth(LONGEST_EXAMPLE).is_none()) {
             // Writing to a string does not fail.

@@ -23,9 +23,9 @@ impl Explainer<'_> {
         let errors: usize = branches.iter().map(Vec::len).sum();
         let path = error.instance_path().as_str().len();
         burn((branches.len() + errors * (1 + path / 32)) as u64);
-        if let Some(expected) = self.either_value(error, branches) {
+        if let Some((expected, is_brief)) = self.either_value(error, branches) {
             let words = Words::new(expected, echo_typed(self.found(error)));
-            return self.push(error, words);
+            return self.push(error, words.brief(is_brief));
         }
         if let Some((at, expected)) = discriminator(branches) {
             let words = Words::new(expected, echo(self.found(at)));
@@ -62,7 +62,7 @@ impl Explainer<'_> {
         &mut self,
         error: &ValidationError<'_>,
         branches: &[Vec<ValidationError<'static>>],
-    ) -> Option<String> {
+    ) -> Option<(String, bool)> {
         let is_typed = branches.len() <= DESCRIBED;
         let asked = branches.iter().map(|branch| self.asked(error, branch, is_typed));
         let mut asked: Vec<Asked> = asked.collect::<Option<_>>()?;
@@ -73,6 +73,7 @@ impl Explainer<'_> {
                 return None;
             }
         }
+        let is_brief = asked.iter().any(|asked| asked.is_brief);
         let mut options: Vec<String> = Vec::new();
         let mut known = HashSet::new();
         for option in asked.into_iter().flat_map(|asked| asked.options) {
@@ -81,7 +82,7 @@ impl Explainer<'_> {
                 options.push(option);
             }
         }
-        (!options.is_empty()).then(|| alternatives(&options, options.len()))
+        (!options.is_empty()).then(|| (alternatives(&options, options.len()), is_brief))
     }
 
     /// What a branch asks of the whole, if it asks for one thing.
@@ -97,19 +98,19 @@ impl Explainer<'_> {
         let is_type = |inner: &ValidationError<'_>| matches!(inner.kind(), Kind::Type { .. });
         let is_of_other_type = branch.iter().any(is_type);
         if let Some(options) = branch.iter().find_map(|inner| constants(inner, MOST + 1)) {
-            return Some(Asked { options, is_of_other_type, is_constant: true });
+            return Some(Asked { options, is_of_other_type, is_constant: true, is_brief: false });
         }
         let [inner] = branch else { return None };
-        let option = match inner.kind() {
+        let (option, is_brief) = match inner.kind() {
             // More than a few are told by their types.
-            Kind::Type { kind } if !is_typed => types(kind),
+            Kind::Type { kind } if !is_typed => (types(kind), false),
             Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => return None,
             _ => {
                 let words = self.words(inner);
-                (words.mistake == Mistake::Value).then_some(words.expected)?
+                (words.mistake == Mistake::Value).then_some((words.expected, words.is_brief))?
             }
         };
-        Some(Asked { options: vec![option], is_of_other_type, is_constant: false })
+        Some(Asked { options: vec![option], is_of_other_type, is_constant: false, is_brief })
     }
 
     /// The property by which the branches tell themselves apart, where it is missing: an error about it, its
@@ -156,6 +157,7 @@ struct Asked {
     options: Vec<String>,
     is_of_other_type: bool,
     is_constant: bool,
+    is_brief: bool,
 }
 
 /// The most branches whose types are described.

@@ -12,8 +12,11 @@ use super::{
     Explainer,
     hint::{available, properties},
     takes::{describe, describe_type, example},
-    value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten},
+    value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten, shorten_to},
 };
+
+/// The most characters of a pattern, which is of use only as a whole.
+const LONGEST_PATTERN: usize = 200;
 
 /// Names that a message lists.
 const NAMED: usize = 5;
@@ -28,6 +31,7 @@ pub(crate) struct Words {
     pub(crate) found: String,
     pub(crate) hint: Option<String>,
     pub(crate) mistake: Mistake,
+    pub(crate) is_brief: bool,
     /// The message of [`Mistake::Other`].
     phrase: String,
 }
@@ -40,6 +44,7 @@ impl Words {
             found: found.into(),
             hint: None,
             mistake: Mistake::Value,
+            is_brief: false,
             phrase: String::new(),
         }
     }
@@ -48,6 +53,11 @@ impl Words {
     fn phrase(mut self, phrase: impl Into<String>) -> Self {
         self.mistake = Mistake::Other;
         self.phrase = phrase.into();
+        self
+    }
+
+    pub(super) fn brief(mut self, is_brief: bool) -> Self {
+        self.is_brief = is_brief;
         self
     }
 
@@ -79,7 +89,13 @@ impl<'a> Explainer<'a> {
         let bound =
             |sign: &str, limit: &Value| Words::new(format!("a number {sign} {limit}"), echo(found));
         match error.kind() {
-            Kind::Type { kind } => Words::new(self.typed(error, kind), echo_typed(found)),
+            Kind::Type { kind } => {
+                let subschema = self.subschema(error);
+                match subschema.and_then(|schema| describe_type(self.schema, schema)) {
+                    Some(takes) => Words::new(takes.text, echo_typed(found)).brief(takes.is_brief),
+                    None => Words::new(types(kind), echo_typed(found)),
+                }
+            }
             Kind::Minimum { limit } => bound("≥", limit),
             Kind::Maximum { limit } => bound("≤", limit),
             Kind::ExclusiveMinimum { limit } => bound(">", limit),
@@ -92,10 +108,11 @@ impl<'a> Explainer<'a> {
             Kind::MinItems { limit } => {
                 let mut words = size("at least", *limit, "item", found);
                 let items = self.subschema(error).and_then(|schema| schema.get("items"));
-                if let Some(items) = items.and_then(|items| describe_type(self.schema, items)) {
-                    words.expected = format!("{} ({items})", words.expected);
-                }
-                words
+                let Some(takes) = items.and_then(|items| describe_type(self.schema, items)) else {
+                    return words;
+                };
+                words.expected = format!("{} ({})", words.expected, takes.text);
+                words.brief(takes.is_brief)
             }
             Kind::MaxItems { limit } => size("at most", *limit, "item", found),
             Kind::AdditionalItems { limit } => size("at most", *limit as u64, "item", found),
@@ -166,19 +183,13 @@ impl<'a> Explainer<'a> {
         Words::new(expected, echo(found))
     }
 
-    /// What the subschema of a type error takes; where it has no more to say, the types.
-    pub(super) fn typed(&self, error: &ValidationError<'_>, kind: &TypeKind) -> String {
-        let takes = self.subschema(error).and_then(|schema| describe_type(self.schema, schema));
-        takes.unwrap_or_else(|| types(kind))
-    }
-
     /// A `format` beside a pattern says more than the pattern, which is often too long to show.
     fn pattern(&self, error: &ValidationError<'_>, pattern: &str, found: &Value) -> Words {
         let subschema = self.subschema(error);
         let format = subschema.and_then(|schema| schema["format"].as_str());
         let mut expected = match format {
             Some(format) => format!("a valid {}", shorten(format)),
-            None => format!("a string matching `{}`", shorten(pattern)),
+            None => format!("a string matching `{}`", shorten_to(LONGEST_PATTERN, pattern)),
         };
         let example = subschema.and_then(|schema| example(self.schema, schema));
         if let Some(example) = example.filter(|example| example.is_string()) {
@@ -201,7 +212,9 @@ impl<'a> Explainer<'a> {
         let takes = known
             .and_then(|known| known.get(name))
             .and_then(|property| describe(self.schema, property));
-        words.mistake(Mistake::Missing { property: name.to_owned(), takes })
+        let is_brief = takes.as_ref().is_some_and(|takes| takes.is_brief);
+        let takes = takes.map(|takes| takes.text);
+        words.mistake(Mistake::Missing { property: name.to_owned(), takes }).brief(is_brief)
     }
 
     /// The properties at the place of `error` that its subschema does not declare.

@@ -82,6 +82,7 @@ impl<'a> Explainer<'a> {
             hint: words.hint,
             note: None,
             mistake: words.mistake,
+            is_brief: words.is_brief,
         });
     }
 
@@ -157,5 +158,6 @@ fn undescribed() -> Violation {
         hint: None,
         note: None,
         mistake: Mistake::Other,
+        is_brief: false,
     }
 }

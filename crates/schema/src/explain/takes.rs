@@ -19,22 +19,31 @@ const STEPS: usize = 64;
 
 /// What a value under `schema` may be, and an example if there is one. `root` is the document that references point
 /// into.
-pub(crate) fn describe(root: &Value, schema: &Value) -> Option<String> {
-    let what = describe_type(root, schema)?;
+pub(crate) fn describe(root: &Value, schema: &Value) -> Option<Takes> {
+    let takes = describe_type(root, schema)?;
     let example = example(root, schema).map(echo);
-    match example.map(|example| format!("{what}, for example {example}")) {
-        Some(text) if fits(&text) => Some(text),
-        _ => Some(what),
+    match example.map(|example| format!("{}, for example {example}", takes.text)) {
+        Some(text) if fits(&text) => Some(Takes { text, is_brief: false }),
+        _ => Some(takes),
     }
 }
 
+/// What a value may be.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Takes {
+    pub(crate) text: String,
+    /// Whether there was no room for what the schema says about required properties.
+    pub(crate) is_brief: bool,
+}
+
 /// What a value under `schema` may be: its type, its bounds, the allowed values, what is inside of it.
-pub(crate) fn describe_type(root: &Value, schema: &Value) -> Option<String> {
+pub(crate) fn describe_type(root: &Value, schema: &Value) -> Option<Takes> {
     [Detail::All, Detail::Required, Detail::Names, Detail::Types].into_iter().find_map(|detail| {
         let mut describer = Describer { root, detail, left: STEPS };
         let text = describer.value(schema, false, HOPS);
         burn((STEPS - describer.left) as u64 * 4);
-        text.filter(|text| fits(text))
+        let is_brief = matches!(detail, Detail::Names | Detail::Types);
+        text.filter(|text| fits(text)).map(|text| Takes { text, is_brief })
     })
 }
 
@@ -186,7 +195,8 @@ impl<'a> Describer<'a> {
         let declared = schema.get("properties").and_then(Value::as_object);
         let Some(declared) = declared.filter(|declared| !declared.is_empty()) else {
             let values = self.value(schema.get("additionalProperties")?, true, hops)?;
-            return Some(format!("object with values of {values}"));
+            let kind = if is_inside { "" } else { "object " };
+            return Some(format!("{kind}{{[key]: {values}}}"));
         };
         if self.detail == Detail::Types {
             return None;
@@ -267,7 +277,7 @@ mod tests {
             "unit": { "enum": ["celsius", "fahrenheit"] },
             "endless": { "$ref": "#/$defs/endless" }
         } });
-        let text = run_freely(|| describe(&root, schema));
+        let text = run_freely(|| describe(&root, schema)).map(|takes| takes.text);
         assert!(text.as_ref().is_none_or(|text| text.chars().count() <= LONGEST), "{text:?}");
         text
     }
@@ -342,13 +352,13 @@ mod tests {
             ),
             (
                 json!({ "type": "object", "additionalProperties": { "type": "string" } }),
-                "object with values of string",
+                "object {[key]: string}",
             ),
             (
                 json!({ "type": ["array", "null"], "items": { "type": "integer" } }),
                 "array of integer or null",
             ),
-            (json!({ "type": "object", "properties": { "a".repeat(50): {} } }), "object"),
+            (json!({ "type": "object", "properties": { "a".repeat(55): {} } }), "object"),
         ] {
             assert_eq!(says(&schema).as_deref(), Some(expected), "{schema}");
         }

@@ -9,9 +9,14 @@ const ECHO: usize = 60;
 
 /// `text` in one line, cut to what a message may echo.
 pub(crate) fn shorten(text: &str) -> String {
+    shorten_to(ECHO, text)
+}
+
+/// `text` in one line, cut to `most` characters.
+pub(crate) fn shorten_to(most: usize, text: &str) -> String {
     let mut short = String::new();
     for (index, c) in text.chars().enumerate() {
-        if index == ECHO - 1 && text.chars().nth(ECHO).is_some() {
+        if index == most - 1 && text.chars().nth(most).is_some() {
             short.push('…');
             break;
         }

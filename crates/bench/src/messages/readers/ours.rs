@@ -211,10 +211,10 @@ fn read_wanted(text: &str) -> Wanted {
             wanted.items = read_inside(&rest[1..]).map(|(items, _)| Box::new(items));
             rest = rest.rsplit_once(')').map_or("", |(_, after)| after);
         } else if starts_word && let Some((inside, after)) = read_container(rest) {
+            read_words(&std::mem::take(&mut words), &mut wanted);
             wanted.types.extend(inside.types);
             wanted.items = wanted.items.or(inside.items);
             wanted.members.extend(inside.members);
-            words.push(' ');
             rest = after;
         } else if letter == '"'
             || (is_first && !letter.is_alphabetic() || is_literal(rest, is_first))
@@ -276,7 +276,7 @@ fn read_container(text: &str) -> Option<(Wanted, &str)> {
             Some(kind) => read_inside(kind)?,
             None => (Wanted::default(), after),
         };
-        if !is_optional {
+        if !is_optional && !name.starts_with('[') {
             wanted.members.push((name.to_owned(), member));
         }
         rest = after;
