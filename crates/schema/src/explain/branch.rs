@@ -68,7 +68,7 @@ impl Explainer<'_> {
         let mut asked: Vec<Asked> = asked.collect::<Option<_>>()?;
         if asked.iter().any(|asked| !asked.is_of_other_type) {
             asked.retain(|asked| !asked.is_of_other_type);
-            if let [Asked { is_constant: false, .. }] = asked.as_slice() {
+            if asked.len() == 1 {
                 // The nearest branch.
                 return None;
             }
@@ -98,7 +98,7 @@ impl Explainer<'_> {
         let is_type = |inner: &ValidationError<'_>| matches!(inner.kind(), Kind::Type { .. });
         let is_of_other_type = branch.iter().any(is_type);
         if let Some(options) = branch.iter().find_map(|inner| constants(inner, MOST + 1)) {
-            return Some(Asked { options, is_of_other_type, is_constant: true, is_brief: false });
+            return Some(Asked { options, is_of_other_type, is_brief: false });
         }
         let [inner] = branch else { return None };
         let (option, is_brief) = match inner.kind() {
@@ -110,7 +110,7 @@ impl Explainer<'_> {
                 (words.mistake == Mistake::Value).then_some((words.expected, words.is_brief))?
             }
         };
-        Some(Asked { options: vec![option], is_of_other_type, is_constant: false, is_brief })
+        Some(Asked { options: vec![option], is_of_other_type, is_brief })
     }
 
     /// The property by which the branches tell themselves apart, where it is missing: an error about it, its
@@ -156,7 +156,6 @@ const ECHO: u64 = 32;
 struct Asked {
     options: Vec<String>,
     is_of_other_type: bool,
-    is_constant: bool,
     is_brief: bool,
 }
 
