@@ -27,10 +27,11 @@ impl Report {
         for (index, validator) in ALL.iter().enumerate() {
             let shares: Vec<_> = self.runs.iter().map(|run| run.share(index).percent()).collect();
             let leads: Vec<_> = self.runs.iter().map(|run| run.lead(0, index)).collect();
-            let column = |list: &[[f64; 2]], at: usize| list.iter().map(|it| it[at]).collect();
+            let column =
+                |list: &[[f64; 2]], at: usize| list.iter().map(|it| it[at]).collect::<Vec<_>>();
             let ahead = |at| match index {
                 0 => String::new(),
-                _ => spread(column(&leads, at), "points"),
+                _ => spread(&column(&leads, at), "points"),
             };
             let calls: usize = self.runs.iter().map(|run| run.share(index).covered).sum();
             let firsts = self.trials(index).filter_map(|(_, trial)| trial.steps.first());
@@ -41,8 +42,8 @@ impl Report {
                 table,
                 "| {} | {calls} | {} | {} | {} | {} | {median} | {} |",
                 validator.name,
-                spread(column(&shares, 0), "%"),
-                spread(column(&shares, 1), "%"),
+                spread(&column(&shares, 0), "%"),
+                spread(&column(&shares, 1), "%"),
                 ahead(0),
                 ahead(1),
                 self.used(index),
@@ -171,10 +172,10 @@ fn mean(list: &[f64]) -> f64 {
 }
 
 /// The mean, and the least and the most in parentheses.
-fn spread(list: Vec<f64>, unit: &str) -> String {
+fn spread(list: &[f64], unit: &str) -> String {
     let least = list.iter().copied().fold(f64::INFINITY, f64::min);
     let most = list.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    format!("{:.1} {unit} ({least:.1} to {most:.1})", mean(&list))
+    format!("{:.1} {unit} ({least:.1} to {most:.1})", mean(list))
 }
 
 fn print_call(call: &Call) {

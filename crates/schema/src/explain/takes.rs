@@ -107,7 +107,7 @@ impl<'a> Describer<'a> {
         };
         if !named.is_empty() {
             let kinds = named.into_iter().map(|kind| self.of_type(schema, kind, is_inside, hops));
-            return Some(join(kinds.collect(), is_inside));
+            return Some(join(&kinds.collect::<Vec<_>>(), is_inside));
         }
         if let Some(target) = resolve(self.root, schema) {
             return self.value(target, is_inside, hops);
@@ -123,7 +123,7 @@ impl<'a> Describer<'a> {
                 kinds.push(kind);
             }
         }
-        (!kinds.is_empty()).then(|| join(kinds, is_inside))
+        (!kinds.is_empty()).then(|| join(&kinds, is_inside))
     }
 
     /// The type `kind` with what `schema` says about it.
@@ -242,8 +242,8 @@ impl<'a> Describer<'a> {
 }
 
 /// One of `kinds`, each of which is named once.
-fn join(kinds: Vec<String>, is_inside: bool) -> String {
-    if is_inside { kinds.join("|") } else { alternatives(&kinds, kinds.len()) }
+fn join(kinds: &[String], is_inside: bool) -> String {
+    if is_inside { kinds.join("|") } else { alternatives(kinds, kinds.len()) }
 }
 
 /// `2 to 5 items`, `exactly 2 items`, `at least 2 items`.
