@@ -45,7 +45,7 @@ fn correct(schema: &Schema, arguments: &Value, violations: &Violations) -> Optio
         match schema.validate_within(&corrected, FUEL) {
             Verdict::Valid => return Some(corrected),
             Verdict::Invalid(left) => violations = left,
-            _ => return None,
+            Verdict::Unfinished(_) => return None,
         }
     }
     None
