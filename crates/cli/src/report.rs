@@ -115,10 +115,11 @@ impl<W: Write> Report<W> {
             let line = format!("{}: {violation}", with_position(&doc.source, place));
             return writeln!(self.out, "{}", printable(&line));
         }
+        let advice = violation.advice();
         let remark = Remark {
             title: format!("{}: {}", violation.instance, violation.message),
             label: &format!("by the schema at {}", violation.schema),
-            hint: violation.hint.as_deref(),
+            hint: advice.as_deref(),
         };
         let text = match positions {
             Some(positions) => positions.render(&violation.instance, &remark),

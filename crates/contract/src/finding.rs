@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use toolpact_schema::Pointer;
+use toolpact_schema::{Mistake, Pointer, Violation};
 
 /// A problem: the rule, the place, the message, and what was done about it.
 ///
@@ -78,14 +78,13 @@ impl Finding {
     }
 
     /// Sets the place, message, value and hint of `violation`. The value goes into `found`, not into the message.
-    pub(crate) fn violation(mut self, violation: &toolpact_schema::Violation) -> Self {
-        let found = format!(", found {}", violation.found);
-        if let Some(message) = violation.message.strip_suffix(&found) {
-            message.clone_into(&mut self.message);
+    pub(crate) fn violation(mut self, violation: &Violation) -> Self {
+        if violation.mistake == Mistake::Value {
+            self.message = format!("expected {}", violation.expected);
             self.found = Some(violation.found.clone());
         }
         self.pointer = violation.instance.clone();
-        self.hint.clone_from(&violation.hint);
+        self.hint = violation.advice();
         self
     }
 

@@ -44,4 +44,4 @@ pub use pointer::Pointer;
 pub use schema::{Measured, Schema};
 pub use subschemas::Subschemas;
 pub use verdict::{NotValid, Unfinished, Verdict};
-pub use violation::{Violation, Violations};
+pub use violation::{Mistake, Violation, Violations};

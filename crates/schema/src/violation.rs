@@ -27,13 +27,93 @@ pub struct Violation {
     /// What to do about it, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// What the author of the schema may want to know: which branch of a union the violation is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What is wrong, as data.
+    #[serde(skip)]
+    pub mistake: Mistake,
+    /// Whether the schema requires more of the value than the message has room for.
+    #[serde(skip)]
+    pub is_brief: bool,
+}
+
+/// What is wrong at the place of a violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mistake {
+    /// The value: the message is "expected …, found …".
+    Value,
+    /// A required property is missing.
+    Missing {
+        /// Its name.
+        property: String,
+        /// What it takes, in at most 60 characters.
+        takes: Option<String>,
+    },
+    /// A property is unknown.
+    Unknown {
+        /// Its name.
+        property: String,
+        /// The name that was probably meant.
+        suggestion: Option<String>,
+    },
+    /// Something that only the message says.
+    Other,
+}
+
+impl Violation {
+    /// The message, with the name of a missing or unknown property written as `rename` writes it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_schema::{Schema, Verdict};
+    ///
+    /// let schema = Schema::compile(&json!({ "required": ["city"] }))?;
+    /// let Verdict::Invalid(violations) = schema.validate(&json!({})) else { panic!() };
+    /// let message = violations.as_slice()[0].message_with(|name| format!("address.{name}"));
+    /// assert_eq!(message, "missing required property `address.city`");
+    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn message_with(&self, rename: impl FnOnce(&str) -> String) -> String {
+        match &self.mistake {
+            Mistake::Missing { property, .. } | Mistake::Unknown { property, .. } => {
+                self.mistake.sentence(&rename(property)).unwrap_or_default()
+            }
+            Mistake::Value | Mistake::Other => self.message.clone(),
+        }
+    }
+
+    /// Hint and note in one line.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        match (&self.hint, &self.note) {
+            (Some(hint), Some(note)) => Some(format!("{hint}; {note}")),
+            (hint, note) => hint.as_ref().or(note.as_ref()).cloned(),
+        }
+    }
+}
+
+impl Mistake {
+    /// The sentence about a property, which it calls `name`.
+    pub(crate) fn sentence(&self, name: &str) -> Option<String> {
+        match self {
+            Self::Missing { takes: Some(takes), .. } => {
+                Some(format!("missing required property `{name}` ({takes})"))
+            }
+            Self::Missing { .. } => Some(format!("missing required property `{name}`")),
+            Self::Unknown { .. } => Some(format!("unknown property `{name}`")),
+            Self::Value | Self::Other => None,
+        }
+    }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.instance, self.message)?;
-        match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
+        match self.advice() {
+            Some(advice) => write!(f, " ({advice})"),
             None => Ok(()),
         }
     }

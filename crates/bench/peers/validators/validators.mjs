@@ -12,7 +12,7 @@ const addFormats = require('ajv-formats').default;
 const { z } = require('zod');
 
 // The options of the TypeScript SDK.
-function ajvErrors(schema, value) {
+function compileAjv(schema) {
     const isDraft07 = String(schema.$schema ?? '').includes('draft-07');
     const ajv = new (isDraft07 ? Ajv : Ajv2020)({
         strict: false,
@@ -23,20 +23,32 @@ function ajvErrors(schema, value) {
     });
     addFormats(ajv);
     const validate = ajv.compile(schema);
-    return validate(value) ? null : [ajv, validate.errors];
+    return (value) => (validate(value) ? null : [ajv, validate.errors]);
+}
+
+function compileZod(schema) {
+    return z.fromJSONSchema(schema);
+}
+
+// Consecutive lines are about one call.
+let last = {};
+function once(compile, schema) {
+    const key = compile.name + JSON.stringify(schema);
+    if (last.key !== key) last = { key, compiled: compile(schema) };
+    return last.compiled;
 }
 
 const validators = {
     ajv(schema, value) {
-        const found = ajvErrors(schema, value);
+        const found = once(compileAjv, schema)(value);
         return found && found[0].errorsText(found[1]);
     },
     'ajv-json'(schema, value) {
-        const found = ajvErrors(schema, value);
+        const found = once(compileAjv, schema)(value);
         return found && JSON.stringify(found[1]);
     },
     zod(schema, value) {
-        const result = z.fromJSONSchema(schema).safeParse(value);
+        const result = once(compileZod, schema).safeParse(value);
         return result.success ? null : result.error.message;
     }
 };

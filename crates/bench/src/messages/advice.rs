@@ -29,12 +29,14 @@ pub(super) struct Wanted {
     pub(super) allowed: Vec<Value>,
     /// Names of JSON types.
     pub(super) types: Vec<String>,
-    /// The types of the items of an array.
-    pub(super) items: Vec<String>,
-    /// The members that an object, or each item of an array, has to have.
+    /// What each item of an array has to be.
+    pub(super) items: Option<Box<Wanted>>,
+    /// The members that an object has to have.
     pub(super) members: Vec<(String, Wanted)>,
     /// A `format`.
     pub(super) format: Option<String>,
+    /// A regular expression.
+    pub(super) pattern: Option<String>,
     pub(super) bounds: Vec<Bound>,
 }
 
@@ -62,6 +64,10 @@ impl Wanted {
 
     pub(super) fn within(bound: Bound) -> Self {
         Self { bounds: vec![bound], ..Self::default() }
+    }
+
+    pub(super) fn matching(pattern: impl Into<String>) -> Self {
+        Self { pattern: Some(pattern.into()), ..Self::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {

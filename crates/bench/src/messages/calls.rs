@@ -13,9 +13,6 @@ use super::mistakes::{Mistake, is_there, overlap};
 use super::random::Random;
 use super::sample::{Sampler, Spot};
 
-/// The seed of the page.
-const SEED: u64 = 12;
-
 /// Calls of each group.
 const EACH: usize = 100;
 
@@ -71,9 +68,9 @@ impl fmt::Display for Group {
     }
 }
 
-/// The calls; an error if there is no corpus.
-pub(super) fn choose(seed: Option<u64>) -> anyhow::Result<Vec<Call>> {
-    let mut random = Random::new(seed.unwrap_or(SEED));
+/// The calls of a seed; an error if there is no corpus.
+pub(super) fn choose(seed: u64) -> anyhow::Result<Vec<Call>> {
+    let mut random = Random::new(seed);
     let mut tools: Vec<(String, Value)> = Vec::new();
     for server in corpus::servers().map_err(|reason| anyhow!("{reason}"))? {
         let tool = |tool: &Value| {

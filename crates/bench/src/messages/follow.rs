@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
+use toolpact_schema::Schema;
 
 use super::advice::{Advice, Bound, Place, Wanted, find, find_mut};
 
@@ -60,9 +61,10 @@ fn merge(known: &mut Wanted, new: Wanted) {
     known.example = known.example.take().or(new.example);
     known.allowed.extend(new.allowed);
     known.types.extend(new.types);
-    known.items.extend(new.items);
+    known.items = known.items.take().or(new.items);
     known.members.extend(new.members);
     known.format = known.format.take().or(new.format);
+    known.pattern = known.pattern.take().or(new.pattern);
     known.bounds.extend(new.bounds);
 }
 
@@ -127,12 +129,12 @@ fn is_of(value: &Value, name: &str) -> bool {
 }
 
 /// A value for a property that is not there. A message that tells nothing about it gets a string.
-fn make(wanted: &Wanted) -> Value {
+pub(super) fn make(wanted: &Wanted) -> Value {
     if let Some(value) = wanted.example.as_ref().or(wanted.allowed.first()) {
         return value.clone();
     }
-    let mut value = match &wanted.format {
-        Some(format) => of_format(format),
+    let mut value = match of_rule(wanted) {
+        Some(text) => text,
         None => of_type(wanted.types.first().map_or("string", String::as_str), wanted),
     };
     keep_within(&mut value, wanted);
@@ -155,14 +157,47 @@ fn of_type(name: &str, wanted: &Wanted) -> Value {
 
 /// An item of an array, if the message says what that is.
 fn item(wanted: &Wanted) -> Option<Value> {
-    let name = match wanted.items.first() {
-        Some(name) => name,
-        None if !wanted.members.is_empty() => "object",
-        None => return wanted.example.clone().filter(|example| !example.is_array()),
-    };
-    let members = Wanted { members: wanted.members.clone(), ..Wanted::default() };
-    Some(of_type(name, &members))
+    match &wanted.items {
+        Some(items) => Some(make(items)),
+        None => wanted.example.clone().filter(|example| !example.is_array()),
+    }
 }
+
+/// A string of a `format` or a pattern, if the message names one that is known.
+fn of_rule(wanted: &Wanted) -> Option<Value> {
+    wanted.pattern.as_deref().and_then(of_pattern).or_else(|| {
+        let format = wanted.format.as_deref()?;
+        Some(of_format(format))
+    })
+}
+
+/// A string that matches a pattern, out of a list of common ones.
+pub(super) fn of_pattern(pattern: &str) -> Option<Value> {
+    let schema = Schema::compile(&json!({ "pattern": pattern })).ok()?;
+    STRINGS.iter().map(|text| json!(text)).find(|text| schema.is_valid(text))
+}
+
+/// Strings that patterns of tools ask for.
+const STRINGS: [&str; 18] = [
+    "text",
+    "TEXT",
+    "2030-01-02T03:04:05Z",
+    "2030-01-02",
+    "2030-01-02to2030-01-03",
+    "03:04:05",
+    "03:04",
+    "123e4567-e89b-42d3-a456-426614174000",
+    "a@example.com",
+    "https://example.com/",
+    "#a1b2c3",
+    "a1b2c3",
+    "123",
+    "ABC-123",
+    "AB",
+    "ABC",
+    "en",
+    "1h",
+];
 
 /// A string of a `format`.
 pub(super) fn of_format(format: &str) -> Value {
@@ -194,8 +229,13 @@ fn change(value: &mut Value, wanted: &Wanted) {
         let converted = wanted.types.iter().find_map(|name| convert(value, name));
         let other = wanted.types.iter().find(|name| *name != "null").unwrap_or(&wanted.types[0]);
         *value = converted.unwrap_or_else(|| of_type(other, wanted));
-    } else if let Some(format) = &wanted.format {
-        *value = of_format(format);
+        if let (Value::Array(list), Some(items)) = (&mut *value, &wanted.items) {
+            for item in list.iter_mut().filter(|item| !fits(item, items)) {
+                change(item, items);
+            }
+        }
+    } else if let Some(text) = of_rule(wanted) {
+        *value = text;
     }
     keep_within(value, wanted);
 }

@@ -18,10 +18,14 @@ pub(super) enum Mistake {
     Undeclared,
     Range,
     Union,
+    Whole,
+    Shape,
+    Text,
+    Pattern,
 }
 
 impl Mistake {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Type,
         Self::Misspelt,
         Self::Missing,
@@ -29,6 +33,10 @@ impl Mistake {
         Self::Undeclared,
         Self::Range,
         Self::Union,
+        Self::Whole,
+        Self::Shape,
+        Self::Text,
+        Self::Pattern,
     ];
 
     /// Makes this mistake at `spot` of `arguments`. Returns the place that is wrong now, if there is one.
@@ -87,6 +95,35 @@ impl Mistake {
                 value.as_object_mut()?.insert(name.to_owned(), json!(true));
                 return Some(place.into_iter().chain([name.to_owned()]).collect());
             }
+            Self::Whole => {
+                let members = value.as_object_mut()?;
+                let is_container = |name: &&&str| {
+                    members.get(**name).is_some_and(|member| match member {
+                        Value::Array(items) => !items.is_empty(),
+                        Value::Object(members) => !members.is_empty(),
+                        _ => false,
+                    })
+                };
+                let names = required(schema);
+                let names: Vec<&&str> = names.iter().filter(is_container).collect();
+                let name = (**random.choose(&names)?).to_owned();
+                members.shift_remove(&name)?;
+                return Some(place.into_iter().chain([name]).collect());
+            }
+            Self::Shape if !place.is_empty() => *value = simpler(value)?,
+            Self::Text if !place.is_empty() && (value.is_array() || value.is_object()) => {
+                *value = json!(value.to_string());
+            }
+            Self::Pattern => {
+                let pattern = schema["pattern"].as_str()?;
+                let is_time = pattern.contains("\\d{2}-") || pattern.contains("[01]");
+                let wrong: &[&str] = if is_time {
+                    &["tomorrow", "next Monday", "2030/01/02", "03.01.2030 10:00"]
+                } else {
+                    &["", "my value!", "<id>", "n/a"]
+                };
+                *value = json!(random.choose(wrong)?);
+            }
             Self::Range => *value = out_of_range(value, schema, random)?,
             Self::Union if !spot.branches.is_empty() => {
                 wrong_branch(value, spot, random)?;
@@ -107,6 +144,10 @@ impl fmt::Display for Mistake {
             Self::Undeclared => "undeclared property",
             Self::Range => "out of range",
             Self::Union => "no branch of a union",
+            Self::Whole => "missing object or array",
+            Self::Shape => "simpler shape: `[\"a\"]` for `[{\"name\": \"a\"}]`",
+            Self::Text => "array or object as JSON text",
+            Self::Pattern => "pattern not matched",
         })
     }
 }
@@ -116,11 +157,25 @@ pub(super) fn overlap(one: &[String], other: &[String]) -> bool {
     one.iter().zip(other).all(|(one, other)| one == other)
 }
 
+/// An object as its first string, or a string; a list of objects as a list of those, or as one object.
+fn simpler(value: &Value) -> Option<Value> {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            let text = members.values().find(|member| member.is_string());
+            Some(text.cloned().unwrap_or_else(|| json!("alpha")))
+        }
+        Value::Array(items) if items.iter().all(Value::is_object) => {
+            items.iter().map(simpler).collect::<Option<Vec<_>>>().map(Value::Array)
+        }
+        _ => None,
+    }
+}
+
 fn other_type(schema: &Value, random: &mut Random) -> Option<Value> {
     let options = match type_of(schema) {
-        "integer" => json!(["10", "ten", [5], true]),
-        "number" => json!(["0.5", "half", { "value": 1 }]),
-        "boolean" => json!(["yes", "true", 1]),
+        "integer" => json!(["10", "ten", [5], true, null]),
+        "number" => json!(["0.5", "half", { "value": 1 }, null]),
+        "boolean" => json!(["yes", "true", 1, null]),
         "string" => json!([42, true, ["alpha"], { "value": "alpha" }, null]),
         "array" => json!(["alpha", "alpha, beta", { "0": "alpha" }, 3]),
         "object" => json!(["alpha", ["alpha"], 7, "{\"name\": \"alpha\"}"]),

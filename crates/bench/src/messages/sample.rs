@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::advice::Place;
-use super::follow::of_format;
+use super::follow::{of_format, of_pattern};
 use super::random::Random;
 
 /// Deeper values are left out.
@@ -192,10 +192,10 @@ fn merge(mut schema: Value, other: &Value) -> Value {
 }
 
 fn make_string(schema: &Value, random: &mut Random) -> Option<Value> {
-    if schema.get("pattern").is_some() {
+    if let Some(pattern) = schema["pattern"].as_str() {
         let examples = schema["examples"].as_array().into_iter().flatten();
         let known = examples.chain(schema.get("default")).find(|value| value.is_string());
-        return known.cloned();
+        return known.cloned().or_else(|| of_pattern(pattern));
     }
     if let Some(format) = schema["format"].as_str() {
         return Some(of_format(format));

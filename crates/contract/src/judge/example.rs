@@ -1,7 +1,7 @@
 //! An example of valid arguments, made from the schema and from what was right in the call.
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Schema, Violations};
+use toolpact_schema::{Mistake, Schema, Verdict, Violation, Violations};
 
 /// How deep values are made.
 const MAX_DEPTH: usize = 16;
@@ -18,9 +18,41 @@ const MAX_BYTES: usize = 1000;
 /// The steps of one validation of an example.
 const FUEL: u64 = 20_000;
 
+/// How often a call is corrected.
+const MAX_ROUNDS: usize = 3;
+
 /// Arguments that are valid under `schema` and keep what is right in `arguments`; `None` where none are
 /// found.
 pub(super) fn call(schema: &Schema, arguments: &Value, violations: &Violations) -> Option<Value> {
+    correct(schema, arguments, violations).or_else(|| generate(schema, arguments, violations))
+}
+
+/// `arguments` with a made value at each place that is wrong.
+fn correct(schema: &Schema, arguments: &Value, violations: &Violations) -> Option<Value> {
+    if !fits(arguments, &mut { MAX_BYTES }) {
+        return None;
+    }
+    let mut maker = Maker { root: schema.source(), left: MAX_VALUES };
+    let mut corrected = arguments.clone();
+    let mut violations = violations.clone();
+    for _ in 0..MAX_ROUNDS {
+        if violations.omitted() {
+            return None;
+        }
+        for violation in &violations {
+            maker.correct(&mut corrected, violation);
+        }
+        match schema.validate_within(&corrected, FUEL) {
+            Verdict::Valid => return Some(corrected),
+            Verdict::Invalid(left) => violations = left,
+            Verdict::Unfinished(_) => return None,
+        }
+    }
+    None
+}
+
+/// Arguments with all that is required, and with what was right at the top.
+fn generate(schema: &Schema, arguments: &Value, violations: &Violations) -> Option<Value> {
     let root = schema.source();
     let is_wrong = |name: &str| {
         violations.iter().any(|it| it.instance.tokens().next().is_some_and(|first| first == name))
@@ -74,6 +106,32 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
+    /// Does what `violation` of `arguments` asks for, if its place is still there.
+    fn correct(&mut self, arguments: &mut Value, violation: &Violation) -> Option<()> {
+        let (subschema, _) = violation.schema.as_str().rsplit_once('/')?;
+        let subschema = self.root.pointer(subschema)?;
+        let value = arguments.pointer_mut(violation.instance.as_str())?;
+        match &violation.mistake {
+            Mistake::Missing { property, .. } => {
+                let known = subschema.get("properties").and_then(|all| all.get(property));
+                let made = match known {
+                    Some(known) => self.value(known, 0)?,
+                    None => "text".into(),
+                };
+                value.as_object_mut()?.entry(property).or_insert(made);
+            }
+            Mistake::Unknown { property, suggestion } => {
+                let members = value.as_object_mut()?;
+                let known = members.shift_remove(property)?;
+                if let Some(suggestion) = suggestion {
+                    members.entry(suggestion).or_insert(known);
+                }
+            }
+            _ => *value = self.value(subschema, 0)?,
+        }
+        Some(())
+    }
+
     /// A value for `schema`.
     fn value(&mut self, schema: &'a Value, depth: usize) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;

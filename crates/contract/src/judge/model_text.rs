@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use toolpact_schema::{Pointer, Schema, Violation, Violations};
+use toolpact_schema::{Mistake, Pointer, Schema, Violation, Violations};
 
 use super::example;
 
@@ -13,10 +13,12 @@ const MANY: usize = 3;
 /// The most characters of an example.
 const LONGEST_EXAMPLE: usize = 1000;
 
-/// The lines for `violations`, which `arguments` commit against `schema`, and an example if there are many.
+/// The lines for `violations`, which `arguments` commit against `schema`, and an example if there are many or if a line
+/// has no room for what is required.
 pub(super) fn explain(schema: &Schema, arguments: &Value, violations: &Violations) -> String {
     let mut text = lines(arguments, violations);
-    if violations.as_slice().len() >= MANY || violations.omitted() {
+    let is_brief = violations.iter().any(|violation| violation.is_brief);
+    if violations.as_slice().len() >= MANY || violations.omitted() || is_brief {
         let example = example::call(schema, arguments, violations).map(|call| call.to_string());
         if let Some(example) = example.filter(|it| it.chars().nth(LONGEST_EXAMPLE).is_none()) {
             // Writing to a string does not fail.
@@ -41,23 +43,18 @@ fn lines(value: &Value, violations: &Violations) -> String {
     text
 }
 
-/// One line: the place as a model writes it, what is wrong, what to do.
+/// One line: the place as a model writes it, what is wrong, what to do. Which branch of a union that is about concerns
+/// the author of the schema, not the caller.
 fn line(text: &mut String, arguments: &Value, violation: &Violation) {
-    let place = place(arguments, &violation.instance);
-    let message = &violation.message;
-    // What is said about a property by name gets the whole name.
-    let named = ["unknown property `", "missing required property `"]
-        .iter()
-        .find_map(|start| Some((start, message.strip_prefix(start)?)));
-    _ = match (named, place.is_empty()) {
-        (_, true) => write!(text, "{message}"),
-        (Some((start, rest)), false) => write!(text, "{start}{place}.{rest}"),
-        (None, false) => write!(text, "{place}: {message}"),
-    };
-    // Which alternative of a union was nearest helps the author of the schema, not the caller.
-    let hints = violation.hint.as_deref().unwrap_or_default().split("; ");
-    for hint in hints.filter(|hint| !hint.is_empty() && !hint.starts_with("the nearest of")) {
-        _ = write!(text, "; {hint}");
+    let at = &violation.instance;
+    let message = violation.message_with(|name| place(arguments, &at.join(name)));
+    let is_named = matches!(violation.mistake, Mistake::Missing { .. } | Mistake::Unknown { .. });
+    match place(arguments, at) {
+        place if is_named || place.is_empty() => text.push_str(&message),
+        place => text.extend([&place, ": ", &message]),
+    }
+    if let Some(hint) = &violation.hint {
+        text.extend(["; ", hint]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::value::shorten;
 use crate::engine::burn;
 
 /// Longer names are not compared.
@@ -190,6 +191,32 @@ impl<'a> Distance<'a> {
 /// The `properties` of a subschema.
 pub(crate) fn properties(subschema: Option<&Value>) -> Option<&Map<String, Value>> {
     subschema?.get("properties")?.as_object()
+}
+
+/// The most characters that name available properties.
+const LISTED: usize = 60;
+
+/// Names the declared properties that an object does not have yet, as far as they fit into a line.
+pub(crate) fn available(
+    known: Option<&Map<String, Value>>,
+    present: Option<&Map<String, Value>>,
+) -> Option<String> {
+    let known = known?;
+    burn(known.len().min(MOST) as u64);
+    let is_absent =
+        |name: &&String| present.is_none_or(|members| !members.contains_key(name.as_str()));
+    let mut names = known.keys().take(MOST).filter(is_absent);
+    let mut text = String::new();
+    for name in names.by_ref() {
+        if text.len() + name.len() + 4 > LISTED {
+            return (!text.is_empty()).then(|| format!("available: {text}, …"));
+        }
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.extend(["`", &shorten(name), "`"]);
+    }
+    (!text.is_empty()).then(|| format!("available: {text}"))
 }
 
 #[cfg(test)]

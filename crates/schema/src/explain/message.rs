@@ -1,21 +1,22 @@
 //! Expected, found and hint for each kind of error.
 
-use std::fmt::Display;
-
 use jsonschema::{
     JsonType, ValidationError,
     error::{TypeKind, ValidationErrorKind as Kind},
 };
 use serde_json::Value;
 
-use crate::engine::burn;
+use crate::{Mistake, engine::burn};
 
 use super::{
     Explainer,
-    hint::properties,
-    takes::describe,
-    value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten},
+    hint::{available, properties},
+    takes::{describe, describe_type, example},
+    value::{MOST, alternatives, echo, echo_typed, either, is_small, shorten, shorten_to},
 };
+
+/// The most characters of a pattern, which is of use only as a whole.
+const LONGEST_PATTERN: usize = 200;
 
 /// Names that a message lists.
 const NAMED: usize = 5;
@@ -29,17 +30,39 @@ pub(crate) struct Words {
     pub(crate) expected: String,
     pub(crate) found: String,
     pub(crate) hint: Option<String>,
-    /// The message, where "expected …, found …" would not read well.
-    phrase: Option<String>,
+    pub(crate) mistake: Mistake,
+    pub(crate) is_brief: bool,
+    /// The message of [`Mistake::Other`].
+    phrase: String,
 }
 
 impl Words {
+    /// "expected …, found …".
     pub(super) fn new(expected: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { expected: expected.into(), found: found.into(), hint: None, phrase: None }
+        Self {
+            expected: expected.into(),
+            found: found.into(),
+            hint: None,
+            mistake: Mistake::Value,
+            is_brief: false,
+            phrase: String::new(),
+        }
     }
 
+    /// The message, where "expected …, found …" would not read well.
     fn phrase(mut self, phrase: impl Into<String>) -> Self {
-        self.phrase = Some(phrase.into());
+        self.mistake = Mistake::Other;
+        self.phrase = phrase.into();
+        self
+    }
+
+    pub(super) fn brief(mut self, is_brief: bool) -> Self {
+        self.is_brief = is_brief;
+        self
+    }
+
+    pub(super) fn mistake(mut self, mistake: Mistake) -> Self {
+        self.mistake = mistake;
         self
     }
 
@@ -49,9 +72,12 @@ impl Words {
     }
 
     pub(crate) fn message(&self) -> String {
-        match &self.phrase {
-            Some(phrase) => phrase.clone(),
-            None => format!("expected {}, found {}", self.expected, self.found),
+        match &self.mistake {
+            Mistake::Value => format!("expected {}, found {}", self.expected, self.found),
+            Mistake::Other => self.phrase.clone(),
+            mistake @ (Mistake::Missing { property, .. } | Mistake::Unknown { property, .. }) => {
+                mistake.sentence(&shorten(property)).unwrap_or_default()
+            }
         }
     }
 }
@@ -63,7 +89,13 @@ impl<'a> Explainer<'a> {
         let bound =
             |sign: &str, limit: &Value| Words::new(format!("a number {sign} {limit}"), echo(found));
         match error.kind() {
-            Kind::Type { kind } => Words::new(types(kind), echo_typed(found)),
+            Kind::Type { kind } => {
+                let subschema = self.subschema(error);
+                match subschema.and_then(|schema| describe_type(self.schema, schema)) {
+                    Some(takes) => Words::new(takes.text, echo_typed(found)).brief(takes.is_brief),
+                    None => Words::new(types(kind), echo_typed(found)),
+                }
+            }
             Kind::Minimum { limit } => bound("≥", limit),
             Kind::Maximum { limit } => bound("≤", limit),
             Kind::ExclusiveMinimum { limit } => bound(">", limit),
@@ -73,19 +105,24 @@ impl<'a> Explainer<'a> {
             }
             Kind::MinLength { limit } => size("at least", *limit, "character", found),
             Kind::MaxLength { limit } => size("at most", *limit, "character", found),
-            Kind::MinItems { limit } => size("at least", *limit, "item", found),
+            Kind::MinItems { limit } => {
+                let mut words = size("at least", *limit, "item", found);
+                let items = self.subschema(error).and_then(|schema| schema.get("items"));
+                let Some(takes) = items.and_then(|items| describe_type(self.schema, items)) else {
+                    return words;
+                };
+                words.expected = format!("{} ({})", words.expected, takes.text);
+                words.brief(takes.is_brief)
+            }
             Kind::MaxItems { limit } => size("at most", *limit, "item", found),
             Kind::AdditionalItems { limit } => size("at most", *limit as u64, "item", found),
             Kind::MinProperties { limit } => size("at least", *limit, "member", found),
             Kind::MaxProperties { limit } => size("at most", *limit, "member", found),
-            Kind::Pattern { pattern } => {
-                Words::new(format!("a string matching `{}`", shorten(pattern)), echo(found))
-            }
+            Kind::Pattern { pattern } => self.pattern(error, pattern, found),
             // `pattern`, where we match it ourselves; see `engine::pattern`.
             Kind::Custom { .. } => {
                 let pattern = self.subschema(error).and_then(|schema| schema["pattern"].as_str());
-                let pattern = shorten(pattern.unwrap_or("its pattern"));
-                Words::new(format!("a string matching `{pattern}`"), echo(found))
+                self.pattern(error, pattern.unwrap_or("its pattern"), found)
             }
             Kind::Format { format } => Words::new(format!("a valid {format}"), echo(found)),
             Kind::Constant { expected_value } => Words::new(echo(expected_value), echo(found)),
@@ -146,6 +183,21 @@ impl<'a> Explainer<'a> {
         Words::new(expected, echo(found))
     }
 
+    /// A `format` beside a pattern says more than the pattern, which is often too long to show.
+    fn pattern(&self, error: &ValidationError<'_>, pattern: &str, found: &Value) -> Words {
+        let subschema = self.subschema(error);
+        let format = subschema.and_then(|schema| schema["format"].as_str());
+        let mut expected = match format {
+            Some(format) => format!("a valid {}", shorten(format)),
+            None => format!("a string matching `{}`", shorten_to(LONGEST_PATTERN, pattern)),
+        };
+        let example = subschema.and_then(|schema| example(self.schema, schema));
+        if let Some(example) = example.filter(|example| example.is_string()) {
+            expected = format!("{expected}, for example {}", echo(example));
+        }
+        Words::new(expected, echo(found))
+    }
+
     fn required(&mut self, error: &ValidationError<'_>, property: &Value, found: &Value) -> Words {
         let name = property.as_str().unwrap_or_default();
         let known = properties(self.subschema(error));
@@ -153,17 +205,16 @@ impl<'a> Explainer<'a> {
         let misspelt = self.speller.nearest(name, others.map(String::as_str), |other| {
             known.is_none_or(|known| !known.contains_key(other))
         });
-        let short = shorten(name);
-        let words = Words::new(format!("property `{short}`"), echo(found));
+        let words = Words::new(format!("property `{}`", shorten(name)), echo(found));
         if let Some(misspelt) = misspelt {
-            let phrase = format!("unknown property `{}`", shorten(misspelt));
-            return words.phrase(phrase).hint(Some(format!("did you mean `{short}`?")));
+            return words.unknown(misspelt, Some(name));
         }
         let takes = known
             .and_then(|known| known.get(name))
             .and_then(|property| describe(self.schema, property));
-        let takes = takes.map_or(String::new(), |takes| format!(" ({takes})"));
-        words.phrase(format!("missing required property `{short}`{takes}"))
+        let is_brief = takes.as_ref().is_some_and(|takes| takes.is_brief);
+        let takes = takes.map(|takes| takes.text);
+        words.mistake(Mistake::Missing { property: name.to_owned(), takes }).brief(is_brief)
     }
 
     /// The properties at the place of `error` that its subschema does not declare.
@@ -183,15 +234,20 @@ impl<'a> Explainer<'a> {
         let count = names.len();
         let present = self.found(error).as_object();
         let known = properties(self.subschema(error));
+        let mut is_listed = false;
         for name in names.into_iter().take(NAMED) {
-            let known = known.into_iter().flat_map(|known| known.keys());
-            let nearest = self.speller.nearest(name, known.map(String::as_str), |known| {
+            burn(name.len() as u64 / 4);
+            let names = known.into_iter().flat_map(|known| known.keys()).map(String::as_str);
+            let nearest = self.speller.nearest(name, names, |known| {
                 present.is_none_or(|members| !members.contains_key(known))
             });
-            let hint = nearest.map(|known| format!("did you mean `{known}`?"));
-            let name = format!("`{}`", shorten(name));
-            let words = Words::new("no further properties", name.clone());
-            self.push_within(error, words.phrase(format!("unknown property {name}")).hint(hint));
+            let words = Words::new("no further properties", format!("`{}`", shorten(name)));
+            let mut words = words.unknown(name, nearest);
+            if nearest.is_none() && !is_listed {
+                words.hint = available(known, present);
+                is_listed = true;
+            }
+            self.push_within(error, words);
         }
         if count > NAMED {
             let noun = if count == NAMED + 1 { "property" } else { "properties" };
@@ -212,6 +268,16 @@ impl<'a> Explainer<'a> {
                 .map(|option| format!("did you mean {}?", Value::from(option)))
         });
         Words::new(either(options), echo(found)).hint(hint)
+    }
+}
+
+impl Words {
+    /// For a property that is unknown, and perhaps another one misspelt.
+    fn unknown(self, property: &str, suggestion: Option<&str>) -> Self {
+        let suggestion = suggestion.map(str::to_owned);
+        let meant = suggestion.as_deref().map(shorten);
+        self.hint(meant.map(|meant| format!("did you mean `{meant}`?")))
+            .mistake(Mistake::Unknown { property: property.to_owned(), suggestion })
     }
 }
 
@@ -275,13 +341,5 @@ pub(super) fn types(kind: &TypeKind) -> String {
             names.sort_by_key(|name| name == &JsonType::Null.to_string());
             alternatives(&names, names.len())
         }
-    }
-}
-
-/// For messages that put one thing after another.
-pub(super) fn join_hints(first: Option<String>, second: impl Display) -> String {
-    match first {
-        Some(first) => format!("{first}; {second}"),
-        None => second.to_string(),
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use message::Words;
 pub(crate) use value::shorten;
 
 use self::hint::Speller;
-use crate::{Pointer, Violation, Violations, engine::burn};
+use crate::{Mistake, Pointer, Violation, Violations, engine::burn};
 
 /// Steps for writing one violation, beside what its places take.
 const VIOLATION: usize = 96;
@@ -80,6 +80,9 @@ impl<'a> Explainer<'a> {
             expected: words.expected,
             found: words.found,
             hint: words.hint,
+            note: None,
+            mistake: words.mistake,
+            is_brief: words.is_brief,
         });
     }
 
@@ -117,10 +120,16 @@ impl<'a> Explainer<'a> {
     /// Leaves one violation for one mistake: a misspelt property is not also a missing one, and a value of
     /// the wrong type is not also none of the allowed ones.
     fn merge(&mut self) {
-        let is_same_mistake = |one: &Violation, other: &Violation| match one.keyword.as_str() {
-            "required" => other.keyword != "required" && other.suggests(&one.expected),
-            "type" => matches!(other.keyword.as_str(), "enum" | "const"),
-            _ => false,
+        let is_same_mistake = |one: &Violation, other: &Violation| match &other.mistake {
+            Mistake::Unknown { property, suggestion: Some(suggestion) } => match &one.mistake {
+                Mistake::Missing { property, .. } => property == suggestion,
+                // Said by `required` and by `additionalProperties`.
+                Mistake::Unknown { property: same, .. } => {
+                    same == property && one.keyword == "required" && other.keyword != "required"
+                }
+                _ => false,
+            },
+            _ => one.keyword == "type" && matches!(other.keyword.as_str(), "enum" | "const"),
         };
         burn(self.list.len().pow(2) as u64);
         let mut kept: Vec<Violation> = Vec::with_capacity(self.list.len());
@@ -136,14 +145,6 @@ impl<'a> Explainer<'a> {
     }
 }
 
-impl Violation {
-    /// Whether the hint names `property`, which a missing property is written as.
-    fn suggests(&self, property: &str) -> bool {
-        let name = property.strip_prefix("property ").unwrap_or(property);
-        self.hint.as_deref().is_some_and(|hint| hint.contains(name))
-    }
-}
-
 /// For an instance that is known to be invalid, and whose violations cost too much to collect.
 fn undescribed() -> Violation {
     Violation {
@@ -155,5 +156,8 @@ fn undescribed() -> Violation {
         message: "does not match the schema; finding out where takes more than the fuel allows"
             .to_owned(),
         hint: None,
+        note: None,
+        mistake: Mistake::Other,
+        is_brief: false,
     }
 }

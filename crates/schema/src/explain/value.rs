@@ -9,9 +9,14 @@ const ECHO: usize = 60;
 
 /// `text` in one line, cut to what a message may echo.
 pub(crate) fn shorten(text: &str) -> String {
+    shorten_to(ECHO, text)
+}
+
+/// `text` in one line, cut to `most` characters.
+pub(crate) fn shorten_to(most: usize, text: &str) -> String {
     let mut short = String::new();
     for (index, c) in text.chars().enumerate() {
-        if index == ECHO - 1 && text.chars().nth(ECHO).is_some() {
+        if index == most - 1 && text.chars().nth(most).is_some() {
             short.push('…');
             break;
         }
@@ -133,4 +138,16 @@ pub(crate) fn alternatives(named: &[String], count: usize) -> String {
             format!("{} or {} others", named.join(", "), count - named.len())
         }
     }
+}
+
+/// As many of `options` as fit into `most` characters, in words, or with bars inside of a description.
+pub(crate) fn some_of(options: &[Value], most: usize, is_inside: bool) -> Option<String> {
+    let named: Vec<String> = options.iter().take(MOST).map(echo).collect();
+    let write = |count: usize| match (options.len() - count, is_inside) {
+        (0, true) => named[..count].join("|"),
+        (0, false) => alternatives(&named[..count], count),
+        (_, true) => format!("{}|…", named[..count].join("|")),
+        (others, false) => format!("{} or {others} others", named[..count].join(", ")),
+    };
+    (1..=named.len()).rev().map(write).find(|text| text.chars().nth(most).is_none())
 }

@@ -31,7 +31,7 @@ async fn wrong_arguments_are_explained_and_never_reach_the_handler() {
         let cases = [
             (json!({ "n": 500 }), "n: expected a number ≤ 10, found 500"),
             (json!({}), "missing required property `n` (integer ≤ 10)"),
-            (json!({ "n": "x" }), "n: expected integer, found string \"x\""),
+            (json!({ "n": "x" }), "n: expected integer ≤ 10, found string \"x\""),
         ];
         for (arguments, text) in cases {
             let result = session.call("ranged", arguments).await.unwrap();

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use super::super::advice::{Advice, Bound, Place, Wanted, nearest, pointer};
+use super::Reading;
 
 /// Reads `data/hours must be integer, data must have required property 'town'`.
-pub(super) fn read_text(message: &str) -> Vec<Advice> {
+pub(super) fn read_text(message: &str) -> Reading {
     let mut parts: Vec<String> = Vec::new();
     for part in message.split(", ") {
         // A comma may also be a part of a message.
@@ -17,7 +18,11 @@ pub(super) fn read_text(message: &str) -> Vec<Advice> {
             _ => parts.push(part.to_owned()),
         }
     }
-    parts.iter().filter_map(|part| read_part(part)).collect()
+    let mut reading = Reading::default();
+    for part in &parts {
+        reading.add(part, read_part(part).into_iter().collect());
+    }
+    reading
 }
 
 fn read_part(part: &str) -> Option<Advice> {
@@ -41,6 +46,10 @@ fn read_wanted(text: &str) -> Option<Wanted> {
     if let Some(format) = text.strip_prefix("match format ") {
         let format = Some(format.trim_matches('"').to_owned());
         return Some(Wanted { format, ..Wanted::default() });
+    }
+    if let Some(pattern) = text.strip_prefix("match pattern ") {
+        let pattern = pattern.strip_prefix('"')?.strip_suffix('"')?;
+        return Some(Wanted::matching(pattern));
     }
     if let Some(size) = text.strip_prefix("NOT have fewer than ") {
         return Some(Wanted::within(Bound::Shortest(first_number(size)?)));
@@ -75,10 +84,10 @@ fn first_number(text: &str) -> Option<usize> {
 }
 
 /// Reads `[{"instancePath": "/hours", "schemaPath": …, "keyword": "type", "params": {"type": "integer"}}]`.
-pub(super) fn read_json(message: &str) -> Vec<Advice> {
+pub(super) fn read_json(message: &str) -> Reading {
     let mut errors: Vec<Value> = serde_json::from_str(message).unwrap_or_default();
     let mut unions: Vec<Value> = errors.clone();
-    unions.retain(|error| ["anyOf", "oneOf"].iter().any(|keyword| error["keyword"] == *keyword));
+    unions.retain(is_union);
     unions.sort_by_key(|error| text(error, "schemaPath").len());
     for union in unions {
         let inside = |error: &Value| {
@@ -104,7 +113,16 @@ pub(super) fn read_json(message: &str) -> Vec<Advice> {
         let chosen = branches.iter().find(|(_, list)| *list == chosen).map(|(name, _)| name);
         errors.retain(|error| inside(error).is_none_or(|branch| Some(&branch) == chosen));
     }
-    errors.iter().filter_map(read_error).collect()
+    let mut reading = Reading::default();
+    // A union says nothing beside what its branches say.
+    for error in errors.iter().filter(|error| !is_union(error)) {
+        reading.add(&error.to_string(), read_error(error).into_iter().collect());
+    }
+    reading
+}
+
+fn is_union(error: &Value) -> bool {
+    ["anyOf", "oneOf"].iter().any(|keyword| error["keyword"] == *keyword)
 }
 
 fn text<'a>(error: &'a Value, member: &str) -> &'a str {
@@ -157,7 +175,8 @@ mod tests {
             change(&["limit"], Wanted::within(Bound::AtMost(5.0))),
             change(&["names"], Wanted::within(Bound::Shortest(2))),
         ];
-        assert_eq!(advice, expected);
+        assert_eq!(advice.advice, expected);
+        assert_eq!(advice.unread, ["data/unit must be equal to one of the allowed values"]);
     }
 
     #[test]
@@ -181,6 +200,6 @@ mod tests {
             place: vec!["unit".to_owned()],
             wanted: Wanted::one_of([json!("c"), json!("f")]),
         };
-        assert_eq!(read_json(&errors.to_string()), [lat, unit]);
+        assert_eq!(read_json(&errors.to_string()).advice, [lat, unit]);
     }
 }

@@ -3,11 +3,16 @@
 use serde_json::Value;
 
 use super::super::advice::{Advice, Bound, Place, Wanted};
+use super::Reading;
 use super::literal::{python, python_list};
 
 /// Reads `$.hours: 'ten' is not of type 'integer'`.
-pub(super) fn read(message: &str) -> Vec<Advice> {
-    message.lines().flat_map(|line| read_line(line).unwrap_or_default()).collect()
+pub(super) fn read(message: &str) -> Reading {
+    let mut reading = Reading::default();
+    for line in message.lines() {
+        reading.add(line, read_line(line).unwrap_or_default());
+    }
+    reading
 }
 
 fn read_line(line: &str) -> Option<Vec<Advice>> {
@@ -61,6 +66,11 @@ fn read_wanted(text: &str) -> Option<Wanted> {
         let (value, _): (Value, _) = python(value)?;
         return Some(Wanted::one_of([value]));
     }
+    if let Some((_, pattern)) = text.rsplit_once(" does not match ")
+        && let Some((pattern, _)) = python(pattern)
+    {
+        return Some(Wanted::matching(pattern.as_str()?));
+    }
     if text.ends_with(" should be non-empty") {
         return Some(Wanted::within(Bound::Shortest(1)));
     }
@@ -95,7 +105,7 @@ mod tests {
             change(&["unit of it"], Wanted::one_of([json!("c"), json!("f"), json!(null)])),
             change(&["limit"], Wanted::within(Bound::AtMost(5.0))),
         ];
-        assert_eq!(advice, expected);
+        assert_eq!(advice.advice, expected);
     }
 
     #[test]
@@ -111,6 +121,6 @@ mod tests {
             remove("twon"),
             remove("x y"),
         ];
-        assert_eq!(advice, expected);
+        assert_eq!(advice.advice, expected);
     }
 }

@@ -17,11 +17,20 @@ pub(super) struct Reading {
     pub(super) advice: Vec<Advice>,
     /// A complete call.
     pub(super) example: Option<Value>,
+    /// Statements of the message.
+    pub(super) statements: usize,
+    /// Statements that the reader could make nothing of.
+    pub(super) unread: Vec<String>,
 }
 
-impl From<Vec<Advice>> for Reading {
-    fn from(advice: Vec<Advice>) -> Self {
-        Self { advice, example: None }
+impl Reading {
+    /// Adds what was read from one statement.
+    fn add(&mut self, statement: &str, advice: Vec<Advice>) {
+        self.statements += 1;
+        if advice.is_empty() {
+            self.unread.push(statement.to_owned());
+        }
+        self.advice.extend(advice);
     }
 }
 
@@ -29,8 +38,8 @@ impl From<Vec<Advice>> for Reading {
 pub(super) type Reader = fn(message: &str, arguments: &Value) -> Reading;
 
 pub(super) const OURS: Reader = ours::read;
-pub(super) const AJV_TEXT: Reader = |message, _| ajv::read_text(message).into();
-pub(super) const AJV_JSON: Reader = |message, _| ajv::read_json(message).into();
-pub(super) const ZOD: Reader = |message, arguments| zod::read(message, arguments).into();
-pub(super) const PYDANTIC: Reader = |message, arguments| pydantic::read(message, arguments).into();
-pub(super) const JSONSCHEMA: Reader = |message, _| jsonschema::read(message).into();
+pub(super) const AJV_TEXT: Reader = |message, _| ajv::read_text(message);
+pub(super) const AJV_JSON: Reader = |message, _| ajv::read_json(message);
+pub(super) const ZOD: Reader = zod::read;
+pub(super) const PYDANTIC: Reader = pydantic::read;
+pub(super) const JSONSCHEMA: Reader = |message, _| jsonschema::read(message);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Reading;
 use super::literal::json;
 use crate::messages::advice::{Advice, Bound, Place, Wanted, find, pointer};
+use crate::messages::follow::{make, of_format};
 
 /// Words before a complete call.
 const EXAMPLE_CALL: [&str; 3] = ["example of valid arguments: ", "example call: ", "example: "];
@@ -32,7 +33,7 @@ pub(super) fn read(message: &str, arguments: &Value) -> Reading {
             reading.example = call.is_object().then_some(call);
         } else if !line.starts_with("invalid arguments for tool") {
             let (place, text) = read_place(line);
-            reading.advice.extend(read_mistake(place, text, arguments));
+            reading.add(line, read_mistake(place, text, arguments));
         }
     }
     reading
@@ -200,21 +201,27 @@ fn read_wanted(text: &str) -> Wanted {
             let (value, after) = json(example).unwrap_or_else(|| read_bare(example));
             wanted.example = wanted.example.or(Some(value));
             rest = after;
-        } else if letter == '`' && words.trim_end().ends_with("with") {
-            wanted.members = read_members(rest);
-            rest = "";
         } else if letter == '`' {
-            rest = rest[1..].split_once('`').map_or("", |(_, after)| after);
+            let (quoted, after) = rest[1..].split_once('`').unwrap_or((rest, ""));
+            if words.trim_end().ends_with("matching") && !quoted.ends_with('…') {
+                wanted.pattern = Some(quoted.to_owned());
+            }
+            rest = after;
+        } else if letter == '(' && [" item ", " items "].iter().any(|end| words.ends_with(end)) {
+            wanted.items = read_inside(&rest[1..]).map(|(items, _)| Box::new(items));
+            rest = rest.rsplit_once(')').map_or("", |(_, after)| after);
+        } else if starts_word && let Some((inside, after)) = read_container(rest) {
+            read_words(&std::mem::take(&mut words), &mut wanted);
+            wanted.types.extend(inside.types);
+            wanted.items = wanted.items.or(inside.items);
+            wanted.members.extend(inside.members);
+            rest = after;
         } else if letter == '"'
             || (is_first && !letter.is_alphabetic() || is_literal(rest, is_first))
         {
             match json(rest) {
                 Some((value, after)) => {
-                    if words.trim_end().ends_with("array of") {
-                        wanted.example.get_or_insert(Value::Array(vec![value]));
-                    } else {
-                        wanted.allowed.push(value);
-                    }
+                    wanted.allowed.push(value);
                     rest = ["one of ", ", ", " or "].iter().fold(after, |rest, separator| {
                         rest.strip_prefix(separator).unwrap_or(rest)
                     });
@@ -233,14 +240,81 @@ fn read_wanted(text: &str) -> Wanted {
     wanted
 }
 
-/// Reads `` `lat` (number), `lon` (number) `` or `` `lat` and `lon` ``.
-fn read_members(text: &str) -> Vec<(String, Wanted)> {
-    let mut parts = text.split('`').skip(1);
-    let mut members = Vec::new();
-    while let Some(name) = parts.next() {
-        members.push((name.to_owned(), read_wanted(parts.next().unwrap_or_default())));
+/// Reads `array of …`, `array […]`, `object {…}` or `{…}` at the start of `text`, and returns what follows.
+fn read_container(text: &str) -> Option<(Wanted, &str)> {
+    if let Some(rest) = text.strip_prefix("array of ") {
+        let (items, rest) = read_inside(rest)?;
+        let wanted = Wanted { items: Some(Box::new(items)), ..Wanted::of_types(["array"]) };
+        return Some((wanted, rest));
     }
-    members
+    if let Some(mut rest) = text.strip_prefix("array [") {
+        let mut list = Vec::new();
+        while let Some((item, after)) = read_inside(rest) {
+            list.push(make(&item));
+            rest = after.strip_prefix(", ").unwrap_or(after);
+        }
+        let wanted = Wanted { example: Some(list.into()), ..Wanted::of_types(["array"]) };
+        return Some((wanted, rest.strip_prefix(']')?));
+    }
+    let mut rest = text.strip_prefix("object ").unwrap_or(text).strip_prefix('{')?;
+    let mut wanted = Wanted::of_types(["object"]);
+    loop {
+        if let Some(after) = rest.strip_prefix('}') {
+            return Some((wanted, after));
+        }
+        rest = rest.strip_prefix(", ").unwrap_or(rest);
+        if let Some(after) = rest.strip_prefix('…') {
+            rest = after;
+            continue;
+        }
+        let (name, after) = rest.split_at(rest.find([':', ',', '}', '?'])?);
+        let (is_optional, after) = match after.strip_prefix('?') {
+            Some(after) => (true, after),
+            None => (false, after),
+        };
+        let (member, after) = match after.strip_prefix(": ") {
+            Some(kind) => read_inside(kind)?,
+            None => (Wanted::default(), after),
+        };
+        if !is_optional && !name.starts_with('[') {
+            wanted.members.push((name.to_owned(), member));
+        }
+        rest = after;
+    }
+}
+
+/// Reads what a member or an item has to be, with bars between alternatives.
+fn read_inside(text: &str) -> Option<(Wanted, &str)> {
+    let mut wanted = Wanted::default();
+    let mut rest = text;
+    loop {
+        if let Some((inside, after)) = read_container(rest) {
+            wanted.types.extend(inside.types);
+            wanted.items = wanted.items.or(inside.items);
+            wanted.members.extend(inside.members);
+            rest = after;
+        } else if let Some((value, after)) = json(rest).filter(|(value, _)| *value != Value::Null) {
+            wanted.allowed.push(value);
+            rest = after;
+        } else {
+            let (words, after) =
+                rest.split_at(rest.find(['|', ',', '}', ']', ')']).unwrap_or(rest.len()));
+            if words.is_empty() {
+                return None;
+            }
+            read_words(words, &mut wanted);
+            rest = after;
+        }
+        match rest.strip_prefix('|') {
+            Some(next) => rest = next,
+            None => return Some((wanted, rest)),
+        }
+    }
+}
+
+/// Whether a word before `string` names a format that the fixer knows.
+fn is_format(word: &str) -> bool {
+    of_format(word) != "text"
 }
 
 /// Whether a value that is no string starts here, in a list of allowed values.
@@ -266,8 +340,12 @@ fn read_words(text: &str, wanted: &mut Wanted) {
         let number = next.parse::<f64>().ok();
         let name = TYPES.iter().find(|name| *word == **name || *word == format!("{name}s"));
         match (name, *word) {
-            (Some(name), _) if before == "of" => wanted.items.push((*name).to_owned()),
-            (Some(name), _) => wanted.types.push((*name).to_owned()),
+            (Some(name), _) => {
+                wanted.types.push((*name).to_owned());
+                if is_format(before) {
+                    wanted.format = Some(before.to_owned());
+                }
+            }
             (_, "valid") => wanted.format = Some(next.to_owned()),
             (_, "≥" | "from" | "between") => wanted.bounds.extend(number.map(Bound::AtLeast)),
             (_, "≤" | "to" | "and") => wanted.bounds.extend(number.map(Bound::AtMost)),
@@ -275,6 +353,11 @@ fn read_words(text: &str, wanted: &mut Wanted) {
             (_, "<") => wanted.bounds.extend(number.map(Bound::Below)),
             (_, "of") if before == "multiple" => {
                 wanted.bounds.extend(number.map(Bound::MultipleOf));
+            }
+            (_, "exactly") => {
+                let size = next.parse().ok();
+                wanted.bounds.extend(size.map(Bound::Shortest));
+                wanted.bounds.extend(size.map(Bound::Longest));
             }
             (_, "least") => wanted.bounds.extend(next.parse().ok().map(Bound::Shortest)),
             (_, "most") => wanted.bounds.extend(next.parse().ok().map(Bound::Longest)),
@@ -321,13 +404,24 @@ mod tests {
         );
         assert_eq!(read_wanted(" (integer, default 10)").example, Some(json!(10)));
         assert_eq!(read_wanted(": string, e.g. \"Bern\"").example, Some(json!("Bern")));
-        assert_eq!(read_wanted("array of \"a\" or \"b\"").example, Some(json!(["a"])));
-        assert_eq!(read_wanted("array of strings").items, ["string"]);
         assert_eq!(read_wanted("at least 3 characters").bounds, [Bound::Shortest(3)]);
-        let members = read_wanted("object with `lat` (number) and `unit` (\"c\" or \"f\")").members;
+        let filled = read_wanted("at least 1 item (object {a: string})");
+        assert_eq!(filled.types, [] as [&str; 0]);
+        assert_eq!(filled.items.unwrap().types, ["object"]);
+        assert_eq!(read_wanted("date string").format.as_deref(), Some("date"));
+        assert_eq!(read_wanted("a string matching `^a$`").pattern.as_deref(), Some("^a$"));
+        let strings = read_wanted("array of string, exactly 2 items");
+        assert_eq!(strings.items, Some(Box::new(Wanted::of_types(["string"]))));
+        assert_eq!(strings.bounds, [Bound::Shortest(2), Bound::Longest(2)]);
+        let places =
+            read_wanted("array of {lat: number, unit: \"c\"|\"f\", note?: string, …} or null");
+        assert_eq!(places.types, ["array", "null"]);
         let unit = Wanted::one_of([json!("c"), json!("f")]);
-        assert_eq!(members[0], ("lat".to_owned(), Wanted::of_types(["number"])));
-        assert_eq!(members[1], ("unit".to_owned(), unit));
+        let members =
+            vec![("lat".to_owned(), Wanted::of_types(["number"])), ("unit".to_owned(), unit)];
+        let place = Wanted { members, ..Wanted::of_types(["object"]) };
+        assert_eq!(places.items, Some(Box::new(place.clone())));
+        assert_eq!(read_wanted("object {lat: number, unit: \"c\"|\"f\"}"), place);
         let range = [Bound::AtLeast(1.0), Bound::AtMost(24.0)];
         assert_eq!(read_wanted("integer from 1 to 24").bounds, range);
     }

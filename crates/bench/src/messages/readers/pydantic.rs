@@ -3,14 +3,15 @@
 use serde_json::Value;
 
 use super::super::advice::{Advice, Bound, Place, Wanted, nearest};
-use super::literal::python_list;
+use super::Reading;
+use super::literal::{python, python_list};
 
 /// What is wrong with each branch of a union, by name.
 type Branches = Vec<(String, Vec<Advice>)>;
 
 /// Reads blocks of a place, a message with its type in brackets, and a link.
-pub(super) fn read(message: &str, arguments: &Value) -> Vec<Advice> {
-    let mut advice = Vec::new();
+pub(super) fn read(message: &str, arguments: &Value) -> Reading {
+    let mut reading = Reading::default();
     let mut unions: Vec<(Place, Branches)> = Vec::new();
     let mut place = "";
     for line in message.lines().skip(1) {
@@ -21,13 +22,12 @@ pub(super) fn read(message: &str, arguments: &Value) -> Vec<Advice> {
         let Some((text, details)) = line.trim_start().split_once(" [type=") else { continue };
         let kind = details.split([',', ']']).next().unwrap_or_default();
         let walked = walk(place, kind, arguments);
-        let Some(read) = read_error(kind, text, walked.place.clone(), walked.name) else {
+        let read = read_error(kind, text, walked.place.clone(), walked.name);
+        let (Some(read), Some((union, branch))) = (&read, walked.branch) else {
+            reading.add(&format!("{place}: {text}"), read.into_iter().collect());
             continue;
         };
-        let Some((union, branch)) = walked.branch else {
-            advice.push(read);
-            continue;
-        };
+        reading.statements += 1;
         if unions.iter().all(|(place, _)| *place != union) {
             unions.push((union.clone(), Vec::new()));
         }
@@ -39,9 +39,10 @@ pub(super) fn read(message: &str, arguments: &Value) -> Vec<Advice> {
         }
     }
     for (place, branches) in unions {
-        advice.extend(nearest(&place, branches.into_iter().map(|(_, list)| list).collect()));
+        let branches = branches.into_iter().map(|(_, list)| list).collect();
+        reading.advice.extend(nearest(&place, branches));
     }
-    advice
+    reading
 }
 
 /// Where an error is.
@@ -120,6 +121,13 @@ fn read_error(kind: &str, text: &str, place: Place, name: Option<String>) -> Opt
         "literal_error" | "enum" => {
             Wanted::one_of(python_list(text.strip_prefix("Input should be ")?))
         }
+        "string_pattern_mismatch" => {
+            let pattern = text.strip_prefix("String should match pattern ")?;
+            // Written between quotes, but not escaped.
+            let plain = pattern.strip_prefix('\'').and_then(|it| it.strip_suffix('\''));
+            let quoted = || python(pattern)?.0.as_str().map(str::to_owned);
+            Wanted::matching(plain.map(str::to_owned).or_else(quoted)?)
+        }
         "greater_than_equal" => Wanted::within(Bound::AtLeast(last_number()?)),
         "greater_than" => Wanted::within(Bound::Above(last_number()?)),
         "less_than_equal" => Wanted::within(Bound::AtMost(last_number()?)),
@@ -167,7 +175,7 @@ mod tests {
             Advice::Remove { place: vec![], name: "twon".to_owned() },
             change(&["days"], Wanted::within(Bound::Shortest(2))),
         ];
-        assert_eq!(read(message, &arguments), expected);
+        assert_eq!(read(message, &arguments).advice, expected);
     }
 
     #[test]
@@ -181,6 +189,7 @@ mod tests {
             name: name.to_owned(),
             wanted: Wanted::default(),
         };
-        assert_eq!(read(message, &json!({ "at": { "t": "a" } })), [add("lat"), add("lon")]);
+        let advice = read(message, &json!({ "at": { "t": "a" } })).advice;
+        assert_eq!(advice, [add("lat"), add("lon")]);
     }
 }

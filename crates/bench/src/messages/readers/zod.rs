@@ -3,11 +3,16 @@
 use serde_json::Value;
 
 use super::super::advice::{Advice, Bound, Place, Wanted, find, nearest};
+use super::Reading;
 
 /// Reads `[{"code": "invalid_type", "expected": "number", "path": ["hours"], "message": …}]`.
-pub(super) fn read(message: &str, arguments: &Value) -> Vec<Advice> {
+pub(super) fn read(message: &str, arguments: &Value) -> Reading {
     let issues: Vec<Value> = serde_json::from_str(message).unwrap_or_default();
-    issues.iter().flat_map(|issue| read_issue(issue, &[], arguments)).collect()
+    let mut reading = Reading::default();
+    for issue in &issues {
+        reading.add(&issue.to_string(), read_issue(issue, &[], arguments));
+    }
+    reading
 }
 
 fn read_issue(issue: &Value, outer: &[String], arguments: &Value) -> Vec<Advice> {
@@ -55,8 +60,14 @@ fn read_wanted(code: &str, issue: &Value) -> Option<Wanted> {
         "too_small" => Wanted::within(Bound::Shortest(size(limit("minimum")?))),
         "too_big" => Wanted::within(Bound::Longest(size(limit("maximum")?))),
         "not_multiple_of" => Wanted::within(Bound::MultipleOf(limit("divisor")?)),
-        "invalid_format" if issue["format"] != "regex" => {
-            Wanted { format: Some(issue["format"].as_str()?.to_owned()), ..Wanted::default() }
+        "invalid_format" => {
+            let pattern = issue["pattern"].as_str();
+            let pattern = pattern.and_then(|it| it.strip_prefix('/')?.strip_suffix('/'));
+            Wanted {
+                format: issue["format"].as_str().filter(|it| *it != "regex").map(str::to_owned),
+                pattern: pattern.map(|it| it.replace("\\/", "/")),
+                ..Wanted::default()
+            }
         }
         _ => return None,
     })
@@ -106,7 +117,7 @@ mod tests {
             change(&["days"], Wanted::within(Bound::Shortest(1))),
             Advice::Remove { place: vec![], name: "twon".to_owned() },
         ];
-        assert_eq!(read(&issues.to_string(), &arguments), expected);
+        assert_eq!(read(&issues.to_string(), &arguments).advice, expected);
     }
 
     #[test]
@@ -120,6 +131,6 @@ mod tests {
         }]);
         let wanted = Wanted::of_types(["number"]);
         let lat = Advice::Add { place: vec!["at".to_owned()], name: "lat".to_owned(), wanted };
-        assert_eq!(read(&issues.to_string(), &json!({ "at": {} })), [lat]);
+        assert_eq!(read(&issues.to_string(), &json!({ "at": {} })).advice, [lat]);
     }
 }
