@@ -19,9 +19,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
     suite::fetch()?;
     node::install("ajv", "crates/contract/tests/ajv")?;
     node::install("peers", "crates/cli/tests/peers")?;
+    node::install("published", "crates/cli/tests/published")?;
     node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     python::install("peers", "crates/cli/tests/peers")?;
     python::install("peers-v1", "crates/cli/tests/peers/python-v1")?;
+    python::install("published", "crates/cli/tests/published")?;
+    python::install("fastmcp-v3", "crates/cli/tests/published/fastmcp-v3")?;
     spelling::install()
 }

@@ -36,11 +36,13 @@ mod guard_process;
 mod guard_repairs;
 mod guard_stalls;
 mod guard_tls;
+mod inspector;
 mod judge;
 #[cfg(unix)]
 mod messages;
 mod pairs;
 mod project;
+#[cfg(unix)]
 mod published;
 #[cfg(unix)]
 mod reader;

@@ -1,0 +1,173 @@
+//! Published servers through the guard with its default settings: what works without it works with it.
+
+mod case;
+mod server;
+mod table;
+mod variants;
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use self::case::{Call, Case};
+use self::server::Server;
+use self::table::Row;
+
+/// What a server answers, with or without a guard.
+struct Answers {
+    hello: String,
+    tools: String,
+    right: Vec<String>,
+    refused: Vec<String>,
+    /// For each right call, the answers to its variants.
+    variants: Vec<Vec<String>>,
+}
+
+fn answers(name: &str, is_guarded: bool) -> Answers {
+    let mut server = Server::start(name, is_guarded);
+    let hello = server.request(
+        "initialize",
+        &json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "published", "version": "1" } }),
+    );
+    server.notify("notifications/initialized");
+    let tools = server.request("tools/list", &json!({}));
+    let listed: Value = serde_json::from_str(&tools).unwrap();
+    let case = server.case.clone();
+    let mut make = |calls: &[Call]| -> Vec<_> {
+        calls.iter().map(|call| server.call(&call.tool, &call.arguments)).collect()
+    };
+    // Right calls come first: a variant that works may change what they answer.
+    let right = make(&case.calls);
+    let refused = make(&case.refused);
+    let variants = case.calls.iter().map(|call| make(&variants::of(call, &listed))).collect();
+    Answers { hello, tools, right, refused, variants }
+}
+
+/// The result or the error of an answer.
+fn outcome(answer: &str) -> Value {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    answer.get("result").or(answer.get("error")).unwrap().clone()
+}
+
+fn is_error(answer: &str) -> bool {
+    let outcome = outcome(answer);
+    outcome["isError"] == true || outcome.get("code").is_some()
+}
+
+/// Whether a variant works: it gets no error, or it gets what the right call gets. A server that has
+/// no network answers a right call with an error.
+fn works(variant: &str, right: &str) -> bool {
+    !is_error(variant) || outcome(variant) == outcome(right)
+}
+
+fn works_as_without(name: &str) {
+    let case = Case::load(name);
+    let direct = answers(name, false);
+    let guarded = answers(name, true);
+    assert_eq!(direct.hello, guarded.hello);
+    // The guard may convert schemas of older dialects.
+    if !case.tools_vary && !direct.tools.contains("json-schema.org/draft-07") {
+        assert_eq!(direct.tools, guarded.tools);
+    }
+    for ((call, direct), guarded) in case.calls.iter().zip(&direct.right).zip(&guarded.right) {
+        match call.note {
+            Some(_) => assert_eq!(is_error(direct), is_error(guarded), "{call:?}"),
+            None => assert_eq!(direct, guarded, "{call:?}"),
+        }
+    }
+    for ((call, direct), guarded) in case.refused.iter().zip(&direct.refused).zip(&guarded.refused)
+    {
+        assert!(!is_error(direct) && is_error(guarded), "{call:?}\n{direct}\n{guarded}");
+    }
+    let tools: HashSet<_> = case.calls.iter().map(|call| &call.tool).collect();
+    let mut row = Row::new(&case.package, tools.len(), case.calls.len());
+    let listed: Value = serde_json::from_str(&direct.tools).unwrap();
+    for (position, call) in case.calls.iter().enumerate() {
+        let variants = variants::of(call, &listed);
+        for (number, variant) in variants.iter().enumerate() {
+            let works = |answers: &Answers| {
+                works(&answers.variants[position][number], &answers.right[position])
+            };
+            let works = (works(&direct), works(&guarded));
+            assert_ne!(works, (true, false), "{variant:?} works only without the guard");
+            row.count(works);
+        }
+    }
+    table::check_row(&row);
+}
+
+macro_rules! published {
+    ($($name:ident)*) => {
+        const NAMES: &[&str] = &[$(stringify!($name)),*];
+        $(
+            #[test]
+            fn $name() {
+                works_as_without(stringify!($name));
+            }
+        )*
+    };
+}
+
+published! {
+    agent_infra_commands
+    agent_infra_filesystem
+    airtable
+    anki
+    bitbucket
+    currents
+    drawio
+    eslint
+    excel
+    fred
+    freee
+    gemini_mcp_tool
+    godot
+    h1deya_weather
+    knowledge_graph
+    latex
+    mcp_alchemy
+    mcp_graphql
+    mcp_mailtrap
+    mcp_searxng
+    mcp_server_calculator
+    mcp_server_git
+    mcp_server_perplexity
+    mcp_server_sqlite
+    mcp_server_time
+    mcp_weather_server
+    memory_bank
+    n8n_workflow_builder
+    neo4j_data_modeling
+    nexus_jira
+    odoo
+    office_word
+    perplexity
+    powerbi
+    server_debug
+    server_everything
+    server_filesystem
+    server_google_maps
+    server_memory
+    server_sequential_thinking
+    server_slack
+    talk_to_figma
+    terminal
+    time_mcp
+    tmdb
+    todoist
+    trello
+    variflight
+    ynab
+}
+
+#[test]
+fn the_table_is_complete() {
+    let mut files: Vec<_> = std::fs::read_dir(case::folder().join("servers"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    files.sort();
+    assert_eq!(files, NAMES);
+    table::check(NAMES.iter().map(|name| Case::load(name)));
+}

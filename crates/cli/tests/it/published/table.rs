@@ -1,0 +1,142 @@
+//! The table in `docs/published.md`. With `INSTA_UPDATE=always`, tests write it instead of comparing.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::PathBuf;
+
+use super::case::Case;
+
+const HEAD: &str = "\
+# Published servers with and without the guard
+
+Each server gets right calls, and variants of them: each number, boolean, array and object as a string, and `null` for each optional argument. The guard runs with its default settings. Right calls are answered byte for byte as without the guard, except where the answer contains the time.
+
+A variant *works* if the answer is no error, or if it is the answer to the right call: most of these servers have no account and no network here, and some then answer everything with an error.
+
+The versions are pinned in [package.json](../crates/cli/tests/published/package.json), [requirements.txt](../crates/cli/tests/published/requirements.txt) and beside them; the calls are in [servers](../crates/cli/tests/published/servers). `cargo xtask setup && INSTA_UPDATE=always cargo nextest run -p toolpact-cli published` writes this page; without the variable, the same tests check it.
+
+| server | tools | right calls | variants | work either way | only with the guard | only without | neither way |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+";
+
+const REFUSED: &str = "
+## What the guard refuses and the server takes
+
+No variant above works only without the guard. These calls do: they break the tool's own schema in a way that no repair fixes without guessing. `arguments = \"warn\"` for the tool, in [toolpact.toml](guard.md), lets them through.
+
+| server | call | why |
+| --- | --- | --- |
+";
+
+/// The counts of one server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    package: String,
+    /// Tools, right calls, variants; of the variants: either way, only with, only without, neither way.
+    counts: [usize; 7],
+}
+
+impl Row {
+    pub(super) fn new(package: &str, tools: usize, calls: usize) -> Self {
+        Self { package: format!("`{package}`"), counts: [tools, calls, 0, 0, 0, 0, 0] }
+    }
+
+    /// Counts a variant that works without the guard, and with it.
+    pub(super) fn count(&mut self, works: (bool, bool)) {
+        let column = match works {
+            (true, true) => 3,
+            (false, true) => 4,
+            (true, false) => 5,
+            (false, false) => 6,
+        };
+        self.counts[2] += 1;
+        self.counts[column] += 1;
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut cells = line.trim_matches('|').split('|').map(str::trim);
+        let package = cells.next().filter(|name| name.starts_with('`'))?.to_owned();
+        let counts: Vec<_> = cells.map(str::parse).collect::<Result<_, _>>().ok()?;
+        Some(Self { package, counts: counts.try_into().ok()? })
+    }
+
+    fn line(&self) -> String {
+        let counts = self.counts.map(|count| count.to_string()).join(" | ");
+        format!("| {} | {counts} |\n", self.package)
+    }
+}
+
+fn path() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/published.md"))
+}
+
+fn is_update() -> bool {
+    std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always")
+}
+
+fn rows(text: &str) -> Vec<Row> {
+    text.lines().filter_map(Row::parse).collect()
+}
+
+/// The page with `rows`, and what follows them.
+fn page(rows: &[Row], rest: &str) -> String {
+    let mut total = Row { package: format!("**{} servers**", rows.len()), counts: [0; 7] };
+    let mut page = HEAD.to_owned();
+    for row in rows {
+        page += &row.line();
+        for (sum, count) in total.counts.iter_mut().zip(row.counts) {
+            *sum += count;
+        }
+    }
+    page + &total.line() + rest
+}
+
+/// Changes the page while no other test does.
+fn update(change: impl FnOnce(&str) -> String) {
+    let path = path();
+    let file = File::options().create(true).append(true).open(&path).unwrap();
+    file.lock().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, change(&text)).unwrap();
+}
+
+/// Compares the row of one server with the page.
+pub(super) fn check_row(row: &Row) {
+    if is_update() {
+        return update(|text| {
+            let mut rows = rows(text);
+            rows.retain(|other| other.package != row.package);
+            rows.push(row.clone());
+            rows.sort_by(|a, b| a.package.cmp(&b.package));
+            page(&rows, text.find(REFUSED).map_or("", |at| &text[at..]))
+        });
+    }
+    let text = fs::read_to_string(path()).unwrap();
+    let found = rows(&text).into_iter().find(|other| other.package == row.package);
+    assert_eq!(found.as_ref(), Some(row), "docs/published.md");
+}
+
+/// Compares all of the page but the counts with what is known of the servers.
+pub(super) fn check(cases: impl Iterator<Item = Case>) {
+    let mut packages = Vec::new();
+    let mut refused = REFUSED.to_owned();
+    for case in cases {
+        for call in &case.refused {
+            let reason = call.note.as_deref().unwrap();
+            let (package, tool, arguments) = (&case.package, &call.tool, &call.arguments);
+            writeln!(refused, "| `{package}` | `{tool}` with `{arguments}` | {reason} |").unwrap();
+        }
+        packages.push(format!("`{}`", case.package));
+    }
+    let known = |text: &str| {
+        let mut rows = rows(text);
+        rows.retain(|row| packages.contains(&row.package));
+        page(&rows, &refused)
+    };
+    if is_update() {
+        return update(known);
+    }
+    let text = fs::read_to_string(path()).unwrap();
+    assert_eq!(rows(&text).len(), packages.len(), "docs/published.md");
+    assert_eq!(text, known(&text));
+}
