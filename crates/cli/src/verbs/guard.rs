@@ -12,8 +12,8 @@ use tokio::runtime::{Builder, Runtime};
 use toolpact_guard::config::{self, Config, Terms};
 use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
-    Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits,
-    Processes, Proxy, Router, Routes, Settings, StatusPage, stdio,
+    Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits, Processes,
+    Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
 use toolpact_listen::shutdown_signal_then_exit;
 
@@ -119,6 +119,7 @@ impl Guard {
             writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
             return Ok(Exit::Clean);
         }
+        toolpact_guard::compile_metaschemas();
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
             if self.config.is_none() && !path.exists() {

@@ -42,7 +42,8 @@ impl Asks {
             "elicitation/create" if params.string("mode").as_deref() == Some("url") => self.url,
             "elicitation/create" => self.form,
             "sampling/createMessage" => {
-                let uses_tools = params.get("tools").is_some() || params.get("toolChoice").is_some();
+                let uses_tools =
+                    params.get("tools").is_some() || params.get("toolChoice").is_some();
                 self.sampling && (self.sampling_tools || !uses_tools)
             }
             "roots/list" => self.roots,

@@ -9,8 +9,8 @@ use bytestring::ByteString;
 
 use super::legacy_client::LegacyClient;
 use super::message::{
-    Incoming, LEGACY, MODERN, error, is_modern_error, is_modern_request, meta,
-    notification, request,
+    Incoming, LEGACY, MODERN, error, is_modern_error, is_modern_request, meta, notification,
+    request,
 };
 use super::modern_client::ModernClient;
 use super::{Io, Users};
@@ -225,7 +225,9 @@ impl Detect {
 
     fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
         let is_modern = match outcome {
-            Ok(result) => Object::read(Some(result)).is_ok_and(|it| it.get("supportedVersions").is_some()),
+            Ok(result) => {
+                Object::read(Some(result)).is_ok_and(|it| it.get("supportedVersions").is_some())
+            }
             Err(error) => is_modern_error(error),
         };
         if self.is_modern_client {

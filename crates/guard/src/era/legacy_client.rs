@@ -107,9 +107,8 @@ impl LegacyClient {
         let discovered = Object::read(Some(discovered)).unwrap_or_default();
         self.features = Features::read(discovered.get("capabilities"));
         let asked = params.string("protocolVersion").unwrap_or_default();
-        let is_legacy = |revision: &Revision| {
-            !revision.is_natural() && Revision::PUBLISHED.contains(revision)
-        };
+        let is_legacy =
+            |revision: &Revision| !revision.is_natural() && Revision::PUBLISHED.contains(revision);
         let revision = Some(Revision::from(asked.as_str())).filter(is_legacy);
         let version = revision.map_or_else(|| LEGACY.to_owned(), |revision| revision.to_string());
         let mut answer = Object::default();
@@ -134,7 +133,8 @@ impl LegacyClient {
         let late: Vec<_> = late.map(|(id, _)| id.clone()).collect();
         for id in late {
             let seconds = INPUT_TIMEOUT.as_secs();
-            let text = format!("the client did not answer the server's questions within {seconds} s");
+            let text =
+                format!("the client did not answer the server's questions within {seconds} s");
             self.stop_asking(io, &id, &text);
             io.refuse(&id, rpc::INTERNAL, &text);
         }
@@ -269,7 +269,8 @@ impl LegacyClient {
             Ok(result) => result.to_owned(),
             // Modern servers know no error in the place of an answer. A form can be cancelled.
             Err(error) => {
-                let text = format!("the client could not answer the server: {}", error_message(error));
+                let text =
+                    format!("the client could not answer the server: {}", error_message(error));
                 self.stop_asking(io, &request, &text);
                 return io.refuse(&request, rpc::INTERNAL, &text);
             }
@@ -329,7 +330,9 @@ impl LegacyClient {
                 }
             }
             Incoming::Request { id, method, .. } => {
-                io.warn(format!("server: sent the request `{method}`, which {MODERN} does not allow"));
+                io.warn(format!(
+                    "server: sent the request `{method}`, which {MODERN} does not allow"
+                ));
                 let text = format!("servers of {MODERN} ask in a result, not with a request");
                 io.to_server(failure(&id, &super::message::error(code::METHOD, &text, None)));
             }

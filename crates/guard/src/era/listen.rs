@@ -129,7 +129,11 @@ impl Listening {
             if let Some((id, uri, adds)) = self.open[0].answers.take() {
                 if adds && !uris.contains(&uri) {
                     self.resources.remove(&uri);
-                    io.refuse(&id, code::PARAMS, "the server does not offer changes of this resource");
+                    io.refuse(
+                        &id,
+                        code::PARAMS,
+                        "the server does not offer changes of this resource",
+                    );
                 } else {
                     io.to_client(result(&id, "{}"));
                 }

@@ -117,7 +117,8 @@ impl ModernClient {
         for state in late {
             let Some(waiting) = self.waiting.remove(&state) else { continue };
             let seconds = INPUT_TIMEOUT.as_secs();
-            let text = format!("the client did not answer the server's questions within {seconds} s");
+            let text =
+                format!("the client did not answer the server's questions within {seconds} s");
             io.warn(format!("client: {text}"));
             if let Some(call) = self.calls.remove(&waiting.call) {
                 for input in call.inputs {
@@ -397,18 +398,23 @@ impl ModernClient {
             io.to_server(failure(&id, &error(code::METHOD, text, None)));
         };
         if !matches!(method, "elicitation/create" | "sampling/createMessage" | "roots/list") {
-            let text = format!("`{method}` has no counterpart in {MODERN}, which the client speaks");
+            let text =
+                format!("`{method}` has no counterpart in {MODERN}, which the client speaks");
             return refuse(io, &text);
         }
         // The server does not say which request it asks for. The last one that may ask is the likeliest; all are
         // of one client, which gets the question in any case.
-        let may_ask = |call: &Call| may_need_input(&call.method) && call.asks.allows(method, params);
+        let may_ask =
+            |call: &Call| may_need_input(&call.method) && call.asks.allows(method, params);
         let calls = self.calls.iter().filter(|(_, call)| may_ask(call));
         let last = calls.max_by_key(|(_, call)| (call.client_id.is_some(), call.started));
         let Some(at_server) = last.map(|(id, _)| id.clone()).filter(|_| io.users != Users::Many)
         else {
             let needed = capability(method, params);
-            return refuse(io, &format!("no client with the capability `{needed}` waits for an answer"));
+            return refuse(
+                io,
+                &format!("no client with the capability `{needed}` waits for an answer"),
+            );
         };
         let Some(call) = self.calls.get_mut(&at_server) else { return };
         if call.inputs.len() >= MAX_INPUTS || call.rounds >= MAX_ROUNDS {
@@ -453,7 +459,8 @@ impl ModernClient {
         let mut questions = Object::default();
         for input in &call.inputs {
             let method = Value::from(input.method.as_str());
-            questions.set(&input.key, format!(r#"{{"method":{method},"params":{}}}"#, input.params));
+            questions
+                .set(&input.key, format!(r#"{{"method":{method},"params":{}}}"#, input.params));
         }
         let answer = format!(
             r#"{{"resultType":"input_required","inputRequests":{questions},"requestState":"{state}"}}"#
@@ -568,7 +575,11 @@ fn url_inputs(refusal: &str, asks: Asks) -> Option<Vec<Input>> {
 fn is_cacheable(method: &str) -> bool {
     matches!(
         method,
-        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "resources/read"
+        "tools/list"
+            | "prompts/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "resources/read"
     )
 }
 

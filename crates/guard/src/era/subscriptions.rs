@@ -55,7 +55,8 @@ impl Subscriptions {
         if self.open.contains_key(&id) {
             return io.refuse(&id, code::REQUEST, &format!("request id {id} is already in use"));
         }
-        if self.open.len() >= MAX_SUBSCRIPTIONS || self.resources.len() + uris.len() > MAX_RESOURCES {
+        if self.open.len() >= MAX_SUBSCRIPTIONS || self.resources.len() + uris.len() > MAX_RESOURCES
+        {
             let text = format!(
                 "the limits of {MAX_SUBSCRIPTIONS} subscriptions and {MAX_RESOURCES} resources are reached"
             );
@@ -104,12 +105,7 @@ impl Subscriptions {
     }
 
     /// Takes an answer of the server; `true` if it is to a request for a resource.
-    pub(super) fn on_answer(
-        &mut self,
-        io: &mut Io,
-        id: &Id,
-        outcome: Result<&str, &str>,
-    ) -> bool {
+    pub(super) fn on_answer(&mut self, io: &mut Io, id: &Id, outcome: Result<&str, &str>) -> bool {
         let Some(asked) = self.asked.remove(id) else { return false };
         let Some((subscription, uri)) = asked else { return true };
         if outcome.is_err() {

@@ -73,15 +73,17 @@ impl Pipe {
         let mut pipe = Self::new();
         let hello = initialize(capabilities);
         assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
-        let refusal = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32022, "message": "no" } });
+        let refusal =
+            json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32022, "message": "no" } });
         let probe = only_server(pipe.server(&refusal));
         assert_eq!(probe["method"], "server/discover");
         assert_eq!(probe["params"]["_meta"][meta::CAPABILITIES], *capabilities);
         let answer = only_client(pipe.server(&reply(&probe["id"], discovered())));
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
         assert_eq!(answer["result"]["serverInfo"]["name"], "s");
-        let listen =
-            only_server(pipe.client(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })));
+        let listen = only_server(
+            pipe.client(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })),
+        );
         assert_eq!(listen["method"], "subscriptions/listen");
         assert_eq!(listen["params"]["notifications"], json!({ "toolsListChanged": true }));
         pipe
@@ -97,8 +99,7 @@ impl Pipe {
     fn shake_hands(&mut self, capabilities: &Value) {
         let hello = modern(0, "server/discover", json!({}), capabilities);
         assert_eq!(self.client(&hello), [Seen::Server(hello.clone())]);
-        let refusal =
-            json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32601, "message": "Method not found" } });
+        let refusal = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32601, "message": "Method not found" } });
         let probe = only_server(self.server(&refusal));
         assert_eq!(probe["method"], "initialize");
         let told = self.server(&reply(&probe["id"], initialized()));
@@ -192,7 +193,8 @@ fn a_modern_call_waits_until_the_era_of_the_server_is_known() {
 
     let mut pipe = Pipe::new();
     let probe = only_server(pipe.client(&call));
-    let refusal = json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32602, "message": "x" } });
+    let refusal =
+        json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32602, "message": "x" } });
     let hello = only_server(pipe.server(&refusal));
     let told = pipe.server(&reply(&hello["id"], initialized()));
     let [Seen::Server(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
@@ -219,7 +221,8 @@ fn a_wrong_guess_about_the_era_is_mended() {
     let hello = initialize(&json!({}));
     let probe = only_server(pipe.client(&hello));
     assert_eq!(probe["method"], "server/discover");
-    let refusal = json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32601, "message": "x" } });
+    let refusal =
+        json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32601, "message": "x" } });
     assert_eq!(pipe.server(&refusal), [Seen::Server(hello)]);
     assert!(!server.eras().is_modern_only());
 }
@@ -248,7 +251,10 @@ fn a_legacy_client_gets_input_requests_as_requests() {
             "y": { "method": "sampling/createMessage", "params": { "messages": [] } } } });
     let asked = pipe.server(&reply(&json!(1), needed));
     let [Seen::Client(x), Seen::Client(y)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!((&x["method"], &y["method"]), (&json!("elicitation/create"), &json!("sampling/createMessage")));
+    assert_eq!(
+        (&x["method"], &y["method"]),
+        (&json!("elicitation/create"), &json!("sampling/createMessage"))
+    );
     assert!(pipe.client(&reply(&y["id"], json!({ "model": "m" }))).is_empty());
     // An answer counts once.
     assert!(pipe.client(&reply(&y["id"], json!({ "model": "other" }))).is_empty());
@@ -259,7 +265,10 @@ fn a_legacy_client_gets_input_requests_as_requests() {
     assert_eq!(again["params"]["inputResponses"], answers);
     assert_ne!(again["id"], 1);
     let done = json!({ "resultType": "complete", "content": [] });
-    assert_eq!(pipe.server(&reply(&again["id"], done.clone())), [Seen::Client(reply(&json!(1), done))]);
+    assert_eq!(
+        pipe.server(&reply(&again["id"], done.clone())),
+        [Seen::Client(reply(&json!(1), done))]
+    );
 }
 
 #[test]
@@ -290,7 +299,8 @@ fn a_legacy_client_that_never_answers_is_not_waited_for_forever() {
 #[test]
 fn rounds_and_waiting_requests_are_bounded() {
     let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
-    let mut id = only_server(pipe.client(&legacy(1, "prompts/get", json!({ "name": "a" }))))["id"].clone();
+    let mut id =
+        only_server(pipe.client(&legacy(1, "prompts/get", json!({ "name": "a" }))))["id"].clone();
     for _ in 0..MAX_ROUNDS {
         let needed = json!({ "resultType": "input_required", "requestState": "s" });
         id = only_server(pipe.server(&reply(&id, needed)))["id"].clone();
@@ -316,9 +326,7 @@ fn a_legacy_client_cancels_what_waits_for_its_input() {
     pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
     let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
     let question = only_client(pipe.server(&reply(&json!(1), needed)));
-    let cancel = |id: u64| {
-        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
-    };
+    let cancel = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     let told = only_client(pipe.client(&cancel(1)));
     assert_eq!(told["params"]["requestId"], question["id"]);
 
@@ -333,7 +341,10 @@ fn a_legacy_client_cancels_what_waits_for_its_input() {
 #[test]
 fn a_legacy_client_hears_of_changes() {
     let mut pipe = Pipe::legacy(&json!({}));
-    assert_eq!(pipe.client(&legacy(5, "ping", json!({}))), [Seen::Client(reply(&json!(5), json!({})))]);
+    assert_eq!(
+        pipe.client(&legacy(5, "ping", json!({}))),
+        [Seen::Client(reply(&json!(5), json!({})))]
+    );
     let level = legacy(6, "logging/setLevel", json!({ "level": "info" }));
     assert_eq!(pipe.client(&level), [Seen::Client(reply(&json!(6), json!({})))]);
     let sent = only_server(pipe.client(&legacy(7, "tools/list", json!({}))));
@@ -348,7 +359,10 @@ fn a_legacy_client_hears_of_changes() {
         "params": { "_meta": about, "notifications": wanted } });
     let told = pipe.server(&acknowledged);
     let [Seen::Server(cancelled), Seen::Client(answer)] = &told[..] else { panic!("{told:?}") };
-    assert_eq!((&cancelled["method"], &answer["id"]), (&json!("notifications/cancelled"), &json!(8)));
+    assert_eq!(
+        (&cancelled["method"], &answer["id"]),
+        (&json!("notifications/cancelled"), &json!(8))
+    );
     let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated",
         "params": { "_meta": about, "uri": "a:b" } });
     let told = only_client(pipe.server(&updated));
@@ -359,15 +373,24 @@ fn a_legacy_client_hears_of_changes() {
 fn a_modern_client_gets_requests_as_input_requests() {
     let capabilities = json!({ "elicitation": {} });
     let mut pipe = Pipe::modern(&capabilities);
-    let call = |id: u64| modern(id, "tools/call", json!({ "name": "a", "arguments": { "n": 1 } }), &capabilities);
+    let call = |id: u64| {
+        modern(id, "tools/call", json!({ "name": "a", "arguments": { "n": 1 } }), &capabilities)
+    };
     let sent = only_server(pipe.client(&call(1)));
     assert_eq!(sent, legacy(1, "tools/call", json!({ "name": "a", "arguments": { "n": 1 } })));
-    let question = legacy(70, "elicitation/create", json!({ "message": "?", "requestedSchema": {} }));
+    let question =
+        legacy(70, "elicitation/create", json!({ "message": "?", "requestedSchema": {} }));
     let asked = only_client(pipe.server(&question));
-    assert_eq!((&asked["id"], &asked["result"]["resultType"]), (&json!(1), &json!("input_required")));
+    assert_eq!(
+        (&asked["id"], &asked["result"]["resultType"]),
+        (&json!(1), &json!("input_required"))
+    );
     let inputs = asked["result"]["inputRequests"].as_object().unwrap();
     let (key, input) = inputs.iter().next().unwrap();
-    assert_eq!(*input, json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } }));
+    assert_eq!(
+        *input,
+        json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } })
+    );
     let state = &asked["result"]["requestState"];
     let retry = |id: u64, state: &Value| {
         let mut retry = call(id);
@@ -376,7 +399,8 @@ fn a_modern_client_gets_requests_as_input_requests() {
         retry
     };
     // Forged, altered, and of another request.
-    let refusal = only_client(pipe.client(&retry(2, &json!("toolpact.0.00000000000000000000000000000000"))));
+    let refusal =
+        only_client(pipe.client(&retry(2, &json!("toolpact.0.00000000000000000000000000000000"))));
     assert_eq!(refusal["error"]["code"], -32602);
     let altered = state.as_str().unwrap().to_uppercase();
     assert_eq!(only_client(pipe.client(&retry(3, &json!(altered))))["error"]["code"], -32602);
@@ -400,7 +424,10 @@ fn a_modern_client_is_not_asked_for_what_it_did_not_declare() {
     pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({})));
     let refusal = only_server(pipe.server(&legacy(70, "elicitation/create", json!({}))));
     assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(70), &json!(-32601)));
-    assert_eq!(only_server(pipe.server(&legacy(71, "ping", json!({})))), reply(&json!(71), json!({})));
+    assert_eq!(
+        only_server(pipe.server(&legacy(71, "ping", json!({})))),
+        reply(&json!(71), json!({}))
+    );
 }
 
 #[test]
@@ -435,7 +462,10 @@ fn a_modern_client_subscribes_to_what_a_legacy_server_tells() {
     let filter = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["a:b"] });
     let listen = modern(9, "subscriptions/listen", json!({ "notifications": filter }), &json!({}));
     let subscribe = only_server(pipe.client(&listen));
-    assert_eq!((&subscribe["method"], &subscribe["params"]), (&json!("resources/subscribe"), &json!({ "uri": "a:b" })));
+    assert_eq!(
+        (&subscribe["method"], &subscribe["params"]),
+        (&json!("resources/subscribe"), &json!({ "uri": "a:b" }))
+    );
     let told = only_client(pipe.server(&reply(&subscribe["id"], json!({}))));
     let expected = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
     assert_eq!(told["params"]["notifications"], expected);
@@ -455,14 +485,21 @@ fn codes_versions_and_caching_are_those_of_the_modern_revision() {
     assert_eq!(told["error"], json!({ "code": -32602, "message": "no", "data": 1 }));
     pipe.client(&modern(2, "tools/list", json!({}), &json!({})));
     let told = only_client(pipe.server(&reply(&json!(2), json!({ "tools": [] }))));
-    let expected = json!({ "tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
+    let expected =
+        json!({ "tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
     assert_eq!(told["result"], expected);
     let mut unknown = modern(3, "tools/list", json!({}), &json!({}));
     unknown["params"]["_meta"][meta::VERSION] = json!("1900-01-01");
     let told = only_client(pipe.client(&unknown));
-    assert_eq!(told["error"]["data"], json!({ "supported": ["2026-07-28"], "requested": "1900-01-01" }));
+    assert_eq!(
+        told["error"]["data"],
+        json!({ "supported": ["2026-07-28"], "requested": "1900-01-01" })
+    );
     assert_eq!(only_client(pipe.client(&initialize(&json!({}))))["error"]["code"], -32022);
-    assert_eq!(only_client(pipe.client(&modern(4, "ping", json!({}), &json!({}))))["error"]["code"], -32601);
+    assert_eq!(
+        only_client(pipe.client(&modern(4, "ping", json!({}), &json!({}))))["error"]["code"],
+        -32601
+    );
     let bare = only_client(pipe.client(&legacy(5, "tools/list", json!({}))));
     assert_eq!(bare["error"]["code"], -32602);
 }
@@ -482,7 +519,10 @@ fn an_error_that_asks_for_a_url_becomes_an_input_request() {
     retry["params"]["requestState"] = asked["result"]["requestState"].clone();
     retry["params"]["inputResponses"] = json!({ "url-0": { "action": "accept" } });
     let again = only_server(pipe.client(&retry));
-    assert_eq!((&again["method"], &again["params"]), (&json!("tools/call"), &json!({ "name": "a" })));
+    assert_eq!(
+        (&again["method"], &again["params"]),
+        (&json!("tools/call"), &json!({ "name": "a" }))
+    );
     let done = only_client(pipe.server(&reply(&again["id"], json!({ "content": [] }))));
     assert_eq!(done["id"], 2);
 }

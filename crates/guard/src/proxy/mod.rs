@@ -2,6 +2,7 @@
 
 mod event_stream;
 mod list;
+mod param_headers;
 mod request;
 mod response;
 mod session;

@@ -242,12 +242,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let upstream = Upstream::new(Arc::clone(&guarded), Users::One(0));
     let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, Arc::new(JobPool::new(memory)));
-    let relay = Arc::new(Relay {
-        server: guarded,
-        driven,
-        to_client: Outbox::default(),
-        upstream,
-    });
+    let relay = Arc::new(Relay { server: guarded, driven, to_client: Outbox::default(), upstream });
     let (mut client_in, mut server_in) =
         (LineReader::new(client.0, max), LineReader::new(server.0, max));
     let (mut client_out, server_out) = (client.1, server.1);
