@@ -44,7 +44,8 @@ enum What {
     /// The guard beside peers, between clients and one server on this machine.
     Guard {
         /// Only what has this in its name, beside the server itself; `hostile` for good calls beside
-        /// hostile ones alone; `proxies` for the guard beside nginx, Envoy and a byte copier.
+        /// hostile ones alone; `proxies` for the guard beside nginx, Envoy and a byte copier; `lists` for
+        /// the first `tools/list` alone.
         #[arg(long)]
         only: Option<String>,
     },
@@ -79,6 +80,9 @@ enum What {
         /// With tools that cost more than any budget.
         #[arg(long)]
         costly: bool,
+        /// With the tool list of this server of the corpus, on standard input and output.
+        #[arg(long)]
+        list: Option<String>,
         /// Streams that clients open get endless notifications of so many bytes.
         #[arg(long, default_value_t = 0)]
         notices: usize,
@@ -119,7 +123,7 @@ fn main() -> anyhow::Result<()> {
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
         What::PlainServer { http: true, costly, notices, .. } => plain::on_http(costly, notices),
-        What::PlainServer { costly, .. } => plain::on_stdio(costly),
+        What::PlainServer { costly, list, .. } => plain::on_stdio(costly, list.as_deref()),
         What::GuardCopier { from: Some(from), to: Some(to), .. } => guard::copy_http(from, to),
         What::GuardCopier { command, .. } => guard::copy_stdio(&command),
         What::Hostile { case: Some(name), .. } => hostile::run_one(&name),

@@ -1,23 +1,61 @@
 //! Judged tools by their text, so that each schema is compiled once for all conversations.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use serde_json::Value;
-use toolpact_contract::{Action, Contract, Finding, JudgeOptions, judge_tools};
+use toolpact_contract::{Action, Contract, Finding, Form, JudgeOptions, Revision, judge_tools};
+
+use crate::lock::lock;
 
 /// A judged tool.
 #[derive(Debug)]
 pub(crate) struct JudgedTool {
+    /// Its name, as the server wrote it.
+    pub(crate) name: Option<String>,
     /// Its contract; `None` where the tool is dropped.
     pub(crate) contract: Option<Contract>,
     /// The findings about it.
     pub(crate) findings: Vec<Finding>,
     /// Whether the whole list is refused because of it.
     pub(crate) refuses_list: bool,
+    /// What clients get of it, by their revision.
+    shapes: Mutex<Vec<(Revision, Shape)>>,
 }
+
+/// A tool as the clients of one revision get it.
+#[derive(Clone, Debug)]
+pub(crate) struct Shape {
+    /// Its text, where it is not the same as that of the server.
+    pub(crate) text: Option<Arc<str>>,
+    /// How its results reach a client.
+    pub(crate) form: Form,
+}
+
+impl JudgedTool {
+    /// The shape for clients of `revision`, which `make` makes unless it is known.
+    pub(crate) fn shape(&self, revision: &Revision, make: impl FnOnce() -> Shape) -> Shape {
+        let find = |shapes: &[(Revision, Shape)]| {
+            shapes.iter().find(|(known, _)| known == revision).map(|(_, shape)| shape.clone())
+        };
+        if let Some(shape) = find(&lock(&self.shapes)) {
+            return shape;
+        }
+        let shape = make();
+        let mut shapes = lock(&self.shapes);
+        // Clients may name any revision.
+        if shapes.len() < MAX_SHAPES && revision.to_string().len() <= MAX_REVISION {
+            shapes.push((revision.clone(), shape.clone()));
+        }
+        shape
+    }
+}
+
+/// The most shapes of a tool that are remembered, and the longest name of their revision.
+const MAX_SHAPES: usize = 4;
+const MAX_REVISION: usize = 32;
 
 /// Judged tools by their text: at most [`MAX_TOOLS`] with [`MAX_BYTES`] of text.
 #[derive(Debug)]
@@ -59,6 +97,8 @@ impl ToolCache {
 
 /// Judges `tools` as one list.
 pub(crate) fn judge(tools: Vec<Value>, options: &JudgeOptions) -> Vec<JudgedTool> {
+    let name = |tool: &Value| Some(tool.get("name")?.as_str()?.to_owned());
+    let names: Vec<_> = tools.iter().map(name).collect();
     let mut findings: Vec<Vec<Finding>> = tools.iter().map(|_| Vec::new()).collect();
     let judged = judge_tools(Value::Array(tools), options);
     let refuses_list = judged.list.is_none();
@@ -71,30 +111,52 @@ pub(crate) fn judge(tools: Vec<Value>, options: &JudgeOptions) -> Vec<JudgedTool
     let dropped = |finding: &Finding| finding.action == Action::ToolDropped;
     findings
         .into_iter()
-        .map(|findings| {
+        .zip(names)
+        .map(|(findings, name)| {
             let stays = !findings.iter().any(dropped);
             let contract = if stays { contracts.next() } else { None };
-            JudgedTool { contract, findings, refuses_list }
+            JudgedTool { name, contract, findings, refuses_list, shapes: Mutex::default() }
         })
         .collect()
 }
 
-/// Whether two of `tools` have the same name. Such tools cannot be judged one by one.
-pub(crate) fn have_duplicate_names<'a>(tools: impl Iterator<Item = &'a Value>) -> bool {
+/// Whether two of `names` are the same. Tools of one name cannot be judged one by one.
+pub(crate) fn have_duplicates<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     let mut seen = HashSet::new();
-    tools.filter_map(|tool| tool.get("name")?.as_str()).any(|name| !seen.insert(name))
+    names.any(|name| !seen.insert(name))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{JudgedTool, MAX_BYTES, MAX_TOOLS, ToolCache};
+    use serde_json::json;
+    use toolpact_contract::{Form, JudgeOptions, Revision};
+
+    use super::{JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, ToolCache, judge, lock};
+
+    fn nothing() -> Arc<JudgedTool> {
+        judge(vec![json!(null)], &JudgeOptions::default()).pop().unwrap().into()
+    }
+
+    #[test]
+    fn a_shape_is_made_once_for_a_bounded_number_of_revisions() {
+        let tool = nothing();
+        let shape = || Shape { text: Some("{}".into()), form: Form::Natural };
+        let revision = Revision::V2025_11_25;
+        tool.shape(&revision, shape);
+        let again = tool.shape(&revision, || unreachable!("it is known"));
+        assert_eq!(again.text.as_deref(), Some("{}"));
+        tool.shape(&Revision::from("x".repeat(1000).as_str()), shape);
+        assert_eq!(lock(&tool.shapes).len(), 1);
+        for n in 0..2 * MAX_SHAPES {
+            tool.shape(&Revision::from(format!("revision {n}").as_str()), shape);
+        }
+        assert_eq!(lock(&tool.shapes).len(), MAX_SHAPES);
+    }
 
     #[test]
     fn keeps_a_bounded_number() {
-        let nothing =
-            || Arc::new(JudgedTool { contract: None, findings: vec![], refuses_list: false });
         let mut cache = ToolCache::default();
         let used = "used".to_owned();
         cache.insert(&used, nothing());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use super::lines::Lines;
-use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks};
+use super::load::{Expects, HttpLoad, LinesLoad, Measured, REPAIRABLE, Speaks, VALID};
 use super::peers::{Installed, Process, free_port};
 
 /// The way that messages take.
@@ -40,6 +40,8 @@ pub(crate) enum Kind {
     /// A process that copies bytes: nothing in between can cost less.
     Copier,
     Guard,
+    /// The guard, and calls that it repairs.
+    Repairing,
     Peer,
 }
 
@@ -140,11 +142,46 @@ pub(crate) const OFF: &[&str] =
     &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
 pub(crate) const ON: &[&str] = &["--arguments", "enforce", "--results", "enforce"];
 
-/// What the guard is told, and what its client speaks and gets.
-const GUARDS: [(&str, &[&str], Speaks, Expects); 3] = [
-    ("guard, everything off", OFF, Speaks::Natural, Expects::Array),
-    ("guard, validated", ON, Speaks::Natural, Expects::Array),
-    ("guard, validated and projected", ON, Speaks::Legacy, Expects::Envelope),
+const REPAIR: &[&str] = &["--arguments", "repair", "--results", "enforce"];
+
+/// What the guard is told, and what its client sends, speaks and gets.
+struct Guarded {
+    kind: Kind,
+    name: &'static str,
+    options: &'static [&'static str],
+    arguments: &'static str,
+    speaks: Speaks,
+    expects: Expects,
+}
+
+impl Guarded {
+    const fn natural(
+        kind: Kind,
+        name: &'static str,
+        options: &'static [&'static str],
+        arguments: &'static str,
+    ) -> Self {
+        Self { kind, name, options, arguments, speaks: Speaks::Natural, expects: Expects::Array }
+    }
+}
+
+/// A valid call under `enforce`, under `repair`, and a call that is repaired.
+pub(crate) const REPAIRS: [&str; 3] =
+    ["guard, validated", "guard, valid call under repair", "guard, repaired call"];
+
+const GUARDS: [Guarded; 5] = [
+    Guarded::natural(Kind::Guard, "guard, everything off", OFF, VALID),
+    Guarded::natural(Kind::Guard, REPAIRS[0], ON, VALID),
+    Guarded::natural(Kind::Guard, REPAIRS[1], REPAIR, VALID),
+    Guarded::natural(Kind::Repairing, REPAIRS[2], REPAIR, REPAIRABLE),
+    Guarded {
+        kind: Kind::Guard,
+        name: "guard, validated and projected",
+        options: ON,
+        arguments: VALID,
+        speaks: Speaks::Legacy,
+        expects: Expects::Envelope,
+    },
 ];
 
 /// Starts everything. `only` leaves out what has it not in its name.
@@ -181,7 +218,7 @@ impl Setup<'_> {
         name: &'static str,
         start: impl FnOnce(&Self) -> anyhow::Result<(Load, Option<u32>)>,
     ) {
-        if matches!(kind, Kind::Guard | Kind::Peer)
+        if matches!(kind, Kind::Guard | Kind::Repairing | Kind::Peer)
             && self.only.is_some_and(|only| !name.contains(only))
         {
             return;
@@ -219,8 +256,8 @@ impl Setup<'_> {
             let load = http(port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
             Ok((Load::Http { load, _process: Some(process) }, Some(id)))
         });
-        for (name, options, speaks, expects) in GUARDS {
-            self.add(Way::Http, Kind::Guard, name, |setup| {
+        for Guarded { kind, name, options, arguments, speaks, expects } in GUARDS {
+            self.add(Way::Http, kind, name, |setup| {
                 let port = free_port()?;
                 let mut command = Command::new(&setup.toolpact);
                 command.args(["guard", "--listen", &format!("127.0.0.1:{port}")]);
@@ -228,24 +265,25 @@ impl Setup<'_> {
                 let process = Process::start(command, port)?;
                 let id = process.id();
                 let load = http(port, "/mcp", "forecast", speaks, expects);
+                let load = HttpLoad { arguments, ..load };
                 Ok((Load::Http { load, _process: Some(process) }, Some(id)))
             });
         }
         self.add(Way::Stdio, Kind::Direct, "direct", |setup| {
-            lines(setup.server(), "forecast", Speaks::Natural, Expects::Array)
+            lines(setup.server(), "forecast", VALID, Speaks::Natural, Expects::Array)
         });
         self.add(Way::Stdio, Kind::Copier, "a copier of bytes", |setup| {
             let mut command = Command::new(&setup.bench);
             command.args(["guard-copier", "--"]).arg(&setup.bench);
             command.args(["guard-server", "--stdio"]);
-            lines(command, "forecast", Speaks::Natural, Expects::Array)
+            lines(command, "forecast", VALID, Speaks::Natural, Expects::Array)
         });
-        for (name, options, speaks, expects) in GUARDS {
-            self.add(Way::Stdio, Kind::Guard, name, |setup| {
+        for Guarded { kind, name, options, arguments, speaks, expects } in GUARDS {
+            self.add(Way::Stdio, kind, name, |setup| {
                 let mut command = Command::new(&setup.toolpact);
                 command.arg("guard").args(options).arg("--").arg(&setup.bench);
                 command.args(["guard-server", "--stdio"]);
-                lines(command, "forecast", speaks, expects)
+                lines(command, "forecast", arguments, speaks, expects)
             });
         }
     }
@@ -293,23 +331,25 @@ impl Setup<'_> {
         });
         self.add(Way::Stdio, Kind::Peer, "FastMCP proxy", |_| {
             let command = installed.fastmcp(&server, None)?;
-            lines(command, "report", Speaks::Legacy, Expects::Object)
+            lines(command, "report", VALID, Speaks::Legacy, Expects::Object)
         });
     }
 }
 
 fn http(port: u16, path: &str, tool: &str, speaks: Speaks, expects: Expects) -> HttpLoad {
-    HttpLoad { port, path: path.to_owned(), tool: tool.to_owned(), speaks, expects }
+    let (path, tool) = (path.to_owned(), tool.to_owned());
+    HttpLoad { port, path, tool, arguments: VALID, speaks, expects }
 }
 
 fn lines(
     command: Command,
     tool: &str,
+    arguments: &'static str,
     speaks: Speaks,
     expects: Expects,
 ) -> anyhow::Result<(Load, Option<u32>)> {
     let lines = Lines::start(command)?;
     let process = lines.process();
-    let load = LinesLoad::connect(lines, tool, speaks, expects)?;
+    let load = LinesLoad::connect(lines, tool, arguments, speaks, expects)?;
     Ok((Load::Lines(load), Some(process)))
 }

@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 
 use super::cases::{ON, Upstream};
 use super::lines::Lines;
-use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks, Trouble};
+use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks, Trouble, VALID};
 use super::peers::{Process, free_port};
 use super::{toolpact, villain};
 
@@ -47,6 +47,7 @@ impl Guarded {
             port,
             path: "/mcp".to_owned(),
             tool: "forecast".to_owned(),
+            arguments: VALID,
             speaks: Speaks::Natural,
             expects: Expects::Array,
         };
@@ -58,7 +59,13 @@ impl Guarded {
         command.args(ON).arg("--").arg(std::env::current_exe()?);
         command.args(["guard-server", "--stdio", "--offers", "hostile"]);
         let lines = Lines::start(command)?;
-        Ok(Self::Lines(LinesLoad::connect(lines, "forecast", Speaks::Natural, Expects::Array)?))
+        Ok(Self::Lines(LinesLoad::connect(
+            lines,
+            "forecast",
+            VALID,
+            Speaks::Natural,
+            Expects::Array,
+        )?))
     }
 
     /// Measures good calls beside `clients` hostile ones; how many of those were answered.

@@ -26,8 +26,13 @@ impl Speaks {
         }
     }
 
-    /// A call of `tool`.
+    /// A call of `tool` that is valid.
     pub(crate) fn call(self, id: usize, tool: &str) -> String {
+        self.call_with(id, tool, VALID)
+    }
+
+    /// A call of `tool` with these arguments.
+    fn call_with(self, id: usize, tool: &str, arguments: &str) -> String {
         let meta = match self {
             Self::Legacy => "",
             Self::Natural => concat!(
@@ -37,11 +42,11 @@ impl Speaks {
             ),
         };
         format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{{"city":"Zürich","hours":20}}{meta}}}}}"#
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{meta}}}}}"#
         )
     }
 
-    fn hello(self) -> String {
+    pub(crate) fn hello(self) -> String {
         let version = self.version();
         format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"bench","version":"1"}}}}}}"#
@@ -49,7 +54,13 @@ impl Speaks {
     }
 }
 
-const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+/// Arguments that the tools take as they are.
+pub(crate) const VALID: &str = r#"{"city":"Zürich","hours":20}"#;
+
+/// Arguments that are valid after one repair.
+pub(crate) const REPAIRABLE: &str = r#"{"city":"Zürich","hours":"20"}"#;
+
+pub(crate) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
 /// What some clients measured.
 #[derive(Clone, Debug)]
@@ -105,6 +116,7 @@ pub(crate) struct HttpLoad {
     pub(crate) port: u16,
     pub(crate) path: String,
     pub(crate) tool: String,
+    pub(crate) arguments: &'static str,
     pub(crate) speaks: Speaks,
     pub(crate) expects: Expects,
 }
@@ -120,7 +132,7 @@ impl HttpLoad {
         } else {
             connection.header(&format!("mcp-method: tools/call\r\nmcp-name: {}", self.tool));
         }
-        let answer = connection.ask(self.speaks.call(1, &self.tool).as_bytes())?;
+        let answer = connection.ask(self.call(1).as_bytes())?;
         self.expects.check(&serde_json::from_slice(&answer).context("no JSON")?)?;
         Ok(connection)
     }
@@ -129,7 +141,11 @@ impl HttpLoad {
     pub(crate) fn ask_once(&self) -> anyhow::Result<Vec<u8>> {
         let mut connection = Connection::open(self.port, &self.path, self.speaks.version())?;
         connection.header(&format!("mcp-method: tools/call\r\nmcp-name: {}", self.tool));
-        connection.ask(self.speaks.call(1, &self.tool).as_bytes())
+        connection.ask(self.call(1).as_bytes())
+    }
+
+    fn call(&self, id: usize) -> String {
+        self.speaks.call_with(id, &self.tool, self.arguments)
     }
 
     /// Lets so many clients ask for so long.
@@ -146,7 +162,7 @@ impl HttpLoad {
                         let mut id = 2;
                         while start.elapsed() < time {
                             let asked = Instant::now();
-                            let call = self.speaks.call(id, &self.tool);
+                            let call = self.call(id);
                             let answer = connection.ask(call.as_bytes())?;
                             times.push(asked.elapsed());
                             if answer.len() < 1000 {
@@ -173,6 +189,7 @@ impl HttpLoad {
 pub(crate) struct LinesLoad {
     pub(crate) lines: Lines,
     pub(crate) tool: String,
+    pub(crate) arguments: &'static str,
     pub(crate) speaks: Speaks,
     pub(crate) next: usize,
 }
@@ -182,6 +199,7 @@ impl LinesLoad {
     pub(crate) fn connect(
         mut lines: Lines,
         tool: &str,
+        arguments: &'static str,
         speaks: Speaks,
         expects: Expects,
     ) -> anyhow::Result<Self> {
@@ -191,10 +209,10 @@ impl LinesLoad {
             lines.answer()?;
             lines.send(INITIALIZED)?;
         }
-        lines.send(&speaks.call(1, tool))?;
+        lines.send(&speaks.call_with(1, tool, arguments))?;
         let (_, answer) = lines.answer()?;
         expects.check(&serde_json::from_slice(&answer)?)?;
-        Ok(Self { lines, tool: tool.to_owned(), speaks, next: 2 })
+        Ok(Self { lines, tool: tool.to_owned(), arguments, speaks, next: 2 })
     }
 
     /// Keeps so many calls open for so long.
@@ -214,7 +232,7 @@ impl LinesLoad {
         loop {
             while asked.len() < clients && start.elapsed() < time {
                 asked.insert(self.next, Instant::now());
-                self.lines.send(&self.speaks.call(self.next, &self.tool))?;
+                self.lines.send(&self.speaks.call_with(self.next, &self.tool, self.arguments))?;
                 self.next += 1;
             }
             while trouble.open.len() < trouble.clients && start.elapsed() < time {

@@ -5,6 +5,7 @@ mod copier;
 mod hostile;
 pub(crate) mod http;
 pub(crate) mod lines;
+mod lists;
 pub(crate) mod load;
 pub(crate) mod peers;
 mod proxies;
@@ -42,6 +43,7 @@ struct Row {
 pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     match only {
         Some("hostile") => return hostile::run(),
+        Some("lists") => return lists::run(),
         Some("proxies") => return proxies::run(),
         _ => {}
     }
@@ -72,6 +74,8 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     report::print(&cases, &rows, &memory, &missing);
     drop(cases);
     if only.is_none() {
+        println!();
+        lists::run()?;
         println!();
         proxies::run()?;
         hostile::run()?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::cases::{Case, Kind, Way};
+use super::cases::{Case, Kind, REPAIRS, Way};
 use super::peers::Installed;
 use super::{CLIENTS, ROUNDS, Row, TIME};
 
@@ -46,6 +46,7 @@ pub(crate) fn print(
         println!("not measured: {label}: {reason}");
     }
     println!();
+    report.repairs();
     report.bars();
 }
 
@@ -95,6 +96,28 @@ impl Report<'_> {
             copier.clients == row.clients && case.kind == Kind::Copier && case.way == way
         })?;
         self.added(copier)
+    }
+
+    /// What a repair costs beside a valid call, and what valid calls pay for it.
+    fn repairs(&self) {
+        for way in [Way::Http, Way::Stdio] {
+            let [enforce, repair, repaired] = REPAIRS.map(|name| {
+                self.rows.iter().find(|row| {
+                    let case = &self.cases[row.case];
+                    row.clients == 1 && case.way == way && case.name == name
+                })
+            });
+            if let (Some(enforce), Some(repair), Some(repaired)) = (enforce, repair, repaired) {
+                let [enforce, repair, repaired] =
+                    [enforce, repair, repaired].map(|row| micros(row.best.p50));
+                println!(
+                    "{}, 1 client: a valid call takes {:+.1} µs under `repair` beside `enforce`; a repaired call takes {:+.1} µs beside a valid one",
+                    way.name(),
+                    repair - enforce,
+                    repaired - repair
+                );
+            }
+        }
     }
 
     fn bars(&self) {

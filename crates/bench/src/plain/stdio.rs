@@ -1,14 +1,16 @@
 //! The plain server on standard input and output.
 
 use std::io::{BufRead as _, BufReader, Write as _, stdin, stdout};
-use std::sync::Arc;
 use std::thread;
 
 use super::{Reply, Server};
 
 /// Serves until standard input ends.
-pub(crate) fn serve(with_costly: bool) -> anyhow::Result<()> {
-    let server = Arc::new(Server::new(with_costly));
+pub(crate) fn serve(with_costly: bool, list: Option<&str>) -> anyhow::Result<()> {
+    let mut server = Server::new(with_costly);
+    if let Some(list) = list {
+        server.tools.take_list(list)?;
+    }
     let mut input = BufReader::with_capacity(64 << 10, stdin());
     let mut line = Vec::new();
     loop {

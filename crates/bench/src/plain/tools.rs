@@ -5,10 +5,12 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use anyhow::{Context as _, anyhow};
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use toolpact_testkit::corpus;
 
 use super::{Reply, answer, failure};
 use crate::guard::villain;
@@ -175,6 +177,15 @@ impl Tools {
             "tools": tools, "resultType": "complete", "ttlMs": 60_000, "cacheScope": "public",
         });
         Self { list: list.to_string(), results, zeros: OnceLock::new() }
+    }
+
+    /// Takes the list of a server of the corpus in place of its own.
+    pub(super) fn take_list(&mut self, server: &str) -> anyhow::Result<()> {
+        let files = corpus::files().map_err(|reason| anyhow!("{reason}"))?;
+        let file = files.into_iter().find(|file| file.name == server);
+        let server = file.with_context(|| format!("no `{server}` in the corpus"))?.read();
+        self.list = json!({ "tools": server.tools() }).to_string();
+        Ok(())
     }
 
     /// The result of `tools/list`.

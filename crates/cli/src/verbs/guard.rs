@@ -119,6 +119,7 @@ impl Guard {
             writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
             return Ok(Exit::Clean);
         }
+        toolpact_guard::compile_metaschemas();
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
             if self.config.is_none() && !path.exists() {

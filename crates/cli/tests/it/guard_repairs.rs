@@ -1,7 +1,10 @@
 //! Arguments as real hosts send them, through the guard to servers of both official SDKs.
 
+use std::process::{Command, Stdio};
+
 use serde_json::{Value, json};
 
+use crate::guard_http::{Process, ask, guard, port_of};
 use crate::guard_peers::{peers, visit};
 
 /// What hosts were seen to send, and what the server has to get.
@@ -39,4 +42,62 @@ fn python_gets_what_hosts_mean() {
     let path = std::env::join_paths(folders).unwrap();
     let path = format!("PYTHONPATH={}", path.to_str().unwrap());
     compare(&["env", &path, "python3", server]);
+}
+
+/// A server of revision 2026-07-28 that compares arguments with their headers: the process and its port.
+fn headers_server() -> (Process, u16) {
+    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/headers.mjs");
+    let place = peers().join(format!("headers-{}.mjs", std::process::id()));
+    std::fs::copy(server, &place).unwrap();
+    let mut node = Command::new("node");
+    let mut process = Process(node.arg(&place).stdout(Stdio::piped()).spawn().unwrap());
+    let port = port_of(&mut process);
+    std::fs::remove_file(place).unwrap();
+    (process, port)
+}
+
+#[test]
+fn headers_follow_repaired_arguments() {
+    let (_server, port) = headers_server();
+    let (_guard, guarded) = guard(port, &[]);
+    let given = json!({ "region": " EU", "limit": "7.0", "dry": null, "place": "{\"floor\":3}" });
+    let calls = json!([["route", given], ["route", { "region": "us" }]]);
+    let visit = |port: u16| -> Value {
+        let mut client = Command::new("node");
+        client.arg("client-v2.mjs").arg(calls.to_string()).arg("--");
+        client.arg(format!("http://127.0.0.1:{port}/mcp")).current_dir(peers());
+        serde_json::from_slice(&client.output().unwrap().stdout).unwrap()
+    };
+    let text = |report: &Value, call: usize| -> Value {
+        let text = report["calls"][call]["content"][0]["text"].as_str();
+        let text = text.unwrap_or_else(|| panic!("{}", report["calls"][call]));
+        serde_json::from_str(text).unwrap_or_else(|_| text.into())
+    };
+    let report = visit(guarded);
+    assert_eq!(text(&report, 0), json!({ "region": "eu", "limit": 7, "place": { "floor": 3 } }));
+    assert_eq!(text(&report, 1), json!({ "region": "us" }));
+}
+
+#[test]
+fn a_header_that_contradicts_its_argument_reaches_the_server() {
+    let (_server, port) = headers_server();
+    let (_guard, guarded) = guard(port, &[]);
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+        "name": "route", "arguments": { "region": "EU" }, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        } } });
+    let answer = |region: &str| {
+        let head = format!(
+            "POST /mcp HTTP/1.1\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\n\
+             mcp-name: route\r\naccept: application/json, text/event-stream\r\n\
+             mcp-param-region: {region}"
+        );
+        ask(guarded, &head, &call.to_string())
+    };
+    let right = answer("EU");
+    assert!(right.starts_with("HTTP/1.1 200") && !right.contains("isError"), "{right}");
+    let wrong = answer("us");
+    assert!(wrong.starts_with("HTTP/1.1 400") && wrong.contains("-32020"), "{wrong}");
 }

@@ -47,14 +47,11 @@ pub(super) const REPAIR: Repair = Repair {
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
     match wrong.parsed() {
-        Some(Parsed { value, text }) if value.is_number() => {
-            let is_integer = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-            // A larger integer would lose digits.
-            if is_integer && !value.is_i64() && !value.is_u64() {
-                return Vec::new();
-            }
-            vec![Change::Replace { value, text }]
+        // It is the same number, and some readers take `-0` for a number with a fraction.
+        Some(Parsed { text, .. }) if text == "-0" => {
+            vec![Change::Replace { value: 0.into(), text: "0".to_owned() }]
         }
+        Some(Parsed { value, text }) if value.is_number() => vec![Change::Replace { value, text }],
         _ => Vec::new(),
     }
 }

@@ -6,6 +6,7 @@ use toolpact_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
 use toolpact_schema::Instance;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
+use super::header_changes::{HeaderChange, header_changes};
 use super::{refusal_text, unchecked};
 use crate::json::change::change_text;
 use crate::json::strict;
@@ -18,12 +19,12 @@ const MAX_INLINE_CHANGES: usize = 1 << 20;
 const MAX_CHANGES: usize = 256 << 20;
 
 /// What becomes of a call after its arguments were checked.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum CheckedArguments {
     /// The call goes on as it is.
     Pass,
-    /// The call goes on with these arguments, as JSON.
-    Repaired(String),
+    /// The call goes on with these arguments, as JSON, and with these headers where it has some.
+    Repaired { arguments: String, headers: Vec<HeaderChange> },
     /// The call is answered with this tool error, as JSON.
     Refused(String),
 }
@@ -64,18 +65,29 @@ pub(crate) fn check_arguments(
         return Ok(CheckedArguments::Pass);
     }
     let terms = ArgumentTerms::from(mode).repairs(rules.settings.repairs);
+    let mut headers = Vec::new();
     let mut judged = if value_bytes(text) > budget.memory {
         let reason =
             "the arguments are not valid, or too large to be checked in the memory of the guard";
         unchecked("arguments-unfinished", "arguments for", name, reason, mode)
     } else {
         let value = arguments.map(strict::parse).transpose();
-        match (value, budget.fuel) {
-            (Ok(value), None) => contract.judge_arguments(value.as_ref(), terms),
-            (Ok(value), Some(fuel)) => {
-                contract.judge_arguments_within(value.as_ref(), terms, fuel).ok_or(OutOfBudget)?
+        match value {
+            Ok(value) => {
+                let value = value.as_ref();
+                let judged = match budget.fuel {
+                    None => contract.judge_arguments(value, terms),
+                    Some(fuel) => {
+                        contract.judge_arguments_within(value, terms, fuel).ok_or(OutOfBudget)?
+                    }
+                };
+                if let (Some(repaired), true) = (&judged.repaired, revision.is_natural()) {
+                    let schema = contract.input().value();
+                    headers = header_changes(schema, value, &repaired.arguments);
+                }
+                judged
             }
-            (Err(error), _) => {
+            Err(error) => {
                 let reason = format!("cannot parse the arguments: {error}");
                 unchecked("arguments-unfinished", "arguments for", name, &reason, mode)
             }
@@ -100,7 +112,7 @@ pub(crate) fn check_arguments(
     server.report_call(judged.findings, &rules.settings);
     Ok(match (judged.refusal, repaired) {
         (Some(refusal), _) => CheckedArguments::Refused(refusal_text(refusal, revision)),
-        (None, Some(text)) => CheckedArguments::Repaired(text),
+        (None, Some(arguments)) => CheckedArguments::Repaired { arguments, headers },
         (None, None) => CheckedArguments::Pass,
     })
 }

@@ -13,13 +13,14 @@ use toolpact_contract::{
 
 use super::catalog::{Page, PageRequest, Tool};
 use crate::event::Event;
-use crate::json::edit::{Misfit, Span, apply, patch};
+use crate::json::edit::{Misfit, Span, apply, patch_value};
 use crate::json::members::members;
 use crate::lock::lock;
+use crate::parallel;
 use crate::server::{GuardedServer, Rules};
 use crate::settings::Settings;
 use crate::status::Standing;
-use crate::tool_cache::{JudgedTool, have_duplicate_names, judge};
+use crate::tool_cache::{JudgedTool, Shape, have_duplicates, judge};
 
 /// Why a hidden tool is not offered.
 pub(crate) const HIDDEN: &str = "its operator hides it";
@@ -58,29 +59,44 @@ pub(crate) struct PageCheck<'a> {
 /// One tool of a page.
 struct Entry<'a> {
     text: &'a str,
+    /// The judgement from the cache.
+    known: Option<Arc<JudgedTool>>,
+    /// The tool, unless it is known or cannot be read.
     value: Option<Value>,
     /// The name of a tool whose definition cannot be read, and why it cannot.
     unreadable: Option<(String, String)>,
 }
 
 impl<'a> Entry<'a> {
-    fn new(text: &'a str) -> Self {
+    fn new(text: &'a str, known: Option<Arc<JudgedTool>>) -> Self {
+        if known.is_some() {
+            return Self { text, known, value: None, unreadable: None };
+        }
         match serde_json::from_str(text) {
-            Ok(value) => Self { text, value: Some(value), unreadable: None },
+            Ok(value) => Self { text, known, value: Some(value), unreadable: None },
             Err(error) => {
                 // Other readers may read more than this one, and call it by its name.
                 let name = members(text, ["name"]).ok().and_then(|[name]| name);
                 let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
                 let unreadable = name.map(|name| (name, error.to_string()));
-                Self { text, value: None, unreadable }
+                Self { text, known, value: None, unreadable }
             }
         }
     }
 
+    /// The tool as the server wrote it; `null` where it cannot be read.
+    fn value(&self) -> Cow<'_, Value> {
+        match &self.value {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(serde_json::from_str(self.text).unwrap_or_default()),
+        }
+    }
+
     fn name(&self) -> Option<&str> {
-        match &self.unreadable {
-            Some((name, _)) => Some(name),
-            None => self.value.as_ref()?.get("name")?.as_str(),
+        match (&self.unreadable, &self.known) {
+            (Some((name, _)), _) => Some(name),
+            (None, Some(known)) => known.name.as_deref(),
+            (None, None) => self.value.as_ref()?.get("name")?.as_str(),
         }
     }
 }
@@ -88,7 +104,7 @@ impl<'a> Entry<'a> {
 /// The text of a tool, for the client.
 enum Text {
     Same,
-    New(String),
+    New(Arc<str>),
     LeftOut,
 }
 
@@ -117,7 +133,9 @@ impl PageCheck<'_> {
             }
             return passed(next);
         };
-        let entries: Vec<_> = raws.into_iter().map(|raw| Entry::new(raw.get())).collect();
+        let known = |text| lock(&self.rules.tools).get(text);
+        let entries: Vec<_> =
+            raws.into_iter().map(|raw| Entry::new(raw.get(), known(raw.get()))).collect();
         let page = Page {
             request: self.request,
             last: next.is_none(),
@@ -184,8 +202,9 @@ impl PageCheck<'_> {
                 continue;
             }
             offered.insert(contract.name().to_owned());
-            let (text, form) = self.shape_tool(settings, contract, entry);
-            texts.push(text);
+            let Shape { text, form } =
+                judged.shape(self.revision, || self.shape_tool(settings, contract, entry));
+            texts.push(text.map_or(Text::Same, Text::New));
             tools.push((
                 contract.name().to_owned(),
                 Tool::Offered { contract: contract.clone(), form },
@@ -228,37 +247,29 @@ impl PageCheck<'_> {
     }
 
     /// The tool as the client gets it, and how its results reach the client.
-    fn shape_tool(
-        &self,
-        settings: &Settings,
-        contract: &Contract,
-        entry: &Entry<'_>,
-    ) -> (Text, Form) {
-        let tool = match (&entry.value, settings.tools) {
-            (Some(value), None) => value.clone(),
-            _ => Value::Object(contract.tool().clone()),
-        };
+    fn shape_tool(&self, settings: &Settings, contract: &Contract, entry: &Entry<'_>) -> Shape {
+        let value = entry.value();
+        let tool = if settings.tools.is_some() { contract.value() } else { &*value };
         let shaped = if !settings.project {
-            Ok(Shaped::new(Cow::Borrowed(&tool), Form::Natural))
+            Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
         } else if self.revision.is_natural() {
-            lift_tool(&tool, self.revision)
+            lift_tool(tool, self.revision)
         } else {
-            project_tool(&tool, self.revision)
+            project_tool(tool, self.revision)
         };
         let (tool, form) = match shaped {
-            Ok(Shaped { tool: Cow::Owned(shaped), form, .. }) => (shaped, form),
-            Ok(Shaped { tool: Cow::Borrowed(_), form, .. }) => (tool, form),
+            Ok(Shaped { tool, form, .. }) => (tool, form),
             Err(error) => {
                 self.report_dropped_schema(contract.name(), &error);
-                let mut tool = tool;
+                let mut tool = tool.clone();
                 if let Some(members) = tool.as_object_mut() {
                     members.shift_remove("outputSchema");
                 }
-                (tool, Form::Undeclared)
+                (Cow::Owned(tool), Form::Undeclared)
             }
         };
-        let text = patch(entry.text, &tool);
-        (if text == entry.text { Text::Same } else { Text::New(text) }, form)
+        let text = patch_value(entry.text, &value, &tool);
+        Shape { text: (text != entry.text).then(|| text.into()), form }
     }
 
     /// Reports that the client gets a tool without its output schema, which no form of it fits.
@@ -281,20 +292,23 @@ impl PageCheck<'_> {
 
 /// Judges each tool, or takes it from the cache.
 fn judge_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Arc<JudgedTool>> {
-    let value = |entry: &Entry<'_>| entry.value.clone().unwrap_or_default();
-    if have_duplicate_names(entries.iter().filter_map(|entry| entry.value.as_ref())) {
+    let value = |entry: &Entry<'_>| entry.value().into_owned();
+    let readable = entries.iter().filter(|entry| entry.unreadable.is_none());
+    if have_duplicates(readable.filter_map(Entry::name)) {
         let together = judge(entries.iter().map(value).collect(), &rules.judging);
         return together.into_iter().map(Arc::new).collect();
     }
-    let one = |entry: &Entry<'_>| {
-        if let Some(known) = lock(&rules.tools).get(entry.text) {
-            return Some(known);
-        }
+    let new: Vec<_> = entries.iter().filter(|entry| entry.known.is_none()).collect();
+    let mut new = parallel::map(&new, |entry| {
         let judged = Arc::new(judge(vec![value(entry)], &rules.judging).pop()?);
-        lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
+        if entry.unreadable.is_none() {
+            lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
+        }
         Some(judged)
-    };
-    entries.iter().filter_map(one).collect()
+    })
+    .into_iter();
+    let known = |entry: &Entry<'_>| entry.known.clone().or_else(|| new.next().flatten());
+    entries.iter().filter_map(known).collect()
 }
 
 /// Why a tool is dropped.
@@ -326,7 +340,7 @@ fn rewrite(
             .zip(&texts)
             .filter_map(|(entry, text)| match text {
                 Text::Same => Some(entry.text),
-                Text::New(text) => Some(text),
+                Text::New(text) => Some(&**text),
                 Text::LeftOut => None,
             })
             .collect();
@@ -334,7 +348,7 @@ fn rewrite(
     } else {
         for (entry, text) in entries.iter().zip(texts) {
             if let Text::New(text) = text {
-                edits.push((span(entry.text)?, text));
+                edits.push((span(entry.text)?, text.to_string()));
             }
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 pub(crate) mod budget;
 pub(crate) mod catalog;
+pub(crate) mod header_changes;
 pub(crate) mod list;
 pub(crate) mod param_headers;
 pub(crate) mod result;

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use super::job::Job;
+use crate::contract::header_changes::HeaderChange;
 
 /// A way to one client: standard output, or one HTTP request and what answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -65,6 +66,9 @@ pub(crate) enum Action {
         /// Whether the guard wrote the bytes, so that their memory is not counted yet.
         is_new: bool,
     },
+    /// Change headers of the request of this stream before it is sent. Only where each request has its own stream to
+    /// the server.
+    SetHeaders { stream: StreamId, headers: Vec<HeaderChange> },
     /// Nothing more will be sent for this message.
     Done(Ticket),
     /// Ask the server on behalf of the guard, as the client behind `stream` would, and hand in the

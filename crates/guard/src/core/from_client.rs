@@ -10,7 +10,7 @@ use super::fetch::WaitingCall;
 use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
-use super::{Conversation, Destination, JobPurpose, Link, OWN_ID, StreamId, Ticket};
+use super::{Action, Conversation, Destination, JobPurpose, Link, OWN_ID, StreamId, Ticket};
 use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
@@ -357,7 +357,13 @@ impl Conversation {
         }
         let repaired = match checked {
             CheckedArguments::Pass => None,
-            CheckedArguments::Repaired(arguments) => Some(arguments),
+            CheckedArguments::Repaired { arguments, headers } => {
+                if self.link == Link::Streams && !headers.is_empty() {
+                    let stream = call.stream;
+                    self.actions.push_back(Action::SetHeaders { stream, headers });
+                }
+                Some(arguments)
+            }
             CheckedArguments::Refused(refusal) => {
                 self.pending.remove(&call.key);
                 let answer = response(&call.id, &refusal);

@@ -150,7 +150,7 @@ impl World {
         while let Some(action) = self.conversation.poll() {
             match action {
                 Action::Judge(job) => self.jobs.push(*job),
-                Action::Done(_) => {}
+                Action::Done(_) | Action::SetHeaders { .. } => {}
                 Action::Ask { ask, .. } => {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);

@@ -6,18 +6,10 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The text of `new`, written with the text of `old` wherever the two agree: member order is that of
+/// The text of `new`, written with `old`, the text of `value`, wherever the two agree: member order is that of
 /// `new`; numbers, escapes and white space inside what did not change stay as they came.
 ///
 /// A value that went into the envelope or came out of it keeps its text, too.
-pub(crate) fn patch(old: &str, new: &Value) -> String {
-    match serde_json::from_str(old) {
-        Ok(value) => patch_value(old, &value, new),
-        Err(_) => new.to_string(),
-    }
-}
-
-/// [`patch`], where the value of `old` is known.
 pub(crate) fn patch_value(old: &str, value: &Value, new: &Value) -> String {
     let mut out = String::with_capacity(old.len() + 128);
     write(old.trim(), value, new, &mut out);
@@ -211,9 +203,13 @@ pub(crate) fn apply(
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::{Misfit, Span, apply, minify, patch};
+    use super::{Misfit, Span, apply, minify, patch_value};
+
+    fn patch(old: &str, new: &Value) -> String {
+        patch_value(old, &serde_json::from_str(old).unwrap(), new)
+    }
 
     #[test]
     fn keeps_the_text_of_what_stays() {

@@ -3,6 +3,7 @@
 mod bridge;
 mod event_stream;
 mod list;
+mod param_headers;
 mod request;
 mod response;
 mod session;

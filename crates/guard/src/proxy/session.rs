@@ -13,6 +13,8 @@ use tokio::sync::oneshot;
 use toolpact_contract::Revision;
 
 use super::Proxy;
+use super::param_headers::rewrite;
+use crate::contract::header_changes::HeaderChange;
 use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
 use crate::lock::lock;
 use crate::runtime::drive::{Driven, Transport, drive};
@@ -200,6 +202,12 @@ impl Transport for Session {
             }
             // Messages of the guard itself go another way where each request has its own stream.
             (None, Destination::Server(_) | Destination::Listener) => {}
+        }
+    }
+
+    fn set_headers(&self, stream: StreamId, changes: Vec<HeaderChange>) {
+        if let Some(headers) = lock(&self.headers).get_mut(&stream) {
+            rewrite(headers, changes);
         }
     }
 

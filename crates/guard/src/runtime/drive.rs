@@ -7,6 +7,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use super::pool::JobPool;
+use crate::contract::header_changes::HeaderChange;
 use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
 use crate::lock::lock;
 
@@ -34,6 +35,9 @@ pub(crate) trait Transport: Send + Sync + 'static {
 
     /// Sends a message.
     fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes);
+
+    /// Changes headers of the request of `stream`, which is not sent yet.
+    fn set_headers(&self, _stream: StreamId, _headers: Vec<HeaderChange>) {}
 
     /// Nothing more will be sent for the message `ticket`.
     fn done(&self, _ticket: Ticket) {}
@@ -81,6 +85,7 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
                 let bytes = if is_new { memory.count(bytes) } else { bytes };
                 transport.send(to, ticket, bytes);
             }
+            Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),
             Action::Done(ticket) => transport.done(ticket),
             Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),
             Action::Judge(job) => {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::CLIENTS;
 use super::cases::{Missing, OFF, ON, Upstream};
 use super::lines::Lines;
-use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks};
+use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks, VALID};
 use super::peers::{Installed, Process, free_port};
 use wrk::Wrk;
 
@@ -147,6 +147,7 @@ fn load(port: u16) -> HttpLoad {
         port,
         path: "/mcp".to_owned(),
         tool: "forecast".to_owned(),
+        arguments: VALID,
         speaks: Speaks::Natural,
         expects: Expects::Array,
     }
@@ -188,7 +189,7 @@ fn on_stdio() -> anyhow::Result<Vec<Series>> {
         };
         command.args(["plain-server", "--stdio"]);
         let lines = Lines::start(command)?;
-        let load = LinesLoad::connect(lines, "forecast", Speaks::Natural, Expects::Array)?;
+        let load = LinesLoad::connect(lines, "forecast", VALID, Speaks::Natural, Expects::Array)?;
         subjects.push((through, load));
     }
     let mut all = Vec::new();

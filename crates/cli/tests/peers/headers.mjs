@@ -1,0 +1,30 @@
+// The TypeScript SDK v2 as a server on HTTP: a tool whose arguments are also in headers, which the SDK compares.
+// Listens on a free port, which it prints.
+import { createServer } from "node:http";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import { McpServer, createMcpHandler, fromJsonSchema } from "@modelcontextprotocol/server";
+
+const input = {
+  type: "object",
+  properties: {
+    region: { type: "string", enum: ["eu", "us"], "x-mcp-header": "Region" },
+    limit: { type: "integer", "x-mcp-header": "Limit" },
+    dry: { type: "boolean", "x-mcp-header": "Dry" },
+    place: {
+      type: "object",
+      properties: { floor: { type: "integer", "x-mcp-header": "Floor" } },
+      additionalProperties: false,
+    },
+  },
+};
+
+function typed() {
+  const server = new McpServer({ name: "headers", version: "1" });
+  server.registerTool("route", { inputSchema: fromJsonSchema(input) }, async (given) => ({
+    content: [{ type: "text", text: JSON.stringify(given) }],
+  }));
+  return server;
+}
+
+const server = createServer(toNodeHandler(createMcpHandler(typed)));
+server.listen(0, "127.0.0.1", () => console.log(server.address().port));
