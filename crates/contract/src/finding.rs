@@ -201,6 +201,8 @@ pub enum Action {
     None,
     /// It was rewritten without changing what it means.
     Repaired,
+    /// Clients get the same schema in 2020-12.
+    Converted,
     /// The member at the pointer was removed, and the tool stays.
     MemberDropped,
     /// The tool was dropped from the list.
@@ -225,6 +227,7 @@ impl fmt::Display for Action {
         f.write_str(match self {
             Self::None => "unchanged",
             Self::Repaired => "repaired",
+            Self::Converted => "converted",
             Self::MemberDropped => "removed from the tool",
             Self::ToolDropped => "tool dropped",
             Self::ListRefused => "list refused",

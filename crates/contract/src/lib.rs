@@ -7,6 +7,8 @@
 //! - [`Contract::judge_arguments`] and [`Contract::judge_result`] check calls.
 //! - [`project_tool`] and [`project_result`] give a tool or a result the shape that a [`Revision`] can carry.
 //!   [`lift_tool`] and [`lift_result`] undo that.
+//! - [`convert_tool`] gives clients the schemas of an older JSON Schema [`dialect`] as 2020-12. [`restore_tool`] undoes
+//!   that.
 //!
 //! A problem is a [`Finding`] under a [`Rule`], and every rule has a page ([`rules`]).
 //!
@@ -94,6 +96,7 @@
 
 mod arguments;
 mod contract;
+pub mod dialect;
 mod error;
 mod finding;
 pub mod headers;
@@ -109,6 +112,7 @@ mod tool_schema;
 
 pub use arguments::{ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs};
 pub use contract::{Contract, Digest};
+pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_2020_12};
 pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
 pub use judge::{

@@ -33,6 +33,8 @@ pub struct Settings {
     /// Whether to translate between clients and servers of different eras of the protocol: before
     /// 2026-07-28, and from then on.
     pub bridge_eras: bool,
+    /// Whether to leave schemas in the dialect that they declare, instead of converting them to 2020-12.
+    pub keep_dialects: bool,
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolpact_schema::Options,
     /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
@@ -72,6 +74,7 @@ impl Default for Settings {
             results: Mode::Warn,
             project: true,
             bridge_eras: true,
+            keep_dialects: false,
             schema: toolpact_schema::Options::default(),
             ignore_headers: true,
             log_values: false,
@@ -92,6 +95,7 @@ impl Settings {
             results: Mode::Off,
             project: false,
             bridge_eras: false,
+            keep_dialects: true,
             ..Self::default()
         }
     }
@@ -103,6 +107,7 @@ impl Settings {
             || self.arguments != Mode::Off
             || self.results != Mode::Off
             || self.project
+            || !self.keep_dialects
             || !self.overrides.is_empty()
     }
 

@@ -2,6 +2,7 @@
 
 mod bowtie;
 mod check;
+mod convert;
 mod demo;
 mod explain;
 mod guard;
@@ -32,6 +33,7 @@ enum Verb {
     Explain(explain::Explain),
     Project(project::Project),
     Lift(lift::Lift),
+    Convert(convert::Convert),
     Bowtie(bowtie::Bowtie),
     Demo(demo::Demo),
 }
@@ -46,6 +48,7 @@ impl Toolpact {
             Verb::Explain(explain) => explain.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),
+            Verb::Convert(convert) => convert.run(),
             Verb::Bowtie(bowtie) => bowtie.run(),
             Verb::Demo(demo) => demo.run(),
         }

@@ -96,7 +96,9 @@ impl Reader<'_, '_> {
             }
         }
         for keyword in silent.into_iter().filter(|keyword| schema.contains_key(*keyword)) {
-            self.edit(place).rename.push((keyword.to_owned(), unknown_name(keyword, schema)));
+            self.edit(place)
+                .rename
+                .push((keyword.to_owned(), keyword::unknown_name(keyword, schema)));
         }
     }
 
@@ -248,7 +250,7 @@ impl Reader<'_, '_> {
                 && schema.get("nullable") == Some(&Value::Bool(true))
                 && is_nullable_read(schema)
             {
-                let name = unknown_name("nullable", schema);
+                let name = keyword::unknown_name("nullable", schema);
                 self.edit(place).rename.push(("nullable".to_owned(), name));
             }
             if around.dialect >= Dialect::Draft6
@@ -308,15 +310,6 @@ fn is_nullable_read(schema: &Map<String, Value>) -> bool {
         Some(Value::Bool(nullable)) => *nullable || !has_null,
         _ => false,
     }
-}
-
-/// A name for `keyword` that no reader knows and `schema` does not use.
-fn unknown_name(keyword: &str, schema: &Map<String, Value>) -> String {
-    let mut name = format!("x-{keyword}");
-    while schema.contains_key(&name) {
-        name.insert_str(0, "x-");
-    }
-    name
 }
 
 fn branches(schema: &Value) -> usize {

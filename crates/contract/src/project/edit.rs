@@ -26,6 +26,12 @@ pub(crate) struct Edit {
     pub(crate) ref_below: bool,
     /// Whether a draft-07 reader must not see the schema; see [`veil`].
     pub(crate) veil: bool,
+    /// Whether `dependencies` becomes `dependentRequired` and `dependentSchemas`.
+    pub(crate) split_dependencies: bool,
+    /// Whether `contains` goes where it evaluates no items: `{"not":{"not":{"contains":…}}}` in `allOf`.
+    pub(crate) contains_apart: bool,
+    /// Whether it gives up its names, so that references by name are written as pointers.
+    pub(crate) nameless: bool,
 }
 
 /// The changes to a schema.
@@ -41,11 +47,23 @@ pub(crate) struct Plan {
     pub(crate) plain: bool,
     /// Whether `$recursiveRef` is written as `$ref`.
     pub(crate) static_recursion: bool,
+    /// The `$dynamicAnchor` that takes the place of `$recursiveAnchor`.
+    pub(crate) dynamic_anchor: Option<String>,
+}
+
+/// A schema after its changes.
+pub(crate) struct Rebuilt {
+    /// The schema.
+    pub(crate) schema: Value,
+    /// Where each place is now.
+    pub(crate) places: Vec<String>,
+    /// Where its keywords are now, below the place when veiled.
+    pub(crate) keywords: Vec<String>,
 }
 
 impl Plan {
     /// Carries out the changes; what stays at the root of the document around it is the caller's.
-    pub(crate) fn carry_out(&self, map: &SchemaMap<'_>) -> Result<Value, ProjectError> {
+    pub(crate) fn carry_out(&self, map: &SchemaMap<'_>) -> Result<Rebuilt, ProjectError> {
         let mut work = Work {
             plan: self,
             map,
@@ -69,7 +87,7 @@ impl Plan {
                 list.push(json!({ "$ref": reference }));
             }
         }
-        Ok(schema)
+        Ok(Rebuilt { schema, places: work.outer, keywords: work.inner })
     }
 }
 

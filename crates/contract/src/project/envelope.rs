@@ -34,7 +34,7 @@ pub(crate) fn project_schema(
     let map = SchemaMap::build(schema)?;
     let form = Form::decide(&map, projection.nullable);
     let plan = plan(&map, form, projection);
-    let moved = plan.carry_out(&map)?;
+    let moved = plan.carry_out(&map)?.schema;
     let is_veiled = plan.edits.get(&0).is_some_and(|edit| edit.veil);
     Ok((around(moved, form, is_veiled), form))
 }

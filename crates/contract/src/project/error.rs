@@ -1,10 +1,10 @@
-//! Why a tool or a result cannot be projected or lifted.
+//! Why a tool or a result cannot be projected, lifted or converted.
 
 use toolpact_schema::Pointer;
 
 use crate::{Finding, rules::output_projection::OUTPUT_PROJECTION};
 
-/// Why a tool or a result cannot be projected or lifted, and the place.
+/// Why a tool or a result cannot be projected or lifted, or a schema not converted, and the place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{pointer}: {kind}")]
 #[non_exhaustive]
@@ -15,7 +15,7 @@ pub struct ProjectError {
     pub kind: ProjectErrorKind,
 }
 
-/// The reason why a tool or a result cannot be projected or lifted.
+/// The reason why a tool or a result cannot be projected or lifted, or a schema not converted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProjectErrorKind {
@@ -63,6 +63,21 @@ pub enum ProjectErrorKind {
     /// A reference uses data, such as a `default`, as a schema. Converting the schema would change the data.
     #[error("a reference uses this data as a schema; converting the schema would change the data")]
     DataAsSchema,
+    /// A schema inside names another dialect than the one around it, and has no `$id`: readers differ about it.
+    #[error("`$schema` names another dialect without an `$id`; readers differ about its effect")]
+    NestedDialect,
+    /// Schemas of several dialects are in play, and a reference depends on the path by which it is reached.
+    #[error("a `{keyword}` among schemas of several dialects or documents cannot be converted")]
+    DynamicReference {
+        /// `$dynamicRef` or `$recursiveRef`.
+        keyword: &'static str,
+    },
+    /// In 2020-12 the reference would lead elsewhere, or nowhere.
+    #[error("the reference `{reference}` would lead elsewhere")]
+    LostReference {
+        /// The reference as written.
+        reference: String,
+    },
 }
 
 impl ProjectError {

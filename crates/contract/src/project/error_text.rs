@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::bounds;
 use super::error::ProjectError;
-use super::{bounds, marker};
+use super::marker::{self, MARKER};
 use crate::Structured;
 
 const CONTENT: &str = "content";
@@ -40,13 +41,13 @@ pub(crate) fn hide(
             blocks.push(block);
         }
     }
-    marker::put(&mut members, marker);
+    marker::put(&mut members, MARKER, marker);
     Ok(Some(Value::Object(members)))
 }
 
 /// Returns the structured content that is in a text block, according to the marker of `result`.
 pub(crate) fn hidden(result: &Map<String, Value>) -> Option<Value> {
-    let marker = marker::read(result)?;
+    let marker = marker::read(result, MARKER)?;
     if result.contains_key(Structured::KEY) {
         return None;
     }
@@ -57,7 +58,7 @@ pub(crate) fn hidden(result: &Map<String, Value>) -> Option<Value> {
 /// Moves the structured content of `result` back out of its text block.
 pub(crate) fn show(result: &mut Map<String, Value>) {
     let Some(value) = hidden(result) else { return };
-    let Some(marker) = marker::read(result).cloned() else { return };
+    let Some(marker) = marker::read(result, MARKER).cloned() else { return };
     let number =
         |key| marker.get(key).and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
     match (marker.get("added").and_then(Value::as_str), result.get_mut(CONTENT), number("block")) {

@@ -1,5 +1,6 @@
 //! Keywords that a draft-07 reader asserts and other dialects do not.
 
+use serde_json::{Map, Value};
 use toolpact_schema::Dialect;
 
 /// Keywords whose value is data, whatever it looks like.
@@ -70,3 +71,12 @@ pub(crate) const ACTIVE_BESIDE_REF: [&str; 36] = [
     "type",
     "uniqueItems",
 ];
+
+/// A name for `keyword` that no reader knows and `schema` does not use.
+pub(crate) fn unknown_name(keyword: &str, schema: &Map<String, Value>) -> String {
+    let mut name = format!("x-{keyword}");
+    while schema.contains_key(&name) {
+        name.insert_str(0, "x-");
+    }
+    name
+}

@@ -1,6 +1,7 @@
-//! The marker that a projected tool or result carries in `_meta`.
+//! The markers that a changed tool or result carries in `_meta`.
 //!
-//! Its key is [`MARKER`]. Its value is an object that says what was done:
+//! A marker of a conversion to another dialect is described in [`dialect`](crate::dialect). The key of a projection is
+//! [`MARKER`]. Its value is an object that says what was done:
 //!
 //! | member | meaning |
 //! | --- | --- |
@@ -13,22 +14,25 @@
 
 use serde_json::{Map, Value, json};
 
-/// The key of the marker in `_meta`.
+/// The key of the marker of a projection in `_meta`.
 pub const MARKER: &str = "dev.toolpact/projection";
 
 const META: &str = "_meta";
 
-/// Returns the marker of `holder`, a tool or a result.
-pub(crate) fn read(holder: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    holder.get(META)?.get(MARKER)?.as_object()
+/// Returns the marker `key` of `holder`, a tool or a result.
+pub(crate) fn read<'a>(
+    holder: &'a Map<String, Value>,
+    key: &str,
+) -> Option<&'a Map<String, Value>> {
+    holder.get(META)?.get(key)?.as_object()
 }
 
-/// Puts `marker` on `holder`.
-pub(crate) fn put(holder: &mut Map<String, Value>, mut marker: Map<String, Value>) {
+/// Puts `marker` on `holder` under `key`.
+pub(crate) fn put(holder: &mut Map<String, Value>, key: &str, mut marker: Map<String, Value>) {
     let meta = match holder.get_mut(META) {
         Some(Value::Object(meta)) => {
-            if let Some(was) = meta.get(MARKER) {
-                marker.insert("was".to_owned(), json!({ MARKER: was }));
+            if let Some(was) = meta.get(key) {
+                marker.insert("was".to_owned(), json!({ key: was }));
             } else if meta.is_empty() {
                 marker.insert("kept".to_owned(), true.into());
             }
@@ -46,23 +50,23 @@ pub(crate) fn put(holder: &mut Map<String, Value>, mut marker: Map<String, Value
             meta
         }
     };
-    meta.insert(MARKER.to_owned(), Value::Object(marker));
+    meta.insert(key.to_owned(), Value::Object(marker));
 }
 
-/// Removes the marker of `holder` and restores what it replaced.
-pub(crate) fn take(holder: &mut Map<String, Value>) {
+/// Removes the marker `key` of `holder` and restores what it replaced.
+pub(crate) fn take(holder: &mut Map<String, Value>, key: &str) {
     let Some(Value::Object(meta)) = holder.get_mut(META) else { return };
-    let Some(Value::Object(mut marker)) = meta.get(MARKER).cloned() else { return };
+    let Some(Value::Object(mut marker)) = meta.get(key).cloned() else { return };
     let mut was = marker.remove("was");
-    if let Some(was) = was.as_mut().and_then(|was| was.get_mut(MARKER)) {
-        meta.insert(MARKER.to_owned(), was.take());
+    if let Some(was) = was.as_mut().and_then(|was| was.get_mut(key)) {
+        meta.insert(key.to_owned(), was.take());
         return;
     }
     if let Some(was) = was.as_mut().and_then(|was| was.get_mut(META)) {
         holder.insert(META.to_owned(), was.take());
         return;
     }
-    meta.shift_remove(MARKER);
+    meta.shift_remove(key);
     if meta.is_empty() && !marker.contains_key("kept") {
         holder.shift_remove(META);
     }

@@ -61,26 +61,26 @@
 //! The *veil* is `{"anyOf":[S,N]}` where nothing satisfies `N`, by a `$dynamicRef` (2019-09: a
 //! `$recursiveRef`) to `{"not":{}}` that a draft-07 reader ignores.
 
-mod bounds;
+pub(crate) mod bounds;
 mod draft07;
-mod edit;
+pub(crate) mod edit;
 mod envelope;
 mod error;
 mod error_text;
 mod fastmcp;
 mod form;
 mod inherited;
-mod keyword;
-mod marker;
+pub(crate) mod keyword;
+pub(crate) mod marker;
 
 mod projection;
 mod rebuild;
 mod relink;
 mod resolve;
 mod result;
-mod schema_map;
+pub(crate) mod schema_map;
 mod tool;
-mod uri;
+pub(crate) mod uri;
 
 pub use error::{ProjectError, ProjectErrorKind};
 pub use form::Form;

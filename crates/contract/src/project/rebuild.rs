@@ -76,6 +76,7 @@ impl Work<'_, '_> {
             Value::Object(map) => {
                 let mut rebuilt = Map::new();
                 let mut patterns = Map::new();
+                let mut contains = Map::new();
                 for (key, value) in map {
                     if edit.is_some_and(|edit| edit.drop.contains(&key.as_str())) {
                         continue;
@@ -83,6 +84,22 @@ impl Work<'_, '_> {
                     let name = edit.map_or(key.as_str(), |edit| edit.name_of(key));
                     let by_pattern = edit.is_some_and(|edit| edit.by_pattern);
                     let value = match (key.as_str(), value) {
+                        ("dependencies", Value::Object(dependencies))
+                            if edit.is_some_and(|edit| edit.split_dependencies) =>
+                        {
+                            self.split_dependencies(dependencies, &mut rebuilt, old, new);
+                            continue;
+                        }
+                        ("contains" | "maxContains" | "minContains", _)
+                            if edit.is_some_and(|edit| edit.contains_apart) =>
+                        {
+                            let at = map.get("allOf").and_then(Value::as_array).map_or(0, Vec::len);
+                            let length = new.len();
+                            new.push_str(&format!("/allOf/{at}/not/not"));
+                            contains.insert(key.clone(), self.step(value, key, key, old, new));
+                            new.truncate(length);
+                            continue;
+                        }
                         ("properties", Value::Object(properties)) if by_pattern => {
                             let taken = map.get("patternProperties");
                             self.properties(properties, taken, &mut patterns, old, new)
@@ -93,6 +110,11 @@ impl Work<'_, '_> {
                         _ => self.step(value, key, name, old, new),
                     };
                     rebuilt.insert(name.to_owned(), value);
+                }
+                if !contains.is_empty()
+                    && let Value::Array(list) = rebuilt.entry("allOf").or_insert_with(|| json!([]))
+                {
+                    list.push(json!({ "not": { "not": contains } }));
                 }
                 if let Some(edit) = edit {
                     finish(edit, &mut rebuilt, patterns);
@@ -146,6 +168,28 @@ impl Work<'_, '_> {
         }
         old.truncate(lengths.0);
         Value::Object(rebuilt)
+    }
+
+    /// `dependencies`, lists of names and schemas apart.
+    fn split_dependencies(
+        &mut self,
+        dependencies: &Map<String, Value>,
+        rebuilt: &mut Map<String, Value>,
+        old: &mut String,
+        new: &mut String,
+    ) {
+        let lengths = (old.len(), new.len());
+        old.push_str("/dependencies");
+        for (name, value) in dependencies {
+            let keyword = if value.is_array() { "dependentRequired" } else { "dependentSchemas" };
+            uri::push(new, keyword);
+            let value = self.step(value, name, name, old, new);
+            new.truncate(lengths.1);
+            if let Value::Object(part) = rebuilt.entry(keyword).or_insert_with(|| json!({})) {
+                part.insert(name.clone(), value);
+            }
+        }
+        old.truncate(lengths.0);
     }
 
     /// `dependencies`, lists with inherited names as schemas that say the same.

@@ -33,7 +33,7 @@ impl Work<'_, '_> {
     /// Names are short and pointers may not be: many references by name do not become as many pointers
     /// of any length.
     pub(super) fn check_size(&self) -> Result<(), ProjectError> {
-        if !self.plan.plain {
+        if !self.plan.plain && !self.plan.edits.values().any(|edit| edit.nameless) {
             return Ok(());
         }
         let targets = self.map.links.iter().filter_map(|link| link.target);
@@ -45,12 +45,17 @@ impl Work<'_, '_> {
     fn new_link(&self, link: &Link<'_>) -> Option<(&'static str, String)> {
         let Some(target) = link.target else { return self.new_outside_link(link) };
         let recursive = link.keyword == "$recursiveRef";
-        if recursive && !self.plan.static_recursion {
+        if let (true, Some(name)) = (recursive, &self.plan.dynamic_anchor) {
+            if self.map.places[target.place].schema.get("$recursiveAnchor") == Some(&true.into()) {
+                return Some(("$dynamicRef", format!("#{name}")));
+            }
+        } else if recursive && !self.plan.static_recursion {
             return None;
         }
         let (before, fragment) = uri::split(link.text);
         let keyword = if recursive { "$ref" } else { link.keyword };
-        if target.by_name && !self.plan.plain {
+        let is_nameless = self.plan.edits.get(&target.place).is_some_and(|edit| edit.nameless);
+        if target.by_name && !self.plan.plain && !is_nameless {
             return None;
         }
         let pointer = self.pointer_to(target);

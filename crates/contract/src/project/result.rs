@@ -8,7 +8,8 @@ use toolpact_schema::Pointer;
 use super::error::{ProjectError, ProjectErrorKind};
 use super::error_text;
 use super::form::Form;
-use super::{bounds, fastmcp, marker};
+use super::marker::{self, MARKER};
+use super::{bounds, fastmcp};
 use crate::json_type::kind;
 use crate::{Revision, Structured};
 
@@ -116,7 +117,7 @@ fn wrap<'a>(
     if let Some(value) = members.get_mut(Structured::KEY) {
         *value = envelope(value.take());
     }
-    marker::put(&mut members, enveloped());
+    marker::put(&mut members, MARKER, enveloped());
     let projected = Value::Object(members);
     bounds::check(&projected, "", bounds::MAX_PROJECTED_DEPTH)?;
     Ok(Cow::Owned(projected))
@@ -219,12 +220,12 @@ pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, Project
         Some(Mark::Envelope) => {
             if wrapped(&members).is_some_and(|value| is_wrapped_as(form, value)) {
                 unwrap(&mut members);
-                marker::take(&mut members);
+                marker::take(&mut members, MARKER);
             }
         }
         Some(Mark::Error) => {
             error_text::show(&mut members);
-            marker::take(&mut members);
+            marker::take(&mut members, MARKER);
         }
         None => {
             unwrap(&mut members);
@@ -247,7 +248,7 @@ enum Mark {
 }
 
 fn mark(result: &Map<String, Value>) -> Option<Mark> {
-    match marker::read(result)?.get(FORM)?.as_str()? {
+    match marker::read(result, MARKER)?.get(FORM)?.as_str()? {
         "envelope" => (!is_error(result) && wrapped(result).is_some()).then_some(Mark::Envelope),
         "error" => {
             (is_error(result) && error_text::hidden(result).is_some()).then_some(Mark::Error)

@@ -21,11 +21,13 @@ pub(crate) struct SchemaMap<'a> {
     pub(super) resources: HashMap<String, usize>,
     /// The first resource of the same name, if there is an earlier one.
     pub(super) earlier: HashMap<usize, usize>,
-    pub(super) anchors: HashMap<(usize, &'a str), usize>,
+    pub(crate) anchors: HashMap<(usize, &'a str), usize>,
     /// The bytes of all URIs that were made so far.
     uri_bytes: usize,
     /// Whether a schema is reached by reference only: through data, or as the holder of others.
     pub(crate) tangled: bool,
+    /// Whether `$defs` holds schemas in dialects that do not know it.
+    reads_defs: bool,
 }
 
 /// One schema inside a schema.
@@ -84,6 +86,15 @@ pub(super) struct Pending<'a> {
 impl<'a> SchemaMap<'a> {
     /// Finds the schemas of `document`. Fails if a dialect is unknown.
     pub(crate) fn build(document: &'a Value) -> Result<Self, ProjectError> {
+        Self::build_with(document, false)
+    }
+
+    /// Does what [`build`](Self::build) does, and also finds the schemas in `$defs` of dialects that do not know it.
+    pub(crate) fn build_with_defs(document: &'a Value) -> Result<Self, ProjectError> {
+        Self::build_with(document, true)
+    }
+
+    fn build_with(document: &'a Value, reads_defs: bool) -> Result<Self, ProjectError> {
         let mut map = Self {
             document,
             places: Vec::new(),
@@ -94,6 +105,7 @@ impl<'a> SchemaMap<'a> {
             anchors: HashMap::new(),
             uri_bytes: 0,
             tangled: false,
+            reads_defs,
         };
         map.walk(Pending {
             pointer: String::new(),
@@ -228,7 +240,9 @@ impl<'a> SchemaMap<'a> {
         let place = &self.places[at];
         let start = stack.len();
         for (keyword, value) in schema {
-            let Some(subschemas) = Subschemas::under_in(keyword, place.dialect) else { continue };
+            let is_read = self.reads_defs && keyword == "$defs";
+            let known = Subschemas::under_in(keyword, place.dialect);
+            let Some(subschemas) = known.or(is_read.then_some(Subschemas::Named)) else { continue };
             let mut pointer = place.pointer.clone();
             uri::push(&mut pointer, keyword);
             let mut child = |token: Option<&str>, schema: &'a Value| {

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use toolpact_schema::Pointer;
 
+use super::bounds;
 use super::envelope;
 use super::error::{ProjectError, ProjectErrorKind};
 use super::form::Form;
+use super::marker::{self, MARKER};
 use super::projection::{Projection, Unmarked};
-use super::{bounds, marker};
 use crate::Revision;
 use crate::json_type::kind;
 
@@ -113,7 +114,7 @@ impl Projection {
         let marker = tool_marker(schema, &projected, form);
         let mut members = members.clone();
         members.insert(OUTPUT.to_owned(), projected);
-        marker::put(&mut members, marker);
+        marker::put(&mut members, MARKER, marker);
         let tool = Value::Object(members);
         bounds::check(&tool, "", bounds::MAX_PROJECTED_DEPTH)?;
         Ok(Shaped { tool: Cow::Owned(tool), form })
@@ -160,7 +161,7 @@ impl Projection {
         if let Some((form, natural)) = marked(members) {
             let mut members = members.clone();
             members.insert(OUTPUT.to_owned(), natural);
-            marker::take(&mut members);
+            marker::take(&mut members, MARKER);
             return Ok(Shaped { tool: Cow::Owned(Value::Object(members)), form });
         }
         let by_fastmcp = schema.get("x-fastmcp-wrap-result") == Some(&Value::Bool(true));
@@ -217,7 +218,7 @@ fn tool_marker(natural: &Value, projected: &Value, form: Form) -> Map<String, Va
 
 /// Returns the form and the natural output schema of a tool, if it carries a marker that fits.
 fn marked(tool: &Map<String, Value>) -> Option<(Form, Value)> {
-    let marker = marker::read(tool)?;
+    let marker = marker::read(tool, MARKER)?;
     let form = match marker.get("form")?.as_str()? {
         "envelope" => Form::Envelope,
         "nullable" => Form::NullableObject,

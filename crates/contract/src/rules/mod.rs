@@ -83,6 +83,7 @@ registry! {
     input_missing::INPUT_MISSING,
     input_root::INPUT_ROOT,
     input_root_type::INPUT_ROOT_TYPE,
+    older_dialect::OLDER_DIALECT,
     output_boolean::OUTPUT_BOOLEAN,
     output_projection::OUTPUT_PROJECTION,
     output_root::OUTPUT_ROOT,

@@ -1,4 +1,5 @@
-// Reads schemas and values as a client of the TypeScript SDK v1 does: Ajv, draft-07. A line in is
+// Reads schemas and values as a client of the TypeScript SDK v1 does: Ajv, draft-07; or, if the second argument is
+// 2020-12, as a reader of that dialect that also checks schemas against the metaschema. A line in is
 // {"schema": …, "values": […]}; a line out is {"error": …} or {"accepted": […]}. The first argument is
 // the folder that holds node_modules.
 import { createRequire } from 'node:module';
@@ -7,9 +8,13 @@ import path from 'node:path';
 
 const require = createRequire(path.join(path.resolve(process.argv[2]), 'package.json'));
 const { Ajv } = require('ajv');
+const { Ajv2020 } = require('ajv/dist/2020.js');
 const addFormats = require('ajv-formats').default;
 
 function reader() {
+    if (process.argv[3] === '2020-12') {
+        return new Ajv2020({ strict: false, validateFormats: false, logger: false });
+    }
     const ajv = new Ajv({
         strict: false,
         validateFormats: true,

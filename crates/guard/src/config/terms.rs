@@ -44,6 +44,10 @@ pub struct Terms {
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) no_project: Option<bool>,
 
+    /// Do not convert schemas of older JSON Schema dialects, such as draft-07, to 2020-12
+    #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
+    pub(crate) keep_dialects: Option<bool>,
+
     /// Show the values of arguments and results in findings; they may contain secrets
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) log_values: Option<bool>,
@@ -245,6 +249,9 @@ impl Terms {
         }
         if let Some(no_project) = self.no_project {
             settings.project = !no_project;
+        }
+        if let Some(keep_dialects) = self.keep_dialects {
+            settings.keep_dialects = keep_dialects;
         }
         let mut limits = Limits::default();
         for terms in [before, self] {

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolpact_contract::{
     Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Revision, Shaped,
-    judge_tools, lift_tool, project_tool, rule,
+    convert_tool, judge_tools, lift_tool, project_tool, rule,
 };
 
 use super::catalog::{Page, PageRequest, Tool};
@@ -250,6 +250,8 @@ impl PageCheck<'_> {
     fn shape_tool(&self, settings: &Settings, contract: &Contract, entry: &Entry<'_>) -> Shape {
         let value = entry.value();
         let tool = if settings.tools.is_some() { contract.value() } else { &*value };
+        let converted = self.convert_dialects(tool);
+        let tool = &*converted;
         let shaped = if !settings.project {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
         } else if self.revision.is_natural() {
@@ -270,6 +272,18 @@ impl PageCheck<'_> {
         };
         let text = patch_value(entry.text, &value, &tool);
         Shape { text: (text != entry.text).then(|| text.into()), form }
+    }
+
+    /// The tool with its schemas in 2020-12.
+    fn convert_dialects<'t>(&self, tool: &'t Value) -> Cow<'t, Value> {
+        if self.rules.settings.keep_dialects {
+            return Cow::Borrowed(tool);
+        }
+        let converted = convert_tool(tool);
+        for finding in converted.findings {
+            self.server.report_once(finding);
+        }
+        converted.tool
     }
 
     /// Reports that the client gets a tool without its output schema, which no form of it fits.

@@ -3,9 +3,9 @@
 use libtest_mimic::{Failed, Trial};
 use toolpact_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
 use toolpact_testkit::corpus::{self, Server, ToolSchema};
+use toolpact_testkit::generate::{self, Rng};
 use toolpact_testkit::plain;
 
-use crate::generate::{self, Rng};
 use crate::random::accepts;
 
 const VALUES: usize = 12;

@@ -3,7 +3,6 @@
 mod bounds;
 mod corpus;
 mod equivalence;
-mod generate;
 mod hostile;
 mod instances;
 mod messages;

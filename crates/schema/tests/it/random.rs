@@ -5,7 +5,7 @@ use serde_json::Value;
 use toolpact_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
 use toolpact_testkit::plain;
 
-use crate::generate::{self, Rng};
+use toolpact_testkit::generate::{self, Rng};
 
 const SEEDS: u64 = 8;
 const SCHEMAS: usize = 400;

@@ -3,7 +3,7 @@
 use rmcp::model::Tool;
 use serde_json::Value;
 use toolpact_contract::{
-    Action, Contract, Finding, Form, JudgedTools, Revision, judge_tools, rule,
+    Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools, rule,
 };
 
 use crate::ServerOptions;
@@ -44,8 +44,8 @@ impl ServerTool {
             judge_tools(value, &options.checks.judge_options());
         let usable =
             contracts.pop().and_then(|contract| match UsableTool::new(contract, options) {
-                Ok((usable, finding)) => {
-                    findings.extend(finding);
+                Ok((usable, more)) => {
+                    findings.extend(more);
                     Some(usable)
                 }
                 Err(error) => {
@@ -71,27 +71,33 @@ impl UsableTool {
     fn new(
         contract: Contract,
         options: &ServerOptions,
-    ) -> Result<(Self, Option<Finding>), serde_json::Error> {
-        let natural = Value::Object(contract.tool().clone());
-        let mut finding = None;
+    ) -> Result<(Self, Vec<Finding>), serde_json::Error> {
+        let (natural, mut findings) = if options.keep_dialects {
+            (contract.value().clone(), Vec::new())
+        } else {
+            let converted = convert_tool(contract.value());
+            (converted.tool.into_owned(), converted.findings)
+        };
         let (legacy, form) =
             match options.checks.projection.project_tool(&natural, &Revision::V2025_11_25) {
                 Ok(shaped) => (shaped.tool.into_owned(), shaped.form),
                 // Without its output schema the tool can still be listed.
                 Err(error) => {
-                    finding = rule("output-root").map(|rule| {
+                    findings.extend(rule("output-root").map(|rule| {
                         rule.finding(error.to_string())
                             .tool(contract.name())
                             .hint("left out for revisions before 2026-07-28".to_owned())
                             .action(Action::MemberDropped)
-                    });
-                    let mut tool = contract.tool().clone();
-                    tool.shift_remove("outputSchema");
-                    (Value::Object(tool), Form::Undeclared)
+                    }));
+                    let mut tool = natural.clone();
+                    if let Some(members) = tool.as_object_mut() {
+                        members.shift_remove("outputSchema");
+                    }
+                    (tool, Form::Undeclared)
                 }
             };
         let (natural, legacy) = (serde_json::from_value(natural)?, serde_json::from_value(legacy)?);
-        Ok((Self { contract, form, natural, legacy }, finding))
+        Ok((Self { contract, form, natural, legacy }, findings))
     }
 
     /// The tool in the form for `revision`.

@@ -25,6 +25,7 @@ use super::{Checks, check_setters};
 #[must_use]
 pub struct ServerOptions {
     pub(crate) checks: Checks,
+    pub(crate) keep_dialects: bool,
     pub(crate) declared_capabilities_only: bool,
     pub(crate) max_revision: Option<Revision>,
 }
@@ -32,12 +33,25 @@ pub struct ServerOptions {
 /// Repairs tools and arguments, enforces results, and answers every request that the handler answers.
 impl Default for ServerOptions {
     fn default() -> Self {
-        Self { checks: Checks::default(), declared_capabilities_only: false, max_revision: None }
+        Self {
+            checks: Checks::default(),
+            keep_dialects: false,
+            declared_capabilities_only: false,
+            max_revision: None,
+        }
     }
 }
 
 impl ServerOptions {
     check_setters!();
+
+    /// Sets whether schemas stay in the dialect that they declare. By default, schemas of an older dialect, such as
+    /// draft-07, are listed as 2020-12 and without `$schema`, because some clients read nothing else
+    /// ([`convert_tool`](crate::contract::convert_tool)). Calls are checked against the schema as it was written.
+    pub fn keep_dialects(mut self, yes: bool) -> Self {
+        self.keep_dialects = yes;
+        self
+    }
 
     /// Sets whether requests for capabilities that the server does not declare (prompts, resources, subscriptions,
     /// completions, logging) are answered with "method not found". The default is `false`: the handler answers, and

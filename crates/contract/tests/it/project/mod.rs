@@ -5,9 +5,9 @@ mod ajv;
 mod arbitrary;
 mod cases;
 mod corpus;
-mod official;
-mod random;
-mod reader;
+pub(crate) mod official;
+pub(crate) mod random;
+pub(crate) mod reader;
 mod suite;
 
 use libtest_mimic::Trial;

@@ -13,7 +13,7 @@ use super::reader::{Question, ask, fault};
 const VALUES: usize = 24;
 
 /// How many schemas of each dialect: `TOOLPACT_RANDOM`, else a number that takes seconds.
-fn schemas() -> usize {
+pub(crate) fn schemas() -> usize {
     std::env::var("TOOLPACT_RANDOM").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn holds(dialect: Dialect) -> Result<(), Failed> {
-    let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ dialect as u64);
+    let mut random = Random::new(0x9E37_79B9_7F4A_7C15 ^ dialect as u64);
     let projection = Projection::default().formats(Formats::Dropped);
     let legacy = Revision::V2025_11_25;
     let mut questions = Vec::new();
@@ -67,10 +67,14 @@ fn holds(dialect: Dialect) -> Result<(), Failed> {
 }
 
 /// A generator of schemas and values, the same in every run.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, bound: usize) -> usize {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -86,7 +90,7 @@ impl Random {
         self.pick(&["a", "b", "constructor", "hasOwnProperty"])
     }
 
-    fn document(&mut self, dialect: Dialect) -> Value {
+    pub(crate) fn document(&mut self, dialect: Dialect) -> Value {
         let mut schema = Map::new();
         schema.insert("$schema".to_owned(), dialect.uri().into());
         let holder = if dialect >= Dialect::Draft201909 { "$defs" } else { "definitions" };
@@ -243,7 +247,7 @@ impl Random {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Value {
+    pub(crate) fn value(&mut self, depth: usize) -> Value {
         match self.below(if depth == 0 { 8 } else { 14 }) {
             0 => json!(null),
             1 => json!(true),

@@ -1,4 +1,4 @@
-//! A draft-07 reader: Ajv in a process of its own, asked over JSON lines.
+//! Readers of draft-07 and 2020-12: Ajv in a process of its own, asked over JSON lines.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -24,8 +24,13 @@ pub(crate) fn fault(question: &Question, answer: &Value) -> Option<String> {
     wrong.map(|(value, _)| format!("refuses {value} under {}", question.schema))
 }
 
-/// The answers of one reader, in order.
+/// The answers of one draft-07 reader, in order.
 pub(crate) fn ask(questions: &[Question]) -> Result<Vec<Value>, Failed> {
+    ask_as("draft-07", questions)
+}
+
+/// The answers of one reader, in order.
+pub(crate) fn ask_as(dialect: &str, questions: &[Question]) -> Result<Vec<Value>, Failed> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let modules = crate_folder.join("../../target/testkit/node/ajv");
     if !modules.join("node_modules").is_dir() {
@@ -34,6 +39,7 @@ pub(crate) fn ask(questions: &[Question]) -> Result<Vec<Value>, Failed> {
     let mut node = Command::new("node")
         .arg(crate_folder.join("tests/ajv/check.mjs"))
         .arg(modules)
+        .arg(dialect)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()?;

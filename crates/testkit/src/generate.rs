@@ -8,10 +8,13 @@ const PATTERNS: [&str; 7] = ["^a", "b$", "^[a-c]+$", "\\d{2}", "(?=a)ab", "(a)\\
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
 /// A generator of numbers (`SplitMix64`).
-pub(crate) struct Rng(u64);
+#[derive(Debug)]
+pub struct Rng(u64);
 
 impl Rng {
-    pub(crate) const fn new(seed: u64) -> Self {
+    /// Starts from `seed`.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -23,21 +26,24 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    /// A number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
         usize::try_from(self.next() % n.max(1) as u64).unwrap_or(0)
     }
 
-    pub(crate) fn one_in(&mut self, n: usize) -> bool {
+    /// Whether something that happens once in `n` times happens.
+    pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    pub(crate) fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+    /// One of `list`.
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 }
 
 /// Any JSON value, at most `depth` levels deep.
-pub(crate) fn value(rng: &mut Rng, depth: usize) -> Value {
+pub fn value(rng: &mut Rng, depth: usize) -> Value {
     match rng.below(if depth == 0 { 8 } else { 12 }) {
         0 => Value::Null,
         1 => json!(rng.one_in(2)),
@@ -59,7 +65,7 @@ pub(crate) fn value(rng: &mut Rng, depth: usize) -> Value {
 }
 
 /// A document: a schema with definitions that its references name.
-pub(crate) fn document(rng: &mut Rng) -> Value {
+pub fn document(rng: &mut Rng) -> Value {
     let mut root = schema(rng, 3);
     if let Value::Object(root) = &mut root {
         let definitions: Map<_, _> =
@@ -134,7 +140,7 @@ fn members(rng: &mut Rng, names: &[&str], depth: usize) -> Value {
 }
 
 /// A value that `schema` describes, as far as can be told without solving it.
-pub(crate) fn sample(rng: &mut Rng, schema: &Value, depth: usize) -> Value {
+pub fn sample(rng: &mut Rng, schema: &Value, depth: usize) -> Value {
     if depth == 0 || rng.one_in(20) {
         return value(rng, 1);
     }

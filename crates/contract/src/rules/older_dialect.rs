@@ -1,0 +1,46 @@
+//! `older-dialect`.
+
+declare! {
+    /// Schemas of an older dialect are converted to 2020-12.
+    ///
+    /// ## What it does
+    ///
+    /// Finds schemas that `$schema` declares to be draft-04, draft-06, draft-07 or 2019-09. The guard,
+    /// `toolpact::enforce` and `toolpact convert` give clients the same schema in 2020-12 and without `$schema`, in a form
+    /// that draft-07 readers accept too. Arguments and results are still checked against the schema of the author.
+    ///
+    /// A warning says that a schema cannot be converted without changing its meaning; it stays as it is. Reasons: it
+    /// refers to data, such as a `default`, as a schema; `$schema` names another dialect inside, without an `$id`;
+    /// `$recursiveRef` or `$dynamicRef` among schemas of several dialects or documents; more than 256 nested levels, or
+    /// 120 for the converted tool; more than 64 MiB of pointers or 16 MiB of resolved URIs.
+    ///
+    /// `toolpact guard --keep-dialects`, `keep-dialects = true` in `toolpact.toml` and
+    /// `ServerOptions::keep_dialects(true)` leave all schemas as they are.
+    ///
+    /// ## Why is this bad
+    ///
+    /// Some clients, Claude Desktop among them, read 2020-12 only and refuse each call of a tool whose output schema
+    /// declares another dialect. Hosts pass input schemas to model APIs that know one dialect.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "$schema": "http://json-schema.org/draft-07/schema#",
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#/definitions/point" } },
+    ///   "definitions": { "point": { "type": "array", "items": [{ "type": "number" }, { "type": "number" }] } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#/$defs/point" } },
+    ///   "$defs": { "point": { "type": "array", "prefixItems": [{ "type": "number" }, { "type": "number" }] } }
+    /// }
+    /// ```
+    OLDER_DIALECT = "older-dialect", Info
+}

@@ -1,0 +1,109 @@
+//! Random schemas of older dialects: validity is the same after converting, and the original is restored.
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Map, Value, json};
+use toolpact_contract::{Severity, convert_tool, restore_tool};
+use toolpact_schema::{Dialect, Schema};
+
+use crate::project::official::is_same;
+use crate::project::random::{Random, schemas};
+
+const VALUES: usize = 24;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let older = Dialect::ALL.into_iter().filter(|dialect| *dialect < Dialect::Draft202012);
+    older
+        .map(|dialect| Trial::test(format!("dialect/random/{dialect}"), move || holds(dialect)))
+        .collect()
+}
+
+fn holds(dialect: Dialect) -> Result<(), Failed> {
+    let mut random = Random::new(0x51AF_D7ED_558C_CD01 ^ dialect as u64);
+    let (mut converted_schemas, mut valid_values, mut refused) = (0, 0, 0);
+    for _ in 0..4 * schemas() {
+        let mut schema = random.document(dialect);
+        add_unknown(&mut random, dialect, &mut schema);
+        let Ok(before) = Schema::compile(&schema) else { continue };
+        let tool = json!({ "name": "random", "outputSchema": schema });
+        let converted = convert_tool(&tool);
+        if converted.findings.iter().any(|finding| finding.severity > Severity::Info) {
+            refused += 1;
+            continue;
+        }
+        if !is_same(&restore_tool(&converted.tool), &tool) {
+            return Err(format!("{tool} is not restored from {}", converted.tool).into());
+        }
+        let after = &converted.tool["outputSchema"];
+        let again =
+            Schema::compile(after).map_err(|error| format!("{error}: {schema} as {after}"))?;
+        for _ in 0..VALUES {
+            let value = random.value(3);
+            let valid = before.is_valid(&value);
+            if again.is_valid(&value) != valid {
+                return Err(format!("{value}: {valid} under {schema}, not under {after}").into());
+            }
+            valid_values += usize::from(valid);
+        }
+        converted_schemas += 1;
+    }
+    eprintln!(
+        "{dialect}: {converted_schemas} schemas, {valid_values} valid values, {refused} refused"
+    );
+    if refused > converted_schemas { Err("most are refused".into()) } else { Ok(()) }
+}
+
+/// Adds keywords that `dialect` does not know to some of the schemas in `value`.
+fn add_unknown(random: &mut Random, dialect: Dialect, value: &mut Value) {
+    match value {
+        Value::Array(list) => list.iter_mut().for_each(|value| add_unknown(random, dialect, value)),
+        Value::Object(map) => {
+            let is_schema = ["type", "allOf", "anyOf", "items", "$ref", "required", "not"]
+                .iter()
+                .any(|keyword| map.contains_key(*keyword));
+            for (keyword, inner) in map.iter_mut() {
+                if !matches!(keyword.as_str(), "const" | "enum" | "required") {
+                    add_unknown(random, dialect, inner);
+                }
+            }
+            if is_schema && random.below(3) == 0 {
+                map.extend(unknown(random, dialect));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn unknown(random: &mut Random, dialect: Dialect) -> Map<String, Value> {
+    let mut all = vec![
+        json!({ "prefixItems": [{ "type": "null" }] }),
+        json!({ "$dynamicAnchor": "node" }),
+        json!({ "$dynamicRef": "#node" }),
+        json!({ "x-prefixItems": [] }),
+    ];
+    if dialect <= Dialect::Draft7 {
+        all.extend([
+            json!({ "dependentRequired": { "a": ["c"] } }),
+            json!({ "dependentSchemas": { "a": { "not": {} } } }),
+            json!({ "unevaluatedProperties": { "not": {} } }),
+            json!({ "unevaluatedItems": { "not": {} } }),
+            json!({ "minContains": 3, "maxContains": "many" }),
+            json!({ "$anchor": "a b" }),
+            json!({ "$recursiveRef": "#" }),
+            json!({ "deprecated": "use another", "contentSchema": 1 }),
+            json!({ "$defs": { "d0": { "items": [{ "type": "null" }] } } }),
+            json!({ "$defs": { "d0": 5 } }),
+        ]);
+    }
+    if dialect <= Dialect::Draft6 {
+        all.push(json!({ "if": {}, "then": { "not": {} } }));
+        all.push(json!({ "$comment": 1, "readOnly": "yes" }));
+    }
+    if dialect == Dialect::Draft4 {
+        all.push(json!({ "const": 1 }));
+        all.push(json!({ "contains": { "type": "null" } }));
+        all.push(json!({ "propertyNames": { "maxLength": 0 } }));
+        all.push(json!({ "$id": "elsewhere.json", "examples": 1 }));
+    }
+    let at = random.below(all.len());
+    all.swap_remove(at).as_object().cloned().unwrap_or_default()
+}
