@@ -11,9 +11,12 @@ const { Ajv } = require('ajv');
 const { Ajv2020 } = require('ajv/dist/2020.js');
 const addFormats = require('ajv-formats').default;
 
+const is2020 = process.argv[3] === '2020-12';
+const metaschema = new Ajv2020({ strict: false, validateFormats: false, logger: false });
+
 function reader() {
-    if (process.argv[3] === '2020-12') {
-        return new Ajv2020({ strict: false, validateFormats: false, logger: false });
+    if (is2020) {
+        return new Ajv2020({ strict: false, validateFormats: false, validateSchema: false, meta: false, logger: false });
     }
     const ajv = new Ajv({
         strict: false,
@@ -37,6 +40,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const ajv = reader();
     let answer;
     try {
+        if (is2020) metaschema.validateSchema(schema, true);
         validator(ajv, structuredClone(schema));
         const validate = validator(ajv, schema);
         answer = { accepted: values.map((value) => validate(value) === true) };

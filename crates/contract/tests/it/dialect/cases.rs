@@ -1,7 +1,7 @@
 //! Named cases: what is converted, what is refused, and what the marker restores.
 
 use libtest_mimic::{Failed, Trial};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolpact_contract::{
     DIALECT_MARKER, Revision, convert_tool, lift_tool, project_tool, restore_tool, to_2020_12,
 };
@@ -51,7 +51,9 @@ fn schema(case: &Value) -> Result<(), Failed> {
     let (before, after) = (Schema::compile(original)?, Schema::compile(&converted)?);
     for (list, valid) in [("valid", true), ("invalid", false)] {
         for value in case[list].as_array().into_iter().flatten() {
-            if before.is_valid(value) != valid || after.is_valid(value) != valid {
+            // The engine lets `contains` evaluate items in 2019-09 too, which the specification does not.
+            let is_misread = case["misread"] == true && !valid;
+            if (before.is_valid(value) != valid && !is_misread) || after.is_valid(value) != valid {
                 return Err(format!("{value} should be {list}").into());
             }
         }
@@ -141,29 +143,28 @@ fn ignores_a_marker_that_does_not_fit() -> Result<(), Failed> {
 
 /// Depth, pointers and URIs: what is beyond a limit is refused and stays as it is.
 fn is_bounded() -> Result<(), Failed> {
-    let draft07 = "http://json-schema.org/draft-07/schema#";
+    let tool = |mut schema: Value| {
+        schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
+        let members = [("name".to_owned(), "t".into()), ("outputSchema".to_owned(), schema)];
+        Value::from(Map::from_iter(members))
+    };
     let nested = |levels| {
         let mut schema = json!({ "items": [{}] });
         for _ in 0..levels {
-            schema = json!({ "not": schema });
+            schema = Map::from_iter([("not".to_owned(), schema)]).into();
         }
-        schema["$schema"] = draft07.into();
-        json!({ "name": "t", "outputSchema": schema })
+        tool(schema)
     };
-    let long: Value =
-        (0..9).fold(json!({}), |inner, _| json!({ "properties": { "x".repeat(1 << 23): inner } }));
-    let mut long = json!({ "name": "t", "outputSchema": long });
-    long["outputSchema"]["$schema"] = draft07.into();
-    let ids: serde_json::Map<_, _> =
+    let long = json!({ "properties": { "x".repeat(1 << 20): { "enum": vec![0; 100] } } });
+    let ids: Map<_, _> =
         (0..4000).map(|n| (n.to_string(), json!({ "$id": "x".repeat(1 << 13) }))).collect();
-    let uris = json!({ "name": "t", "outputSchema": { "$schema": draft07, "definitions": ids } });
     for (tool, reason) in [
         (nested(100), None),
         (nested(130), Some("more than 120 nested levels")),
         (nested(300), Some("more than 256 nested levels")),
-        (nested(100_000), Some("more than 256 nested levels")),
-        (long, Some("bytes of pointers to its places exceed the limit of 67108864")),
-        (uris, Some("bytes of URIs, each resolved against its base, exceed the limit of 16777216")),
+        (nested(2000), Some("more than 256 nested levels")),
+        (tool(long), Some("bytes of pointers to its places exceed the limit of 67108864")),
+        (tool(json!({ "definitions": ids })), Some("exceed the limit of 16777216")),
     ] {
         let converted = convert_tool(&tool);
         let found = converted.findings.first().map(ToString::to_string).unwrap_or_default();
@@ -175,15 +176,6 @@ fn is_bounded() -> Result<(), Failed> {
         if !right {
             return Err(format!("expected {reason:?}, found {found}").into());
         }
-        forget(tool);
     }
     Ok(())
-}
-
-/// Drops a value that is nested too deeply for the stack.
-fn forget(mut value: Value) {
-    let mut inner = value["outputSchema"].take();
-    while let Some(next) = inner.get_mut("not").map(Value::take) {
-        inner = next;
-    }
 }
