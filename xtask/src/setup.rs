@@ -20,6 +20,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("ajv", "crates/contract/tests/ajv")?;
     node::install("peers", "crates/cli/tests/peers")?;
     node::install("published", "crates/cli/tests/published")?;
+    node::install("dialects", "crates/cli/tests/peers/dialects")?;
     node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     python::install("peers", "crates/cli/tests/peers")?;

@@ -15,6 +15,7 @@ mod check;
 mod clients;
 mod command;
 mod demo;
+mod dialects;
 #[cfg(unix)]
 mod differential;
 mod guard;

@@ -1,4 +1,4 @@
-//! `toolpact project` and `toolpact lift`.
+//! `toolpact project`, `toolpact lift` and `toolpact convert`.
 
 use serde_json::Value;
 
@@ -17,6 +17,10 @@ commands! {
     needs_a_revision: ["project", "count.tool.json"];
     explains_projecting: ["project", "--help"];
     explains_lifting: ["lift", "--help"];
+    converts_a_schema: ["convert", "pair.schema.json"];
+    leaves_a_schema_that_cannot_be_converted: ["convert", "mine.tool.json"];
+    restores_only_tools: ["convert", "--back", "pair.schema.json"];
+    explains_converting: ["convert", "--help"];
 }
 
 #[test]
@@ -36,4 +40,15 @@ fn lifts_what_was_projected() {
     let lifted = toolpact_with(&["lift", "--from", "2025-11-25"], &projected);
     let lifted: Value = serde_json::from_slice(&lifted.stdout).unwrap();
     assert_eq!(lifted["structuredContent"], 72);
+}
+
+#[test]
+fn restores_what_was_converted() {
+    let tool = r#"{"name":"t","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object",
+        "dependencies":{"a":["b"]}}}"#;
+    let converted = String::from_utf8(toolpact_with(&["convert"], tool).stdout).unwrap();
+    assert!(converted.contains("dependentRequired"), "{converted}");
+    let restored = toolpact_with(&["convert", "--back"], &converted);
+    let restored: Value = serde_json::from_slice(&restored.stdout).unwrap();
+    assert_eq!(restored.to_string(), serde_json::from_str::<Value>(tool).unwrap().to_string());
 }

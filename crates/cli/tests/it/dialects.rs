@@ -1,0 +1,184 @@
+//! Published servers whose output schemas are draft-07: clients that read only 2020-12 fail on every call of theirs, and
+//! work through the guard, as all others do. `data/dialects.json` has the read-only tools.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::command::toolpact;
+use crate::guard_http::{Process, port_of};
+use crate::guard_peers::peers;
+use crate::published::Scratch;
+
+const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+
+/// The folder of the clients that read only 2020-12, with their program.
+fn dialects() -> PathBuf {
+    let place = Path::new(TESTS).join("../../../target/testkit/node/dialects");
+    assert!(place.join("node_modules").is_dir(), "run `cargo xtask setup`");
+    let part = place.join(format!("client.mjs.{}", std::process::id()));
+    fs::copy(Path::new(TESTS).join("peers/dialects/client.mjs"), &part).unwrap();
+    fs::rename(&part, place.join("client.mjs")).unwrap();
+    place.canonicalize().unwrap()
+}
+
+/// A server of `data/dialects.json`, with a folder of its own.
+struct Server {
+    scratch: Scratch,
+    command: Vec<String>,
+    calls: Value,
+}
+
+impl Server {
+    fn new(name: &str) -> Self {
+        let scratch = Scratch::new(&format!("dialects-{name}"));
+        fs::write(scratch.0.join("a.txt"), "one\ntwo\n").unwrap();
+        let packed = "<files><file path=\"a.txt\">one</file></files>";
+        fs::write(scratch.0.join("packed.xml"), packed).unwrap();
+        let workspace = r#"{"version":1,"projects":{"a":{"projectType":"application","root":""}}}"#;
+        fs::write(scratch.0.join("angular.json"), workspace).unwrap();
+        let text = include_str!("data/dialects.json")
+            .replace("PEERS", peers().to_str().unwrap())
+            .replace("DIALECTS", dialects().to_str().unwrap());
+        let case = scratch.put_into(&serde_json::from_str::<Value>(&text).unwrap()[name]);
+        let command = serde_json::from_value(case["command"].clone()).unwrap();
+        Self { scratch, command, calls: case["calls"].clone() }
+    }
+
+    fn guarded(&self) -> Vec<String> {
+        let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--"].map(str::to_owned);
+        [&guard[..], &self.command].concat()
+    }
+
+    /// The server behind a guard on HTTP: the guard and its URL.
+    fn listen(&self) -> (Process, String) {
+        let mut guard = toolpact(&["guard", "--listen", "127.0.0.1:0", "--"]);
+        guard.args(&self.command).current_dir(&self.scratch.0).stderr(Stdio::piped());
+        let mut guard = Process(guard.spawn().unwrap());
+        let port = port_of(&mut guard);
+        (guard, format!("http://127.0.0.1:{port}/mcp"))
+    }
+
+    /// What `client` reports of the server at each of `targets`.
+    fn visit(&self, client: &[&str], targets: &[Vec<String>], calls: &Value) -> Vec<Value> {
+        let visits: Value = targets.iter().map(|target| json!([target, calls])).collect();
+        let mut command = Command::new(client[0]);
+        command.args(&client[1..]).arg(visits.to_string()).current_dir(&self.scratch.0);
+        let python = peers().join("../../python");
+        let packages = if client[1].ends_with("python_v1.py") { "peers-v1" } else { "peers" };
+        command.env("PYTHONPATH", python.join(packages)).env("PYTHONDONTWRITEBYTECODE", "1");
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{client:?}: {said}");
+        let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines.map(|line| serde_json::from_slice(line).unwrap()).collect()
+    }
+}
+
+/// Every call gives structured content.
+fn succeeds(client: &[&str], calls: &Value, report: &Value) {
+    let results = report["calls"].as_array().unwrap();
+    assert_eq!(results.len(), calls.as_array().unwrap().len());
+    for (call, result) in calls.as_array().unwrap().iter().zip(results) {
+        assert!(result["value"].is_object(), "{client:?} {call}: {result}");
+    }
+}
+
+/// Clients that read only 2020-12: each call fails directly, and works through the guard.
+fn works_only_through_the_guard(name: &str) {
+    let server = Server::new(name);
+    let program = dialects().join("client.mjs");
+    let (_guard, url) = server.listen();
+    for package in ["client-2.0.0-beta.1", "client-2.0.0-beta.5"] {
+        let client = ["node", program.to_str().unwrap(), package];
+        let targets = [server.command.clone(), server.guarded(), vec![url.clone()]];
+        let reports = server.visit(&client, &targets, &server.calls);
+        assert_eq!(reports.len(), targets.len());
+        for result in reports[0]["calls"].as_array().unwrap() {
+            let failure = result["failed"].as_str().unwrap_or_default();
+            assert!(failure.contains("unsupported dialect"), "{package}: {result}");
+        }
+        for report in &reports[1..] {
+            assert_eq!(report["tools"], reports[0]["tools"]);
+            succeeds(&client, &server.calls, report);
+        }
+    }
+}
+
+/// Clients that read draft-07 work with the same servers through the guard.
+fn works_for_all_others(name: &str) {
+    let server = Server::new(name);
+    // What is filled in from an earlier result, only the program of the others does.
+    let is_plain = |call: &&Value| !call.to_string().contains("FROM ");
+    let calls: Value = server.calls.as_array().unwrap().iter().filter(is_plain).cloned().collect();
+    let (_guard, url) = server.listen();
+    let peers = peers();
+    let typescript = peers.join(format!("dialects-{name}.mjs"));
+    fs::copy(Path::new(TESTS).join("clients/typescript.mjs"), &typescript).unwrap();
+    let python = |name| format!("{TESTS}/clients/{name}");
+    let (v1, v2) = (python("python_v1.py"), python("python_v2.py"));
+    let typescript = typescript.to_str().unwrap();
+    for client in [
+        ["node", typescript, "v1"],
+        ["node", typescript, "legacy"],
+        ["python3", &v1, "legacy"],
+        ["python3", &v2, "legacy"],
+    ] {
+        let targets = [server.guarded(), vec![url.clone()]];
+        let reports = server.visit(&client, &targets, &calls);
+        assert_eq!(reports.len(), targets.len());
+        for report in &reports {
+            succeeds(&client, &calls, report);
+        }
+    }
+}
+
+macro_rules! servers {
+    ($($name:ident)*) => {$(
+        mod $name {
+            #[test]
+            fn works_only_through_the_guard() {
+                super::works_only_through_the_guard(stringify!($name));
+            }
+
+            #[test]
+            fn works_for_all_others() {
+                super::works_for_all_others(stringify!($name));
+            }
+        }
+    )*};
+}
+
+servers! {
+    server_filesystem
+    server_memory
+    server_sequential_thinking
+    repomix
+    angular_cli
+}
+
+/// No read-only tool with an older output schema is left out without a reason.
+#[test]
+fn every_read_only_tool_is_called() {
+    let cases: Value = serde_json::from_str(include_str!("data/dialects.json")).unwrap();
+    for (name, case) in cases.as_object().unwrap() {
+        let server = Server::new(name);
+        let mut judge = toolpact(&["judge", "--format", "json", "--"]);
+        let output = judge.args(&server.command).current_dir(&server.scratch.0).output().unwrap();
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for tool in report["kept"].as_array().unwrap() {
+            let is_read_only = tool["annotations"]["readOnlyHint"] == true;
+            let is_older = tool["outputSchema"]["$schema"].as_str().is_some();
+            let is_called =
+                case["calls"].as_array().unwrap().iter().any(|call| call[0] == tool["name"]);
+            let has_reason = case["omitted"].get(tool["name"].as_str().unwrap()).is_some();
+            assert!(
+                !(is_read_only && is_older) || is_called || has_reason,
+                "{name}: {}",
+                tool["name"]
+            );
+        }
+    }
+}
