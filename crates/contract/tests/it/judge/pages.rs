@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolpact_contract::{
-    ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, Rule, Severity, judge_tools,
-    rules,
+    ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, Rule, Severity, convert_tool,
+    judge_tools, rules,
 };
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -52,8 +52,11 @@ fn json(section: &str) -> Result<Option<Value>, Failed> {
     serde_json::from_str(text).map(Some).map_err(|error| format!("{text}: {error}").into())
 }
 
-/// What judging the example finds: a call where it has `arguments` or a `result`, else a tool list.
+/// What judging or converting the example finds: a call where it has `arguments` or a `result`, else a tool list.
 fn judge(rule: &Rule, example: &Value) -> Result<Vec<Finding>, Failed> {
+    if rule.id == "older-dialect" {
+        return Ok(convert_tool(&as_tools(rule, example.clone())).findings);
+    }
     let (arguments, result) = (example.get("arguments"), example.get("result"));
     if arguments.is_none() && result.is_none() {
         return Ok(judge_tools(as_tools(rule, example.clone()), &JudgeOptions::default()).findings);
