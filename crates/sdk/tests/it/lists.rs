@@ -41,6 +41,25 @@ async fn each_revision_gets_the_output_schemas_it_can_carry() {
 }
 
 #[tokio::test]
+async fn schemas_of_older_dialects_are_listed_as_2020_12() {
+    let pair = json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "type": "object",
+        "properties": { "at": { "items": [{ "type": "number" }] } }
+    });
+    let plain =
+        || Plain::new(json!([tool("pair", pair.clone(), structured(json!({ "at": [1] })))]));
+    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+        let tools = testing::list_tools(enforce(plain()), revision.clone()).await.unwrap();
+        let expected = json!({ "type": "object", "properties": { "at": { "prefixItems": [{ "type": "number" }] } } });
+        assert_eq!(tools[0]["outputSchema"], expected);
+        let kept = enforce_with(plain(), ServerOptions::default().keep_dialects(true));
+        let tools = testing::list_tools(kept, revision).await.unwrap();
+        assert_eq!(tools[0]["outputSchema"], pair);
+    }
+}
+
+#[tokio::test]
 async fn a_request_may_speak_another_revision_than_the_one_before() {
     let server = enforce(Plain::new(json!([tool(
         "count",
