@@ -72,7 +72,9 @@ impl Convert {
         for finding in &converted.findings {
             if finding.severity > Severity::Info {
                 *exit = Exit::Findings;
-                terminal::print_error(&anyhow!("{finding}; left as it is"));
+                let name = finding.tool.as_deref().unwrap_or("without a name");
+                let (place, message) = (&finding.pointer, &finding.message);
+                terminal::print_error(&anyhow!("tool {name}: {place}: {message}; left as it is"));
             }
         }
         *tool = converted.tool.into_owned();

@@ -1,7 +1,6 @@
 //! A tool of a server: what is listed for each revision, and the contract of its calls.
 
 use rmcp::model::Tool;
-use serde_json::Value;
 use toolpact_contract::{
     Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools, rule,
 };
