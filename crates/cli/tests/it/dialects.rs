@@ -67,8 +67,11 @@ impl Server {
         let mut command = Command::new(client[0]);
         command.args(&client[1..]).arg(visits.to_string()).current_dir(&self.scratch.0);
         let python = peers().join("../../python");
-        let packages = if client[1].ends_with("python_v1.py") { "peers-v1" } else { "peers" };
-        command.env("PYTHONPATH", python.join(packages)).env("PYTHONDONTWRITEBYTECODE", "1");
+        let mut packages = vec![python.join("peers")];
+        if client[1].ends_with("python_v1.py") {
+            packages.insert(0, python.join("peers-v1"));
+        }
+        command.env("PYTHONPATH", std::env::join_paths(packages).unwrap());
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{client:?}: {said}");
