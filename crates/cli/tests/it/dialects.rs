@@ -10,9 +10,31 @@ use serde_json::{Value, json};
 use crate::command::toolpact;
 use crate::guard_http::{Process, port_of};
 use crate::guard_peers::{peers, visit};
-use crate::published::Scratch;
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+
+/// A folder that a server may read.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Self {
+        let place = std::env::temp_dir().join(format!("toolpact-{}-{name}", std::process::id()));
+        fs::create_dir_all(&place).unwrap();
+        Self(place.canonicalize().unwrap())
+    }
+
+    /// `value` with the name of the folder in it.
+    fn put_into(&self, value: &Value) -> Value {
+        let text = value.to_string().replace("SCRATCH", self.0.to_str().unwrap());
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
 
 /// The folder of the clients that read only 2020-12, with their program.
 fn dialects() -> PathBuf {

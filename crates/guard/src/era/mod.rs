@@ -33,8 +33,6 @@ use self::message::split;
 pub(crate) use self::message::{
     Incoming, MODERN, error, failure, is_modern_error, is_modern_request, meta,
 };
-use self::message::{Incoming, failure, split};
-pub(crate) use self::message::{LEGACY, MODERN, is_modern_request, meta};
 use self::modern_client::ModernClient;
 pub(crate) use self::modern_client::pipe_of_state;
 use crate::event::Event;

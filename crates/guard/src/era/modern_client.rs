@@ -405,13 +405,6 @@ impl ModernClient {
         }
         let last = calls.iter().max_by_key(|(_, call)| (call.client_id.is_some(), call.started));
         let Some(at_server) = last.map(|(id, _)| (*id).clone()).filter(|_| io.users != Users::Many)
-        // The server does not say which request it asks for. The last one that may ask is the likeliest; all are
-        // of one client, which gets the question in any case.
-        let may_ask =
-            |call: &Call| may_need_input(&call.method) && call.asks.allows(method, params);
-        let calls = self.calls.iter().filter(|(_, call)| may_ask(call));
-        let last = calls.max_by_key(|(_, call)| (call.client_id.is_some(), call.started));
-        let Some(at_server) = last.map(|(id, _)| id.clone()).filter(|_| io.users != Users::Many)
         else {
             let needed = capability(method, params);
             return refuse(
