@@ -19,6 +19,7 @@ use toolpact_contract::{Mode, Policy, Repairs};
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Settings {
     /// What to do with a tool that clients cannot use; `None` leaves tool lists as they are.
     pub tools: Option<Policy>,

@@ -260,9 +260,9 @@ fn a_stream_of_2025_11_25_is_resumed_where_its_connection_broke() {
             .unwrap();
         let mut seen = String::new();
         while !seen.contains("notifications/progress") {
-            let mut part = [0; 1024];
-            let count = stream.read(&mut part).unwrap();
-            seen.push_str(&String::from_utf8_lossy(&part[..count]));
+            let mut buffer = [0; 1024];
+            let count = stream.read(&mut buffer).unwrap();
+            seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
         }
         let first = seen.split("id: ").nth(1).unwrap();
         assert!(first.contains("\nretry: 1000\ndata:\n\n"), "{seen}");

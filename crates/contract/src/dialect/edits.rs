@@ -29,8 +29,10 @@ const SINCE_2019_09: [&str; 14] = [
     "unevaluatedProperties",
 ];
 
+type Check = fn(&Value) -> bool;
+
 /// Annotations that 2020-12 refuses unless they have this type, and the first dialect that checks that.
-const ANNOTATIONS: [(&str, fn(&Value) -> bool, Dialect); 7] = [
+const ANNOTATIONS: [(&str, Check, Dialect); 7] = [
     ("$comment", Value::is_string, Dialect::Draft7),
     ("contentEncoding", Value::is_string, Dialect::Draft7),
     ("contentMediaType", Value::is_string, Dialect::Draft7),

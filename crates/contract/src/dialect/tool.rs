@@ -86,12 +86,15 @@ fn refusal(error: &ProjectError) -> Finding {
         .at(error.pointer.clone())
 }
 
+/// The members of a converted tool, and the dialect of the schema that was converted.
+type Converted = (Map<String, Value>, Dialect);
+
 /// Converts one schema in `members`. Returns `None` if there is nothing to convert.
 fn convert(
     role: Role,
     schema: &Value,
     members: &Map<String, Value>,
-) -> Result<Option<(Map<String, Value>, Dialect)>, ProjectError> {
+) -> Result<Option<Converted>, ProjectError> {
     let Cow::Owned(converted) = convert_schema(role, schema)? else { return Ok(None) };
     let mut members = members.clone();
     let mut marker = marker::read(&members, DIALECT_MARKER).cloned().unwrap_or_default();
@@ -179,5 +182,6 @@ fn try_restore(tool: &Value) -> Option<Value> {
 
 /// Whether two values are the same, with members in the same order.
 fn is_same(one: &Value, other: &Value) -> bool {
-    one.to_string() == other.to_string()
+    let [one, other] = [one, other].map(ToString::to_string);
+    one == other
 }

@@ -9,6 +9,7 @@ use super::schema_map::SchemaMap;
 
 /// What changes in one schema.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each change is made or not")]
 pub(crate) struct Edit {
     /// Keywords that get another name, which no dialect knows or which means the same.
     pub(crate) rename: Vec<(String, String)>,

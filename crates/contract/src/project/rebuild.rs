@@ -1,5 +1,7 @@
 //! A schema built again with its edits, and the books of where each place went.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 use toolpact_schema::Dialect;
 
@@ -95,7 +97,7 @@ impl Work<'_, '_> {
                         {
                             let at = map.get("allOf").and_then(Value::as_array).map_or(0, Vec::len);
                             let length = new.len();
-                            new.push_str(&format!("/allOf/{at}/not/not"));
+                            let _ = write!(new, "/allOf/{at}/not/not");
                             contains.insert(key.clone(), self.step(value, key, key, old, new));
                             new.truncate(length);
                             continue;

@@ -48,6 +48,10 @@ pub struct Terms {
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) keep_dialects: Option<bool>,
 
+    /// Do not translate between clients and servers of different eras of the protocol, before 2026-07-28 and since
+    #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
+    pub(crate) keep_eras: Option<bool>,
+
     /// Show the values of arguments and results in findings; they may contain secrets
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) log_values: Option<bool>,
@@ -252,6 +256,9 @@ impl Terms {
         }
         if let Some(keep_dialects) = self.keep_dialects {
             settings.keep_dialects = keep_dialects;
+        }
+        if let Some(keep_eras) = self.keep_eras {
+            settings.bridge_eras = !keep_eras;
         }
         let mut limits = Limits::default();
         for terms in [before, self] {

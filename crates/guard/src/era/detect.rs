@@ -87,7 +87,7 @@ impl Detect {
         } else if !is_modern_client || (method == "server/discover" && is_complete(&detect.params))
         {
             detect.is_forwarded = true;
-            io.to_server(text.as_bytes().clone());
+            io.send_server(text.as_bytes().clone());
         } else {
             // A legacy server may run a modern call as if it were a legacy one.
             detect.hold(io, text);
@@ -120,7 +120,7 @@ impl Detect {
     /// the same reaches the server at once, as without the guard.
     pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
         if !self.is_modern_client && self.is_forwarded && self.refusal.is_none() {
-            io.to_server(text.as_bytes().clone());
+            io.send_server(text.as_bytes().clone());
         } else {
             self.hold(io, text);
         }
@@ -149,7 +149,7 @@ impl Detect {
     pub(super) fn on_server(&mut self, io: &mut Io, text: &ByteString) -> Option<Found> {
         let Incoming::Answer { id, outcome } = Incoming::read(text) else {
             // What a server tells before it answers: its log.
-            io.to_client(text.as_bytes().clone());
+            io.send_client(text.as_bytes().clone());
             return None;
         };
         if self.is_forwarded && id == self.first {
@@ -163,7 +163,7 @@ impl Detect {
             self.initialize = None;
             return self.on_initialize(io, outcome);
         }
-        io.to_client(text.as_bytes().clone());
+        io.send_client(text.as_bytes().clone());
         None
     }
 
@@ -181,12 +181,12 @@ impl Detect {
                 } else {
                     io.server.eras().set_legacy();
                 }
-                io.to_client(text.as_bytes().clone());
+                io.send_client(text.as_bytes().clone());
                 Some(Found::Same)
             }
             Err(error) if self.is_modern_client && is_modern_error(error) => {
                 io.server.eras().set_modern();
-                io.to_client(text.as_bytes().clone());
+                io.send_client(text.as_bytes().clone());
                 Some(Found::Same)
             }
             Err(_) => {
@@ -206,7 +206,7 @@ impl Detect {
             let id = io.own_id();
             let params = Object::read(Some(&self.params)).unwrap_or_default();
             let client = params.object("_meta");
-            io.to_server(request(&id, "initialize", &initialize_params(&client, io.users)));
+            io.send_server(request(&id, "initialize", &initialize_params(&client, io.users)));
             self.initialize = Some(id);
         }
     }
@@ -215,7 +215,7 @@ impl Detect {
         let id = io.own_id();
         let params = Object::read(Some(&self.params)).unwrap_or_default();
         let params = discover_params(&params, self.is_modern_client);
-        io.to_server(request(&id, "server/discover", &params));
+        io.send_server(request(&id, "server/discover", &params));
         self.discover = Some(id);
     }
 
@@ -252,7 +252,7 @@ impl Detect {
         match outcome {
             Ok(result) => {
                 io.server.eras().set_legacy_only();
-                io.to_server(notification("notifications/initialized", "{}"));
+                io.send_server(notification("notifications/initialized", "{}"));
                 let bridge = ModernClient::new(result);
                 if self.is_forwarded {
                     // The client asked with `server/discover`, and the server has refused that.
@@ -271,7 +271,7 @@ impl Detect {
         io.server.eras().forget();
         self.deadline = None;
         if let Some(refusal) = self.refusal.take() {
-            io.to_client(refusal.as_bytes().clone());
+            io.send_client(refusal.as_bytes().clone());
             return Some(Found::Same);
         }
         // A first message that waits is sent now. One that was sent may still be answered.

@@ -120,7 +120,7 @@ impl LegacyClient {
         if let Some(instructions) = discovered.get("instructions") {
             answer.set("instructions", instructions.to_owned());
         }
-        io.to_client(result(id, &answer.to_string()));
+        io.send_client(result(id, &answer.to_string()));
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
@@ -152,7 +152,7 @@ impl LegacyClient {
                 self.on_notification(io, text, &method, params);
             }
             Incoming::Answer { id, outcome } => self.on_answer_of_client(io, &id, outcome, now),
-            Incoming::Other => io.to_server(text.as_bytes().clone()),
+            Incoming::Other => io.send_server(text.as_bytes().clone()),
         }
     }
 
@@ -170,13 +170,13 @@ impl LegacyClient {
         };
         match method {
             "initialize" => io.refuse(&id, rpc::REQUEST, "the connection is initialized already"),
-            "ping" => io.to_client(result(&id, "{}")),
+            "ping" => io.send_client(result(&id, "{}")),
             "logging/setLevel" if self.features.logging => {
                 let level = object.string("level").filter(|level| log_level(level).is_some());
                 match level {
                     Some(level) => {
                         self.log_level = Some(level);
-                        io.to_client(result(&id, "{}"));
+                        io.send_client(result(&id, "{}"));
                     }
                     None => io.refuse(&id, rpc::PARAMS, "#/params/level: expected a log level"),
                 }
@@ -212,7 +212,7 @@ impl LegacyClient {
                 let mut object = object.clone();
                 let meta = self.meta_over(object.object("_meta"));
                 object.set("_meta", meta);
-                io.to_server(request(&id, method, &object.to_string()));
+                io.send_server(request(&id, method, &object.to_string()));
                 self.requests.insert(id.clone(), Request { client_id: id, again });
             }
         }
@@ -239,7 +239,7 @@ impl LegacyClient {
                 }
                 let at_server = self.retried.remove(&id).unwrap_or(id);
                 if self.requests.remove(&at_server).is_some() {
-                    io.to_server(cancelled(&at_server, "the client cancelled the request"));
+                    io.send_server(cancelled(&at_server, "the client cancelled the request"));
                 }
             }
             "notifications/roots/list_changed" | "notifications/progress" => {
@@ -247,7 +247,7 @@ impl LegacyClient {
                     "client: `{method}` of {LEGACY} has no counterpart in {MODERN}, which the server speaks"
                 ));
             }
-            _ => io.to_server(text.as_bytes().clone()),
+            _ => io.send_server(text.as_bytes().clone()),
         }
     }
 
@@ -301,7 +301,7 @@ impl LegacyClient {
             object.set("requestState", state);
         }
         let id = io.own_id();
-        io.to_server(request(&id, &again.method, &object.to_string()));
+        io.send_server(request(&id, &again.method, &object.to_string()));
         self.retried.insert(client_id.clone(), id.clone());
         self.requests.insert(id, Request { client_id, again: Some(again) });
     }
@@ -311,7 +311,7 @@ impl LegacyClient {
         self.waiting.remove(request);
         self.asked.retain(|id, (asked_for, _)| {
             if asked_for == request {
-                io.to_client(cancelled(id, reason));
+                io.send_client(cancelled(id, reason));
             }
             asked_for != request
         });
@@ -325,8 +325,8 @@ impl LegacyClient {
                 let meta = self.meta();
                 match self.listening.on_notification(io, &meta, &method, params, now) {
                     Subscribed::Taken => {}
-                    Subscribed::Told(params) => io.to_client(notification(&method, &params)),
-                    Subscribed::Other => io.to_client(text.as_bytes().clone()),
+                    Subscribed::Told(params) => io.send_client(notification(&method, &params)),
+                    Subscribed::Other => io.send_client(text.as_bytes().clone()),
                 }
             }
             Incoming::Request { id, method, .. } => {
@@ -334,9 +334,9 @@ impl LegacyClient {
                     "server: sent the request `{method}`, which {MODERN} does not allow"
                 ));
                 let text = format!("servers of {MODERN} ask in a result, not with a request");
-                io.to_server(failure(&id, &super::message::error(code::METHOD, &text, None)));
+                io.send_server(failure(&id, &super::message::error(code::METHOD, &text, None)));
             }
-            Incoming::Other => io.to_client(text.as_bytes().clone()),
+            Incoming::Other => io.send_client(text.as_bytes().clone()),
         }
     }
 
@@ -357,8 +357,8 @@ impl LegacyClient {
         self.retried.remove(&client_id);
         let content = match outcome {
             Ok(content) => content,
-            Err(_) if client_id == *id => return io.to_client(text.as_bytes().clone()),
-            Err(error) => return io.to_client(failure(&client_id, error)),
+            Err(_) if client_id == *id => return io.send_client(text.as_bytes().clone()),
+            Err(error) => return io.send_client(failure(&client_id, error)),
         };
         let object = Object::read(Some(content)).unwrap_or_default();
         match (object.string("resultType").as_deref(), again) {
@@ -366,9 +366,9 @@ impl LegacyClient {
                 self.ask(io, client_id, again, &object, now);
             }
             (None | Some("complete"), _) if client_id == *id => {
-                io.to_client(text.as_bytes().clone());
+                io.send_client(text.as_bytes().clone());
             }
-            (None | Some("complete"), _) => io.to_client(result(&client_id, content)),
+            (None | Some("complete"), _) => io.send_client(result(&client_id, content)),
             (Some(kind), _) => {
                 let kind: String = kind.chars().take(60).collect();
                 let text = format!(
@@ -411,7 +411,7 @@ impl LegacyClient {
                 // Legacy clients tell URL elicitations apart by an id of their own.
                 params.set_default("elicitationId", id.to_string());
             }
-            io.to_client(request(&id, &method, &params.to_string()));
+            io.send_client(request(&id, &method, &params.to_string()));
             self.asked.insert(id, (client_id.clone(), key.to_owned()));
             answers.push((key.to_owned(), None));
         }

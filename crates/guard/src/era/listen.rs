@@ -72,7 +72,7 @@ impl Listening {
         let changes =
             if adds { self.resources.insert(uri.clone()) } else { self.resources.remove(&uri) };
         if !changes {
-            return io.to_client(result(&id, "{}"));
+            return io.send_client(result(&id, "{}"));
         }
         self.open(io, meta, Some((id, uri, adds)));
     }
@@ -90,7 +90,7 @@ impl Listening {
         }
         let id = io.own_id();
         let params = format!(r#"{{"_meta":{meta},"notifications":{}}}"#, Value::from(wanted));
-        io.to_server(request(&id, "subscriptions/listen", &params));
+        io.send_server(request(&id, "subscriptions/listen", &params));
         self.open.push(Open { id, answers });
     }
 
@@ -121,9 +121,9 @@ impl Listening {
             let uris = told.get("resourceSubscriptions").unwrap_or("[]");
             let uris: Vec<String> = serde_json::from_str(uris).unwrap_or_default();
             for replaced in self.open.drain(..at) {
-                io.to_server(cancelled(&replaced.id, "another subscription takes its place"));
+                io.send_server(cancelled(&replaced.id, "another subscription takes its place"));
                 if let Some((id, ..)) = replaced.answers {
-                    io.to_client(result(&id, "{}"));
+                    io.send_client(result(&id, "{}"));
                 }
             }
             if let Some((id, uri, adds)) = self.open[0].answers.take() {
@@ -135,7 +135,7 @@ impl Listening {
                         "the server does not offer changes of this resource",
                     );
                 } else {
-                    io.to_client(result(&id, "{}"));
+                    io.send_client(result(&id, "{}"));
                 }
             }
             return Subscribed::Taken;

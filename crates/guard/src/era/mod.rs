@@ -142,17 +142,17 @@ struct Io {
 }
 
 impl Io {
-    fn to_server(&mut self, message: impl Into<Bytes>) {
+    fn send_server(&mut self, message: impl Into<Bytes>) {
         self.out.push_back(Output::Server(message.into()));
     }
 
-    fn to_client(&mut self, message: impl Into<Bytes>) {
+    fn send_client(&mut self, message: impl Into<Bytes>) {
         self.out.push_back(Output::Client(message.into()));
     }
 
     /// Answers a request of the client with an error.
     fn refuse(&mut self, id: &Id, code: i32, message: &str) {
-        self.to_client(failure(id, &message::error(code, message, None)));
+        self.send_client(failure(id, &message::error(code, message, None)));
     }
 
     /// An id for a request of the bridge itself.
@@ -251,7 +251,7 @@ impl Bridge {
     fn client_message(&mut self, text: &ByteString, now: Instant) {
         let io = &mut self.io;
         match &mut self.phase {
-            Phase::Same => io.to_server(text.as_bytes().clone()),
+            Phase::Same => io.send_server(text.as_bytes().clone()),
             Phase::Legacy(bridge) => bridge.on_client(io, text, now),
             Phase::Modern(bridge) => bridge.on_client(io, text, now),
             Phase::Detecting(detect) => detect.on_client(io, text),
@@ -259,7 +259,7 @@ impl Bridge {
                 let incoming = Incoming::read(text);
                 match Detect::start(io, text, &incoming, now) {
                     Some(detect) => self.phase = Phase::Detecting(Box::new(detect)),
-                    None => io.to_server(text.as_bytes().clone()),
+                    None => io.send_server(text.as_bytes().clone()),
                 }
             }
         }
@@ -282,7 +282,7 @@ impl Bridge {
                     let found = detect.on_server(io, &part);
                     self.settle(found, now);
                 }
-                Phase::Idle | Phase::Same => io.to_client(part.as_bytes().clone()),
+                Phase::Idle | Phase::Same => io.send_client(part.as_bytes().clone()),
             }
         }
     }

@@ -99,7 +99,7 @@ impl ModernClient {
 
     /// Answers `server/discover`.
     pub(super) fn answer_discover(&self, io: &mut Io, id: &Id) {
-        io.to_client(result(id, &self.discovered));
+        io.send_client(result(id, &self.discovered));
     }
 
     /// Whether a request waits for its client.
@@ -124,7 +124,7 @@ impl ModernClient {
                 for input in call.inputs {
                     refuse_input(io, &input, &text);
                 }
-                io.to_server(cancelled(&waiting.call, &text));
+                io.send_server(cancelled(&waiting.call, &text));
             }
         }
     }
@@ -146,12 +146,12 @@ impl ModernClient {
                 let is_open = |call: &Call| call.client_id.as_ref() == Some(&id);
                 if self.calls.get(&at_server).is_some_and(is_open) {
                     self.calls.remove(&at_server);
-                    io.to_server(cancelled(&at_server, "the client cancelled the request"));
+                    io.send_server(cancelled(&at_server, "the client cancelled the request"));
                 }
             }
             Incoming::Notification { method, .. } if method == "notifications/initialized" => {}
             Incoming::Notification { .. } | Incoming::Other => {
-                io.to_server(text.as_bytes().clone());
+                io.send_server(text.as_bytes().clone());
             }
             // Modern clients send no answers.
             Incoming::Answer { .. } => {}
@@ -172,12 +172,12 @@ impl ModernClient {
         };
         if method == "initialize" {
             let requested = object.string("protocolVersion").unwrap_or_default();
-            return io.to_client(failure(&id, &unsupported_version(&requested)));
+            return io.send_client(failure(&id, &unsupported_version(&requested)));
         }
         let meta = object.object("_meta");
         match meta.string(meta::VERSION) {
             Some(version) if version == MODERN => {}
-            Some(version) => return io.to_client(failure(&id, &unsupported_version(&version))),
+            Some(version) => return io.send_client(failure(&id, &unsupported_version(&version))),
             None => {
                 let text = format!("#/params/_meta: missing required property `{}`", meta::VERSION);
                 return io.refuse(&id, rpc::PARAMS, &text);
@@ -185,7 +185,7 @@ impl ModernClient {
         }
         match method {
             "server/discover" => self.answer_discover(io, &id),
-            "subscriptions/listen" => self.subscriptions.open(io, id, &object, self.features),
+            "subscriptions/listen" => self.subscriptions.open(io, &id, &object, self.features),
             "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
                 let text = format!("`{method}` is a method of {LEGACY}; {MODERN} does not have it");
                 io.refuse(&id, code::METHOD, &text);
@@ -217,7 +217,7 @@ impl ModernClient {
             params.set("_meta", legacy.to_string());
         }
         let sent = params.to_string();
-        io.to_server(request(&id, method, &sent));
+        io.send_server(request(&id, method, &sent));
         let token = client.get("progressToken");
         self.clock += 1;
         let call = Call {
@@ -242,7 +242,7 @@ impl ModernClient {
         if self.features.logging && self.log_level.as_deref() != Some(level) {
             let id = io.own_id();
             let params = format!("{{\"level\":{}}}", Value::from(level));
-            io.to_server(request(&id, "logging/setLevel", &params));
+            io.send_server(request(&id, "logging/setLevel", &params));
             self.log_level = Some(level.to_owned());
         }
     }
@@ -273,7 +273,7 @@ impl ModernClient {
         let mut left = Vec::new();
         for input in std::mem::take(&mut call.inputs) {
             match (responses.get(&input.key), &input.id) {
-                (Some(response), Some(asked)) => io.to_server(result(asked, response)),
+                (Some(response), Some(asked)) => io.send_server(result(asked, response)),
                 (Some(_), None) => {}
                 (None, _) => left.push(input),
             }
@@ -286,7 +286,7 @@ impl ModernClient {
         if let Some(answer) = call.answer.take() {
             self.calls.remove(&at_server);
             if let Incoming::Answer { outcome, .. } = Incoming::read(&answer) {
-                self.send_answer(io, id, method, outcome);
+                Self::send_answer(io, id, method, outcome);
             }
             return;
         }
@@ -297,7 +297,7 @@ impl ModernClient {
         call.is_over = false;
         let Some(call) = self.calls.remove(&at_server) else { return };
         let again = io.own_id();
-        io.to_server(request(&again, method, &call.params));
+        io.send_server(request(&again, method, &call.params));
         self.retried.insert(id.clone(), again.clone());
         self.calls.insert(again, call);
     }
@@ -312,7 +312,7 @@ impl ModernClient {
             Incoming::Notification { method, params } => {
                 self.on_notification(io, text, &method, params);
             }
-            Incoming::Other => io.to_client(text.as_bytes().clone()),
+            Incoming::Other => io.send_client(text.as_bytes().clone()),
         }
     }
 
@@ -344,11 +344,11 @@ impl ModernClient {
         };
         let Some(call) = self.calls.remove(id) else { return };
         self.retried.remove(&client_id);
-        self.send_answer(io, &client_id, &call.method, outcome);
+        Self::send_answer(io, &client_id, &call.method, outcome);
     }
 
     /// Answers a request of the client with what the server answered.
-    fn send_answer(&self, io: &mut Io, id: &Id, method: &str, outcome: Result<&str, &str>) {
+    fn send_answer(io: &mut Io, id: &Id, method: &str, outcome: Result<&str, &str>) {
         match outcome {
             Ok(content) => match Object::read(Some(content)) {
                 Ok(mut object) => {
@@ -357,18 +357,18 @@ impl ModernClient {
                         object.set_default("ttlMs", "0");
                         object.set_default("cacheScope", "\"private\"");
                     }
-                    io.to_client(result(id, &object.to_string()));
+                    io.send_client(result(id, &object.to_string()));
                 }
-                Err(_) => io.to_client(result(id, content)),
+                Err(_) => io.send_client(result(id, content)),
             },
             Err(refusal) => match error_code(refusal) {
                 // Codes that 2026-07-28 does not have any more.
                 Some(code::NO_RESOURCE | code::URL_ELICITATION) => {
                     let mut object = Object::read(Some(refusal)).unwrap_or_default();
                     object.set("code", rpc::PARAMS.to_string());
-                    io.to_client(failure(id, &object.to_string()));
+                    io.send_client(failure(id, &object.to_string()));
                 }
-                _ => io.to_client(failure(id, refusal)),
+                _ => io.send_client(failure(id, refusal)),
             },
         }
     }
@@ -383,10 +383,10 @@ impl ModernClient {
         now: Instant,
     ) {
         if method == "ping" {
-            return io.to_server(result(&id, "{}"));
+            return io.send_server(result(&id, "{}"));
         }
         let refuse = |io: &mut Io, text: &str| {
-            io.to_server(failure(&id, &error(code::METHOD, text, None)));
+            io.send_server(failure(&id, &error(code::METHOD, text, None)));
         };
         if !matches!(method, "elicitation/create" | "sampling/createMessage" | "roots/list") {
             let text =
@@ -448,7 +448,7 @@ impl ModernClient {
                 refuse_input(io, &input, &text);
             }
             self.calls.remove(at_server);
-            io.to_server(cancelled(at_server, &text));
+            io.send_server(cancelled(at_server, &text));
             return io.refuse(&client_id, rpc::INTERNAL, &text);
         };
         call.rounds += 1;
@@ -461,7 +461,7 @@ impl ModernClient {
         let answer = format!(
             r#"{{"resultType":"input_required","inputRequests":{questions},"requestState":"{state}"}}"#
         );
-        io.to_client(result(&client_id, &answer));
+        io.send_client(result(&client_id, &answer));
         let deadline = now + INPUT_TIMEOUT;
         self.waiting.insert(state, Waiting { call: at_server.clone(), deadline });
     }
@@ -491,7 +491,7 @@ impl ModernClient {
                     call.client_id.is_some() && call.log_level.is_some_and(|least| level >= Some(least))
                 };
                 if self.calls.values().any(wants) {
-                    io.to_client(text.as_bytes().clone());
+                    io.send_client(text.as_bytes().clone());
                 }
             }
             // The server takes back a question.
@@ -504,7 +504,7 @@ impl ModernClient {
             "notifications/elicitation/complete" => io.report_once(format!(
                 "server: `{method}` of {LEGACY} has no counterpart in {MODERN}, which the client speaks"
             )),
-            _ => io.to_client(text.as_bytes().clone()),
+            _ => io.send_client(text.as_bytes().clone()),
         }
     }
 
@@ -517,9 +517,9 @@ impl ModernClient {
         match call.and_then(|call| call.token.as_ref().zip(call.client_id.as_ref())) {
             Some(((known, now), _)) if known.to_string() != *now => {
                 object.set("progressToken", now.clone());
-                io.to_client(notification("notifications/progress", &object.to_string()));
+                io.send_client(notification("notifications/progress", &object.to_string()));
             }
-            Some(_) => io.to_client(text.as_bytes().clone()),
+            Some(_) => io.send_client(text.as_bytes().clone()),
             // Nobody waits for it at the moment.
             None => {}
         }
@@ -529,7 +529,7 @@ impl ModernClient {
 /// Answers a question of the server with an error.
 fn refuse_input(io: &mut Io, input: &Input, reason: &str) {
     if let Some(id) = &input.id {
-        io.to_server(failure(id, &error(rpc::INTERNAL, reason, None)));
+        io.send_server(failure(id, &error(rpc::INTERNAL, reason, None)));
     }
 }
 

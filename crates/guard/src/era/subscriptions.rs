@@ -43,24 +43,24 @@ struct Lists {
 
 impl Subscriptions {
     /// Opens the subscription `id`.
-    pub(super) fn open(&mut self, io: &mut Io, id: Id, params: &Object<'_>, features: Features) {
+    pub(super) fn open(&mut self, io: &mut Io, id: &Id, params: &Object<'_>, features: Features) {
         let wanted = params.object("notifications");
         let uris = wanted.get("resourceSubscriptions").unwrap_or("[]");
         let Ok(mut uris) = serde_json::from_str::<Vec<String>>(uris) else {
             let text = "#/params/notifications/resourceSubscriptions: expected an array of strings";
-            return io.refuse(&id, code::PARAMS, text);
+            return io.refuse(id, code::PARAMS, text);
         };
         uris.sort_unstable();
         uris.dedup();
-        if self.open.contains_key(&id) {
-            return io.refuse(&id, code::REQUEST, &format!("request id {id} is already in use"));
+        if self.open.contains_key(id) {
+            return io.refuse(id, code::REQUEST, &format!("request id {id} is already in use"));
         }
         if self.open.len() >= MAX_SUBSCRIPTIONS || self.resources.len() + uris.len() > MAX_RESOURCES
         {
             let text = format!(
                 "the limits of {MAX_SUBSCRIPTIONS} subscriptions and {MAX_RESOURCES} resources are reached"
             );
-            return io.refuse(&id, code::INTERNAL, &text);
+            return io.refuse(id, code::INTERNAL, &text);
         }
         if !features.subscribe {
             uris.clear();
@@ -76,13 +76,13 @@ impl Subscriptions {
             *count += 1;
             if *count == 1 {
                 let asked = io.own_id();
-                io.to_server(request(&asked, "resources/subscribe", &uri_params(uri)));
+                io.send_server(request(&asked, "resources/subscribe", &uri_params(uri)));
                 self.asked.insert(asked, Some((id.clone(), uri.clone())));
                 missing += 1;
             }
         }
         self.open.insert(id.clone(), Subscription { lists, resources: uris, missing });
-        self.acknowledge(io, &id);
+        self.acknowledge(io, id);
     }
 
     /// Tells the client what it subscribed to, once that is known.
@@ -101,7 +101,7 @@ impl Subscriptions {
         }
         let meta = subscription_meta(id);
         let params = format!(r#"{{"_meta":{meta},"notifications":{}}}"#, Value::from(told));
-        io.to_client(notification("notifications/subscriptions/acknowledged", &params));
+        io.send_client(notification("notifications/subscriptions/acknowledged", &params));
     }
 
     /// Takes an answer of the server; `true` if it is to a request for a resource.
@@ -130,7 +130,7 @@ impl Subscriptions {
             if *count == 0 {
                 self.resources.remove(&uri);
                 let asked = io.own_id();
-                io.to_server(request(&asked, "resources/unsubscribe", &uri_params(&uri)));
+                io.send_server(request(&asked, "resources/unsubscribe", &uri_params(&uri)));
                 self.asked.insert(asked, None);
             }
         }
@@ -157,7 +157,7 @@ impl Subscriptions {
                 about.set(meta::SUBSCRIPTION, id.to_string());
                 let about = about.to_string();
                 own.set("_meta", about);
-                io.to_client(notification(method, &own.to_string()));
+                io.send_client(notification(method, &own.to_string()));
                 told = true;
             }
         }

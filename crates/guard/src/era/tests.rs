@@ -149,10 +149,12 @@ fn modern(id: u64, method: &str, mut params: Value, capabilities: &Value) -> Val
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "values are written in place")]
 fn legacy(id: u64, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "values are written in place")]
 fn reply(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
