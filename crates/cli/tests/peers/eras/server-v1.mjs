@@ -30,12 +30,13 @@ function eras() {
     const { roots } = await extra.sendRequest({ method: "roots/list" }, ListRootsResultSchema);
     return roots.map((root) => root.uri).join(" ");
   });
-  tool("count_up", {}, async (_, { _meta, sendNotification }) => {
+  tool("count_up", { token: z.string() }, async ({ token }, { _meta, sendNotification }) => {
     for (const progress of [1, 2, 3]) {
       await sendNotification({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress, total: 3 } });
     }
-    return "done";
+    return states.released(token);
   });
+  tool("release", { token: z.string() }, ({ token }) => states.release(token));
   tool("wait", { token: z.string() }, ({ token }, { signal }) => states.wait(token, signal));
   tool("state", { token: z.string() }, ({ token }) => states.get(token));
   tool("log", {}, async () => {

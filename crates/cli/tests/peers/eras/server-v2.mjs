@@ -40,13 +40,14 @@ function eras() {
     if (answer.kind !== "roots") return inputRequired({ inputRequests: { roots: inputRequired.listRoots() } });
     return text(answer.roots.map((root) => root.uri).join(" "));
   });
-  tool("count_up", {}, async (_, { mcpReq }) => {
+  tool("count_up", { token: string }, async ({ token }, { mcpReq }) => {
     for (const progress of [1, 2, 3]) {
       const params = { progressToken: mcpReq._meta.progressToken, progress, total: 3 };
       await mcpReq.notify({ method: "notifications/progress", params });
     }
-    return text("done");
+    return text(await states.released(token));
   });
+  tool("release", { token: string }, ({ token }) => text(states.release(token)));
   tool("wait", { token: string }, async ({ token }, { mcpReq }) => text(await states.wait(token, mcpReq.signal)));
   tool("state", { token: string }, ({ token }) => text(states.get(token)));
   tool("log", {}, async (_, { mcpReq }) => {

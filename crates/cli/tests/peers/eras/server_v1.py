@@ -49,6 +49,10 @@ async def call_tool(name, arguments):
                 await session.send_progress_notification(
                     context.meta.progressToken, progress, 3, related_request_id=str(context.request_id)
                 )
+            await states.released(arguments["token"])
+            text = "done"
+        case "release":
+            states.known[arguments["token"]] = "released"
             text = "done"
         case "wait":
             text = await states.wait(arguments["token"])

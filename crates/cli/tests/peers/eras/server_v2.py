@@ -71,6 +71,10 @@ async def call_tool(context, params):
         case "count_up":
             for progress in 1, 2, 3:
                 await session.report_progress(progress, 3)
+            await states.released(arguments["token"])
+            text = "done"
+        case "release":
+            states.known[arguments["token"]] = "released"
             text = "done"
         case "wait":
             text = await states.wait(arguments["token"])

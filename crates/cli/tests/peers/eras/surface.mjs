@@ -15,6 +15,14 @@ export const states = {
   get(token) {
     return this.known.get(token) ?? "unknown";
   },
+  release(token) {
+    this.known.set(token, "released");
+    return "done";
+  },
+  async released(token) {
+    while (this.get(token) !== "released") await new Promise((resolve) => setTimeout(resolve, 10));
+    return "done";
+  },
   // Runs until it is cancelled.
   wait(token, signal) {
     this.known.set(token, "running");

@@ -10,7 +10,8 @@ TOOLS = {
     "ask_name": {"type": "object"},
     "ask_model": {"type": "object"},
     "ask_roots": {"type": "object"},
-    "count_up": {"type": "object"},
+    "count_up": TOKEN,
+    "release": TOKEN,
     "wait": TOKEN,
     "state": TOKEN,
     "log": {"type": "object"},
@@ -26,6 +27,10 @@ class States:
 
     def get(self, token):
         return self.known.get(token, "unknown")
+
+    async def released(self, token):
+        while self.get(token) != "released":
+            await anyio.sleep(0.01)
 
     async def wait(self, token):
         """Runs until it is cancelled."""
