@@ -42,7 +42,15 @@ struct State {
     added: Vec<String>,
     /// What became of calls that run until they are cancelled.
     calls: HashMap<String, &'static str>,
+    /// Subscriptions that were accepted. `rmcp` tells the client so before it calls `listen`.
+    accepted: usize,
     listeners: Vec<SubscriptionSink>,
+}
+
+impl State {
+    const fn is_complete(&self) -> bool {
+        self.listeners.len() == self.accepted
+    }
 }
 
 #[derive(Clone)]
@@ -113,6 +121,9 @@ impl Server {
 
     async fn add_tool(&self, name: String, context: &Context) -> Result<(), ErrorData> {
         self.state().added.push(name);
+        while !self.state().is_complete() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
         let listeners = self.state().listeners.clone();
         for listener in listeners {
             // Those that are gone are not told.
@@ -270,6 +281,7 @@ impl ServerHandler for Server {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
+        self.state().accepted += 1;
         Some(requested.clone())
     }
 
