@@ -83,7 +83,10 @@ impl ClientHandler for User {
         model(json!({ "role": "assistant", "content": content, "model": "none" }))
     }
 
-    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
         model(json!({ "roots": [{ "uri": "file:///home/ada" }] }))
     }
 
@@ -139,15 +142,22 @@ impl Peer {
         };
         let info = service.peer().peer_info().ok_or("no information about the server")?;
         let is_modern = !info.protocol_version.has_initialize();
-        Ok(Self { service: Arc::new(service), told: Mutex::new(told), is_modern, _process: process })
+        Ok(Self {
+            service: Arc::new(service),
+            told: Mutex::new(told),
+            is_modern,
+            _process: process,
+        })
     }
 
     async fn step(&self, step: &str) -> Outcome {
         match step {
             "list" => {
                 let names = self.tools().await?;
-                let missing: Vec<_> =
-                    TOOLS.split(' ').filter(|tool| !names.iter().any(|name| name == tool)).collect();
+                let missing: Vec<_> = TOOLS
+                    .split(' ')
+                    .filter(|tool| !names.iter().any(|name| name == tool))
+                    .collect();
                 same(&missing, &Vec::new())
             }
             "answer" => self.gives("add", json!({ "a": 2, "b": 3 }), "5").await,

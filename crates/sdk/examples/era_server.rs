@@ -18,11 +18,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError, ServiceExt as _,
     model::{
         CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock,
-        GetPromptRequestParams, GetPromptResponse, Implementation, InputRequiredResult,
-        ListPromptsResult, ListResourcesResult, ListToolsResult, LoggingLevel,
+        GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+        InputRequiredResult, ListPromptsResult, ListResourcesResult, ListToolsResult, LoggingLevel,
         LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
-        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-        ServerConfig, SetLevelRequestParams, SubscriptionFilter,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+        ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscriptionFilter,
     },
     service::{RequestContext, SubscriptionContext, SubscriptionSink},
     transport::{
@@ -192,9 +192,12 @@ impl ServerHandler for Server {
             "ask_name" | "ask_model" | "ask_roots" => {
                 let Some(answer) = self.ask(&call, &context).await? else {
                     let requests = model(json!({ "answer": request(&call.name) }))?;
-                    return Ok(InputRequiredResult::new(Some(requests), Some("asked".into())).into());
+                    return Ok(
+                        InputRequiredResult::new(Some(requests), Some("asked".into())).into()
+                    );
                 };
-                let told = |pointer| answer.pointer(pointer).and_then(Value::as_str).unwrap_or("nothing");
+                let told =
+                    |pointer| answer.pointer(pointer).and_then(Value::as_str).unwrap_or("nothing");
                 match &*call.name {
                     "ask_name" => format!("Hello, {}", told("/content/name")),
                     "ask_model" => format!("The model said: {}", told("/content/text")),
@@ -202,9 +205,12 @@ impl ServerHandler for Server {
                 }
             }
             "count_up" => {
-                for (token, progress) in context.meta.get_progress_token().into_iter().flat_map(|token| {
-                    [1.0, 2.0, 3.0].map(|progress| (token.clone(), progress))
-                }) {
+                for (token, progress) in context
+                    .meta
+                    .get_progress_token()
+                    .into_iter()
+                    .flat_map(|token| [1.0, 2.0, 3.0].map(|progress| (token.clone(), progress)))
+                {
                     let report = ProgressNotificationParam::new(token, progress).with_total(3.0);
                     context.peer.notify_progress(report).await.map_err(failed)?;
                 }
@@ -223,7 +229,10 @@ impl ServerHandler for Server {
             }
             "state" => (*self.state().calls.get(&word("token")).unwrap_or(&"unknown")).into(),
             "log" => {
-                let message = LoggingMessageNotificationParam::new(LoggingLevel::Warning, "a line of the log".into());
+                let message = LoggingMessageNotificationParam::new(
+                    LoggingLevel::Warning,
+                    "a line of the log".into(),
+                );
                 context.peer.notify_logging_message(message).await.map_err(failed)?;
                 "done".into()
             }
@@ -250,7 +259,7 @@ impl ServerHandler for Server {
         _: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let contents = json!([{ "uri": request.uri, "text": "Hello from a resource" }]);
-        Ok(ReadResourceResponse::Complete(model(json!({ "contents": contents }))?))
+        Ok(ReadResourceResponse::Complete(ReadResourceResult::new(model(contents)?)))
     }
 
     async fn list_prompts(
@@ -270,7 +279,7 @@ impl ServerHandler for Server {
         let name = request.arguments.as_ref().and_then(|arguments| arguments["name"].as_str());
         let text = format!("Greet {}", name.unwrap_or("nobody"));
         let message = json!({ "role": "user", "content": { "type": "text", "text": text } });
-        Ok(GetPromptResponse::Complete(model(json!({ "messages": [message] }))?))
+        Ok(GetPromptResponse::Complete(GetPromptResult::new(vec![model(message)?])))
     }
 
     async fn set_level(&self, _: SetLevelRequestParams, _: Context) -> Result<(), ErrorData> {
