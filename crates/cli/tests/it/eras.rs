@@ -1,13 +1,14 @@
 //! Clients and servers of the official SDKs, each of one protocol era or both, with a guard between them and without:
 //! `data/eras.json` says what comes of each pair. With `TOOLPACT_ERAS=write` the tests write it, and `docs/eras.md`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::command::toolpact;
-use crate::eras_table::{Pair, Table};
+use crate::eras_table::{Pair, Table, Visit};
 use crate::guard_http::{Process, guard, port_of};
 use crate::guard_peers::peers;
 
@@ -119,11 +120,17 @@ fn visit(client: Peer, server: Peer) -> Pair {
     let output = command(&client.words("client")).arg(visits.to_string()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{} and {}: {said}", client.name, server.name);
-    let mut pair = Pair::default();
+    let mut reports: BTreeMap<String, Visit> = BTreeMap::new();
     for line in output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let line: Value = serde_json::from_slice(line).unwrap();
-        let (way, transport) = line["visit"].as_str().unwrap().split_once(' ').unwrap();
-        pair.add(way, transport, line["step"].as_str().unwrap(), line["error"].as_str());
+        let report = reports.entry(line["visit"].as_str().unwrap().to_owned()).or_default();
+        report.add(line["step"].as_str().unwrap(), line["error"].as_str());
+    }
+    let mut pair = Pair::default();
+    for visit in visits.as_array().unwrap() {
+        let name = visit[0].as_str().unwrap();
+        let (way, transport) = name.split_once(' ').unwrap();
+        pair.set(way, transport, reports.remove(name).unwrap_or_default());
     }
     pair
 }

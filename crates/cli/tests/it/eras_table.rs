@@ -15,6 +15,22 @@ const STEPS: [&str; 11] = [
     "roots", "log",
 ];
 
+/// What became of the steps of one visit: nothing where they worked, the reason where they failed.
+#[derive(Default)]
+pub(crate) struct Visit(BTreeMap<String, Option<String>>);
+
+impl Visit {
+    pub(crate) fn add(&mut self, step: &str, error: Option<&str>) {
+        self.0.insert(step.to_owned(), error.map(summary));
+    }
+
+    /// Whether each step has been taken, or none because the client could not connect.
+    fn is_complete(&self) -> bool {
+        STEPS.iter().all(|step| self.0.contains_key(*step))
+            || self.0.keys().eq(["connect"]) && self.0.values().all(Option::is_some)
+    }
+}
+
 /// Steps that failed, and why. `connect` stands for all of them.
 type Failures = BTreeMap<String, String>;
 
@@ -24,17 +40,17 @@ type Failures = BTreeMap<String, String>;
 pub(crate) struct Pair(BTreeMap<String, BTreeMap<String, Failures>>);
 
 impl Pair {
-    pub(crate) fn add(&mut self, way: &str, transport: &str, step: &str, error: Option<&str>) {
+    pub(crate) fn set(&mut self, way: &str, transport: &str, visit: Visit) {
+        assert!(visit.is_complete(), "{way} {transport}: only {:?}", visit.0);
+        let failures = visit.0.into_iter().filter_map(|(step, error)| Some((step, error?)));
         let transports = self.0.entry(way.to_owned()).or_default();
-        let failures = transports.entry(transport.to_owned()).or_default();
-        if let Some(error) = error {
-            failures.insert(step.to_owned(), summary(error));
-        }
+        transports.insert(transport.to_owned(), failures.collect());
     }
 
     /// How one way fares, in a word.
     fn word(&self, way: &str) -> &'static str {
-        let failures = || self.0.get(way).into_iter().flat_map(BTreeMap::values);
+        let Some(transports) = self.0.get(way) else { return "not tried" };
+        let failures = || transports.values();
         if failures().all(BTreeMap::is_empty) {
             "works"
         } else if failures().all(is_total) {
