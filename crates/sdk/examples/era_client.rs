@@ -244,7 +244,7 @@ impl Peer {
         } else {
             self.service.set_level(SetLevelRequestParams::new(LoggingLevel::Info)).await?;
         }
-        text(self.service.call_tool(call).await?)?;
+        text(&self.service.call_tool(call).await?)?;
         loop {
             if let Told::Logged(line) = self.next().await? {
                 return same(&line, &"a line of the log".into());
@@ -264,7 +264,7 @@ impl Peer {
     async fn call(&self, name: &'static str, arguments: Value) -> Result<String, Failure> {
         let mut params = CallToolRequestParams::new(name);
         params.arguments = arguments.as_object().cloned();
-        text(self.service.call_tool(params).await?)
+        text(&self.service.call_tool(params).await?)
     }
 
     async fn gives(&self, name: &'static str, arguments: Value, expected: &str) -> Outcome {
@@ -280,8 +280,8 @@ fn fresh(is_modern: bool, step: &str) -> String {
 }
 
 /// The text of a result, or its failure.
-fn text(result: CallToolResult) -> Result<String, Failure> {
-    let value = serde_json::to_value(&result)?;
+fn text(result: &CallToolResult) -> Result<String, Failure> {
+    let value = serde_json::to_value(result)?;
     let text = value["content"][0]["text"].as_str().unwrap_or_default().to_owned();
     if result.is_error == Some(true) { Err(text.into()) } else { Ok(text) }
 }
@@ -321,7 +321,8 @@ async fn main() -> Outcome {
             Err(error) => tell(&visit, "connect", Some(&error)),
             Ok(peer) => {
                 for step in STEPS.split(' ') {
-                    tell(&visit, step, within(LIMIT, peer.step(step)).await.err().as_ref());
+                    let outcome = within(LIMIT, Box::pin(peer.step(step))).await;
+                    tell(&visit, step, outcome.err().as_ref());
                 }
             }
         }

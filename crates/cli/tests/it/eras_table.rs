@@ -69,9 +69,13 @@ fn is_total(failures: &Failures) -> bool {
 fn summary(error: &str) -> String {
     let mut words = Vec::new();
     for word in error.split_whitespace() {
-        let (head, tail) = word.split_once("127.0.0.1:").unwrap_or((word, ""));
-        let tail = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
-        words.push(format!("{head}{tail}"));
+        words.push(match word.split_once("127.0.0.1:") {
+            Some((head, tail)) => {
+                let tail = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
+                format!("{head}127.0.0.1{tail}")
+            }
+            None => word.to_owned(),
+        });
     }
     words.join(" ").chars().take(120).collect()
 }
