@@ -18,6 +18,10 @@ mod demo;
 mod dialects;
 #[cfg(unix)]
 mod differential;
+#[cfg(unix)]
+mod eras;
+#[cfg(unix)]
+mod eras_table;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;

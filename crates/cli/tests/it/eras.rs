@@ -1,0 +1,203 @@
+//! Clients and servers of the official SDKs, each of one protocol era or both, with a guard between them and without:
+//! `data/eras.json` says what comes of each pair. With `TOOLPACT_ERAS=write` the tests write it, and `docs/eras.md`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::command::toolpact;
+use crate::eras_table::{Pair, Table, Visit};
+use crate::guard_http::{Process, guard, port_of};
+use crate::guard_peers::peers;
+
+/// The programs of both sides.
+const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/eras");
+
+/// An SDK.
+#[derive(Clone, Copy)]
+enum Sdk {
+    TypeScriptV1,
+    TypeScriptV2,
+    PythonV1,
+    PythonV2,
+    Rmcp,
+}
+
+/// A client or a server: an SDK that is set to an era.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer {
+    name: &'static str,
+    sdk: Sdk,
+    era: &'static str,
+}
+
+impl Peer {
+    const fn new(name: &'static str, sdk: Sdk, era: &'static str) -> Self {
+        Self { name, sdk, era }
+    }
+
+    /// How the client or server of this peer is started.
+    fn words(self, role: &str) -> Vec<String> {
+        let peers = peers();
+        let python = |name: String, places: &[&str]| {
+            let places = places.iter().map(|place| peers.join("../../python").join(place));
+            let places = places.chain([Path::new(PROGRAMS).join("..")]);
+            let places = std::env::join_paths(places).unwrap().into_string().unwrap();
+            let program = Path::new(PROGRAMS).join(name).to_str().unwrap().to_owned();
+            let settings = [format!("PYTHONPATH={places}"), "PYTHONDONTWRITEBYTECODE=1".to_owned()];
+            ["env".to_owned()]
+                .into_iter()
+                .chain(settings)
+                .chain(["python3".to_owned(), program])
+                .collect()
+        };
+        let node = |name: String| vec!["node".to_owned(), put(&peers, &name)];
+        let mut words: Vec<_> = match self.sdk {
+            Sdk::TypeScriptV1 => node(format!("{role}-v1.mjs")),
+            Sdk::TypeScriptV2 => node(format!("{role}-v2.mjs")),
+            Sdk::PythonV1 => python(format!("{role}_v1.py"), &["peers-v1", "peers"]),
+            Sdk::PythonV2 => python(format!("{role}_v2.py"), &["peers"]),
+            Sdk::Rmcp => vec![example(&format!("era_{role}"))],
+        };
+        words.push(self.era.to_owned());
+        words
+    }
+}
+
+/// Puts a program and what it imports beside the packages, where Node finds them: its place there.
+fn put(peers: &Path, name: &str) -> String {
+    let place = peers.join("eras");
+    std::fs::create_dir_all(&place).unwrap();
+    for name in [name, "steps.mjs", "surface.mjs"] {
+        // Tests run at the same time: each puts a program there in one step.
+        let part = place.join(format!("{name}.{}", std::process::id()));
+        std::fs::copy(Path::new(PROGRAMS).join(name), &part).unwrap();
+        std::fs::rename(&part, place.join(name)).unwrap();
+    }
+    place.join(name).to_str().unwrap().to_owned()
+}
+
+/// An example of the crate `toolpact`: built with the workspace, or now.
+fn example(name: &str) -> String {
+    let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples").join(name);
+    if !place.exists() {
+        let build = ["build", "--quiet", "--package", "toolpact", "--example", name];
+        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    }
+    place.to_str().unwrap().to_owned()
+}
+
+fn command(words: &[String]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
+}
+
+/// What `client` reports of `server` on each transport, directly and through a guard.
+fn visit(client: Peer, server: Peer) -> Pair {
+    let direct = server.words("server");
+    let mut guarded = vec![env!("CARGO_BIN_EXE_toolpact").to_owned(), "guard".into(), "--".into()];
+    guarded.extend(direct.clone());
+    let mut on_http = command(&direct);
+    on_http.arg("--http").stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut on_http = Process(on_http.spawn().unwrap());
+    let port = port_of(&mut on_http);
+    let (_proxy, proxy) = guard(port, &[]);
+    let mut process = toolpact(&["guard", "--listen", "127.0.0.1:0", "--"]);
+    process.args(&direct).stderr(Stdio::piped());
+    let mut process = Process(process.spawn().unwrap());
+    let process_port = port_of(&mut process);
+    let url = |port: u16| vec![format!("http://127.0.0.1:{port}/mcp")];
+    let visits = json!([
+        ["without stdio", direct],
+        ["with stdio", guarded],
+        ["without HTTP", url(port)],
+        ["with HTTP", url(proxy)],
+        ["with process behind HTTP", url(process_port)],
+    ]);
+    let output = command(&client.words("client")).arg(visits.to_string()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} and {}: {said}", client.name, server.name);
+    let mut reports: BTreeMap<String, Visit> = BTreeMap::new();
+    for line in output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let line: Value = serde_json::from_slice(line).unwrap();
+        let report = reports.entry(line["visit"].as_str().unwrap().to_owned()).or_default();
+        report.add(line["step"].as_str().unwrap(), line["error"].as_str());
+    }
+    let mut pair = Pair::default();
+    for visit in visits.as_array().unwrap() {
+        let name = visit[0].as_str().unwrap();
+        let (way, transport) = name.split_once(' ').unwrap();
+        pair.set(way, transport, reports.remove(name).unwrap_or_default());
+    }
+    pair
+}
+
+fn check(client: Peer, server: Peer) {
+    let found = visit(client, server);
+    if std::env::var_os("TOOLPACT_ERAS").is_some_and(|value| value == "write") {
+        Table::update(&data(), &page(), |table| table.set(client.name, server.name, found));
+        return;
+    }
+    let expected = Table::read(&data()).get(client.name, server.name);
+    assert_eq!(found, expected, "{} and {}", client.name, server.name);
+}
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/data/eras.json")
+}
+
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/eras.md")
+}
+
+#[test]
+fn the_page_shows_the_table() {
+    let (table, page) = (Table::read(&data()), std::fs::read_to_string(page()).unwrap());
+    assert_eq!(table.put_into(&page), page, "run the tests with TOOLPACT_ERAS=write");
+}
+
+/// One test for each client and server.
+macro_rules! pairs {
+    ($($peer:ident: $name:literal, $sdk:ident, $era:literal;)*) => {
+        pub(crate) const NAMES: &[&str] = &[$($name),*];
+        pub(crate) mod peer {
+            use super::{Peer, Sdk};
+            $(pub(crate) const fn $peer() -> Peer { Peer::new($name, Sdk::$sdk, $era) })*
+        }
+        $(mod $peer {
+            use super::{check, peer};
+            with_each_server!(peer::$peer());
+        })*
+    };
+}
+
+macro_rules! with_each_server {
+    ($client:expr) => {
+        with_each_server!($client; typescript_v1 python_v1
+            typescript_v2_legacy typescript_v2_modern typescript_v2_dual
+            python_v2_legacy python_v2_modern python_v2_dual rmcp_legacy rmcp_modern rmcp_dual);
+    };
+    ($client:expr; $($server:ident)*) => {$(
+        #[test]
+        fn $server() {
+            check($client, peer::$server());
+        }
+    )*};
+}
+
+pairs! {
+    typescript_v1: "TypeScript v1", TypeScriptV1, "legacy";
+    python_v1: "Python 1.x", PythonV1, "legacy";
+    typescript_v2_legacy: "TypeScript v2, legacy", TypeScriptV2, "legacy";
+    typescript_v2_modern: "TypeScript v2, modern", TypeScriptV2, "modern";
+    typescript_v2_dual: "TypeScript v2, dual", TypeScriptV2, "dual";
+    python_v2_legacy: "Python 2.x, legacy", PythonV2, "legacy";
+    python_v2_modern: "Python 2.x, modern", PythonV2, "modern";
+    python_v2_dual: "Python 2.x, dual", PythonV2, "dual";
+    rmcp_legacy: "rmcp, legacy", Rmcp, "legacy";
+    rmcp_modern: "rmcp, modern", Rmcp, "modern";
+    rmcp_dual: "rmcp, dual", Rmcp, "dual";
+}
