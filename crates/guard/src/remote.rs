@@ -1,5 +1,6 @@
 //! A server on Streamable HTTP as a pipe of lines, for clients that are of another era.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use hyper::{HeaderMap, Method, Request, Response, Uri};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use toolpact_contract::headers::{encode, param_headers};
 
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
@@ -33,6 +34,9 @@ use crate::server::GuardedServer;
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long an answer waits for log messages that the server sent before it, on another stream.
+const LOG: Duration = Duration::from_millis(30);
 
 /// The bytes that wait between the guard and the connections.
 const ROOM: usize = 64 << 10;
@@ -57,6 +61,8 @@ struct Connection {
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
     tools: Mutex<AHashMap<String, Value>>,
+    /// Whether a client has asked for the log of a legacy server.
+    is_logging: AtomicBool,
     to_guard: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
 }
 
@@ -88,6 +94,7 @@ impl Remote {
             headers: Mutex::default(),
             session: Mutex::default(),
             tools: Mutex::default(),
+            is_logging: AtomicBool::new(false),
             to_guard: tokio::sync::Mutex::new(to_guard),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
@@ -128,7 +135,10 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
         let Line::Whole(line) = line else { continue };
         let Ok(text) = text(&Bytes::from(line)) else { continue };
         match Incoming::read(&text) {
-            Incoming::Request { id, .. } => {
+            Incoming::Request { id, method, .. } => {
+                if method == "logging/setLevel" {
+                    connection.is_logging.store(true, Ordering::Relaxed);
+                }
                 let connection = Arc::clone(&connection);
                 let (text, key) = (text.clone(), id.clone());
                 let handle = running.spawn(async move { connection.request(&id, &text).await });
@@ -319,6 +329,9 @@ impl Connection {
             && let Incoming::Answer { id: found, outcome } = Incoming::read(&text)
         {
             is_answer = Some(&found) == id;
+            if self.is_logging.load(Ordering::Relaxed) {
+                sleep(LOG).await;
+            }
             if let Ok(result) = outcome {
                 self.learn(result);
             }
