@@ -220,12 +220,8 @@ impl Detect {
     }
 
     fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
-        let is_modern = match outcome {
-            Ok(result) => {
-                Object::read(Some(result)).is_ok_and(|it| it.get("supportedVersions").is_some())
-            }
-            Err(error) => is_modern_error(error),
-        };
+        // A legacy server does not know the method.
+        let is_modern = outcome.map_or_else(is_modern_error, |_| true);
         if self.is_modern_client {
             if is_modern {
                 io.server.eras().set_modern();
@@ -235,7 +231,7 @@ impl Detect {
             return None;
         }
         match outcome {
-            Ok(result) if is_modern => {
+            Ok(result) => {
                 let params = Object::read(Some(&self.params)).unwrap_or_default();
                 let mut bridge = LegacyClient::new(&params);
                 io.server.eras().set_modern_only();
@@ -243,8 +239,7 @@ impl Detect {
                 self.drop_first();
                 Some(Found::Legacy(Box::new(bridge)))
             }
-            // It does not speak the modern revision that the guard speaks.
-            _ => self.give_up(io),
+            Err(_) => self.give_up(io),
         }
     }
 

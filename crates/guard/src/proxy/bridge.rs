@@ -131,7 +131,8 @@ impl Proxy {
         let answer = read_answer(response, max, None).await;
         let is_legacy_status = matches!(status.as_u16(), 200 | 400 | 404 | 405 | 406 | 422);
         match answer {
-            Some((_, Some(result))) => Some(result.contains("\"supportedVersions\"")),
+            // A legacy server does not know the method.
+            Some((_, Some(_))) => Some(true),
             Some((bytes, None)) => {
                 let text = text(&bytes).ok()?;
                 let Incoming::Answer { outcome: Err(error), .. } = Incoming::read(&text) else {
