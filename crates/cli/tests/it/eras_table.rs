@@ -47,6 +47,12 @@ impl Pair {
         transports.insert(transport.to_owned(), failures.collect());
     }
 
+    /// The same on one transport.
+    pub(crate) fn on(mut self, transport: &str) -> Self {
+        self.0.values_mut().for_each(|transports| transports.retain(|name, _| name == transport));
+        self
+    }
+
     /// How one way fares, in a word.
     fn word(&self, way: &str) -> &'static str {
         let Some(transports) = self.0.get(way) else { return "not tried" };
