@@ -21,6 +21,7 @@ mod event;
 mod fleet;
 pub mod http;
 mod json;
+mod known_eras;
 pub mod live;
 mod lock;
 mod message;

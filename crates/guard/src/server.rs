@@ -7,8 +7,8 @@ use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy, Revision};
 
-use crate::era::KnownEras;
 use crate::event::{Event, Listener};
+use crate::known_eras::KnownEras;
 use crate::lock::lock;
 use crate::settings::Settings;
 use crate::status::Status;

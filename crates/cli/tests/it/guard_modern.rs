@@ -248,7 +248,7 @@ fn what_is_no_single_request_does_not_reach_the_process() {
     let only_version = vec![(VERSION.to_owned(), b"2026-07-28".to_vec())];
     assert_eq!(send(port, &only_version, initialized).0, 404);
     // Heads that no server reads.
-    let folded = with("Mcp-Name", &[b"se\r\n nd"]);
+    let folded = with("Mcp-Name", &[b"se\r\n cond"]);
     assert_eq!(send(port, &folded, &plain).0, 400);
     let huge = with("Mcp-Name", &["x".repeat(1 << 20).as_bytes()]);
     assert!(matches!(send(port, &huge, &plain).0, 0 | 431));

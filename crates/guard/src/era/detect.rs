@@ -9,8 +9,7 @@ use bytestring::ByteString;
 
 use super::legacy_client::LegacyClient;
 use super::message::{
-    Incoming, LEGACY, MODERN, error, is_modern_error, is_modern_request, meta, notification,
-    request,
+    Incoming, LEGACY, MODERN, is_modern_error, is_modern_request, meta, notification, request,
 };
 use super::modern_client::ModernClient;
 use super::{Io, Users};
@@ -340,11 +339,4 @@ pub(crate) fn discover_request(first: &str) -> String {
     };
     let params = discover_params(&Object::read(params).unwrap_or_default(), is_modern);
     request(&Id::String("toolpact-era".to_owned()), "server/discover", &params)
-}
-
-/// The error for a version that the bridge does not speak.
-pub(super) fn unsupported_version(requested: &str) -> String {
-    let data = serde_json::json!({ "supported": [MODERN], "requested": requested });
-    let message = format!("unsupported protocol version; the guard speaks {MODERN} here");
-    error(super::message::code::UNSUPPORTED_VERSION, &message, Some(&data))
 }

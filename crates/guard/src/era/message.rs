@@ -132,6 +132,13 @@ pub(crate) fn error(code: i32, message: &str, data: Option<&Value>) -> String {
     error.to_string()
 }
 
+/// The error for a version that the bridge does not speak.
+pub(crate) fn unsupported_version(requested: &str) -> String {
+    let data = serde_json::json!({ "supported": [MODERN], "requested": requested });
+    let message = format!("unsupported protocol version; the guard speaks {MODERN} here");
+    error(code::UNSUPPORTED_VERSION, &message, Some(&data))
+}
+
 /// The notification that cancels the request `id`.
 pub(crate) fn cancelled(id: &Id, reason: &str) -> String {
     let reason = Value::from(reason);

@@ -7,8 +7,8 @@ use bytestring::ByteString;
 use serde_json::Value;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
-use super::detect::unsupported_version;
 use super::legacy_client::may_need_input;
+use super::message::unsupported_version;
 use super::message::{
     Incoming, LEGACY, MODERN, cancelled, code, error, error_code, failure, meta, notification,
     request, result,
