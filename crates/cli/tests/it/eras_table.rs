@@ -71,19 +71,25 @@ fn is_total(failures: &Failures) -> bool {
     failures.contains_key("connect") || STEPS.iter().all(|step| failures.contains_key(*step))
 }
 
-/// The beginning of an error, on one line and without what differs from run to run.
+/// The first words of an error, without ports.
 fn summary(error: &str) -> String {
-    let mut words = Vec::new();
+    let mut text = String::new();
     for word in error.split_whitespace() {
-        words.push(match word.split_once("127.0.0.1:") {
+        let word = match word.split_once("127.0.0.1:") {
             Some((head, tail)) => {
                 let tail = tail.trim_start_matches(|digit: char| digit.is_ascii_digit());
                 format!("{head}127.0.0.1{tail}")
             }
             None => word.to_owned(),
-        });
+        };
+        // The first word may be a whole message in JSON.
+        if !text.is_empty() && text.len() + word.len() >= 120 {
+            break;
+        }
+        text.extend((!text.is_empty()).then_some(' '));
+        text.push_str(&word);
     }
-    words.join(" ").chars().take(120).collect()
+    text
 }
 
 /// All pairs, by client and server.
