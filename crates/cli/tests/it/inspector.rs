@@ -25,7 +25,9 @@ fn inspect(arguments: &[&str], server: &[&str]) -> String {
 #[test]
 fn mcp_inspector_works_through_the_guard() {
     let everything = ["node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js"];
-    let guarded = [&[env!("CARGO_BIN_EXE_toolpact"), "guard", "--"], &everything[..]].concat();
+    // The list of this server declares draft-07, which the guard converts unless told otherwise.
+    let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--keep-dialects", "--"];
+    let guarded = [&guard, &everything[..]].concat();
     let sum = ["--method", "tools/call", "--tool-name", "get-sum", "--tool-arg", "a=1", "b=2"];
     for arguments in [&["--method", "tools/list"][..], &sum, &["--method", "resources/list"]] {
         let direct = inspect(arguments, &everything);
