@@ -5,6 +5,7 @@
 //! server is asked with `server/discover`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -15,12 +16,17 @@ use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 
+use tokio::time::timeout;
+
 use super::Proxy;
 use super::list::read_answer;
 use crate::era::{Incoming, MODERN, discover_request, is_modern_error, is_modern_request};
 use crate::http::events::{EventSplitter, data};
 use crate::http::respond::{Body, full};
 use crate::message::text;
+
+/// How long the server may take to answer `server/discover`.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// What becomes of a request whose client may be of another era.
 pub(super) enum Bridged {
@@ -93,7 +99,8 @@ impl Proxy {
             return response;
         }
         let Ok(text) = text(&opening.bytes) else { return response };
-        if !self.discover(&opening.headers, &text).await.is_some_and(|is_modern| is_modern) {
+        let asked = timeout(SILENCE, self.discover(&opening.headers, &text)).await;
+        if asked != Ok(Some(true)) {
             return response;
         }
         self.server.eras().set_modern_only();
@@ -102,10 +109,11 @@ impl Proxy {
 
     /// Finds out which era the server is of, in the name of the client that sent `message`.
     async fn detect(&self, headers: &HeaderMap, message: &ByteString) {
-        match self.discover(headers, message).await {
-            Some(true) => self.server.eras().set_modern(),
-            Some(false) => self.server.eras().set_legacy_only(),
-            None => {}
+        match timeout(SILENCE, self.discover(headers, message)).await {
+            Ok(Some(false)) => self.server.eras().set_legacy_only(),
+            // A silent server gets what the client sends.
+            Ok(Some(true)) | Err(_) => self.server.eras().set_modern(),
+            Ok(None) => {}
         }
     }
 
