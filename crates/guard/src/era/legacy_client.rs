@@ -143,7 +143,7 @@ impl LegacyClient {
     }
 
     /// Takes a message of the client.
-    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
+    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
         match Incoming::read(text) {
             Incoming::Request { id, method, params } => {
                 self.on_request(io, text, id, &method, params);
@@ -151,7 +151,7 @@ impl LegacyClient {
             Incoming::Notification { method, params } => {
                 self.on_notification(io, text, &method, params);
             }
-            Incoming::Answer { id, outcome } => self.on_answer_of_client(io, &id, outcome, now),
+            Incoming::Answer { id, outcome } => self.on_answer_of_client(io, &id, outcome),
             Incoming::Other => io.send_server(text.as_bytes().clone()),
         }
     }
@@ -252,13 +252,7 @@ impl LegacyClient {
     }
 
     /// Takes the answer of the client to a question.
-    fn on_answer_of_client(
-        &mut self,
-        io: &mut Io,
-        id: &Id,
-        outcome: Result<&str, &str>,
-        now: Instant,
-    ) {
+    fn on_answer_of_client(&mut self, io: &mut Io, id: &Id, outcome: Result<&str, &str>) {
         // Answered twice, too late, or never asked.
         let Some((request, key)) = self.asked.remove(id) else { return };
         let Some(waiting) = self.waiting.get_mut(&request) else { return };
@@ -267,7 +261,7 @@ impl LegacyClient {
         };
         *answer = Some(match outcome {
             Ok(result) => result.to_owned(),
-            // Modern servers know no error in the place of an answer. A form can be cancelled.
+            // Modern servers know no error in the place of an answer.
             Err(error) => {
                 let text =
                     format!("the client could not answer the server: {}", error_message(error));
@@ -278,12 +272,12 @@ impl LegacyClient {
         if waiting.answers.iter().all(|(_, answer)| answer.is_some())
             && let Some(waiting) = self.waiting.remove(&request)
         {
-            self.send_again(io, request, waiting, now);
+            self.send_again(io, request, waiting);
         }
     }
 
     /// Sends a request again, with the input that it needs.
-    fn send_again(&mut self, io: &mut Io, client_id: Id, waiting: Waiting, _now: Instant) {
+    fn send_again(&mut self, io: &mut Io, client_id: Id, waiting: Waiting) {
         let Waiting { mut again, state, answers, .. } = waiting;
         again.rounds += 1;
         let params = again.params.clone();
@@ -418,7 +412,7 @@ impl LegacyClient {
         let deadline = now + INPUT_TIMEOUT;
         let waiting = Waiting { again, state, answers, deadline };
         if waiting.answers.is_empty() {
-            return self.send_again(io, client_id, waiting, now);
+            return self.send_again(io, client_id, waiting);
         }
         self.waiting.insert(client_id, waiting);
     }

@@ -195,7 +195,7 @@ impl Bridge {
         let io = &mut self.io;
         match &mut self.phase {
             Phase::Same => io.send_server(text.as_bytes().clone()),
-            Phase::Legacy(bridge) => bridge.on_client(io, text, now),
+            Phase::Legacy(bridge) => bridge.on_client(io, text),
             Phase::Modern(bridge) => bridge.on_client(io, text, now),
             Phase::Detecting(detect) => detect.on_client(io, text),
             Phase::Idle => {

@@ -33,15 +33,11 @@ impl Http {
 
     pub(crate) async fn heard_by(
         listener: Arc<dyn Listener>,
-        settings: Settings,
+        mut settings: Settings,
         revision: &'static str,
     ) -> Self {
         // The server of these tests answers nothing that it was not told to. Eras have tests of their own.
-        let settings = {
-            let mut settings = settings;
-            settings.bridge_eras = false;
-            settings
-        };
+        settings.bridge_eras = false;
         let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://127.0.0.1:{}/mcp", server.local_addr().unwrap().port());
         let guarded = Arc::new(GuardedServer::new("server", settings, listener));
