@@ -5,6 +5,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// A process and its standard streams.
 pub(crate) struct Lines {
@@ -15,8 +16,8 @@ pub(crate) struct Lines {
 
 #[derive(Deserialize)]
 struct Answer {
-    #[serde(default)]
     id: Option<usize>,
+    method: Option<IgnoredAny>,
 }
 
 impl Lines {
@@ -49,9 +50,7 @@ impl Lines {
                 bail!("it ended");
             }
             let answer = serde_json::from_slice::<Answer>(&line);
-            if let Ok(Answer { id: Some(id) }) = answer
-                && memchr::memmem::find(&line, b"\"method\"").is_none()
-            {
+            if let Ok(Answer { id: Some(id), method: None }) = answer {
                 return Ok((id, line));
             }
         }
