@@ -88,3 +88,37 @@ fn a_process_passes_at_2025_11_25() {
 fn a_process_passes_at_2026_07_28() {
     passes("dual", "process", "2026-07-28");
 }
+
+#[test]
+fn a_modern_server_on_http_passes_at_2025_11_25() {
+    passes("modern", "http", "2025-11-25");
+}
+
+#[test]
+fn a_modern_process_passes_at_2025_11_25() {
+    passes("modern", "process", "2025-11-25");
+}
+
+#[test]
+fn a_legacy_server_on_http_passes_at_2026_07_28() {
+    passes("legacy", "http", "2026-07-28");
+}
+
+#[test]
+fn a_legacy_process_passes_at_2026_07_28() {
+    passes("legacy", "process", "2026-07-28");
+}
+
+#[test]
+fn the_page_has_each_count_and_reason() {
+    let page = include_str!("../../../../docs/eras.md");
+    for case in cases() {
+        let Case { server, front, revision, passed, failing } = case;
+        let row = format!("| {server} | {front} | {revision} | {passed} | {} |", failing.len());
+        assert!(page.contains(&row), "docs/eras.md lacks {row}");
+        for (check, why) in failing {
+            let row = format!("| `{check}` | {why} |");
+            assert!(page.contains(&row), "docs/eras.md lacks {row}");
+        }
+    }
+}

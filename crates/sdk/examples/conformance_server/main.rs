@@ -5,6 +5,7 @@
 //! `CONFORMANCE_ERA=legacy` only what was before.
 #![expect(deprecated, reason = "the suite also asks for what older revisions have")]
 
+mod ask;
 mod content;
 mod prompts;
 mod resources;
@@ -95,15 +96,15 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        if Content::toolbox().tool(&request.name).is_some() {
-            Content::toolbox().call(&Content, request, context).await
-        } else if Talk::toolbox().tool(&request.name).is_some() {
-            Talk::toolbox().call(&self.talk, request, context).await
-        } else {
-            Rounds::toolbox().call(&self.rounds, request, context).await
+        loop {
+            let response = self.call(request.clone(), context.clone()).await?;
+            let CallToolResponse::InputRequired(asked) = &response else { return Ok(response) };
+            let Some(answers) = ask::answers(asked, &context).await? else { return Ok(response) };
+            request.input_responses = Some(answers);
+            request.request_state.clone_from(&asked.request_state);
         }
     }
 
@@ -117,10 +118,15 @@ impl ServerHandler for Server {
 
     async fn get_prompt(
         &self,
-        request: GetPromptRequestParams,
-        _: Context,
+        mut request: GetPromptRequestParams,
+        context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&request)
+        loop {
+            let response = prompts::get(&request)?;
+            let GetPromptResponse::InputRequired(asked) = &response else { return Ok(response) };
+            let Some(answers) = ask::answers(asked, &context).await? else { return Ok(response) };
+            request.input_responses = Some(answers);
+        }
     }
 
     async fn list_resources(
@@ -180,6 +186,22 @@ impl ServerHandler for Server {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         self.subscribers.keep(context).await;
         Ok(())
+    }
+}
+
+impl Server {
+    async fn call(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if Content::toolbox().tool(&request.name).is_some() {
+            Content::toolbox().call(&Content, request, context).await
+        } else if Talk::toolbox().tool(&request.name).is_some() {
+            Talk::toolbox().call(&self.talk, request, context).await
+        } else {
+            Rounds::toolbox().call(&self.rounds, request, context).await
+        }
     }
 }
 

@@ -54,6 +54,89 @@ impl Rounds {
         }
     }
 
+    /// Asks the client's model what it is told to ask.
+    #[tool]
+    fn test_sampling(
+        &self,
+        /// What to ask.
+        prompt: String,
+        answers: Answers,
+    ) -> Response {
+        match answers.get::<Value>("answer").and_then(|answer| spoken(&answer)) {
+            Some(answer) => text(format!("LLM response: {answer}")),
+            None => ask(json!({ "answer": sampling(&prompt, 100) }), None),
+        }
+    }
+
+    /// Asks the user for a name and an address.
+    #[tool]
+    fn test_elicitation(
+        &self,
+        /// What to tell the user.
+        message: String,
+        answers: Answers,
+    ) -> Response {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "username": { "type": "string", "description": "User's response" },
+                "email": { "type": "string", "description": "User's email address" }
+            },
+            "required": ["username", "email"]
+        });
+        elicit(&answers, &message, &schema, "User response")
+    }
+
+    /// Asks the user with a default for each kind of value.
+    #[tool]
+    fn test_elicitation_sep1034_defaults(&self, answers: Answers) -> Response {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "name": { "type": "string", "default": "John Doe" },
+                "age": { "type": "integer", "default": 30 },
+                "score": { "type": "number", "default": 95.5 },
+                "status": {
+                    "type": "string",
+                    "enum": ["active", "inactive", "pending"],
+                    "default": "active"
+                },
+                "verified": { "type": "boolean", "default": true }
+            },
+            "required": []
+        });
+        elicit(&answers, "Check these values", &schema, "Elicitation completed")
+    }
+
+    /// Asks the user to choose, in each of the ways there are.
+    #[tool]
+    fn test_elicitation_sep1330_enums(&self, answers: Answers) -> Response {
+        let titled = |word: &str| {
+            json!([
+                { "const": "value1", "title": format!("First {word}") },
+                { "const": "value2", "title": format!("Second {word}") },
+                { "const": "value3", "title": format!("Third {word}") }
+            ])
+        };
+        let options = json!(["option1", "option2", "option3"]);
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "untitledSingle": { "type": "string", "enum": options },
+                "titledSingle": { "type": "string", "oneOf": titled("Option") },
+                "legacyEnum": {
+                    "type": "string",
+                    "enum": ["opt1", "opt2", "opt3"],
+                    "enumNames": ["Option One", "Option Two", "Option Three"]
+                },
+                "untitledMulti": { "type": "array", "items": { "type": "string", "enum": options } },
+                "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } }
+            },
+            "required": []
+        });
+        elicit(&answers, "Choose", &schema, "Elicitation completed")
+    }
+
     /// Asks for the client's roots.
     #[tool]
     fn test_input_required_result_list_roots(&self, answers: Answers) -> Response {
@@ -121,10 +204,14 @@ impl Rounds {
     #[tool]
     fn test_input_required_result_capabilities(
         &self,
+        answers: Answers,
         context: RequestContext<RoleServer>,
     ) -> Response {
         let can = context.client_capabilities().unwrap_or_default();
         let mut requests = json!({});
+        if ["greeting", "user_name"].iter().any(|key| answers.get::<Value>(key).is_some()) {
+            return text("done");
+        }
         if can.sampling.is_some() {
             requests["greeting"] = sampling("Generate a greeting", 50);
         }
@@ -178,17 +265,31 @@ fn ask(requests: Value, state: Option<String>) -> Response {
     Ok(InputRequiredResult::new(Some(model(requests)?), state).into())
 }
 
-/// A question to the user.
+/// Asks the user what `schema` describes, then tells what the user did, after `words`.
+fn elicit(answers: &Answers, message: &str, schema: &Value, words: &str) -> Response {
+    let Some(answer) = answers.get::<Value>("answer") else {
+        return ask(json!({ "answer": question(message, schema) }), None);
+    };
+    let action = answer["action"].as_str().unwrap_or_default();
+    text(format!("{words}: action={action}, content={}", answer["content"]))
+}
+
+/// A question for one value to the user.
 pub(crate) fn form(message: &str, field: &str, kind: &str) -> Value {
-    json!({ "method": "elicitation/create", "params": {
-        "mode": "form",
-        "message": message,
-        "requestedSchema": {
-            "type": "object",
-            "properties": { field: { "type": kind } },
-            "required": [field]
-        }
-    } })
+    let schema = json!({
+        "type": "object",
+        "properties": { field: { "type": kind } },
+        "required": [field]
+    });
+    question(message, &schema)
+}
+
+/// A question to the user.
+fn question(message: &str, schema: &Value) -> Value {
+    json!({
+        "method": "elicitation/create",
+        "params": { "mode": "form", "message": message, "requestedSchema": schema }
+    })
 }
 
 fn sampling(question: &str, tokens: u32) -> Value {
@@ -209,5 +310,6 @@ pub(crate) fn content(answer: &Value, field: &str) -> Option<String> {
 
 /// What a model said.
 fn spoken(answer: &Value) -> Option<String> {
-    Some(answer.get("content")?.get("text")?.as_str()?.to_owned())
+    let content = answer.get("content")?;
+    Some(content.get("text").or_else(|| content.get(0)?.get("text"))?.as_str()?.to_owned())
 }

@@ -1,20 +1,16 @@
-//! Tools that talk to the client while they run: logs, progress, questions, changes.
+//! Tools that talk to the client while they run: logs, progress, changes.
 
 use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     Peer, RoleServer,
-    model::{
-        CreateMessageRequestParams, ElicitResult, LoggingLevel, LoggingMessageNotificationParam,
-        ProgressNotificationParam, SamplingMessage,
-    },
+    model::{LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam},
     service::RequestContext,
 };
-use serde_json::{Value, json};
 use tokio::time::sleep;
 use toolpact::{Text, ToolError};
 
-use crate::{model, subscribers::Subscribers};
+use crate::subscribers::Subscribers;
 
 /// Between two messages, so that they arrive one by one.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -73,99 +69,6 @@ impl Talk {
         Ok("done".into())
     }
 
-    /// Asks the client's model.
-    #[tool]
-    async fn test_sampling(
-        &self,
-        /// What to ask.
-        prompt: String,
-        peer: Peer<RoleServer>,
-    ) -> Result<Text, ToolError> {
-        let question = vec![SamplingMessage::user_text(prompt)];
-        let answer = peer.create_message(CreateMessageRequestParams::new(question, 100)).await?;
-        let answer = serde_json::to_value(answer.message.content)?;
-        let text = answer.get("text").or_else(|| answer.get(0)?.get("text"));
-        Ok(format!("LLM response: {}", text.and_then(Value::as_str).unwrap_or_default()).into())
-    }
-
-    /// Asks the user for a name and an address.
-    #[tool]
-    async fn test_elicitation(
-        &self,
-        /// What to tell the user.
-        message: String,
-        peer: Peer<RoleServer>,
-    ) -> Result<Text, ToolError> {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "username": { "type": "string", "description": "User's response" },
-                "email": { "type": "string", "description": "User's email address" }
-            },
-            "required": ["username", "email"]
-        });
-        let answer = elicit(&peer, &message, schema).await?;
-        Ok(format!("User response: {answer}").into())
-    }
-
-    /// Asks the user with a default for each kind of value.
-    #[tool]
-    async fn test_elicitation_sep1034_defaults(
-        &self,
-        peer: Peer<RoleServer>,
-    ) -> Result<Text, ToolError> {
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "name": { "type": "string", "default": "John Doe" },
-                "age": { "type": "integer", "default": 30 },
-                "score": { "type": "number", "default": 95.5 },
-                "status": {
-                    "type": "string",
-                    "enum": ["active", "inactive", "pending"],
-                    "default": "active"
-                },
-                "verified": { "type": "boolean", "default": true }
-            },
-            "required": []
-        });
-        let answer = elicit(&peer, "Check these values", schema).await?;
-        Ok(format!("Elicitation completed: {answer}").into())
-    }
-
-    /// Asks the user to choose, in each of the ways there are.
-    #[tool]
-    async fn test_elicitation_sep1330_enums(
-        &self,
-        peer: Peer<RoleServer>,
-    ) -> Result<Text, ToolError> {
-        let titled = |word: &str| {
-            json!([
-                { "const": "value1", "title": format!("First {word}") },
-                { "const": "value2", "title": format!("Second {word}") },
-                { "const": "value3", "title": format!("Third {word}") }
-            ])
-        };
-        let options = json!(["option1", "option2", "option3"]);
-        let schema = json!({
-            "type": "object",
-            "properties": {
-                "untitledSingle": { "type": "string", "enum": options },
-                "titledSingle": { "type": "string", "oneOf": titled("Option") },
-                "legacyEnum": {
-                    "type": "string",
-                    "enum": ["opt1", "opt2", "opt3"],
-                    "enumNames": ["Option One", "Option Two", "Option Three"]
-                },
-                "untitledMulti": { "type": "array", "items": { "type": "string", "enum": options } },
-                "titledMulti": { "type": "array", "items": { "anyOf": titled("Choice") } }
-            },
-            "required": []
-        });
-        let answer = elicit(&peer, "Choose", schema).await?;
-        Ok(format!("Elicitation completed: {answer}").into())
-    }
-
     /// Takes a while, so that a client can come back for the answer.
     #[tool]
     async fn test_reconnection(&self) -> Text {
@@ -175,7 +78,9 @@ impl Talk {
 
     /// Says that the list of tools has changed.
     #[tool]
-    async fn test_trigger_tool_change(&self) -> Text {
+    async fn test_trigger_tool_change(&self, peer: Peer<RoleServer>) -> Text {
+        // Only clients of older revisions hear it without a subscription.
+        _ = peer.notify_tool_list_changed().await;
         for listener in self.subscribers.all() {
             // Those that did not ask for it are not told.
             _ = listener.notify_tool_list_changed().await;
@@ -185,7 +90,8 @@ impl Talk {
 
     /// Says that the list of prompts has changed.
     #[tool]
-    async fn test_trigger_prompt_change(&self) -> Text {
+    async fn test_trigger_prompt_change(&self, peer: Peer<RoleServer>) -> Text {
+        _ = peer.notify_prompt_list_changed().await;
         for listener in self.subscribers.all() {
             _ = listener.notify_prompt_list_changed().await;
         }
@@ -196,17 +102,4 @@ impl Talk {
 async fn log(peer: &Peer<RoleServer>, text: &str) -> Result<(), ToolError> {
     let message = LoggingMessageNotificationParam::new(LoggingLevel::Info, text.into());
     Ok(peer.notify_logging_message(message).await?)
-}
-
-/// What the user did, in words.
-async fn elicit(
-    peer: &Peer<RoleServer>,
-    message: &str,
-    schema: Value,
-) -> Result<String, ToolError> {
-    let question = model(json!({ "mode": "form", "message": message, "requestedSchema": schema }))?;
-    let ElicitResult { action, content, .. } = peer.create_elicitation(question).await?;
-    let action = serde_json::to_value(action)?;
-    let content = content.unwrap_or_default();
-    Ok(format!("action={}, content={content}", action.as_str().unwrap_or_default()))
 }
