@@ -180,6 +180,7 @@ impl ServerHandler for Server {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
+        self.subscribers.expect();
         Some(requested.clone())
     }
 

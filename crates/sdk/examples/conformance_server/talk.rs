@@ -81,7 +81,7 @@ impl Talk {
     async fn test_trigger_tool_change(&self, peer: Peer<RoleServer>) -> Text {
         // Only clients of older revisions hear it without a subscription.
         _ = peer.notify_tool_list_changed().await;
-        for listener in self.subscribers.all() {
+        for listener in self.subscribers.all().await {
             // Those that did not ask for it are not told.
             _ = listener.notify_tool_list_changed().await;
         }
@@ -92,7 +92,7 @@ impl Talk {
     #[tool]
     async fn test_trigger_prompt_change(&self, peer: Peer<RoleServer>) -> Text {
         _ = peer.notify_prompt_list_changed().await;
-        for listener in self.subscribers.all() {
+        for listener in self.subscribers.all().await {
             _ = listener.notify_prompt_list_changed().await;
         }
         "done".into()
