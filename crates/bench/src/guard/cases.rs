@@ -40,8 +40,8 @@ pub(crate) enum Kind {
     /// A process that copies bytes: nothing in between can cost less.
     Copier,
     Guard,
-    /// The guard, and calls that it repairs.
-    Repairing,
+    /// The guard, and calls that it repairs or translates for a server of another era.
+    Changing,
     Peer,
 }
 
@@ -121,7 +121,7 @@ pub(crate) type Missing = Vec<(String, String)>;
 /// The cases, and the servers that those on HTTP share.
 pub(crate) struct Cases {
     cases: Vec<Case>,
-    _upstreams: [Upstream; 2],
+    _upstreams: [Upstream; 3],
 }
 
 impl std::ops::Deref for Cases {
@@ -152,6 +152,8 @@ struct Guarded {
     arguments: &'static str,
     speaks: Speaks,
     expects: Expects,
+    /// What its server offers.
+    offers: &'static str,
 }
 
 impl Guarded {
@@ -161,7 +163,14 @@ impl Guarded {
         options: &'static [&'static str],
         arguments: &'static str,
     ) -> Self {
-        Self { kind, name, options, arguments, speaks: Speaks::Natural, expects: Expects::Array }
+        let (speaks, expects) = (Speaks::Natural, Expects::Array);
+        Self { kind, name, options, arguments, speaks, expects, offers: "arrays" }
+    }
+
+    /// A client of 2025-11-25.
+    const fn legacy(kind: Kind, name: &'static str, offers: &'static str) -> Self {
+        let (speaks, expects) = (Speaks::Legacy, Expects::Envelope);
+        Self { kind, name, options: ON, arguments: VALID, speaks, expects, offers }
     }
 }
 
@@ -169,30 +178,28 @@ impl Guarded {
 pub(crate) const REPAIRS: [&str; 3] =
     ["guard, validated", "guard, valid call under repair", "guard, repaired call"];
 
-const GUARDS: [Guarded; 5] = [
+/// A call of a client of 2025-11-25 to a server of both eras, and to one of 2026-07-28 only.
+pub(crate) const ERAS: [&str; 2] =
+    ["guard, validated and projected", "guard, projected and bridged"];
+
+const GUARDS: [Guarded; 6] = [
     Guarded::natural(Kind::Guard, "guard, everything off", OFF, VALID),
     Guarded::natural(Kind::Guard, REPAIRS[0], ON, VALID),
     Guarded::natural(Kind::Guard, REPAIRS[1], REPAIR, VALID),
-    Guarded::natural(Kind::Repairing, REPAIRS[2], REPAIR, REPAIRABLE),
-    Guarded {
-        kind: Kind::Guard,
-        name: "guard, validated and projected",
-        options: ON,
-        arguments: VALID,
-        speaks: Speaks::Legacy,
-        expects: Expects::Envelope,
-    },
+    Guarded::natural(Kind::Changing, REPAIRS[2], REPAIR, REPAIRABLE),
+    Guarded::legacy(Kind::Guard, ERAS[0], "arrays"),
+    Guarded::legacy(Kind::Changing, ERAS[1], "modern"),
 ];
 
 /// Starts everything. `only` leaves out what has it not in its name.
 pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
     let bench = std::env::current_exe()?;
     let toolpact = bench.with_file_name(format!("toolpact{}", std::env::consts::EXE_SUFFIX));
-    let upstreams =
-        [Upstream::start(&bench, &[])?, Upstream::start(&bench, &["--offers", "objects"])?];
-    let [port, objects] = [&upstreams[0], &upstreams[1]].map(|upstream| upstream.port);
+    let start = |offers| Upstream::start(&bench, &["--offers", offers]);
+    let upstreams = [start("arrays")?, start("objects")?, start("modern")?];
+    let [port, objects, modern] = upstreams.each_ref().map(|upstream| upstream.port);
     let (cases, missing) = (Vec::new(), Vec::new());
-    let mut setup = Setup { bench, toolpact, port, objects, only, cases, missing };
+    let mut setup = Setup { bench, toolpact, port, objects, modern, only, cases, missing };
     setup.ours();
     setup.peers();
     let Setup { cases, missing, .. } = setup;
@@ -205,6 +212,8 @@ struct Setup<'a> {
     port: u16,
     /// The port of the server that gives objects.
     objects: u16,
+    /// The port of the server that speaks no revision before 2026-07-28.
+    modern: u16,
     only: Option<&'a str>,
     cases: Vec<Case>,
     missing: Missing,
@@ -218,7 +227,7 @@ impl Setup<'_> {
         name: &'static str,
         start: impl FnOnce(&Self) -> anyhow::Result<(Load, Option<u32>)>,
     ) {
-        if matches!(kind, Kind::Guard | Kind::Repairing | Kind::Peer)
+        if matches!(kind, Kind::Guard | Kind::Changing | Kind::Peer)
             && self.only.is_some_and(|only| !name.contains(only))
         {
             return;
@@ -231,8 +240,9 @@ impl Setup<'_> {
         }
     }
 
-    fn upstream(&self) -> String {
-        format!("http://127.0.0.1:{}/mcp", self.port)
+    fn upstream(&self, offers: &str) -> String {
+        let port = if offers == "modern" { self.modern } else { self.port };
+        format!("http://127.0.0.1:{port}/mcp")
     }
 
     fn server(&self) -> Command {
@@ -256,12 +266,12 @@ impl Setup<'_> {
             let load = http(port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
             Ok((Load::Http { load, _process: Some(process) }, Some(id)))
         });
-        for Guarded { kind, name, options, arguments, speaks, expects } in GUARDS {
+        for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
             self.add(Way::Http, kind, name, |setup| {
                 let port = free_port()?;
                 let mut command = Command::new(&setup.toolpact);
                 command.args(["guard", "--listen", &format!("127.0.0.1:{port}")]);
-                command.args(["--upstream", &setup.upstream()]).args(options);
+                command.args(["--upstream", &setup.upstream(offers)]).args(options);
                 let process = Process::start(command, port)?;
                 let id = process.id();
                 let load = http(port, "/mcp", "forecast", speaks, expects);
@@ -278,11 +288,11 @@ impl Setup<'_> {
             command.args(["guard-server", "--stdio"]);
             lines(command, "forecast", VALID, Speaks::Natural, Expects::Array)
         });
-        for Guarded { kind, name, options, arguments, speaks, expects } in GUARDS {
+        for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
             self.add(Way::Stdio, kind, name, |setup| {
                 let mut command = Command::new(&setup.toolpact);
                 command.arg("guard").args(options).arg("--").arg(&setup.bench);
-                command.args(["guard-server", "--stdio"]);
+                command.args(["guard-server", "--stdio", "--offers", offers]);
                 lines(command, "forecast", arguments, speaks, expects)
             });
         }

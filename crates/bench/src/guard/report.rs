@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::cases::{Case, Kind, REPAIRS, Way};
+use super::cases::{Case, ERAS, Kind, REPAIRS, Way};
 use super::peers::Installed;
 use super::{CLIENTS, ROUNDS, Row, TIME};
 
@@ -46,7 +46,7 @@ pub(crate) fn print(
         println!("not measured: {label}: {reason}");
     }
     println!();
-    report.repairs();
+    report.changes();
     report.bars();
 }
 
@@ -98,23 +98,29 @@ impl Report<'_> {
         self.added(copier)
     }
 
-    /// What a repair costs beside a valid call, and what valid calls pay for it.
-    fn repairs(&self) {
+    /// What a repair and a bridge between eras cost beside a call without them, and what valid calls pay for repairs.
+    fn changes(&self) {
         for way in [Way::Http, Way::Stdio] {
-            let [enforce, repair, repaired] = REPAIRS.map(|name| {
-                self.rows.iter().find(|row| {
+            let p50 = |name: &str| {
+                let row = self.rows.iter().find(|row| {
                     let case = &self.cases[row.case];
                     row.clients == 1 && case.way == way && case.name == name
-                })
-            });
-            if let (Some(enforce), Some(repair), Some(repaired)) = (enforce, repair, repaired) {
-                let [enforce, repair, repaired] =
-                    [enforce, repair, repaired].map(|row| micros(row.best.p50));
+                });
+                row.map(|row| micros(row.best.p50))
+            };
+            let name = way.name();
+            if let [Some(enforce), Some(repair), Some(repaired)] = REPAIRS.map(p50) {
                 println!(
-                    "{}, 1 client: a valid call takes {:+.1} µs under `repair` beside `enforce`; a repaired call takes {:+.1} µs beside a valid one",
-                    way.name(),
+                    "{name}, 1 client: a valid call takes {:+.1} µs under `repair` beside `enforce`; a repaired call takes {:+.1} µs beside a valid one",
                     repair - enforce,
                     repaired - repair
+                );
+            }
+            if let [Some(plain), Some(bridged)] = ERAS.map(p50) {
+                println!(
+                    "{name}, 1 client: a call from 2025-11-25 to a server of 2026-07-28 takes {:+.1} µs ({:.2} times as long) beside one to a server of both",
+                    bridged - plain,
+                    bridged / plain
                 );
             }
         }

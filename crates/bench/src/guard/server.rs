@@ -1,11 +1,13 @@
 //! The server behind everything that is measured: plain `rmcp`, JSON answers, no delay.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
+use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
 use rmcp::{
@@ -40,8 +42,11 @@ struct City {
     hours: Option<u32>,
 }
 
-#[derive(Clone)]
-struct Weather;
+#[derive(Clone, Default)]
+struct Weather {
+    /// Speaks no revision before 2026-07-28.
+    is_modern_only: bool,
+}
 
 fn hour(hour: u32) -> Hour {
     let wind = Wind { speed: 3.5 + f64::from(hour), from: "north-west".into() };
@@ -79,13 +84,22 @@ impl Objects {
 impl ServerHandler for Objects {}
 
 #[tool_handler]
-impl ServerHandler for Weather {}
+impl ServerHandler for Weather {
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        if self.is_modern_only {
+            return Cow::Borrowed(&[ProtocolVersion::V_2026_07_28]);
+        }
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+}
 
 /// What a server offers.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Offers {
     /// A tool that gives an array.
     Arrays,
+    /// The same tool, in no revision before 2026-07-28.
+    Modern,
     /// The same in an object.
     Objects,
     /// The first, beside tools whose results are out of budget.
@@ -101,7 +115,8 @@ fn villain() -> anyhow::Result<Villain> {
 /// Serves on standard input and output until they end.
 pub(crate) fn on_stdio(offers: Offers) -> anyhow::Result<()> {
     match offers {
-        Offers::Arrays => serve_stdio(Weather),
+        Offers::Arrays => serve_stdio(Weather::default()),
+        Offers::Modern => serve_stdio(Weather { is_modern_only: true }),
         Offers::Objects => serve_stdio(Objects),
         Offers::Hostile => serve_stdio(villain()?),
     }
@@ -118,7 +133,8 @@ fn serve_stdio<H: ServerHandler>(handler: H) -> anyhow::Result<()> {
 /// Serves on a free port of this machine, which it prints, until the process is ended.
 pub(crate) fn on_http(offers: Offers) -> anyhow::Result<()> {
     match offers {
-        Offers::Arrays => serve_http(Weather),
+        Offers::Arrays => serve_http(Weather::default()),
+        Offers::Modern => serve_http(Weather { is_modern_only: true }),
         Offers::Objects => serve_http(Objects),
         Offers::Hostile => serve_http(villain()?),
     }
