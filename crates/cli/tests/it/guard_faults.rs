@@ -144,14 +144,14 @@ fn a_thousand_sessions_leave_nothing() {
 }
 
 /// A guard on standard input and output.
-struct Talk {
-    guard: Process,
-    input: std::process::ChildStdin,
+pub(crate) struct Talk {
+    pub(crate) guard: Process,
+    pub(crate) input: std::process::ChildStdin,
     output: BufReader<std::process::ChildStdout>,
 }
 
 impl Talk {
-    fn start(options: &[&str], server: &[&str]) -> Self {
+    pub(crate) fn start(options: &[&str], server: &[&str]) -> Self {
         let mut command = toolpact(&["guard"]);
         command.args(options).arg("--").args(server).current_dir(peers());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -161,12 +161,12 @@ impl Talk {
         Self { guard, input, output }
     }
 
-    fn ask(&mut self, request: &str) -> Value {
+    pub(crate) fn ask(&mut self, request: &str) -> Value {
         writeln!(self.input, "{request}").unwrap();
         self.answer()
     }
 
-    fn answer(&mut self) -> Value {
+    pub(crate) fn answer(&mut self) -> Value {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: `{line}`"))

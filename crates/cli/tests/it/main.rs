@@ -18,6 +18,8 @@ mod demo;
 mod dialects;
 #[cfg(unix)]
 mod differential;
+#[cfg(target_os = "linux")]
+mod era_faults;
 #[cfg(unix)]
 mod eras;
 #[cfg(unix)]

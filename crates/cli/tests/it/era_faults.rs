@@ -1,0 +1,284 @@
+//! Calls that wait for input across eras, while clients and servers misbehave: every call gets its own answer or an error,
+//! and nothing is left. The server is `rmcp`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::process::Command;
+use std::thread;
+
+use serde_json::{Value, json};
+use toolpact_testkit::conformance::example;
+
+use crate::guard_config::{File, Guard, body, post, running, settles};
+use crate::guard_faults::{Talk, descriptors, kilobytes, wait_for_descriptors};
+use crate::guard_http::{ask, call};
+
+/// What one guard lets wait at a time in one conversation.
+const MOST: usize = 1024;
+
+/// More calls than that.
+const CALLS: usize = MOST + 76;
+
+fn server() -> String {
+    example("era_server").unwrap().to_str().unwrap().to_owned()
+}
+
+/// A call of 2026-07-28 by a client with this name.
+fn modern(client: &str, id: usize, tool: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": tool, "arguments": {}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": client, "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": { "elicitation": {} }
+    } } })
+}
+
+fn accepted(name: &str) -> Value {
+    json!({ "action": "accept", "content": { "name": name } })
+}
+
+/// The call, sent again with the answer `name` to what `asked` asks.
+fn retry(mut call: Value, asked: &Value, name: &str) -> Value {
+    let questions =
+        asked["result"]["inputRequests"].as_object().unwrap_or_else(|| panic!("{asked}"));
+    let answers: Value = questions.keys().map(|key| (key.clone(), accepted(name))).collect();
+    call["params"]["inputResponses"] = answers;
+    call["params"]["requestState"] = asked["result"]["requestState"].clone();
+    call
+}
+
+fn send(port: u16, message: &Value) -> Value {
+    let tool = message["params"]["name"].as_str().unwrap();
+    let more = format!(
+        "\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}"
+    );
+    body(&ask(port, &post("/era/mcp", &more), &message.to_string()))
+}
+
+/// A guard on HTTP in front of a process of an earlier era.
+fn start(name: &str, more: &str) -> (File, Guard, u16) {
+    let text = format!("[servers.era]\ncommand = '{}'\nargs = ['legacy']\n{more}\n", server());
+    let file = File::new(name, &text);
+    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let port = guard.port("/era/mcp");
+    (file, guard, port)
+}
+
+/// Ends the processes that `parent` has started, as if they had crashed.
+fn kill_children(parent: u32) {
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
+    let all = Command::new("ps").args(["-o", "pid=", "--ppid", &parent.to_string()]).output();
+    let all = String::from_utf8(all.unwrap().stdout).unwrap();
+    for child in children.split_whitespace().chain(all.split_whitespace()) {
+        Command::new("kill").args(["-9", child]).status().unwrap();
+    }
+}
+
+#[test]
+fn a_state_is_good_once_for_its_client_and_its_request() {
+    let (_file, _guard, port) = start("states", "");
+    let [ada, bob] = ["ada", "bob"].map(|client| modern(client, 1, "ask_name"));
+    let [for_ada, for_bob] = [&ada, &bob].map(|call| send(port, call));
+    let refused = |message: &Value, what: &str| {
+        let answer = send(port, message);
+        assert_eq!(answer["error"]["code"], -32602, "{what}: {answer}");
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.starts_with("#/params/requestState: "), "{what}: {text}");
+    };
+    let own = retry(ada.clone(), &for_ada, "Ada");
+    let state = own["params"]["requestState"].as_str().unwrap();
+    let mut altered = state.to_owned();
+    let last = altered.pop().unwrap();
+    altered.push(if last == 'A' { 'B' } else { 'A' });
+    let with_state = |state: &str| {
+        let mut message = own.clone();
+        message["params"]["requestState"] = state.into();
+        message
+    };
+    refused(&with_state("1.AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), "forged");
+    refused(&with_state(""), "empty");
+    refused(&with_state(&altered), "altered");
+    refused(&retry(bob.clone(), &for_ada, "Mallory"), "foreign");
+    refused(&retry(modern("ada", 2, "ask_model"), &for_ada, "Mallory"), "of another request");
+    assert_eq!(send(port, &own)["result"]["content"][0]["text"], "Hello, Ada");
+    refused(&own, "replayed");
+    let answer = send(port, &retry(bob, &for_bob, "Bob"));
+    assert_eq!(answer["result"]["content"][0]["text"], "Hello, Bob");
+}
+
+#[test]
+fn clients_beyond_the_bound_are_told_and_the_others_get_their_own_answers() {
+    const CLIENTS: usize = 40;
+    let (_file, guard, port) = start("clients", "max-sessions = 8\nidle-seconds = 1");
+    assert_eq!(
+        send(port, &modern("first", 1, "ask_name"))["result"]["resultType"],
+        "input_required"
+    );
+    let idle = descriptors(&guard.process);
+    let ask_all = || {
+        let clients = (0..CLIENTS).map(|n| {
+            thread::spawn(move || {
+                let call = modern(&format!("client {n}"), 1, "ask_name");
+                let asked = send(port, &call);
+                (n, call, asked)
+            })
+        });
+        let clients: Vec<_> = clients.collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
+    };
+    let (asked, refused): (Vec<_>, Vec<_>) =
+        ask_all().into_iter().partition(|(.., answer)| answer.get("error").is_none());
+    assert!(!asked.is_empty() && asked.len() < 8, "{} were asked", asked.len());
+    for (.., answer) in refused {
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("max-sessions"), "{text}");
+    }
+    // One more is for requests whose clients cannot be asked.
+    let processes = running(&guard, "era_server");
+    assert!(processes <= 9, "{processes} processes");
+    for (n, call, question) in asked.into_iter().rev() {
+        let answer = send(port, &retry(call, &question, &format!("name {n}")));
+        assert_eq!(answer["result"]["content"][0]["text"], format!("Hello, name {n}"));
+    }
+    wait_for_descriptors(&guard.process, idle + 2);
+}
+
+#[test]
+fn a_server_that_ends_takes_what_waits_along_and_the_next_call_works() {
+    let (_file, guard, port) = start("ends", "");
+    let call = modern("ada", 1, "ask_name");
+    let asked = send(port, &call);
+    kill_children(guard.process.0.id());
+    settles("the process has ended", || running(&guard, "era_server") == 0);
+    let answer = send(port, &retry(call.clone(), &asked, "Ada"));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let asked = send(port, &call);
+    let answer = send(port, &retry(call, &asked, "Ada"));
+    assert_eq!(answer["result"]["content"][0]["text"], "Hello, Ada");
+}
+
+/// A guard on standard input and output in front of a server of `era`.
+fn talk(era: &str) -> Talk {
+    Talk::start(&[], &[&server(), era])
+}
+
+fn greet(talk: &mut Talk) {
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
+        "clientInfo": { "name": "test", "version": "1" } } });
+    assert_eq!(talk.ask(&hello.to_string())["result"]["protocolVersion"], "2025-11-25");
+    writeln!(talk.input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
+}
+
+/// Adds two numbers, and checks that the sum is the next message.
+fn adds(talk: &mut Talk, id: u32) {
+    let answer = talk.ask(&call(id, "add", &json!({ "a": 20, "b": 22 })));
+    assert_eq!(
+        (&answer["id"], &answer["result"]["content"][0]["text"]),
+        (&json!(id), &json!("42"))
+    );
+}
+
+fn ask_name(id: usize) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "ask_name", "arguments": {} } })
+    .to_string()
+}
+
+fn answer_to(question: &Value, name: &str) -> String {
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    json!({ "jsonrpc": "2.0", "id": question["id"], "result": accepted(name) }).to_string()
+}
+
+#[test]
+fn a_legacy_client_that_answers_never_twice_or_late_disturbs_nobody() {
+    let mut talk = talk("modern");
+    greet(&mut talk);
+    let _never = talk.ask(&ask_name(1));
+    adds(&mut talk, 2);
+    let question = talk.ask(&ask_name(3));
+    let answer = answer_to(&question, "Ada");
+    assert_eq!(talk.ask(&answer)["result"]["content"][0]["text"], "Hello, Ada");
+    writeln!(talk.input, "{answer}").unwrap();
+    adds(&mut talk, 4);
+    let late = talk.ask(&ask_name(5));
+    let cancelled =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+    let withdrawn = talk.ask(cancelled);
+    assert_eq!(withdrawn["method"], "notifications/cancelled", "{withdrawn}");
+    assert_eq!(withdrawn["params"]["requestId"], late["id"]);
+    writeln!(talk.input, "{}", answer_to(&late, "Ada")).unwrap();
+    writeln!(talk.input, r#"{{"jsonrpc":"2.0","id":"made up","result":{{}}}}"#).unwrap();
+    adds(&mut talk, 6);
+}
+
+#[test]
+fn a_modern_server_that_ends_takes_what_waits_along() {
+    let mut talk = talk("modern");
+    greet(&mut talk);
+    talk.ask(&ask_name(1));
+    kill_children(talk.guard.0.id());
+    let answer = talk.answer();
+    assert_eq!(answer["id"], 1);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("the server ended"), "{answer}");
+    assert!(!talk.guard.0.wait().unwrap().success());
+}
+
+#[test]
+fn a_thousand_calls_of_a_legacy_client_wait_at_once() {
+    let mut talk = talk("modern");
+    greet(&mut talk);
+    let mut questions = Vec::new();
+    let mut refused = 0;
+    for id in 1..=CALLS {
+        let message = talk.ask(&ask_name(id));
+        if message.get("method").is_some() {
+            questions.push(message);
+        } else {
+            let text = message["error"]["message"].as_str().unwrap_or_else(|| panic!("{message}"));
+            assert!(text.contains("1024 requests wait for input"), "{text}");
+            refused += 1;
+        }
+    }
+    assert_eq!((questions.len(), refused), (MOST, CALLS - MOST));
+    let (mut ids, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for (n, question) in questions.iter().enumerate().rev() {
+        let answer = talk.ask(&answer_to(question, &n.to_string()));
+        ids.insert(answer["id"].as_u64().unwrap());
+        names.insert(answer["result"]["content"][0]["text"].to_string());
+    }
+    assert_eq!((ids.len(), names.len()), (MOST, MOST));
+    assert!(kilobytes(&talk.guard, "VmHWM") < 200_000);
+    adds(&mut talk, 5000);
+}
+
+#[test]
+fn a_thousand_calls_of_a_modern_client_wait_at_once() {
+    let mut talk = talk("legacy");
+    let mut asked = Vec::new();
+    let mut refused = 0;
+    for id in 1..=CALLS {
+        let message = talk.ask(&modern("ada", id, "ask_name").to_string());
+        if message.get("error").is_none() {
+            asked.push(message);
+        } else {
+            let text = message["error"]["message"].as_str().unwrap();
+            assert!(text.contains("1024 requests wait for input"), "{text}");
+            refused += 1;
+        }
+    }
+    assert_eq!((asked.len(), refused), (MOST, CALLS - MOST));
+    let mut names = BTreeSet::new();
+    for (n, question) in asked.iter().enumerate().rev() {
+        let id = 10_000 + n;
+        let again = retry(modern("ada", id, "ask_name"), question, &n.to_string());
+        let answer = talk.ask(&again.to_string());
+        assert_eq!(answer["id"], id, "{answer}");
+        let name = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert_eq!(name, format!("Hello, {n}"));
+        names.insert(name.to_owned());
+    }
+    assert_eq!(names.len(), MOST);
+    assert!(kilobytes(&talk.guard, "VmHWM") < 200_000);
+}
