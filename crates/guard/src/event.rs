@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolpact_contract::{Finding, Severity};
+use toolpact_contract::{Action, Finding, Severity};
 
 /// Something that a guard reports.
 #[derive(Clone, Debug)]
@@ -71,9 +71,10 @@ impl fmt::Display for Event {
         match self {
             Self::Finding(finding) => finding.fmt(f),
             Self::Call(findings) => {
+                let action = findings.first().map_or(Action::None, |finding| finding.action);
                 for (index, finding) in findings.iter().enumerate() {
                     match index {
-                        0 => finding.fmt(f)?,
+                        0 => finding.clone().action(Action::None).fmt(f)?,
                         _ if finding.rule == findings[0].rule => {
                             write!(f, "; {}: {}", finding.pointer, finding.message)?;
                         }
@@ -84,7 +85,10 @@ impl fmt::Display for Event {
                         )?,
                     }
                 }
-                Ok(())
+                match action {
+                    Action::None => Ok(()),
+                    action => write!(f, "; {action}"),
+                }
             }
             Self::Notice { severity, message } => write!(f, "{severity}: {message}"),
             Self::From { server, event } => write!(f, "{server}: {event}"),

@@ -1,6 +1,5 @@
 //! `arguments-boolean-text`.
 
-use super::text::Parsed;
 use super::{Change, Repair, Wrong};
 use crate::rules::declare;
 
@@ -10,7 +9,7 @@ declare! {
     /// ## What it does
     ///
     /// Where the schema takes a boolean and no string, `"true"` becomes `true` and `"false"` becomes
-    /// `false`. Other words, such as `"yes"`, stay as they are.
+    /// `false`, in upper or lower case: Python writes `True`. Other words, such as `"yes"`, stay as they are.
     ///
     /// ## Why is this bad
     ///
@@ -46,8 +45,12 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
-    match wrong.parsed() {
-        Some(Parsed { value, text }) if value.is_boolean() => vec![Change::Replace { value, text }],
+    let text = wrong.place.value.as_str().unwrap_or_default().trim();
+    let meant = [true, false].into_iter().find(|it| text.eq_ignore_ascii_case(&it.to_string()));
+    match meant {
+        Some(meant) if !wrong.place.allows_own_type() => {
+            vec![Change::Replace { value: meant.into(), text: meant.to_string() }]
+        }
         _ => Vec::new(),
     }
 }

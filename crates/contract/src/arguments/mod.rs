@@ -138,6 +138,9 @@ pub(crate) fn repair(
     for _ in 0..MAX_ROUNDS {
         let proposals = work.proposals()?;
         let Some((chosen, next)) = work.choose(proposals)? else {
+            if work.has_wrapped_in_vain() {
+                break;
+            }
             let State { value: arguments, violations } = work.state;
             return Ok(Err(Partial { arguments, violations }));
         };
@@ -153,7 +156,7 @@ pub(crate) fn repair(
             Next::Invalid(state) => work.state = state,
         }
     }
-    // Too much is wrong: the first places are told, not those where the repairs stopped.
+    // What is wrong is told of the arguments as they came, not of those where the repairs stopped.
     Ok(Err(Partial { arguments: arguments.clone(), violations: violations.clone() }))
 }
 
@@ -207,6 +210,18 @@ impl Work<'_> {
     fn spend(&mut self, steps: u64) -> Result<(), OutOfFuel> {
         self.left = self.left.checked_sub(steps).ok_or(OutOfFuel)?;
         Ok(())
+    }
+
+    /// Whether a value was put into an array and is wrong all the same. Its caller wrote no array, and would not know
+    /// which element is meant.
+    fn has_wrapped_in_vain(&self) -> bool {
+        let wraps = self.changes.iter().filter(|it| matches!(it.change, Change::Wrap(_)));
+        wraps.into_iter().any(|wrap| {
+            let is_below = |violation: &Violation| {
+                violation.instance.as_str().starts_with(&format!("{}/", wrap.pointer.as_str()))
+            };
+            self.state.violations.iter().any(is_below)
+        })
     }
 
     /// What can be changed at the places that the violations name.

@@ -9,7 +9,7 @@ declare! {
     /// ## What it does
     ///
     /// Where the schema declares the property, does not require it and does not allow `null`, the property
-    /// is taken out of the arguments.
+    /// is taken out of the arguments, unless the schema says `nullable` (OpenAPI 3.0): `null` means something there.
     ///
     /// ## Why is this bad
     ///
@@ -44,7 +44,10 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
-    let is_meant =
-        wrong.place.value.is_null() && wrong.place.is_declared && !wrong.place.allows_own_type();
+    let place = &wrong.place;
+    let is_meant = place.value.is_null()
+        && place.is_declared
+        && !place.allows_own_type()
+        && !place.is_nullable();
     if is_meant { vec![Change::Remove] } else { Vec::new() }
 }

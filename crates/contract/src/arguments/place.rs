@@ -86,9 +86,14 @@ impl<'a> Place<'a> {
         })
     }
 
+    /// Whether the schema says `nullable`, a keyword of OpenAPI 3.0, so that `null` has a meaning.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.alternatives.iter().flatten().any(|it| it.get("nullable") == Some(&Value::Bool(true)))
+    }
+
     /// Whether the schema takes arrays, and nothing else but `null`.
     pub(crate) fn takes_arrays_only(&self) -> bool {
-        let others = [Value::Bool(true), 0.into(), Value::Object(Map::new())];
+        let others = [Value::Bool(true), 0.into(), "".into(), Value::Object(Map::new())];
         let allows = |schemas: &Schemas<'a>, value: &Value| {
             schemas.iter().all(|schema| allows_type(schema, value))
         };

@@ -11,7 +11,8 @@ declare! {
     /// ## What it does
     ///
     /// Where the schema takes arrays and nothing else, and the array with this one value is valid, the value is put into an array. `null` is not, nor an element of another array, nor a string
-    /// that starts with `[` or `{`: it is JSON text (`arguments-json-text`), or was meant to be.
+    /// that starts with `[` or `{`: it is JSON text (`arguments-json-text`), or was meant to be. A string with a comma,
+    /// a semicolon or a line break may be a list, and an empty object an empty array: they stay as they are.
     ///
     /// ## Why is this bad
     ///
@@ -51,13 +52,16 @@ fn find(wrong: &Wrong<'_>) -> Vec<Change> {
     // Broken or fenced JSON text, or a word for nothing.
     let is_other = |text: &str| {
         let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        start.starts_with(['[', '{', '`']) || matches!(text.trim(), "" | "null" | "None")
+        start.starts_with(['[', '{', '`'])
+            || text.contains([',', ';', '\n'])
+            || matches!(text.trim(), "" | "null" | "None")
     };
     if value.is_null()
         || value.is_array()
         || wrong.place.is_element
         || wrong.place.allows_own_type()
         || value.as_str().is_some_and(is_other)
+        || value.as_object().is_some_and(serde_json::Map::is_empty)
     {
         return Vec::new();
     }

@@ -69,7 +69,7 @@ pub(crate) fn check_arguments(
     let mut judged = if value_bytes(text) > budget.memory {
         let reason =
             "the arguments are not valid, or too large to be checked in the memory of the guard";
-        unchecked("arguments-unfinished", "arguments for", name, reason, mode)
+        unchecked(Side::Arguments, name, reason, mode)
     } else {
         let value = arguments.map(strict::parse).transpose();
         match value {
@@ -88,8 +88,8 @@ pub(crate) fn check_arguments(
                 judged
             }
             Err(error) => {
-                let reason = format!("cannot parse the arguments: {error}");
-                unchecked("arguments-unfinished", "arguments for", name, &reason, mode)
+                let reason = parse_failure(&error.to_string());
+                unchecked(Side::Arguments, name, &reason, mode)
             }
         }
     };
@@ -104,8 +104,8 @@ pub(crate) fn check_arguments(
         let text = (bytes <= MAX_CHANGES).then(|| change_text(text, &repair.changes)).flatten();
         repaired = text.filter(|text| is_valid(contract, text));
         if repaired.is_none() {
-            let reason = "their text could not be repaired";
-            judged = unchecked("arguments-unfinished", "arguments for", name, reason, mode);
+            let reason = "they nest too deeply to be repaired; send values in place of JSON text";
+            judged = unchecked(Side::Arguments, name, reason, mode);
         }
     }
     record(judged.outcome, judged.fuel);
@@ -115,6 +115,17 @@ pub(crate) fn check_arguments(
         (None, Some(arguments)) => CheckedArguments::Repaired { arguments, headers },
         (None, None) => CheckedArguments::Pass,
     })
+}
+
+/// Why arguments cannot be read, in words for whoever wrote them.
+fn parse_failure(error: &str) -> String {
+    if error.starts_with("recursion limit exceeded") {
+        return "they nest more than 127 levels".to_owned();
+    }
+    if error.contains("surrogate") || error.contains("hex escape") {
+        return format!("a string has half of a surrogate pair: {error}");
+    }
+    format!("cannot parse them: {error}")
 }
 
 /// Whether `text`, which leaves in place of what was repaired, is valid itself.

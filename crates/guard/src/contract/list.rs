@@ -1,6 +1,7 @@
 //! Checking a page of a tool list, and giving its tools the shape that the client can read.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -54,6 +55,8 @@ pub(crate) struct PageCheck<'a> {
     /// The tools on other pages of the list: of two tools with the same name, the first counts.
     pub(crate) others: &'a HashSet<String>,
     pub(crate) revision: &'a Revision,
+    /// How many schemas were converted to 2020-12.
+    pub(crate) converted: Cell<usize>,
 }
 
 /// One tool of a page.
@@ -143,7 +146,15 @@ impl PageCheck<'_> {
             generation: self.rules.generation,
         };
         let (fate, known) = match self.check_tools(&entries) {
-            Err(message) => (PageFate::Refused(message), Vec::new()),
+            Err(message) => {
+                // A client may call a tool whose list it did not get.
+                let reason: Arc<str> = message.as_str().into();
+                let withheld = |entry: &Entry<'_>| {
+                    Some((entry.name()?.to_owned(), Tool::Withheld(Arc::clone(&reason))))
+                };
+                let tools = entries.iter().filter_map(withheld).collect();
+                (PageFate::Refused(message), tools)
+            }
             Ok((texts, known)) => match rewrite(result, tools.get(), &entries, texts) {
                 Ok(fate) => (fate, known),
                 Err(Misfit) => (PageFate::Refused("could not edit the tool list".into()), known),
@@ -209,6 +220,12 @@ impl PageCheck<'_> {
                 contract.name().to_owned(),
                 Tool::Offered { contract: contract.clone(), form },
             ));
+        }
+        if let count @ 1.. = self.converted.take() {
+            let noun = if count == 1 { "schema" } else { "schemas" };
+            self.server.report_event_once(Event::info(format!(
+                "[older-dialect] converted {count} {noun} of older dialects to JSON Schema 2020-12 for clients"
+            )));
         }
         Ok((texts, tools))
     }
@@ -280,9 +297,12 @@ impl PageCheck<'_> {
             return Cow::Borrowed(tool);
         }
         let converted = convert_tool(tool);
-        for finding in converted.findings {
+        let (done, failed): (Vec<_>, Vec<_>) =
+            converted.findings.into_iter().partition(|it| it.action == Action::Converted);
+        for finding in failed {
             self.server.report_once(finding);
         }
+        self.converted.set(self.converted.get() + done.len());
         converted.tool
     }
 
@@ -329,7 +349,8 @@ fn judge_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Arc<JudgedTool>> {
 fn drop_reason(tool: &JudgedTool, index: usize) -> Option<String> {
     let mut findings = tool.findings.iter();
     let finding = findings.find(|finding| finding.action == Action::ToolDropped)?;
-    Some(at(finding, index).to_string())
+    let Finding { message, pointer, rule, .. } = at(finding, index);
+    Some(format!("{pointer}: {message} (rule `{rule}`)"))
 }
 
 /// The finding, about the tool at `index`.
@@ -374,6 +395,7 @@ fn rewrite(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::collections::HashSet;
     use std::sync::Arc;
 
@@ -395,6 +417,7 @@ mod tests {
             request: Catalog::default().request_page(None),
             others: &others,
             revision: &Revision::V2025_11_25,
+            converted: Cell::default(),
         };
         check.check(&result).fate
     }
@@ -436,6 +459,7 @@ mod tests {
                 request: Catalog::default().request_page(None),
                 others: &HashSet::new(),
                 revision: &Revision::V2025_11_25,
+                converted: Cell::default(),
             };
             let page = check.check(&result);
             let (_, tools) = page.tools.unwrap();

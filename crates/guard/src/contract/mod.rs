@@ -11,7 +11,7 @@ mod shape;
 pub(crate) mod tasks;
 
 use serde_json::{Map, Value};
-use toolpact_contract::{JudgedCall, Mode, Outcome, Revision, rule, tool_error};
+use toolpact_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, rule, tool_error};
 
 /// `refusal` as `revision` wants results, as JSON.
 pub(crate) fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision) -> String {
@@ -21,19 +21,20 @@ pub(crate) fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision)
     Value::Object(refusal).to_string()
 }
 
-/// The outcome for arguments or a result (`what`) that cannot be checked, with the rule `id`.
-fn unchecked(id: &str, what: &str, tool: &str, reason: &str, mode: Mode) -> JudgedCall {
-    let mut findings = Vec::new();
-    if mode != Mode::Off
-        && let Some(rule) = rule(id)
-    {
-        findings.push(rule.finding(reason).tool(tool));
-    }
-    let refusal = mode
-        .refuses()
-        .then(|| tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));
+/// The outcome for the arguments or the result of a call that cannot be checked.
+fn unchecked(side: Side, tool: &str, reason: &str, mode: Mode) -> JudgedCall {
+    let (id, what, action) = match side {
+        Side::Result => ("result-unfinished", "result of", Action::ResultWithheld),
+        _ => ("arguments-unfinished", "arguments for", Action::CallRefused),
+    };
     let mut judged = JudgedCall::new(Outcome::Unfinished);
-    judged.findings = findings;
-    judged.refusal = refusal;
+    let found = rule(id).filter(|_| mode != Mode::Off);
+    let mut finding = found.map(|rule| rule.finding(reason).tool(tool).side(side));
+    if mode.refuses() {
+        finding = finding.map(|finding| finding.action(action));
+        judged.refusal =
+            Some(tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));
+    }
+    judged.findings.extend(finding);
     judged
 }

@@ -80,7 +80,7 @@ impl ResultCheck<'_> {
                 Err(error) => format!("cannot parse the result: {error}"),
             }
         };
-        let judged = unchecked("result-unfinished", "result of", name, &reason, mode);
+        let judged = unchecked(Side::Result, name, &reason, mode);
         let replacement = self.conclude(judged);
         Ok(CheckedResult { replacement, tasks: Vec::new() })
     }

@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use toolpact_contract::{Mode, Revision};
 
 use super::fetch::WaitingCall;
+use super::from_server::SHOWN;
 use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
@@ -283,7 +284,15 @@ impl Conversation {
     ) -> PartFate {
         let tool = match self.find_tool(rules, &call.revision, &call.name) {
             Lookup::Found(tool) => Some(tool),
-            Lookup::Absent => None,
+            Lookup::Absent => {
+                if rules.settings.arguments_mode(&call.name) != Mode::Off {
+                    let name: String = call.name.chars().take(SHOWN).collect();
+                    self.server.report_event_once(Event::warning(format!(
+                        "client: called `{name}`, which the server does not list; forwarded unchecked"
+                    )));
+                }
+                None
+            }
             // The last list is better than none.
             Lookup::Unseen if self.fetcher.has_failed(&self.catalog, now) => {
                 self.catalog.find_stale(&call.revision, &call.name)

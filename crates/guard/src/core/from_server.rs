@@ -26,8 +26,8 @@ use crate::server::Rules;
 /// What takes the place of an answer that could not be checked.
 const UNCHECKED: &str = "could not check the answer of the server";
 
-/// The characters of an id that the log shows.
-const SHOWN: usize = 60;
+/// The characters of an id or a name that the log shows.
+pub(super) const SHOWN: usize = 60;
 
 /// One part of a message of the server.
 struct Part<'a> {
@@ -260,7 +260,7 @@ impl Conversation {
         }
         let Some(result) = part.envelope.result else {
             if let Purpose::Own(ask) = pending.purpose {
-                self.on_own_answer(ask, None, now);
+                self.on_ask_failed(ask, &error_reason(part.text), now);
                 return (to, PartFate::Dropped);
             }
             return (to, edited(part, edits));
@@ -437,6 +437,25 @@ impl Conversation {
             }
         };
         self.settle(ticket, index, fate);
+    }
+}
+
+/// Why a request of the guard itself failed, where the server answered it with this error.
+fn error_reason(text: &str) -> String {
+    #[derive(serde::Deserialize)]
+    struct Failure {
+        error: Reason,
+    }
+    #[derive(serde::Deserialize)]
+    struct Reason {
+        message: String,
+    }
+    match serde_json::from_str::<Failure>(text) {
+        Ok(Failure { error: Reason { message } }) => {
+            let message: String = message.chars().take(200).collect();
+            format!("the server answered `{message}`")
+        }
+        Err(_) => "the server answered with an error".to_owned(),
     }
 }
 

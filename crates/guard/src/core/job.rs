@@ -1,5 +1,6 @@
 //! Checks that take too long for the I/O thread.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,7 +86,14 @@ impl Job {
                 JobOutcome::Result(check.check(result, None, &mut budget)?)
             }
             Check::Page { request, others, result, revision } => {
-                let check = PageCheck { server, rules, request: *request, others, revision };
+                let check = PageCheck {
+                    server,
+                    rules,
+                    request: *request,
+                    others,
+                    revision,
+                    converted: Cell::default(),
+                };
                 JobOutcome::Page(check.check(result))
             }
         })

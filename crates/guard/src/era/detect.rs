@@ -234,6 +234,9 @@ impl Detect {
                 let params = Object::read(Some(&self.params)).unwrap_or_default();
                 let mut bridge = LegacyClient::new(&params);
                 io.server.eras().set_modern_only();
+                io.report_once(format!(
+                    "server: speaks no revision before {MODERN}; the guard translates for clients that do"
+                ));
                 bridge.answer_initialize(io, &self.first, &params, result);
                 self.drop_first();
                 Some(Found::Legacy(Box::new(bridge)))
@@ -246,6 +249,9 @@ impl Detect {
         match outcome {
             Ok(result) => {
                 io.server.eras().set_legacy_only();
+                io.report_once(format!(
+                    "server: speaks no revision after {LEGACY}; the guard translates for clients that do"
+                ));
                 io.send_server(notification("notifications/initialized", "{}"));
                 let bridge = ModernClient::new(result);
                 if self.is_forwarded {

@@ -409,7 +409,9 @@ impl ModernClient {
             let needed = capability(method, params);
             return refuse(
                 io,
-                &format!("no client with the capability `{needed}` waits for an answer"),
+                &format!(
+                    "`{method}` needs the capability `{needed}`, which no client that waits for an answer has declared"
+                ),
             );
         };
         let Some(call) = self.calls.get_mut(&at_server) else { return };

@@ -116,8 +116,8 @@ impl<'a> Explainer<'a> {
             }
             Kind::MaxItems { limit } => size("at most", *limit, "item", found),
             Kind::AdditionalItems { limit } => size("at most", *limit as u64, "item", found),
-            Kind::MinProperties { limit } => size("at least", *limit, "member", found),
-            Kind::MaxProperties { limit } => size("at most", *limit, "member", found),
+            Kind::MinProperties { limit } => properties_size("at least", *limit, found),
+            Kind::MaxProperties { limit } => properties_size("at most", *limit, found),
             Kind::Pattern { pattern } => self.pattern(error, pattern, found),
             // `pattern`, where we match it ourselves; see `engine::pattern`.
             Kind::Custom { .. } => {
@@ -139,11 +139,18 @@ impl<'a> Explainer<'a> {
                 Words::new("items that are all different", echo(found)).phrase(repeated(found))
             }
             Kind::Contains => self.contains(error, found),
-            Kind::Not { .. } => Words::new("a value that does not match `not`", echo(found)),
+            Kind::Not { schema } => {
+                let other = describe_type(self.schema, schema);
+                let other = other.map_or_else(|| "what `not` describes".to_owned(), |it| it.text);
+                Words::new(format!("a value other than {other}"), echo(found))
+            }
             Kind::FalseSchema => {
                 Words::new("nothing here", echo(found)).phrase("no value is allowed here")
             }
-            Kind::OneOfMultipleValid { context } => several(context, found),
+            Kind::OneOfMultipleValid { context } => {
+                let branches = self.schema.pointer(error.schema_path().as_str());
+                several(context, branches.and_then(Value::as_array), found)
+            }
             Kind::PropertyNames { error: inner } => {
                 let name = echo(inner.instance());
                 let mut explainer = Explainer::new(inner.instance(), self.schema, 1);
@@ -171,14 +178,16 @@ impl<'a> Explainer<'a> {
         let keyword = error.schema_path().as_str().rsplit('/').next().unwrap_or_default();
         let bound = self.subschema(error).and_then(|schema| schema[keyword].as_u64());
         let items = |count: u64| if count == 1 { "item" } else { "items" };
+        let item = self.subschema(error).and_then(|schema| schema.get("contains"));
+        let item = item.and_then(|item| describe_type(self.schema, item));
+        let kind = item.map_or_else(
+            || "that `contains` describes".to_owned(),
+            |it| format!("that fits: {}", it.text),
+        );
         let expected = match (keyword, bound) {
-            ("maxContains", Some(most)) => {
-                format!("at most {most} {} that match `contains`", items(most))
-            }
-            ("minContains", Some(least)) => {
-                format!("at least {least} {} that match `contains`", items(least))
-            }
-            _ => "an array with an item that matches `contains`".to_owned(),
+            ("maxContains", Some(most)) => format!("at most {most} {} {kind}", items(most)),
+            ("minContains", Some(least)) => format!("at least {least} {} {kind}", items(least)),
+            _ => format!("an array with an item {kind}"),
         };
         Words::new(expected, echo(found))
     }
@@ -295,18 +304,58 @@ fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
     Words::new(format!("{bound} {}", counted(limit)), length.to_string())
 }
 
-fn several(context: &[Vec<ValidationError<'_>>], found: &Value) -> Words {
+/// Bounds on the number of properties. Objects of more than one property are "properties" everywhere else, too.
+fn properties_size(bound: &str, limit: u64, found: &Value) -> Words {
+    let noun = if limit == 1 { "property" } else { "properties" };
+    let count = found.as_object().map_or(0, serde_json::Map::len);
+    Words::new(format!("{bound} {limit} {noun}"), count.to_string())
+}
+
+/// The properties by which the alternatives of `branches` that match tell themselves apart: one that each requires and
+/// no other does.
+fn exclusive(matching: &[usize], branches: &[Value]) -> Option<Vec<String>> {
+    let required = |index: &usize| -> Option<Vec<&str>> {
+        let names = branches.get(*index)?.get("required")?.as_array()?;
+        Some(names.iter().take(MOST).filter_map(Value::as_str).collect())
+    };
+    let all: Vec<Vec<&str>> = matching.iter().map(required).collect::<Option<_>>()?;
+    burn((all.len() * all.len() * MOST) as u64);
+    all.iter()
+        .enumerate()
+        .map(|(index, names)| {
+            let is_own = |name: &&&str| {
+                all.iter().enumerate().all(|(at, other)| at == index || !other.contains(*name))
+            };
+            names.iter().find(is_own).map(|name| format!("`{}`", shorten(name)))
+        })
+        .collect()
+}
+
+fn several(
+    context: &[Vec<ValidationError<'_>>],
+    branches: Option<&Vec<Value>>,
+    found: &Value,
+) -> Words {
     burn(context.len() as u64 >> 3);
     let matching: Vec<_> = context
         .iter()
         .enumerate()
         .filter(|(_, errors)| errors.is_empty())
-        .map(|(index, _)| index.to_string())
+        .map(|(index, _)| index)
         .take(MOST)
         .collect();
+    let names = branches.and_then(|branches| exclusive(&matching, branches));
+    if let Some(names) = names.filter(|names| names.len() > 1) {
+        let names = names.join(" and ");
+        return Words::new(format!("only one of {names}"), echo(found))
+            .phrase(format!("expected only one of {names}"));
+    }
     let which = match matching.len() {
         0 | 1 => String::new(),
-        _ => format!(" ({})", matching.join(", ")),
+        _ => {
+            let matching: Vec<_> = matching.iter().map(usize::to_string).collect();
+            format!(" ({})", matching.join(", "))
+        }
     };
     Words::new("exactly one match in `oneOf`", echo(found))
         .phrase(format!("matches more than one alternative of `oneOf`{which}"))
