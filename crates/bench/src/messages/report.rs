@@ -21,7 +21,7 @@ pub(super) struct Report {
 
 impl Report {
     fn table(&self) -> String {
-        let mut table = "| messages of | calls | valid after one round | valid after two rounds | ours ahead by, one round | ours ahead by, two rounds | characters, median | statements used |\n\
+        let mut table = "| messages of | calls | valid after one round | valid after two rounds | Toolpact ahead by, one round | Toolpact ahead by, two rounds | characters, median | statements used |\n\
              | --- | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
         for (index, validator) in ALL.iter().enumerate() {

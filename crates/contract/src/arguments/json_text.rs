@@ -5,7 +5,7 @@ use super::{Change, Repair, Wrong};
 use crate::rules::declare;
 
 declare! {
-    /// An array or object written as JSON text is read as the array or object.
+    /// An array, object or `null` written as JSON text is read as the value.
     ///
     /// ## What it does
     ///

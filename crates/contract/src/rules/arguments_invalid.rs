@@ -6,8 +6,15 @@ declare! {
     /// ## What it does
     ///
     /// Validates the arguments of a call against the tool's input schema, and reports each violation up to the
-    /// limit. Under `warn` the call goes on. Under `enforce` the answer is a tool error that lists the violations,
-    /// so that the model can correct them.
+    /// limit. What happens to the call depends on the mode for arguments:
+    ///
+    /// - `repair` (the default): arguments that can only mean one thing are repaired, and the call goes on.
+    ///   Otherwise a tool error answers the call.
+    /// - `enforce`: a tool error answers the call.
+    /// - `warn`: the call goes on.
+    ///
+    /// The tool error lists the violations, so that the model can correct them. Under `repair` it lists those that
+    /// no repair fixes.
     ///
     /// ## Why is this bad
     ///

@@ -6,7 +6,8 @@ declare! {
     /// ## What it does
     ///
     /// Reports a validation that a limit stopped. An unfinished validation never counts as valid: under
-    /// `enforce` a tool error answers the call.
+    /// `repair` (the default) and `enforce` a tool error answers the call. Under `warn` the call
+    /// goes on.
     ///
     /// ## Why is this bad
     ///

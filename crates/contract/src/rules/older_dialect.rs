@@ -14,13 +14,15 @@ declare! {
     /// `$recursiveRef` or `$dynamicRef` among schemas of several dialects or documents; more than 256 nested levels, or
     /// 120 for the converted tool; more than 64 MiB of pointers or 16 MiB of resolved URIs.
     ///
-    /// `toolpact guard --keep-dialects`, `keep-dialects = true` in `toolpact.toml` and
-    /// `ServerOptions::keep_dialects(true)` leave all schemas as they are.
+    /// `toolpact guard --keep-dialects` and `ServerOptions::keep_dialects(true)` leave all schemas as they are. So does
+    /// `keep-dialects = true` in `toolpact.toml`, in `[contract]` or `[servers.NAME.contract]`.
     ///
     /// ## Why is this bad
     ///
-    /// Some clients, Claude Desktop among them, read 2020-12 only and refuse each call of a tool whose output schema
-    /// declares another dialect. Hosts pass input schemas to model APIs that know one dialect.
+    /// `@modelcontextprotocol/client` 2.0.0-beta.1 to 2.0.0-beta.5 read 2020-12 only. They refuse each call of a tool
+    /// whose output schema declares another dialect, such as draft-07. Version 2.0.0 and later accept draft-07. Reports
+    /// from users of hosts: <https://github.com/modelcontextprotocol/typescript-sdk/issues/2721>. Hosts also pass input
+    /// schemas to model APIs that know one dialect.
     ///
     /// ## Example
     ///

@@ -11,7 +11,9 @@ const HEAD: &str = "\
 
 Each server gets right calls, and variants of them: each number, boolean, array and object as a string, and `null` for each optional argument. The guard runs with its default settings. Right calls are answered byte for byte as without the guard, except where the answer contains the time.
 
-A variant *works* if the answer is no error, or if it is the answer to the right call: most of these servers have no account and no network here, and some then answer everything with an error.
+A variant *works* if it gets an answer that is no error, or the same answer as the right call. Most of these servers have no account and no network in the tests, and some answer every call with the same error. Their variants count as *work either way*: that column says that the guard breaks nothing, not that the call did what it should.
+
+A server has no variants (0) if its calls pass only strings and its called tools have no optional arguments.
 
 The versions are pinned in [package.json](../crates/cli/tests/published/package.json), [requirements.txt](../crates/cli/tests/published/requirements.txt) and beside them; the calls are in [servers](../crates/cli/tests/published/servers). `cargo xtask setup && INSTA_UPDATE=always cargo nextest run -p toolpact-cli published` writes this page; without the variable, the same tests check it.
 
