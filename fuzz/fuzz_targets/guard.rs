@@ -27,7 +27,9 @@ fuzz_target!(|bytes: &[u8]| {
         let play = async {
             let (mut from_guard, mut client) = split(client);
             let (mut at_server, mut upstream) = split(upstream);
-            client.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":\"tools\",\"method\":\"tools/list\"}\n").await?;
+            client
+                .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":\"tools\",\"method\":\"tools/list\"}\n")
+                .await?;
             upstream.write_all(format!("{TOOLS}\n").as_bytes()).await?;
             for line in bytes.split(|byte| *byte == b'\n').take(64) {
                 match line.split_first() {
@@ -39,15 +41,22 @@ fuzz_target!(|bytes: &[u8]| {
             client.shutdown().await?;
             upstream.shutdown().await?;
             let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
-            tokio::join!(at_server.read_to_end(&mut to_server), from_guard.read_to_end(&mut to_client)).0?;
+            tokio::join!(
+                at_server.read_to_end(&mut to_server),
+                from_guard.read_to_end(&mut to_client)
+            )
+            .0?;
             for line in to_server.split(|byte| *byte == b'\n') {
-                let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else { continue };
+                let Ok(message) = serde_json::from_slice::<serde_json::Value>(line) else {
+                    continue;
+                };
                 let is_call = message["method"] == "tools/call" && message["params"]["name"] == "t";
                 let n = &message["params"]["arguments"]["n"];
                 assert!(!is_call || n.is_null() || *n == 1, "unchecked: {message}");
             }
             std::io::Result::Ok(())
         };
-        let _ = tokio::time::timeout(Duration::from_secs(60), async { tokio::join!(guard, play) }).await;
+        let _ = tokio::time::timeout(Duration::from_secs(60), async { tokio::join!(guard, play) })
+            .await;
     });
 });

@@ -25,7 +25,7 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run everything: set-up, formatting, spelling, links, lints, documentation, fuzz targets, tests
+    /// Run everything: set-up, formatting, spelling, links, lints, documentation, tests
     Test,
     /// Check spelling, links between documents, and imports of the guard; a part of `test`
     Docs,

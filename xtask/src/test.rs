@@ -3,7 +3,7 @@
 use crate::command::{answers, cargo, run as run_command};
 use crate::{links, modules, setup, spelling};
 
-/// Sets up, then checks formatting, spelling, links, imports of the guard, lints, documentation, fuzz targets and tests, in this order.
+/// Sets up, then checks formatting, spelling, links, imports of the guard, lints, documentation and tests, in this order.
 pub(crate) fn run() -> anyhow::Result<()> {
     setup::run()?;
     run_command(cargo(["fmt", "--all", "--check"]))?;
@@ -15,13 +15,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     run_command(documentation)?;
     run_command(cargo(["test", "--workspace", "--doc"]))?;
-    run_command(cargo([
-        "check",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-        "--target-dir",
-        "target/fuzz",
-    ]))?;
     if answers("cargo", &["nextest", "--version"]) {
         run_command(cargo(["nextest", "run", "--workspace"]))
     } else {

@@ -149,8 +149,16 @@ async fn a_list_is_refused_as_a_whole_where_asked_for() {
     settings.tools = Some(Policy::Reject);
     let mut pair = Pair::new(settings);
     pair.initialize("2025-11-25").await;
-    let list = pair.list(r#"[{"name":"bad","inputSchema":null}]"#).await;
+    let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
+    let list = pair.list(&format!(r#"[{{"name":"bad","inputSchema":null}},{good}]"#)).await;
     assert_eq!(list["error"]["code"], -32603);
+    for name in ["bad", "good"] {
+        pair.client.send(&call(7, name, &json!({}))).await;
+        let answer = pair.client.json().await;
+        assert_eq!(answer["error"]["code"], -32602);
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("tool list refused"), "{text}");
+    }
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ impl Explainer<'_> {
         for error in nearest {
             self.add(error);
         }
-        let instead = self.instead(error, nearest, branches);
+        let instead = instead(error, nearest, branches);
         if let (Some(instead), [only]) = (instead, &mut self.list[before..]) {
             only.hint.get_or_insert(instead);
         }
@@ -115,36 +115,6 @@ impl Explainer<'_> {
             }
         };
         Some(Asked { options: vec![option], is_of_other_type, is_brief })
-    }
-
-    /// What could stand in place of the property that `nearest` misses, where each branch misses nothing but properties.
-    fn instead(
-        &self,
-        error: &ValidationError<'_>,
-        nearest: &[ValidationError<'static>],
-        branches: &[Vec<ValidationError<'static>>],
-    ) -> Option<String> {
-        let mut options: Vec<String> = Vec::new();
-        let missing = |branch: &[ValidationError<'static>]| {
-            let names = branch.iter().map(|inner| match inner.kind() {
-                Kind::Required { property } if inner.instance_path() == error.instance_path() => {
-                    property.as_str()
-                }
-                _ => None,
-            });
-            names.map(|name| name.map(|name| format!("`{}`", shorten(name)))).collect::<Option<Vec<String>>>()
-        };
-        let own = missing(nearest)?;
-        for branch in branches.iter().take(MOST + 1) {
-            let names = missing(branch)?;
-            let option = names.join(" and ");
-            burn(ECHO);
-            if names != own && !options.contains(&option) {
-                options.push(option);
-            }
-        }
-        let is_one = own.len() == 1 && !options.is_empty();
-        is_one.then(|| format!("or {} instead", alternatives(&options, options.len())))
     }
 
     /// The property by which the branches tell themselves apart, where it is missing: an error about it, its
@@ -229,6 +199,37 @@ fn discriminator<'e>(
     }
     options.dedup();
     Some((error, alternatives(&options, options.len())))
+}
+
+/// What could stand in place of the property that `nearest` misses, where each branch misses nothing but properties.
+fn instead(
+    error: &ValidationError<'_>,
+    nearest: &[ValidationError<'static>],
+    branches: &[Vec<ValidationError<'static>>],
+) -> Option<String> {
+    let mut options: Vec<String> = Vec::new();
+    let missing = |branch: &[ValidationError<'static>]| {
+        let names = branch.iter().map(|inner| match inner.kind() {
+            Kind::Required { property } if inner.instance_path() == error.instance_path() => {
+                property.as_str()
+            }
+            _ => None,
+        });
+        names
+            .map(|name| name.map(|name| format!("`{}`", shorten(name))))
+            .collect::<Option<Vec<String>>>()
+    };
+    let own = missing(nearest)?;
+    for branch in branches.iter().take(MOST + 1) {
+        let names = missing(branch)?;
+        let option = names.join(" and ");
+        burn(ECHO);
+        if names != own && !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    let is_one = own.len() == 1 && !options.is_empty();
+    is_one.then(|| format!("or {} instead", alternatives(&options, options.len())))
 }
 
 /// How far a branch is from matching: a wrong type of the whole is furthest, then a wrong
