@@ -1,59 +1,89 @@
 //! Which eras of the protocol a server is known to speak.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
-/// The eras that a server is known to speak.
+use crate::lock::lock;
+
+/// The eras that a server is known to speak. What a server does not speak is found out again now and then: one wrong
+/// answer must not count for ever.
 #[derive(Debug, Default)]
-pub(crate) struct KnownEras(AtomicU8);
+pub(crate) struct KnownEras(Mutex<Known>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    eras: u8,
+    /// Until when it counts; `None` for ever.
+    until: Option<Instant>,
+}
 
 const SPEAKS_LEGACY: u8 = 1;
 const SPEAKS_MODERN: u8 = 2;
 const ONLY: u8 = 4;
 
+/// How long a server counts as one of a single era.
+const ONLY_FOR: Duration = Duration::from_secs(600);
+
+/// How long a server that did not answer is not asked again.
+const SILENT_FOR: Duration = Duration::from_secs(30);
+
 impl KnownEras {
+    fn load(&self) -> u8 {
+        let mut known = lock(&self.0);
+        if known.until.is_some_and(|until| until <= Instant::now()) {
+            *known = Known::default();
+        }
+        known.eras
+    }
+
+    fn store(&self, eras: u8, time: Option<Duration>) {
+        let until = time.map(|time| Instant::now() + time);
+        *lock(&self.0) = Known { eras, until };
+    }
+
     /// Whether the server is known to speak only legacy revisions.
     pub(crate) fn is_legacy_only(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == SPEAKS_LEGACY | ONLY
+        self.load() == SPEAKS_LEGACY | ONLY
     }
 
     /// Whether the server is known to speak only modern revisions.
     pub(crate) fn is_modern_only(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == SPEAKS_MODERN | ONLY
+        self.load() == SPEAKS_MODERN | ONLY
     }
 
     /// Whether the server is known to speak modern revisions.
     pub(crate) fn is_modern(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & SPEAKS_MODERN != 0
+        self.load() & SPEAKS_MODERN != 0
     }
 
     /// Whether the server is known to speak legacy revisions.
     pub(crate) fn is_legacy(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & SPEAKS_LEGACY != 0
+        self.load() & SPEAKS_LEGACY != 0
     }
 
     pub(crate) fn set_modern(&self) {
-        self.add(SPEAKS_MODERN);
+        self.store((self.load() & !ONLY) | SPEAKS_MODERN, None);
     }
 
     pub(crate) fn set_legacy(&self) {
-        self.add(SPEAKS_LEGACY);
-    }
-
-    fn add(&self, era: u8) {
-        let add = |known: u8| Some((known & !ONLY) | era);
-        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        self.store((self.load() & !ONLY) | SPEAKS_LEGACY, None);
     }
 
     pub(crate) fn set_modern_only(&self) {
-        self.0.store(SPEAKS_MODERN | ONLY, Ordering::Relaxed);
+        self.store(SPEAKS_MODERN | ONLY, Some(ONLY_FOR));
     }
 
     pub(crate) fn set_legacy_only(&self) {
-        self.0.store(SPEAKS_LEGACY | ONLY, Ordering::Relaxed);
+        self.store(SPEAKS_LEGACY | ONLY, Some(ONLY_FOR));
+    }
+
+    /// The server did not say: for a while it gets what clients send.
+    pub(crate) fn set_silent(&self) {
+        self.store(SPEAKS_MODERN, Some(SILENT_FOR));
     }
 
     /// Forgets what is known, because it turned out to be wrong.
     pub(crate) fn forget(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.store(0, None);
     }
 }

@@ -21,6 +21,7 @@ use crate::contract::catalog::Catalog;
 use crate::contract::list::CheckedPage;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
+use crate::era::meta;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{Id, code};
@@ -181,7 +182,8 @@ impl Conversation {
         fetch.ask = ask;
         fetch.page = self.catalog.request_page(fetch.pages.cursor.as_deref());
         let id = Id::String(format!("{OWN_ID}{}", ask.0));
-        let bytes = list_request(&id, fetch.pages.cursor.as_deref(), fetch.meta.as_deref());
+        let cursor = fetch.pages.cursor.as_deref();
+        let bytes = list_request(&id, cursor, fetch.meta.as_deref(), &fetch.revision);
         let stream = fetch.stream;
         if self.link == Link::Streams {
             self.actions.push_back(Action::Ask { ask, stream, bytes: bytes.into() });
@@ -279,11 +281,19 @@ impl Conversation {
         self.report(Event::error(format!(
             "server: could not fetch the tool list; {then}: {reason}"
         )));
-        // Those who waited for it do not wait for the same again.
+        // Those who waited for it do not wait for the same again. The list was asked for in the name of one of them,
+        // and may have failed because of that: others have it asked for in their own name.
+        let waiting = std::mem::take(&mut self.fetcher.waiting);
+        let (same, others): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|call| until > now || call.meta == fetch.meta);
+        self.fetcher.waiting = same;
         let page = self.catalog.request_page(None);
         self.fetcher.failed = Some((now + Duration::from_nanos(1), page));
         self.resume_calls(now);
         self.fetcher.failed = Some((until, fetch.first));
+        for call in others {
+            self.fetch_tools(call, now);
+        }
     }
 
     /// Answers the calls that wait for the list with an error: the server will not send it.
@@ -311,21 +321,26 @@ impl Conversation {
     }
 }
 
-/// The request for a page: it says what the call says about its client, but for its progress.
-fn list_request(id: &Id, cursor: Option<&str>, meta: Option<&str>) -> String {
+/// The request for a page: it says who the client of the call is and what it can do, as far as it said so in the way
+/// that the protocol asks for.
+fn list_request(id: &Id, cursor: Option<&str>, meta: Option<&str>, revision: &Revision) -> String {
     let mut params = Map::new();
     if let Some(cursor) = cursor.and_then(|cursor| serde_json::from_str(cursor).ok()) {
         params.insert("cursor".to_owned(), cursor);
     }
-    let meta = meta.and_then(|meta| serde_json::from_str::<Map<String, Value>>(meta).ok());
-    if let Some(mut meta) = meta {
-        meta.retain(|key, _| {
-            key.starts_with("io.modelcontextprotocol/")
-                && key != "io.modelcontextprotocol/related-task"
-        });
-        if !meta.is_empty() {
-            params.insert("_meta".to_owned(), meta.into());
+    if revision.is_natural() {
+        let told = meta.and_then(|meta| serde_json::from_str::<Map<String, Value>>(meta).ok());
+        let told = told.unwrap_or_default();
+        let mut meta = Map::new();
+        meta.insert(meta::VERSION.to_owned(), revision.to_string().into());
+        let capabilities = told.get(meta::CAPABILITIES).filter(|it| it.is_object());
+        let capabilities = capabilities.cloned().unwrap_or_else(|| json!({}));
+        meta.insert(meta::CAPABILITIES.to_owned(), capabilities);
+        let is_named = |info: &&Value| info["name"].is_string() && info["version"].is_string();
+        if let Some(info) = told.get(meta::CLIENT_INFO).filter(is_named) {
+            meta.insert(meta::CLIENT_INFO.to_owned(), info.clone());
         }
+        params.insert("_meta".to_owned(), meta.into());
     }
     let params =
         if params.is_empty() { String::new() } else { format!(",\"params\":{}", json!(params)) };

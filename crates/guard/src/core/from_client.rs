@@ -19,8 +19,8 @@ use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
-    CallParams, Envelope, Id, Kind, ListParams, Message, Method, Task, Unreadable, cancelled_id,
-    code, progress, response,
+    CallParams, Envelope, Id, Kind, ListParams, Message, Method, Task, TokenOf, Unreadable,
+    cancelled_id, code, progress, response,
 };
 use crate::server::Rules;
 use crate::status::OTHER;
@@ -183,6 +183,7 @@ impl Conversation {
                     Err(error) => return wrong_params(self, &error),
                 }
             }
+            Method::Listen => Purpose::Subscription,
             _ => Purpose::Other,
         };
         let Readdressed { key, mut pending, edits } = self.readdress(part, id, purpose);
@@ -246,7 +247,7 @@ impl Conversation {
             edits.push((span, replacement.to_string()));
         }
         if matches!(self.link, Link::Session | Link::Shared)
-            && let Some((token, span)) = progress(part.text, part.params()).token
+            && let Some((token, span)) = progress(part.text, part.params(), TokenOf::Request).token
         {
             pending.token = match &replacement {
                 Some(own) if self.link == Link::Shared => {

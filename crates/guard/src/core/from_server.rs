@@ -18,8 +18,8 @@ use crate::contract::result::ResultCheck;
 use crate::event::Event;
 use crate::json::edit::{Span, apply};
 use crate::message::{
-    Envelope, Id, Kind, Message, Method, Outline, Parts, Task, Unreadable, code, error, progress,
-    text,
+    Envelope, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code, error,
+    progress, text,
 };
 use crate::server::Rules;
 
@@ -183,7 +183,7 @@ impl Conversation {
             return (to, Vec::new());
         }
         let params = part.envelope.params.map(|params| params.text(part.text));
-        let found = progress(part.text, params);
+        let found = progress(part.text, params, TokenOf::Notification);
         if let Some((token, span)) = &found.token
             && let Some(pending) = self.pending.by_token(token)
         {

@@ -200,8 +200,9 @@ impl Conversation {
             }
             // The answer of the process is still recognized, and goes nowhere.
             let mut abandoned = pending;
-            (abandoned.is_abandoned, abandoned.stream) = (true, StreamId::PIPE);
-            let _ = self.pending.insert(key, abandoned);
+            abandoned.stream = StreamId::PIPE;
+            let _ = self.pending.insert(key.clone(), abandoned);
+            self.pending.abandon(&key);
         }
     }
 

@@ -17,6 +17,9 @@ pub(crate) const MAX_PENDING: usize = 65_536;
 /// resume them.
 const MAX_RESUMABLE: usize = 1024;
 
+/// The most requests whose client has left that are remembered: servers need not answer them.
+const MAX_ABANDONED: usize = 4096;
+
 /// Why a request was sent, as far as its answer is checked.
 #[derive(Clone, Debug)]
 pub(super) enum Purpose {
@@ -32,6 +35,8 @@ pub(super) enum Purpose {
     ForgottenTask,
     /// A request of the guard itself.
     Own(AskId),
+    /// A subscription, which has no answer as long as it is open.
+    Subscription,
     /// Anything else.
     Other,
 }
@@ -96,6 +101,8 @@ pub(super) struct PendingRequests {
     /// The requests with a progress token, by the token that the server sees.
     tokens: AHashMap<Id, Key>,
     resumable: VecDeque<StreamId>,
+    /// The requests whose client has left, oldest first.
+    abandoned: VecDeque<Key>,
     serial: u64,
 }
 
@@ -210,16 +217,30 @@ impl PendingRequests {
         self.get(self.tokens.get(token)?)
     }
 
-    /// The only call that is open; `None` where there are several.
+    /// The call that is open; `None` where another request is open, too, even one whose client has left.
     pub(super) fn only_call(&self) -> Option<&Pending> {
-        let is_call = |pending: &&Pending| {
-            pending.is_open()
-                && !pending.is_abandoned
-                && matches!(pending.purpose, Purpose::Call { .. })
+        let may_log = |pending: &&Pending| {
+            pending.is_open() && !matches!(pending.purpose, Purpose::Subscription | Purpose::Own(_))
         };
-        let mut calls = self.requests.values().filter(is_call);
-        let only = calls.next()?;
-        calls.next().is_none().then_some(only)
+        let mut open = self.requests.values().filter(may_log);
+        let only = open.next().filter(|_| open.next().is_none())?;
+        let is_call = matches!(only.purpose, Purpose::Call { .. }) && !only.is_abandoned;
+        is_call.then_some(only)
+    }
+
+    /// Marks a request whose client has left. The oldest of many are forgotten.
+    pub(super) fn abandon(&mut self, key: &Key) {
+        let Some(pending) = self.requests.get_mut(key) else { return };
+        if std::mem::replace(&mut pending.is_abandoned, true) {
+            return;
+        }
+        self.abandoned.push_back(key.clone());
+        if self.abandoned.len() > MAX_ABANDONED
+            && let Some(oldest) = self.abandoned.pop_front()
+            && self.requests.get(&oldest).is_some_and(|it| it.is_abandoned)
+        {
+            self.remove(&oldest);
+        }
     }
 
     /// The request whose client gave it the id `text`, where the server sees another one.
@@ -233,7 +254,7 @@ impl PendingRequests {
         let waits = |pending: &Pending| {
             !pending.is_answered
                 && !pending.is_abandoned
-                && !matches!(pending.purpose, Purpose::Own(_))
+                && !matches!(pending.purpose, Purpose::Subscription | Purpose::Own(_))
         };
         !self.requests.values().any(waits)
     }
@@ -243,7 +264,11 @@ impl PendingRequests {
         let keys = self.streams.get(&stream).into_iter().flatten();
         let mut pending = keys.filter_map(|key| self.requests.get(key));
         pending.any(|pending| {
-            pending.is_open() && !matches!(pending.purpose, Purpose::Other | Purpose::Handshake)
+            pending.is_open()
+                && !matches!(
+                    pending.purpose,
+                    Purpose::Other | Purpose::Subscription | Purpose::Handshake
+                )
         })
     }
 
@@ -292,7 +317,11 @@ impl PendingRequests {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose, StreamId};
+    use toolpact_contract::Revision;
+
+    use super::{
+        MAX_ABANDONED, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose, StreamId,
+    };
     use crate::message::Id;
 
     fn pending(stream: StreamId) -> Pending {
@@ -335,6 +364,41 @@ mod tests {
         requests.insert((two, Id::Integer(3)), pending(two)).unwrap();
         assert!(requests.answer_on(two, Some(&Id::Integer(9)), false).is_none());
         assert_eq!(requests.close(two).len(), 3);
+    }
+
+    #[test]
+    fn remembers_a_bounded_number_of_requests_whose_client_has_left() {
+        let mut requests = PendingRequests::default();
+        for id in 0..i64::try_from(3 * MAX_ABANDONED).unwrap() {
+            let key = (StreamId::PIPE, Id::Integer(id));
+            requests.insert(key.clone(), pending(StreamId::PIPE)).unwrap();
+            requests.abandon(&key);
+            requests.abandon(&key);
+        }
+        assert_eq!(requests.requests.len(), MAX_ABANDONED);
+        assert!(requests.is_idle());
+    }
+
+    #[test]
+    fn a_log_message_is_of_a_call_only_if_nothing_else_is_open() {
+        let call = || {
+            let purpose = Purpose::Call { tool: None, revision: Revision::V2026_07_28 };
+            Pending::new(StreamId::PIPE, purpose)
+        };
+        let key = |id| (StreamId::PIPE, Id::Integer(id));
+        let mut requests = PendingRequests::default();
+        requests.insert(key(1), call()).unwrap();
+        let listening = Pending::new(StreamId::PIPE, Purpose::Subscription);
+        requests.insert(key(2), listening).unwrap();
+        assert!(requests.only_call().is_some());
+        requests.insert(key(3), pending(StreamId::PIPE)).unwrap();
+        assert!(requests.only_call().is_none());
+        requests.remove(&key(3));
+        requests.insert(key(4), call()).unwrap();
+        requests.abandon(&key(4));
+        assert!(requests.only_call().is_none());
+        requests.remove(&key(1));
+        assert!(requests.only_call().is_none());
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytestring::ByteString;
 
+use super::capability::log_level;
 use super::legacy_client::LegacyClient;
 use super::message::{
     Incoming, LEGACY, MODERN, is_modern_error, is_modern_request, meta, notification, request,
@@ -16,8 +17,9 @@ use super::{Io, Users};
 use crate::json::object::Object;
 use crate::message::Id;
 
-/// How long a server may be silent before it is asked in the other era, too.
-const SILENCE: Duration = Duration::from_secs(5);
+/// How long a server may be silent before it is asked in the other era, too. Many take some seconds to start, and some
+/// end when they are asked in the era that they do not speak.
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 
 /// The most bytes of messages that wait for the era of the server.
 const MAX_HELD: usize = 16 << 20;
@@ -49,6 +51,8 @@ pub(super) struct Detect {
     deadline: Option<Instant>,
     /// Whether the server was started again.
     is_second: bool,
+    /// Whether the server was silent for so long that it gets what the client sends.
+    is_passing: bool,
 }
 
 impl Detect {
@@ -76,6 +80,7 @@ impl Detect {
             initialize: None,
             deadline: Some(now + SILENCE),
             is_second: false,
+            is_passing: false,
         };
         let known = io.server.eras();
         let is_other_era =
@@ -113,12 +118,10 @@ impl Detect {
         self.ask_other_era(io);
     }
 
-    /// Takes a message of the client before the era of the server is known.
-    ///
-    /// A legacy client waits for the answer to `initialize` before it sends anything that matters. What it sends all
-    /// the same reaches the server at once, as without the guard.
+    /// Takes a message of the client before the era of the server is known. A client that does not wait for the answer
+    /// to its first message has the others wait for it.
     pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
-        if !self.is_modern_client && self.is_forwarded && self.refusal.is_none() {
+        if self.is_passing && self.refusal.is_none() {
             io.send_server(text.as_bytes().clone());
         } else {
             self.hold(io, text);
@@ -139,9 +142,9 @@ impl Detect {
         self.held.push(text.clone());
     }
 
-    /// The messages of the client that wait.
-    pub(super) fn into_held(self) -> Vec<ByteString> {
-        self.held
+    /// The messages of the client that wait, and the requests of the bridge that may still be answered.
+    pub(super) fn into_rest(self) -> (Vec<ByteString>, Vec<Id>) {
+        (self.held, [self.discover, self.initialize].into_iter().flatten().collect())
     }
 
     /// Takes a message of the server; returns what it tells about its era.
@@ -185,6 +188,11 @@ impl Detect {
             }
             Err(error) if self.is_modern_client && is_modern_error(error) => {
                 io.server.eras().set_modern();
+                io.send_client(text.as_bytes().clone());
+                Some(Found::Same)
+            }
+            // The server may refuse it for what the client wrote.
+            Err(_) if !self.is_modern_client && !is_initialize_params(&self.params) => {
                 io.send_client(text.as_bytes().clone());
                 Some(Found::Same)
             }
@@ -293,6 +301,12 @@ impl Detect {
         if is_asked.is_none() {
             self.deadline = Some(now + SILENCE);
             self.ask_other_era(io);
+            if !self.is_modern_client && self.is_forwarded {
+                self.is_passing = true;
+                for text in std::mem::take(&mut self.held) {
+                    io.send_server(text.as_bytes().clone());
+                }
+            }
             return None;
         }
         self.deadline = None;
@@ -321,11 +335,14 @@ fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
     if !is_modern {
         return format!("{{\"_meta\":{}}}", LegacyClient::new(params).meta());
     }
-    let mut about = params.object("_meta");
-    about.remove("progressToken");
     // A modern server refuses a request that is not complete, as a legacy one does.
+    let told = params.object("_meta");
+    let mut about = Object::default();
     about.set(meta::VERSION, format!("\"{MODERN}\""));
-    about.set_default(meta::CAPABILITIES, "{}");
+    if is_info(told.get(meta::CLIENT_INFO)) {
+        about.set(meta::CLIENT_INFO, told.get(meta::CLIENT_INFO).unwrap_or_default());
+    }
+    about.set(meta::CAPABILITIES, told.object(meta::CAPABILITIES).to_string());
     format!("{{\"_meta\":{about}}}")
 }
 
@@ -333,8 +350,39 @@ fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
 fn is_complete(params: &str) -> bool {
     let params = Object::read(Some(params)).unwrap_or_default();
     let about = params.object("_meta");
+    let level = about.get(meta::LOG_LEVEL);
     about.string(meta::VERSION).as_deref() == Some(MODERN)
-        && about.get(meta::CAPABILITIES).is_some()
+        && is_object(about.get(meta::CAPABILITIES))
+        && (about.get(meta::CLIENT_INFO).is_none() || is_info(about.get(meta::CLIENT_INFO)))
+        && level
+            .is_none_or(|_| about.string(meta::LOG_LEVEL).as_deref().and_then(log_level).is_some())
+}
+
+/// Whether the parameters of `initialize` are what every legacy server takes.
+fn is_initialize_params(params: &str) -> bool {
+    let params = Object::read(Some(params)).unwrap_or_default();
+    params.string("protocolVersion").is_some()
+        && is_object(params.get("capabilities"))
+        && is_info(params.get("clientInfo"))
+}
+
+fn is_object(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.starts_with('{'))
+}
+
+/// Whether `text` names a program and its version.
+fn is_info(text: Option<&str>) -> bool {
+    let info = Object::read(text).unwrap_or_default();
+    info.string("name").is_some() && info.string("version").is_some()
+}
+
+/// Whether `text` is an `initialize` that every legacy server takes.
+pub(crate) fn is_initialize(text: &str) -> bool {
+    matches!(
+        Incoming::read(text),
+        Incoming::Request { method, params: Some(params), .. }
+            if method == "initialize" && is_initialize_params(params)
+    )
 }
 
 /// The request `server/discover` in the name of the client that sent `first`.

@@ -13,7 +13,7 @@ use super::message::{
     Incoming, LEGACY, MODERN, cancelled, code, error_message, failure, meta, notification, request,
     result,
 };
-use super::{INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_WAITING};
+use super::{INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_STATES, MAX_WAITING};
 use crate::json::object::Object;
 use crate::message::{Id, cancelled_id, code as rpc};
 
@@ -55,6 +55,8 @@ struct Waiting {
     again: Again,
     /// The state to send back, as JSON.
     state: Option<String>,
+    /// The bytes of its questions and its state.
+    size: usize,
     /// The questions, and the answers that are here.
     answers: Vec<(String, Option<String>)>,
     deadline: Instant,
@@ -300,6 +302,26 @@ impl LegacyClient {
         self.requests.insert(id, Request { client_id, again: Some(again) });
     }
 
+    /// Takes the request that the server knows as `id`, if its client knows it as another one.
+    pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
+        if self.requests.get(id)?.client_id == *id {
+            return None;
+        }
+        let Request { client_id, .. } = self.requests.remove(id)?;
+        self.retried.remove(&client_id);
+        Some(client_id)
+    }
+
+    /// The client sends nothing any more, no answers either.
+    pub(super) fn on_client_end(&mut self, io: &mut Io) {
+        let waiting: Vec<Id> = self.waiting.keys().cloned().collect();
+        for id in waiting {
+            let text = "the client closed its input before it answered the server's questions";
+            self.stop_asking(io, &id, text);
+            io.refuse(&id, rpc::INTERNAL, text);
+        }
+    }
+
     /// Withdraws the questions of a request that waits for input.
     fn stop_asking(&mut self, io: &mut Io, request: &Id, reason: &str) {
         self.waiting.remove(request);
@@ -385,6 +407,8 @@ impl LegacyClient {
             Some(format!(
                 "the server asked {count} questions in {size} bytes; the limits are {MAX_INPUTS} and {MAX_STATE}"
             ))
+        } else if self.waiting.values().map(|it| it.size).sum::<usize>() + size > MAX_STATES {
+            Some(format!("requests with {MAX_STATES} bytes of state wait for input already"))
         } else if self.waiting.len() >= MAX_WAITING {
             Some(format!("{MAX_WAITING} requests wait for input already"))
         } else if count == 0 && state.is_none() {
@@ -410,7 +434,7 @@ impl LegacyClient {
             answers.push((key.to_owned(), None));
         }
         let deadline = now + INPUT_TIMEOUT;
-        let waiting = Waiting { again, state, answers, deadline };
+        let waiting = Waiting { again, state, size, answers, deadline };
         if waiting.answers.is_empty() {
             return self.send_again(io, client_id, waiting);
         }

@@ -25,7 +25,7 @@ use bytestring::ByteString;
 
 pub(crate) use self::capability::Asks;
 use self::detect::Detect;
-pub(crate) use self::detect::discover_request;
+pub(crate) use self::detect::{discover_request, is_initialize};
 use self::legacy_client::LegacyClient;
 pub(crate) use self::legacy_client::may_need_input;
 use self::message::split;
@@ -35,7 +35,8 @@ pub(crate) use self::message::{
 use self::modern_client::ModernClient;
 pub(crate) use self::modern_client::pipe_of_state;
 use crate::event::Event;
-use crate::message::{Id, text};
+use crate::json::members::members;
+use crate::message::{Id, Message, code as rpc, text};
 use crate::server::GuardedServer;
 
 /// How often one request may ask its client for input.
@@ -50,8 +51,9 @@ const INPUT_TIMEOUT: Duration = Duration::from_secs(600);
 /// The most questions that one request may have open at a time.
 const MAX_INPUTS: usize = 64;
 
-/// The most bytes of the questions and the state of one request.
+/// The most bytes of the questions and the state of one request, and of all that wait.
 const MAX_STATE: usize = 1 << 20;
+const MAX_STATES: usize = 16 << 20;
 
 /// What comes out of a bridge.
 #[derive(Debug, PartialEq, Eq)]
@@ -131,13 +133,15 @@ enum Phase {
 pub(crate) struct Bridge {
     io: Io,
     phase: Phase,
+    /// Requests of the bridge that the server may still answer, although nobody waits for that any more.
+    stray: Vec<Id>,
 }
 
 impl Bridge {
     /// A bridge to `server`, whose pipe `users` use.
     pub(crate) fn new(server: Arc<GuardedServer>, users: Users) -> Self {
         let io = Io { server, users, out: VecDeque::new(), last: 0 };
-        Self { io, phase: Phase::Idle }
+        Self { io, phase: Phase::Idle, stray: Vec::new() }
     }
 
     /// The next output, if there is one.
@@ -147,7 +151,8 @@ impl Bridge {
 
     /// Whether every message passes as it is.
     pub(crate) fn is_transparent(&self) -> bool {
-        matches!(self.phase, Phase::Same) || !self.io.server.rules().settings.bridge_eras
+        (matches!(self.phase, Phase::Same) && self.stray.is_empty())
+            || !self.io.server.rules().settings.bridge_eras
     }
 
     /// Whether the bridge may have to write messages of its own.
@@ -217,6 +222,20 @@ impl Bridge {
             return self.io.out.push_back(Output::Client(bytes));
         };
         for part in split(&whole) {
+            let incoming = Incoming::read(&part);
+            if let Incoming::Answer { id, .. } = &incoming
+                && let Some(at) = self.stray.iter().position(|stray| stray == id)
+            {
+                self.stray.remove(at);
+                continue;
+            }
+            if matches!(incoming, Incoming::Other)
+                && let Some(id) = answered_id(&part)
+                && let Some(client_id) = self.take_retried(&id)
+            {
+                self.io.refuse(&client_id, rpc::INTERNAL, "the server sent a broken answer");
+                continue;
+            }
             let io = &mut self.io;
             match &mut self.phase {
                 Phase::Legacy(bridge) => bridge.on_server(io, &part, now),
@@ -227,6 +246,22 @@ impl Bridge {
                 }
                 Phase::Idle | Phase::Same => io.send_client(part.as_bytes().clone()),
             }
+        }
+    }
+
+    /// Takes the request that the server knows as `id`, if its client knows it as another one; returns that.
+    pub(crate) fn take_retried(&mut self, id: &Id) -> Option<Id> {
+        match &mut self.phase {
+            Phase::Legacy(bridge) => bridge.take_retried(id),
+            Phase::Modern(bridge) => bridge.take_retried(id),
+            Phase::Idle | Phase::Detecting(_) | Phase::Same => None,
+        }
+    }
+
+    /// The client sends nothing any more: it cannot answer questions.
+    pub(crate) fn on_client_end(&mut self) {
+        if let Phase::Legacy(bridge) = &mut self.phase {
+            bridge.on_client_end(&mut self.io);
         }
     }
 
@@ -260,7 +295,8 @@ impl Bridge {
         let Phase::Detecting(detect) = std::mem::replace(&mut self.phase, Phase::Same) else {
             return;
         };
-        let held = detect.into_held();
+        let (held, stray) = detect.into_rest();
+        self.stray = stray;
         match found {
             detect::Found::Same => {}
             detect::Found::Legacy(bridge) => self.phase = Phase::Legacy(bridge),
@@ -269,5 +305,13 @@ impl Bridge {
         for message in held {
             self.client_message(&message, now);
         }
+    }
+}
+
+/// The request that `text` seems to answer, where that is no proper answer.
+fn answered_id(text: &ByteString) -> Option<Id> {
+    match Message::read(text) {
+        Ok(_) => members(text, ["id"]).ok()?[0].and_then(|id| Id::parse(id.get())),
+        Err(unreadable) => unreadable.id.filter(|_| !unreadable.has_method),
     }
 }

@@ -1,6 +1,6 @@
 //! A modern client in front of a legacy server.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use bytestring::ByteString;
@@ -33,7 +33,12 @@ pub(super) struct ModernClient {
     log_level: Option<String>,
     /// Counts requests: the higher, the later.
     clock: u64,
+    /// When the last request was cancelled that the server may still ask for.
+    cancelled: Option<Instant>,
 }
+
+/// How long a server may ask for a request that was cancelled.
+const AFTERMATH: Duration = Duration::from_secs(30);
 
 /// A request that the server has.
 struct Call {
@@ -94,6 +99,7 @@ impl ModernClient {
             subscriptions: Subscriptions::default(),
             log_level: None,
             clock: 0,
+            cancelled: None,
         }
     }
 
@@ -146,6 +152,7 @@ impl ModernClient {
                 let is_open = |call: &Call| call.client_id.as_ref() == Some(&id);
                 if self.calls.get(&at_server).is_some_and(is_open) {
                     self.calls.remove(&at_server);
+                    self.cancelled = Some(now);
                     io.send_server(cancelled(&at_server, "the client cancelled the request"));
                 }
             }
@@ -190,6 +197,11 @@ impl ModernClient {
                 let text = format!("`{method}` is a method of {LEGACY}; {MODERN} does not have it");
                 io.refuse(&id, code::METHOD, &text);
             }
+            _ if method.starts_with("tasks/") => {
+                let text =
+                    format!("the guard does not translate `{method}` for a server of {LEGACY}");
+                io.refuse(&id, code::METHOD, &text);
+            }
             _ if may_need_input(method) && object.get("requestState").is_some() => {
                 self.on_retry(io, &id, method, &object, now);
             }
@@ -199,9 +211,12 @@ impl ModernClient {
 
     /// Sends a request on to the server.
     fn forward(&mut self, io: &mut Io, id: Id, method: &str, object: &Object<'_>) {
-        if self.calls.contains_key(&id) || self.retried.contains_key(&id) {
+        let is_open = |call: &Call| call.client_id.as_ref() == Some(&id);
+        if self.calls.values().any(is_open) {
             return io.refuse(&id, rpc::REQUEST, &format!("request id {id} is already in use"));
         }
+        // A request that waits for input was answered, so that its client may use the id again.
+        let at_server = if self.calls.contains_key(&id) { io.own_id() } else { id.clone() };
         let mut params = object.clone();
         let client = object.object("_meta");
         let level = client.string(meta::LOG_LEVEL);
@@ -211,15 +226,19 @@ impl ModernClient {
             legacy.remove(name);
         }
         params.remove("inputResponses");
+        params.remove("task");
         if legacy.is_empty() {
             params.remove("_meta");
         } else {
             params.set("_meta", legacy.to_string());
         }
         let sent = params.to_string();
-        io.send_server(request(&id, method, &sent));
+        io.send_server(request(&at_server, method, &sent));
         let token = client.get("progressToken");
         self.clock += 1;
+        if at_server != id {
+            self.retried.insert(id.clone(), at_server.clone());
+        }
         let call = Call {
             client_id: Some(id.clone()),
             method: method.to_owned(),
@@ -233,7 +252,15 @@ impl ModernClient {
             answer: None,
             is_over: false,
         };
-        self.calls.insert(id, call);
+        self.calls.insert(at_server, call);
+    }
+
+    /// Takes the request that the server knows as `id`, if its client knows it as another one.
+    pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
+        let client_id = self.calls.get(id)?.client_id.clone().filter(|own| own != id)?;
+        self.calls.remove(id);
+        self.retried.remove(&client_id);
+        Some(client_id)
     }
 
     /// Tells the server from which level on the client wants its log.
@@ -331,6 +358,7 @@ impl ModernClient {
         if let Err(error) = outcome
             && error_code(error) == Some(code::URL_ELICITATION)
             && call.client_id.is_some()
+            && call.rounds < MAX_ROUNDS
             && let Some(inputs) = url_inputs(error, call.asks)
         {
             (call.inputs, call.is_over) = (inputs, true);
@@ -398,7 +426,8 @@ impl ModernClient {
         let may_ask =
             |call: &Call| may_need_input(&call.method) && call.asks.allows(method, params);
         let calls: Vec<_> = self.calls.iter().filter(|(_, call)| may_ask(call)).collect();
-        if calls.len() > 1 && io.users != Users::One {
+        let is_aftermath = self.cancelled.is_some_and(|at| now < at + AFTERMATH);
+        if (calls.len() > 1 || is_aftermath) && io.users != Users::One {
             let text = "several calls are open, and it is not clear which one asks";
             io.report_once(format!("server: refused `{method}`: {text}"));
             return refuse(io, text);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::detect::SILENCE;
 use super::{Bridge, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Users, meta};
 use crate::event::Event;
 use crate::server::GuardedServer;
@@ -207,12 +208,92 @@ fn a_modern_call_waits_until_the_era_of_the_server_is_known() {
 fn a_silent_server_is_asked_in_the_other_era_too() {
     let mut pipe = Pipe::new();
     pipe.client(&modern(0, "server/discover", json!({}), &json!({})));
-    let hello = only_server(pipe.wait(Duration::from_secs(6)));
+    let hello = only_server(pipe.wait(SILENCE));
     assert_eq!(hello["method"], "initialize");
-    // It was only slow.
+    // It was only slow, and answers the other question, too.
     let answer = reply(&json!(0), discovered());
     assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
+    let stray =
+        json!({ "jsonrpc": "2.0", "id": hello["id"], "error": { "code": -32022, "message": "x" } });
+    assert_eq!(pipe.server(&stray), []);
     assert!(pipe.bridge.is_transparent());
+}
+
+#[test]
+fn a_legacy_client_that_does_not_wait_has_its_messages_wait() {
+    let mut pipe = Pipe::new();
+    let hello = initialize(&json!({}));
+    assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
+    let call = legacy(1, "tools/call", json!({ "name": "a" }));
+    assert_eq!(pipe.client(&call), []);
+    let refusal =
+        json!({ "jsonrpc": "2.0", "id": hello["id"], "error": { "code": -32022, "message": "x" } });
+    let probe = only_server(pipe.server(&refusal));
+    let told = pipe.server(&reply(&probe["id"], discovered()));
+    let [Seen::Client(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
+    assert!(sent["params"]["_meta"].is_object(), "{sent}");
+}
+
+#[test]
+fn what_a_client_writes_wrong_says_nothing_about_the_era_of_the_server() {
+    let server = guarded();
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::One);
+    let mut hello = initialize(&json!({}));
+    hello["params"] = json!({});
+    pipe.client(&hello);
+    let refusal =
+        json!({ "jsonrpc": "2.0", "id": hello["id"], "error": { "code": -32602, "message": "x" } });
+    assert_eq!(pipe.server(&refusal), [Seen::Client(refusal.clone())]);
+    assert!(!server.eras().is_modern_only());
+
+    let mut pipe = Pipe::over(server, Users::One);
+    let mut discover = modern(0, "server/discover", json!({}), &json!({}));
+    discover["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!(5);
+    let probe = only_server(pipe.client(&discover));
+    assert_ne!(probe["id"], discover["id"]);
+    let told = pipe.server(&reply(&probe["id"], discovered()));
+    assert_eq!(told, [Seen::Server(discover)]);
+}
+
+#[test]
+fn a_broken_answer_after_a_question_is_an_error_for_the_client() {
+    let mut pipe = Pipe::modern(&json!({ "elicitation": {} }));
+    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({ "elicitation": {} })));
+    let question = legacy(7, "elicitation/create", json!({ "message": "Name?" }));
+    let asked = only_client(pipe.server(&question));
+    let key = asked["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let params = json!({ "name": "a", "requestState": asked["result"]["requestState"],
+        "inputResponses": { key: { "action": "decline" } } });
+    pipe.client(&modern(2, "tools/call", params, &json!({ "elicitation": {} })));
+    let broken = json!({ "jsonrpc": "2.0", "id": 1, "result": {}, "error": {} });
+    let answer = only_client(pipe.server(&broken));
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32603)));
+}
+
+#[test]
+fn an_id_is_free_after_its_request_was_answered_with_a_question() {
+    let mut pipe = Pipe::modern(&json!({ "elicitation": {} }));
+    let call = modern(1, "tools/call", json!({ "name": "a" }), &json!({ "elicitation": {} }));
+    pipe.client(&call);
+    only_client(pipe.server(&legacy(7, "elicitation/create", json!({ "message": "Name?" }))));
+    let again = only_server(pipe.client(&modern(1, "tools/list", json!({}), &json!({}))));
+    let answer = only_client(pipe.server(&reply(&again["id"], json!({ "tools": [] }))));
+    assert_eq!(answer["id"], 1);
+}
+
+#[test]
+fn a_client_that_closed_its_input_is_not_asked_any_more() {
+    let mut pipe = Pipe::legacy(&json!({ "elicitation": {} }));
+    let sent = only_server(pipe.client(&legacy(1, "tools/call", json!({ "name": "a" }))));
+    let needed = json!({ "resultType": "input_required", "requestState": "s",
+        "inputRequests": { "q": { "method": "elicitation/create", "params": { "message": "?" } } } });
+    only_client(pipe.server(&reply(&sent["id"], needed)));
+    pipe.bridge.on_client_end();
+    let seen = pipe.seen();
+    assert!(
+        matches!(&seen[..], [Seen::Client(_), Seen::Client(answer)] if answer["error"].is_object()),
+        "{seen:?}"
+    );
 }
 
 #[test]

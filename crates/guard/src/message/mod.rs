@@ -16,7 +16,8 @@ use serde_json::value::RawValue;
 pub(crate) use self::id::Id;
 pub(crate) use self::outline::{Outline, RESULT_NAMES};
 pub(crate) use self::params::{
-    CallParams, Handshake, ListParams, RequestMeta, Task, cancelled_id, created_tasks, progress,
+    CallParams, Handshake, ListParams, RequestMeta, Task, TokenOf, cancelled_id, created_tasks,
+    progress,
 };
 pub(crate) use self::reply::{code, error, error_code, error_with_data, response};
 pub(crate) use self::skim::Skim;
@@ -91,6 +92,7 @@ pub(crate) enum Kind {
 pub(crate) enum Method {
     Initialize,
     Discover,
+    Listen,
     ListTools,
     CallTool,
     TaskResult,
@@ -108,6 +110,7 @@ impl Method {
         match name {
             "initialize" => Self::Initialize,
             "server/discover" => Self::Discover,
+            "subscriptions/listen" => Self::Listen,
             "tools/list" => Self::ListTools,
             "tools/call" => Self::CallTool,
             "tasks/result" => Self::TaskResult,

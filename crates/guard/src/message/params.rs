@@ -167,9 +167,17 @@ pub(crate) struct Progress {
     pub(crate) subscription: Option<(Id, Span)>,
 }
 
-/// Reads the progress token and subscription in `params`, a part of `text`: for a request of a
-/// client in `_meta`, for a notification of a server outside of it.
-pub(crate) fn progress(text: &str, params: Option<&str>) -> Progress {
+/// Where a progress token stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TokenOf {
+    /// In `_meta` of a request.
+    Request,
+    /// In the parameters of a notification.
+    Notification,
+}
+
+/// Reads the progress token and subscription in `params`, a part of `text`.
+pub(crate) fn progress(text: &str, params: Option<&str>, of: TokenOf) -> Progress {
     let found = |raw: Option<&RawValue>| {
         let raw = raw?.get();
         Some((Id::parse(raw)?, Span::locate(text, raw)?))
@@ -179,7 +187,8 @@ pub(crate) fn progress(text: &str, params: Option<&str>) -> Progress {
         let names = ["progressToken", "io.modelcontextprotocol/subscriptionId"];
         let inner = present(meta).and_then(|meta| members(meta.get(), names).ok());
         let [meta_token, subscription] = inner.unwrap_or([None, None]);
-        Some(Progress { token: found(token.or(meta_token)), subscription: found(subscription) })
+        let token = if of == TokenOf::Request { meta_token } else { token };
+        Some(Progress { token: found(token), subscription: found(subscription) })
     };
     params.and_then(read).unwrap_or(Progress { token: None, subscription: None })
 }
@@ -221,7 +230,16 @@ pub(crate) fn created_tasks(result: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallParams, Handshake, ListParams};
+    use super::{CallParams, Handshake, ListParams, TokenOf, progress};
+    use crate::message::Id;
+
+    #[test]
+    fn a_progress_token_counts_in_its_own_place_only() {
+        let text = r#"{"progressToken":1,"_meta":{"progressToken":2}}"#;
+        let token = |of| progress(text, Some(text), of).token.map(|(token, _)| token);
+        assert_eq!(token(TokenOf::Request), Some(Id::Integer(2)));
+        assert_eq!(token(TokenOf::Notification), Some(Id::Integer(1)));
+    }
 
     #[test]
     fn reads_the_revision_of_a_request() {

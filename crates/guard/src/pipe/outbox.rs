@@ -63,17 +63,17 @@ impl Outbox {
         lock(&self.state).bytes
     }
 
-    /// Whether there is room for more.
-    pub(crate) fn has_room(&self) -> bool {
-        self.len() < ROOM
-    }
-
     /// Waits until there is room for more.
     pub(crate) async fn wait_for_room(&self) {
+        self.wait_until_below(ROOM).await;
+    }
+
+    /// Waits until fewer than `most` bytes wait.
+    pub(crate) async fn wait_until_below(&self, most: usize) {
         loop {
             let mut written = std::pin::pin!(self.written.notified());
             written.as_mut().enable();
-            if self.has_room() || lock(&self.state).is_closed {
+            if self.len() < most || lock(&self.state).is_closed {
                 return;
             }
             written.await;
@@ -214,7 +214,7 @@ mod tests {
         outbox.push(Bytes::from_static(b"a\n"));
         outbox.push(Bytes::from_static(b"b"));
         outbox.push(Bytes::from(vec![b'c'; ROOM]));
-        assert!(!outbox.has_room());
+        assert!(outbox.len() >= ROOM);
         outbox.close();
         outbox.push(Bytes::from_static(b"late"));
         let (mut writer, mut reader) = duplex(100);

@@ -42,7 +42,7 @@ use crate::server::GuardedServer;
 const SESSION: &str = "mcp-session-id";
 
 /// How long a call waits for the era of its server to be found out.
-const DETECTING: Duration = Duration::from_secs(30);
+const DETECTING: Duration = Duration::from_secs(75);
 
 /// The limits of [`Processes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,7 +20,9 @@ use tokio::time::timeout;
 
 use super::Proxy;
 use super::list::read_answer;
-use crate::era::{Incoming, MODERN, discover_request, is_modern_error, is_modern_request};
+use crate::era::{
+    Incoming, MODERN, discover_request, is_initialize, is_modern_error, is_modern_request,
+};
 use crate::http::events::{EventSplitter, data};
 use crate::http::respond::{Body, full};
 use crate::message::text;
@@ -99,6 +101,9 @@ impl Proxy {
             return response;
         }
         let Ok(text) = text(&opening.bytes) else { return response };
+        if !is_initialize(&text) {
+            return response;
+        }
         let asked = timeout(SILENCE, self.discover(&opening.headers, &text)).await;
         if asked != Ok(Some(true)) {
             return response;
@@ -111,8 +116,8 @@ impl Proxy {
     async fn detect(&self, headers: &HeaderMap, message: &ByteString) {
         match timeout(SILENCE, self.discover(headers, message)).await {
             Ok(Some(false)) => self.server.eras().set_legacy_only(),
-            // A silent server gets what the client sends.
-            Ok(Some(true)) | Err(_) => self.server.eras().set_modern(),
+            Ok(Some(true)) => self.server.eras().set_modern(),
+            Err(_) => self.server.eras().set_silent(),
             Ok(None) => {}
         }
     }

@@ -17,6 +17,9 @@ use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::{Outbox, one_line};
 use crate::server::GuardedServer;
 
+/// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
+const FLOOD: usize = 8 << 20;
+
 /// The pipe to a server.
 pub(crate) struct Upstream {
     bridge: Mutex<Bridge>,
@@ -82,6 +85,13 @@ impl Upstream {
         lock(&self.bridge).is_waiting()
     }
 
+    /// The client sends nothing any more.
+    pub(crate) fn on_client_end(&self) {
+        let mut bridge = lock(&self.bridge);
+        bridge.on_client_end();
+        self.carry_out(&mut bridge);
+    }
+
     /// Sends a message to the server.
     pub(crate) fn send(&self, bytes: Bytes) {
         let mut bridge = lock(&self.bridge);
@@ -108,12 +118,20 @@ impl Upstream {
                     None => std::future::pending().await,
                 }
             };
+            // A server that sends without end and does not read what it gets for it is not read any further.
+            let read = async {
+                self.outbox.wait_until_below(FLOOD).await;
+                reader.next().await
+            };
             tokio::select! {
                 biased;
                 () = self.has_changed.notified() => {}
-                line = reader.next() => match line? {
+                line = read => match line? {
                     None => return Ok(None),
-                    Some(Line::TooLong(unreadable)) => {
+                    Some(Line::TooLong(mut unreadable)) => {
+                        let mut bridge = lock(&self.bridge);
+                        let retried = unreadable.id.as_ref().and_then(|id| bridge.take_retried(id));
+                        unreadable.id = retried.or(unreadable.id);
                         return Ok(Some(FromServer::TooLong(unreadable)));
                     }
                     Some(Line::Whole(line)) => {

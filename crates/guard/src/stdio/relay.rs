@@ -180,6 +180,7 @@ impl Relay {
     /// Waits for the answers to a client that has closed its side.
     async fn finish_client(self: &Arc<Self>) {
         self.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        self.upstream.on_client_end();
         if !self.upstream.is_bridging() {
             self.upstream.outbox().close();
         }

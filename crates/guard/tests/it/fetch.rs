@@ -40,6 +40,39 @@ async fn a_call_to_an_unseen_tool_fetches_all_pages_first() {
     assert_eq!(pair.server.json().await["method"], "tools/list");
 }
 
+/// What a call says about its client does not make the list fail for another call.
+#[tokio::test]
+async fn a_list_that_fails_for_one_client_is_asked_for_again() {
+    let mut settings = Settings::default();
+    settings.bridge_eras = false;
+    let mut pair = Pair::new(settings);
+    let with_meta = |id: u32, meta: Value| {
+        let mut call: Value =
+            serde_json::from_str(&call(id, "days", &json!({ "n": "x" }))).unwrap();
+        call["params"]["_meta"] = meta;
+        call["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28".into();
+        call.to_string()
+    };
+    let odd = json!({ "io.modelcontextprotocol/clientCapabilities": 5,
+        "io.modelcontextprotocol/logLevel": 5 });
+    pair.client.send(&with_meta(1, odd)).await;
+    let asked = pair.server.json().await;
+    let sent = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {} });
+    assert_eq!(asked["params"]["_meta"], sent);
+    let capable = json!({ "io.modelcontextprotocol/clientCapabilities": { "roots": {} } });
+    pair.client.send(&with_meta(2, capable)).await;
+    let refusal = json!({ "jsonrpc": "2.0", "id": asked["id"],
+        "error": { "code": -32602, "message": "no" } });
+    pair.server.send(&refusal.to_string()).await;
+    // The first call is forwarded, and the list is asked for in the name of the second.
+    assert_eq!(pair.server.json().await["id"], 1);
+    let asked = pair.server.json().await;
+    pair.server.send(&page(&asked, ARRAY, None)).await;
+    let refused = pair.client.json().await;
+    assert_eq!((&refused["id"], &refused["result"]["isError"]), (&json!(2), &json!(true)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_list_that_does_not_come_is_waited_for_once() {
     let mut pair = Pair::new(Settings::default());
