@@ -7,8 +7,9 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
+use toolpact_guard::Child;
 use toolpact_guard::http::Client;
-use toolpact_guard::{Child, live};
+use toolpact_guard::live::{self, Opening, ToolsError};
 
 use crate::input::Document;
 use crate::watchdog::start_watchdog;
@@ -60,9 +61,16 @@ pub(crate) fn fetch_tools(command: &[OsString]) -> anyhow::Result<Document<'stat
     let (program, arguments) = command.split_first().context("no command")?;
     let name = program.to_string_lossy().into_owned();
     run_with_timeout(&name, async {
-        let child = Child::start(program, arguments)?;
-        let _watchdog = child.id().and_then(start_watchdog);
-        live::stdio_tools(child).await.with_context(|| name.clone())
+        let fetch = async |opening| {
+            let child = Child::start(program, arguments)?;
+            let _watchdog = child.id().and_then(start_watchdog);
+            anyhow::Ok(live::stdio_tools(child, opening).await)
+        };
+        let tools = match fetch(Opening::Initialize).await? {
+            Err(ToolsError::Ended(_)) => fetch(Opening::Modern).await?,
+            tools => tools,
+        };
+        tools.with_context(|| name.clone())
     })
 }
 

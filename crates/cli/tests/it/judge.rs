@@ -48,3 +48,11 @@ fn says_where_json_lines_are_read_from() {
         )
     );
 }
+
+/// Some servers of 2026-07-28 end when they get `initialize`.
+#[test]
+fn judges_a_server_that_does_not_know_initialize() {
+    let server = toolpact_testkit::conformance::example("era_server").unwrap();
+    let output = toolpact_with(&["judge", "--", server.to_str().unwrap(), "modern"], "");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -21,10 +21,9 @@ use crate::contract::catalog::Catalog;
 use crate::contract::list::CheckedPage;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
-use crate::era::meta;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
-use crate::message::{Id, code};
+use crate::message::{Id, code, meta};
 
 /// The most pages that are requested.
 pub(crate) const MAX_PAGES: usize = 1000;

@@ -19,8 +19,8 @@ use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
-    CallParams, Envelope, Id, Kind, ListParams, Message, Method, Task, TokenOf, Unreadable,
-    cancelled_id, code, progress, response,
+    CallParams, Envelope, Id, Kind, ListParams, Message, Method, Progress, Task, TokenOf,
+    Unreadable, cancelled_id, code, progress, response,
 };
 use crate::server::Rules;
 use crate::status::OTHER;
@@ -246,9 +246,12 @@ impl Conversation {
             pending.client_id = Some(span.text(part.text).to_owned());
             edits.push((span, replacement.to_string()));
         }
-        if matches!(self.link, Link::Session | Link::Shared)
-            && let Some((token, span)) = progress(part.text, part.params(), TokenOf::Request).token
-        {
+        let mut told = Progress::default();
+        if matches!(self.link, Link::Session | Link::Shared) {
+            told = progress(part.text, part.params(), TokenOf::Request);
+        }
+        pending.wants_log = told.wants_log;
+        if let Some((token, span)) = told.token {
             pending.token = match &replacement {
                 Some(own) if self.link == Link::Shared => {
                     edits.push((span, own.to_string()));

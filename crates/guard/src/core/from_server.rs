@@ -197,10 +197,10 @@ impl Conversation {
             let edits = pending.client_id.clone().map(|text| (*span, text));
             return (Destination::Client(pending.stream), edits.into_iter().collect());
         }
-        // The log of a call comes before its answer, and does not name it.
+        // A log message comes before the answer to its request, and does not name it.
         if self.link == Link::Shared
             && part.envelope.kind == Kind::Notification(Method::LogMessage)
-            && let Some(pending) = self.pending.only_call()
+            && let Some(pending) = self.pending.only_logged()
         {
             return (Destination::Client(pending.stream), Vec::new());
         }

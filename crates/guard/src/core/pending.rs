@@ -53,6 +53,8 @@ pub(super) struct Pending {
     pub(super) is_answered: bool,
     /// Whether its client has left.
     pub(super) is_abandoned: bool,
+    /// Whether it asks for log messages.
+    pub(super) wants_log: bool,
     /// The id that the client gave it, as JSON, where the server sees another one.
     pub(super) client_id: Option<String>,
     /// The progress token that the server sees, and the one that the client gave, as JSON.
@@ -68,6 +70,7 @@ impl Pending {
             is_held: false,
             is_answered: false,
             is_abandoned: false,
+            wants_log: false,
             client_id: None,
             token: None,
             serial: 0,
@@ -217,15 +220,12 @@ impl PendingRequests {
         self.get(self.tokens.get(token)?)
     }
 
-    /// The call that is open; `None` where another request is open, too, even one whose client has left.
-    pub(super) fn only_call(&self) -> Option<&Pending> {
-        let may_log = |pending: &&Pending| {
-            pending.is_open() && !matches!(pending.purpose, Purpose::Subscription | Purpose::Own(_))
-        };
-        let mut open = self.requests.values().filter(may_log);
+    /// The open request that asked for log messages; `None` where there are several, or its client has left.
+    pub(super) fn only_logged(&self) -> Option<&Pending> {
+        let is_logged = |pending: &&Pending| pending.is_open() && pending.wants_log;
+        let mut open = self.requests.values().filter(is_logged);
         let only = open.next().filter(|_| open.next().is_none())?;
-        let is_call = matches!(only.purpose, Purpose::Call { .. }) && !only.is_abandoned;
-        is_call.then_some(only)
+        (!only.is_abandoned).then_some(only)
     }
 
     /// Marks a request whose client has left. The oldest of many are forgotten.
@@ -317,8 +317,6 @@ impl PendingRequests {
 
 #[cfg(test)]
 mod tests {
-    use toolpact_contract::Revision;
-
     use super::{
         MAX_ABANDONED, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose, StreamId,
     };
@@ -380,25 +378,19 @@ mod tests {
     }
 
     #[test]
-    fn a_log_message_is_of_a_call_only_if_nothing_else_is_open() {
-        let call = || {
-            let purpose = Purpose::Call { tool: None, revision: Revision::V2026_07_28 };
-            Pending::new(StreamId::PIPE, purpose)
-        };
+    fn a_log_message_is_of_the_only_request_that_asked_for_it() {
         let key = |id| (StreamId::PIPE, Id::Integer(id));
+        let logged = || Pending { wants_log: true, ..pending(StreamId::PIPE) };
         let mut requests = PendingRequests::default();
-        requests.insert(key(1), call()).unwrap();
-        let listening = Pending::new(StreamId::PIPE, Purpose::Subscription);
-        requests.insert(key(2), listening).unwrap();
-        assert!(requests.only_call().is_some());
-        requests.insert(key(3), pending(StreamId::PIPE)).unwrap();
-        assert!(requests.only_call().is_none());
-        requests.remove(&key(3));
-        requests.insert(key(4), call()).unwrap();
-        requests.abandon(&key(4));
-        assert!(requests.only_call().is_none());
-        requests.remove(&key(1));
-        assert!(requests.only_call().is_none());
+        requests.insert(key(1), pending(StreamId::PIPE)).unwrap();
+        assert!(requests.only_logged().is_none());
+        requests.insert(key(2), logged()).unwrap();
+        assert!(requests.only_logged().is_some());
+        requests.insert(key(3), logged()).unwrap();
+        requests.abandon(&key(3));
+        assert!(requests.only_logged().is_none());
+        requests.remove(&key(2));
+        assert!(requests.only_logged().is_none());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
 use crate::json::members::{Name, members};
+pub(crate) use crate::message::meta;
 use crate::message::{BYTE_ORDER_MARK, Id};
 
 /// The modern revision that the bridge speaks.
@@ -15,16 +16,6 @@ pub(crate) const MODERN: &str = "2026-07-28";
 
 /// The legacy revision that the bridge speaks with servers, and with clients whose own is unknown.
 pub(crate) const LEGACY: &str = "2025-11-25";
-
-/// The members of `_meta` that say what a modern request is about.
-pub(crate) mod meta {
-    pub(crate) const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    pub(crate) const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    pub(crate) const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-    pub(crate) const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-}
 
 /// Error codes of JSON-RPC and of the two revisions.
 pub(crate) mod code {

@@ -1,6 +1,6 @@
 //! A modern client in front of a legacy server.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ahash::AHashMap;
 use bytestring::ByteString;
@@ -33,12 +33,7 @@ pub(super) struct ModernClient {
     log_level: Option<String>,
     /// Counts requests: the higher, the later.
     clock: u64,
-    /// When the last request was cancelled that the server may still ask for.
-    cancelled: Option<Instant>,
 }
-
-/// How long a server may ask for a request that was cancelled.
-const AFTERMATH: Duration = Duration::from_secs(30);
 
 /// A request that the server has.
 struct Call {
@@ -99,7 +94,6 @@ impl ModernClient {
             subscriptions: Subscriptions::default(),
             log_level: None,
             clock: 0,
-            cancelled: None,
         }
     }
 
@@ -152,7 +146,6 @@ impl ModernClient {
                 let is_open = |call: &Call| call.client_id.as_ref() == Some(&id);
                 if self.calls.get(&at_server).is_some_and(is_open) {
                     self.calls.remove(&at_server);
-                    self.cancelled = Some(now);
                     io.send_server(cancelled(&at_server, "the client cancelled the request"));
                 }
             }
@@ -426,8 +419,7 @@ impl ModernClient {
         let may_ask =
             |call: &Call| may_need_input(&call.method) && call.asks.allows(method, params);
         let calls: Vec<_> = self.calls.iter().filter(|(_, call)| may_ask(call)).collect();
-        let is_aftermath = self.cancelled.is_some_and(|at| now < at + AFTERMATH);
-        if (calls.len() > 1 || is_aftermath) && io.users != Users::One {
+        if calls.len() > 1 && io.users != Users::One {
             let text = "several calls are open, and it is not clear which one asks";
             io.report_once(format!("server: refused `{method}`: {text}"));
             return refuse(io, text);

@@ -4,7 +4,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
 use serde_json::{Value, json};
 
-use super::{Peer, ToolsError, list};
+use super::{NATURAL, Opening, Peer, ToolsError, list};
 use crate::http::respond::full;
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::message::Id;
@@ -28,7 +28,7 @@ pub fn tools(
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let mut remote = Remote { client, url: parse_upstream(url)?, headers };
     Ok(async move {
-        let tools = list(&mut remote).await;
+        let tools = list(&mut remote, Opening::Initialize).await;
         if remote.headers.contains_key(SESSION) {
             // The server may refuse, and end the session when it likes.
             let _ = remote.send(Method::DELETE, String::new()).await;
@@ -86,6 +86,10 @@ impl Peer for Remote {
     fn set_revision(&mut self, revision: &str) {
         if let Ok(revision) = revision.parse() {
             self.headers.insert("mcp-protocol-version", revision);
+        }
+        if revision == NATURAL {
+            // A server may open a session and then refuse `initialize`.
+            self.headers.remove(SESSION);
         }
         if !self.headers.contains_key(SESSION) {
             self.headers.insert("mcp-method", HeaderValue::from_static("tools/list"));

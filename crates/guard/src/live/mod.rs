@@ -76,22 +76,33 @@ const LEGACY: &str = "2025-11-25";
 /// The revision of servers that do not know `initialize`.
 const NATURAL: &str = "2026-07-28";
 
+/// How to start talking to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// With `initialize`, as clients of 2025-11-25 do. If the server does not know it, go on as clients of 2026-07-28
+    /// do.
+    Initialize,
+    /// As clients of 2026-07-28 do: some servers end when they get `initialize`.
+    Modern,
+}
+
 /// Fetches all tools of a server.
-///
-/// Starts with `initialize`, as clients of 2025-11-25 do. If the server does not know it, goes on as clients
-/// of 2026-07-28 do.
-pub(crate) async fn list(peer: &mut impl Peer) -> Result<Vec<Value>, ToolsError> {
+pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Vec<Value>, ToolsError> {
     let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
     let mut asked = 0;
-    let meta = match ask(peer, &mut asked, "initialize", hello).await {
-        Ok(result) => {
+    let answer = match opening {
+        Opening::Initialize => ask(peer, &mut asked, "initialize", hello).await.map(Some),
+        Opening::Modern => Ok(None),
+    };
+    let meta = match answer {
+        Ok(Some(result)) => {
             peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
             peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
                 .await?;
             None
         }
-        Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
+        Ok(None) | Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
             peer.set_revision(NATURAL);
             Some(json!({
                 "io.modelcontextprotocol/protocolVersion": NATURAL,

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use toolpact_listen::Signals;
 
-use super::{Peer, ToolsError, list};
+use super::{Opening, Peer, ToolsError, list};
 use crate::child::Child;
 use crate::message::{Id, code, error};
 use crate::pipe::line::{Line, LineReader};
@@ -17,13 +17,13 @@ use crate::settings::MAX_MESSAGE;
 ///
 /// Use it with a timeout: a server may never answer. If a signal ends this process meanwhile, the server
 /// ends, too.
-pub async fn tools(mut child: Child) -> Result<Value, ToolsError> {
+pub async fn tools(mut child: Child, opening: Opening) -> Result<Value, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Pipes { reader: LineReader::new(stdout, MAX_MESSAGE), writer: stdin };
     let caught = {
         let listed = async {
-            let tools = list(&mut asker).await;
+            let tools = list(&mut asker, opening).await;
             drop(asker);
             // How it ends is of no interest once it has answered.
             let _ = child.end().await;

@@ -1,6 +1,7 @@
 //! JSON-RPC messages, read as far as the guard has to.
 
 mod id;
+pub(crate) mod meta;
 mod outline;
 mod params;
 mod reply;
@@ -16,8 +17,8 @@ use serde_json::value::RawValue;
 pub(crate) use self::id::Id;
 pub(crate) use self::outline::{Outline, RESULT_NAMES};
 pub(crate) use self::params::{
-    CallParams, Handshake, ListParams, RequestMeta, Task, TokenOf, cancelled_id, created_tasks,
-    progress,
+    CallParams, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf, cancelled_id,
+    created_tasks, progress,
 };
 pub(crate) use self::reply::{code, error, error_code, error_with_data, response};
 pub(crate) use self::skim::Skim;

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolpact_contract::Revision;
 
+use super::meta;
 use super::{Envelope, Id};
 use crate::json::edit::Span;
 use crate::json::members::{Name, members};
@@ -159,12 +160,14 @@ pub(crate) fn cancelled_id(text: &str, params: &str) -> Option<(Id, Span)> {
 }
 
 /// What a message says about the request it belongs to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Progress {
     /// The progress token, and where it stands in the text.
     pub(crate) token: Option<(Id, Span)>,
     /// The subscription, which is the id of the request that opened it.
     pub(crate) subscription: Option<(Id, Span)>,
+    /// Whether it asks for log messages.
+    pub(crate) wants_log: bool,
 }
 
 /// Where a progress token stands.
@@ -183,14 +186,15 @@ pub(crate) fn progress(text: &str, params: Option<&str>, of: TokenOf) -> Progres
         Some((Id::parse(raw)?, Span::locate(text, raw)?))
     };
     let read = |params: &str| {
-        let [token, meta] = members(params, ["progressToken", "_meta"]).ok()?;
-        let names = ["progressToken", "io.modelcontextprotocol/subscriptionId"];
-        let inner = present(meta).and_then(|meta| members(meta.get(), names).ok());
-        let [meta_token, subscription] = inner.unwrap_or([None, None]);
+        let [token, about] = members(params, ["progressToken", "_meta"]).ok()?;
+        let names = ["progressToken", meta::SUBSCRIPTION, meta::LOG_LEVEL];
+        let inner = present(about).and_then(|about| members(about.get(), names).ok());
+        let [meta_token, subscription, level] = inner.unwrap_or([None, None, None]);
         let token = if of == TokenOf::Request { meta_token } else { token };
-        Some(Progress { token: found(token), subscription: found(subscription) })
+        let wants_log = present(level).is_some();
+        Some(Progress { token: found(token), subscription: found(subscription), wants_log })
     };
-    params.and_then(read).unwrap_or(Progress { token: None, subscription: None })
+    params.and_then(read).unwrap_or_default()
 }
 
 /// A task, or a request about one.
