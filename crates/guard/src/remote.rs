@@ -9,9 +9,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming as IncomingBody;
-use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
-};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{HeaderMap, Method, Request, Response, Uri};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
@@ -23,11 +21,12 @@ use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
 use crate::http::events::{EventSplitter, data};
+use crate::http::identity::{Identity, forwarded};
 use crate::http::media::{Media, media};
-use crate::http::respond::{full, remove_hop_by_hop};
+use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::message::{Id, cancelled_id, code, text};
+use crate::message::{Id, Kind, Message, cancelled_id, code, text};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::server::GuardedServer;
@@ -40,6 +39,9 @@ const LOG: Duration = Duration::from_millis(30);
 
 /// The bytes that wait between the guard and the connections.
 const ROOM: usize = 64 << 10;
+
+/// Who sends a request that several clients may share.
+const AGENT: &str = concat!("toolpact/", env!("CARGO_PKG_VERSION"));
 
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
@@ -55,8 +57,7 @@ pub(crate) struct Remote {
 /// What a client is to a server on HTTP.
 struct Connection {
     remote: Remote,
-    /// The headers of the client's last request.
-    headers: Mutex<HeaderMap>,
+    headers: Arc<RemoteHeaders>,
     /// The session that a legacy server opened, and the version it chose.
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
@@ -74,24 +75,80 @@ pub(crate) struct RemoteSession {
 }
 
 /// The headers of the requests of one connection.
-#[derive(Clone)]
-pub(crate) struct RemoteHeaders(Arc<Connection>);
+///
+/// Modern clients that differ in what identifies them have connections of their own, whose headers never change. A
+/// legacy client is known by its session, and may have other headers from one request to the next.
+#[derive(Default)]
+pub(crate) struct RemoteHeaders {
+    is_fixed: bool,
+    /// Those of what no request of the client stands for.
+    general: Mutex<Arc<HeaderMap>>,
+    /// Those of the requests of a legacy client.
+    own: Mutex<AHashMap<Id, Arc<HeaderMap>>>,
+}
 
 impl RemoteHeaders {
-    /// Takes the headers of a client's request for those that follow.
-    pub(crate) fn set(&self, headers: &HeaderMap) {
-        *lock(&self.0.headers) = headers.clone();
+    /// Headers for all clients with this identity.
+    pub(crate) fn fixed(identity: &Identity) -> Self {
+        let general = Mutex::new(Arc::new(identity.headers()));
+        Self { is_fixed: true, general, own: Mutex::default() }
+    }
+
+    /// Takes the headers of `message`, for its requests and what follows from them.
+    pub(crate) fn set(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: Option<&Message<'_>>,
+    ) -> Option<OwnHeaders> {
+        if self.is_fixed {
+            return None;
+        }
+        let headers = Arc::new(forwarded(headers));
+        *lock(&self.general) = Arc::clone(&headers);
+        let mut own = lock(&self.own);
+        let mut ids = Vec::new();
+        for part in message?.parts.as_slice() {
+            // An id that is in use is refused later.
+            if let Kind::Request(id, _) = &part.kind
+                && !own.contains_key(id)
+            {
+                own.insert(id.clone(), Arc::clone(&headers));
+                ids.push(id.clone());
+            }
+        }
+        Some(OwnHeaders { all: Arc::clone(self), ids })
+    }
+
+    /// The headers of the request `id`, or of the guard's own messages.
+    fn get(&self, id: Option<&Id>) -> HeaderMap {
+        let own = id.and_then(|id| lock(&self.own).get(id).cloned());
+        HeaderMap::clone(&own.unwrap_or_else(|| Arc::clone(&lock(&self.general))))
+    }
+}
+
+/// The headers of requests, for as long as these are open.
+pub(crate) struct OwnHeaders {
+    all: Arc<RemoteHeaders>,
+    ids: Vec<Id>,
+}
+
+impl Drop for OwnHeaders {
+    fn drop(&mut self) {
+        let mut own = lock(&self.all.own);
+        for id in &self.ids {
+            own.remove(id);
+        }
     }
 }
 
 impl Remote {
     /// A pipe to the server.
-    pub(crate) fn connect(&self) -> RemoteSession {
+    pub(crate) fn connect(&self, headers: Arc<RemoteHeaders>) -> RemoteSession {
         let (near, far) = duplex(ROOM);
         let (from_guard, to_guard) = split(far);
         let connection = Arc::new(Connection {
             remote: self.clone(),
-            headers: Mutex::default(),
+            headers,
             session: Mutex::default(),
             tools: Mutex::default(),
             is_logging: AtomicBool::new(false),
@@ -108,15 +165,11 @@ impl RemoteSession {
         self.streams.take()
     }
 
-    pub(crate) fn headers(&self) -> RemoteHeaders {
-        RemoteHeaders(Arc::clone(&self.connection))
-    }
-
     /// Ends the session at the server.
     pub(crate) async fn end(self) {
         self.pump.abort();
         if lock(&self.connection.session).0.is_some() {
-            let ended = self.connection.send(Method::DELETE, HeaderMap::new(), Bytes::new());
+            let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), Bytes::new());
             let _ = timeout(PATIENCE, ended).await;
         }
     }
@@ -185,7 +238,7 @@ impl Connection {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         // Servers need not offer it.
-        if let Ok(response) = self.send(Method::GET, headers, Bytes::new()).await
+        if let Ok(response) = self.send(Method::GET, None, headers, Bytes::new()).await
             && response.status().is_success()
         {
             let _ = self.read(response, None).await;
@@ -198,13 +251,15 @@ impl Connection {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
-        if let Incoming::Request { method, params, .. } = Incoming::read(text)
-            && is_modern_request(&method, params)
-        {
-            headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
-            self.repeat(&mut headers, &method, params);
+        let mut request = None;
+        if let Incoming::Request { id, method, params } = Incoming::read(text) {
+            if is_modern_request(&method, params) {
+                headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
+                self.repeat(&mut headers, &method, params);
+            }
+            request = Some(id);
         }
-        self.send(Method::POST, headers, text.as_bytes().clone()).await
+        self.send(Method::POST, request.as_ref(), headers, text.as_bytes().clone()).await
     }
 
     /// Repeats parts of a modern request in its headers.
@@ -242,15 +297,12 @@ impl Connection {
     async fn send(
         &self,
         method: Method,
+        id: Option<&Id>,
         own: HeaderMap,
         body: Bytes,
     ) -> Result<Response<IncomingBody>, String> {
-        let mut headers = lock(&self.headers).clone();
-        remove_hop_by_hop(&mut headers);
-        let names: Vec<_> = headers.keys().filter(|name| is_replaced(name)).cloned().collect();
-        for name in names {
-            headers.remove(name);
-        }
+        let mut headers = self.headers.get(id);
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
             let session = lock(&self.session);
@@ -378,8 +430,44 @@ fn error_of(body: &[u8]) -> Option<String> {
     object.get("error").filter(|error| error.starts_with('{')).map(str::to_owned)
 }
 
-/// Whether a header of a client is not that of the request to the server.
-fn is_replaced(name: &HeaderName) -> bool {
-    let names = [ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST];
-    names.contains(name) || name.as_str().starts_with("mcp-") || name == "last-event-id"
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytestring::ByteString;
+    use hyper::HeaderMap;
+
+    use super::RemoteHeaders;
+    use crate::http::identity::Identity;
+    use crate::message::{Id, Message};
+
+    fn of(who: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", who.parse().unwrap());
+        headers
+    }
+
+    #[test]
+    fn a_request_keeps_its_headers_when_others_follow() {
+        let headers = Arc::new(RemoteHeaders::default());
+        let requests = ["a", "b"].map(|id| {
+            ByteString::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#))
+        });
+        let send =
+            |text: &ByteString, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
+        let get = |id: &str| headers.get(Some(&Id::String(id.to_owned())));
+        let _first = send(&requests[0], "ada");
+        let second = send(&requests[1], "bob");
+        let _same = send(&requests[0], "eve");
+        assert_eq!([get("a"), get("b"), get("c")], [of("ada"), of("bob"), of("eve")]);
+        drop(second);
+        assert_eq!([get("a"), get("b")], [of("ada"), of("eve")]);
+    }
+
+    #[test]
+    fn the_headers_of_a_modern_client_are_fixed() {
+        let headers = Arc::new(RemoteHeaders::fixed(&Identity::of_client(&of("ada"))));
+        assert!(headers.set(&of("bob"), None).is_none());
+        assert_eq!(headers.get(None), of("ada"));
+    }
 }

@@ -49,8 +49,9 @@ impl ProcessSession {
             matches!(part.kind, Kind::Request(_, Method::Initialize))
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);
-        self.set_headers(headers);
-        let client = self.open(!takes_events);
+        let own = self.set_headers(headers, Some(message));
+        let mut client = self.open(!takes_events);
+        client.headers = own;
         let revision = named_revision(headers);
         let params = self.is_modern().then(|| {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));

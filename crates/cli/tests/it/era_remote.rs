@@ -1,0 +1,172 @@
+//! Clients of one era and servers on HTTP of the other, through a guard on HTTP: who a request is of, and what happens
+//! when a server ends its sessions and streams.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::guard_config::{body, modern};
+use crate::guard_http::{ask, call, guard};
+
+/// A server of 2025-11-25 on HTTP.
+struct Legacy {
+    port: u16,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The key that each session was opened with.
+    sessions: HashMap<String, String>,
+    opened: usize,
+    is_down: bool,
+}
+
+impl Legacy {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let state = Arc::<Mutex<State>>::default();
+        let server = Self { port, state: Arc::clone(&state) };
+        // Both end with the process of the test.
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let state = Arc::clone(&state);
+                // A client that breaks off is no failure of the test.
+                thread::spawn(move || drop(serve(stream.unwrap(), &state)));
+            }
+        });
+        server
+    }
+}
+
+/// A request on HTTP: its method, its headers and its body.
+struct Request(String, HashMap<String, String>, Vec<u8>);
+
+impl Request {
+    fn read(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Self>> {
+        let (mut first, mut headers) = (String::new(), HashMap::new());
+        if reader.read_line(&mut first)? == 0 {
+            return Ok(None);
+        }
+        let mut line = String::new();
+        while reader.read_line(&mut line)? > 2 {
+            if let Some((name, value)) = line.split_once(':') {
+                headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+            }
+            line.clear();
+        }
+        let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        Ok(Some(Self(first.split(' ').next().unwrap().to_owned(), headers, body)))
+    }
+
+    fn header(&self, name: &str) -> &str {
+        self.1.get(name).map_or("nobody", String::as_str)
+    }
+}
+
+fn serve(mut stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = BufReader::new(stream.try_clone()?);
+    while let Some(request) = Request::read(&mut reader)? {
+        if state.lock().unwrap().is_down {
+            return Ok(());
+        }
+        let (status, more, text) = match request.0.as_str() {
+            "POST" => answer(&request, state),
+            "GET" => (405, String::new(), String::new()),
+            _ => (200, String::new(), String::new()),
+        };
+        let length = text.len();
+        write!(
+            stream,
+            "HTTP/1.1 {status} .\r\ncontent-type: application/json{more}\r\ncontent-length: {length}\r\n\r\n{text}"
+        )?;
+    }
+    Ok(())
+}
+
+/// The status, more of the head and the body of the answer to a message.
+fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
+    let message: Value = serde_json::from_slice(&request.2).unwrap();
+    let reply = |name: &str, value: Value| {
+        let mut reply = json!({ "jsonrpc": "2.0", "id": message["id"] });
+        reply[name] = value;
+        reply.to_string()
+    };
+    let refuse = |status, text: &str| {
+        (status, String::new(), reply("error", json!({ "code": -32000, "message": text })))
+    };
+    let key = request.header("x-api-key");
+    let mut state = state.lock().unwrap();
+    if message["method"] == "initialize" {
+        state.opened += 1;
+        let id = format!("session-{}", state.opened);
+        state.sessions.insert(id.clone(), key.to_owned());
+        let result = json!({ "protocolVersion": "2025-11-25",
+            "capabilities": { "tools": { "listChanged": true } },
+            "serverInfo": { "name": "legacy", "version": "1" } });
+        return (200, format!("\r\nmcp-session-id: {id}"), reply("result", result));
+    }
+    let Some(session) = request.1.get("mcp-session-id") else {
+        return refuse(400, "Bad Request: no session");
+    };
+    let Some(opener) = state.sessions.get(session).cloned() else {
+        return refuse(404, "Session not found");
+    };
+    drop(state);
+    let tools = json!({ "tools": [{ "name": "whoami", "inputSchema": { "type": "object" } }] });
+    let result = match message["method"].as_str().unwrap() {
+        "tools/list" => tools,
+        "tools/call" => {
+            thread::sleep(Duration::from_millis(2));
+            let seen = ["cookie", "x-request-id"].map(|name| request.header(name));
+            let text = format!("session of {opener}, request of {key}, {}", seen.join(", "));
+            json!({ "content": [{ "type": "text", "text": text }] })
+        }
+        _ => return (202, String::new(), String::new()),
+    };
+    (200, String::new(), reply("result", result))
+}
+
+/// What a call of `whoami` with more headers gets.
+fn whoami(port: u16, id: u32, more: &str) -> Value {
+    let (head, text) = modern("/mcp", &call(id, "whoami", &json!({})));
+    body(&ask(port, &format!("{head}{more}"), &text))
+}
+
+fn text(answer: &Value) -> &str {
+    answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn clients_with_other_credentials_share_no_connection() {
+    let server = Legacy::start();
+    let (_guard, port) = guard(server.port, &[]);
+    whoami(port, 0, "");
+    let all: Vec<_> = (0..80)
+        .map(|id| {
+            thread::spawn(move || {
+                let who = format!("user{}", id % 8);
+                let more = format!("\r\nx-api-key: {who}\r\nx-request-id: {id}");
+                (who, text(&whoami(port, id, &more)).to_owned())
+            })
+        })
+        .collect();
+    for (who, said) in all.into_iter().map(|it| it.join().unwrap()) {
+        // The id of another request does not pass either.
+        assert_eq!(said, format!("session of {who}, request of {who}, nobody, nobody"));
+    }
+    let cookies = ["a", "b"].map(|it| whoami(port, 1, &format!("\r\ncookie: {it}")));
+    let said: HashSet<_> = cookies.iter().map(text).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    // One for each key and cookie, and one for the client without.
+    assert_eq!(server.state.lock().unwrap().opened, 11);
+}
