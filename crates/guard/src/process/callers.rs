@@ -92,12 +92,14 @@ impl CallerRequest {
 pub(super) enum NoProcess<E> {
     /// As many as are allowed are in use.
     TooMany,
+    /// The caller itself uses as many as one may have.
+    TooManyOfOne(usize),
     NotStarted(E),
 }
 
 impl CallerProcesses {
     /// A process for `request`: the one that it is a retry for, one of its caller where no call waits for input, or a
-    /// new one, of which there are at most `most`.
+    /// new one. There are at most `most`, and a quarter of that for one caller.
     pub(super) fn reserve<E>(
         &self,
         request: &CallerRequest,
@@ -112,6 +114,10 @@ impl CallerProcesses {
         let other = || all.values().filter(own).find(fits);
         if let Some(found) = retried.or_else(other) {
             return Ok(found.reserve());
+        }
+        let share = (most / 4).max(1);
+        if all.values().filter(own).count() >= share {
+            return Err(NoProcess::TooManyOfOne(share));
         }
         if all.len() >= most {
             let idle = all.iter().find(|(_, it)| it.is_free()).map(|(number, _)| *number);

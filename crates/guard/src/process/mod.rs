@@ -236,15 +236,18 @@ impl Processes {
         if let Some(request) = request.filter(|_| self.server.eras().is_legacy_only()) {
             let most = self.settings.load().1.sessions;
             let start = |number| self.start(SessionKind::Caller(number), &identity);
-            return match self.callers.reserve(&request, most, start) {
-                Ok(reserved) => reserved.session.post(headers, message).await,
-                Err(NoProcess::NotStarted(response)) => *response,
+            let text = match self.callers.reserve(&request, most, start) {
+                Ok(reserved) => return reserved.session.post(headers, message).await,
+                Err(NoProcess::NotStarted(response)) => return *response,
                 Err(NoProcess::TooMany) => {
-                    let text = format!("{most} processes are in use (max-sessions)");
-                    self.server.report(Event::error(format!("client: {text}")));
-                    refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text)
+                    format!("{most} processes are in use (max-sessions)")
                 }
+                Err(NoProcess::TooManyOfOne(share)) => format!(
+                    "{share} calls of this client wait for its input, a quarter of max-sessions"
+                ),
             };
+            self.server.report(Event::error(format!("client: {text}")));
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
         }
         match self.shared(headers) {
             Ok(session) => session.post(headers, message).await,
