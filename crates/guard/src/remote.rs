@@ -10,7 +10,7 @@ use bytestring::ByteString;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
-use hyper::{HeaderMap, Method, Request, Response, Uri};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
@@ -26,7 +26,7 @@ use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::message::{Id, Kind, Message, cancelled_id, code, text};
+use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, text};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::server::GuardedServer;
@@ -42,6 +42,9 @@ const ROOM: usize = 64 << 10;
 
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolpact/", env!("CARGO_PKG_VERSION"));
+
+/// The most bytes of a refusal that is searched for what it is about.
+const MAX_TOLD: usize = 4 << 10;
 
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
@@ -62,6 +65,10 @@ struct Connection {
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
     tools: Mutex<AHashMap<String, Value>>,
+    /// The request that opens the session of a modern client at a legacy server.
+    opening: Mutex<Option<Id>>,
+    /// Why the connection has ended.
+    ended: Mutex<Option<String>>,
     /// Whether a client has asked for the log of a legacy server.
     is_logging: AtomicBool,
     to_guard: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
@@ -151,6 +158,8 @@ impl Remote {
             headers,
             session: Mutex::default(),
             tools: Mutex::default(),
+            opening: Mutex::default(),
+            ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
             to_guard: tokio::sync::Mutex::new(to_guard),
         });
@@ -163,6 +172,11 @@ impl RemoteSession {
     /// Takes the output and the input of the server. Returns `None` the second time.
     pub(crate) fn streams(&mut self) -> Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)> {
         self.streams.take()
+    }
+
+    /// Why the connection has ended, if it has.
+    pub(crate) fn why_ended(&self) -> Option<String> {
+        lock(&self.connection.ended).clone()
     }
 
     /// Ends the session at the server.
@@ -189,6 +203,10 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
         let Ok(text) = text(&Bytes::from(line)) else { continue };
         match Incoming::read(&text) {
             Incoming::Request { id, method, .. } => {
+                // The session of a legacy client ends with an error anyway.
+                if method == "initialize" && connection.headers.is_fixed {
+                    *lock(&connection.opening) = Some(id.clone());
+                }
                 if method == "logging/setLevel" {
                     connection.is_logging.store(true, Ordering::Relaxed);
                 }
@@ -224,13 +242,48 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
 impl Connection {
     /// Sends a request to the server, and its answer to the guard.
     async fn request(&self, id: &Id, text: &ByteString) {
-        let refusal = match self.post(text).await {
-            Ok(response) => self.read(response, Some(id)).await.err(),
-            Err(reason) => Some(error(code::INTERNAL, &reason, None)),
-        };
-        if let Some(refusal) = refusal {
-            self.tell(failure(id, &refusal).into()).await;
+        match self.ask(id, text).await {
+            Ok(()) => {}
+            Err(Refusal::SessionEnded) => {
+                lock(&self.session).0 = None;
+                self.end(
+                    "the server has ended the session; the next request opens a new one".into(),
+                )
+                .await;
+            }
+            Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason).await,
+            Err(Refusal::Unreached(reason)) => {
+                let error = error(code::INTERNAL, &reason, None);
+                self.tell(failure(id, &error).into()).await;
+            }
+            Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
+            Err(Refusal::Error(error)) => self.tell(failure(id, &error).into()).await,
         }
+    }
+
+    async fn ask(&self, id: &Id, text: &ByteString) -> Result<(), Refusal> {
+        let has_session = lock(&self.session).0.is_some();
+        let response = self.post(text).await.map_err(Refusal::Unreached)?;
+        self.read(response, Some(id), has_session).await
+    }
+
+    fn is_opening(&self, id: &Id) -> bool {
+        lock(&self.opening).as_ref() == Some(id)
+    }
+
+    /// Ends the connection, for which the server opens no session, so that the next request tries again.
+    async fn end_refused(&self, error: &str) {
+        // The server may be of another era now.
+        self.remote.server.eras().forget();
+        let object = Object::read(Some(error)).unwrap_or_default();
+        let message = object.string("message").unwrap_or_default();
+        self.end(format!("the server has opened no session: {message}")).await;
+    }
+
+    /// Ends the connection: the guard reads no more from it.
+    async fn end(&self, reason: String) {
+        lock(&self.ended).get_or_insert(reason);
+        let _ = self.to_guard.lock().await.shutdown().await;
     }
 
     /// Reads what the server sends to nobody's request in particular, until it closes that stream.
@@ -241,7 +294,7 @@ impl Connection {
         if let Ok(response) = self.send(Method::GET, None, headers, Bytes::new()).await
             && response.status().is_success()
         {
-            let _ = self.read(response, None).await;
+            let _ = self.read(response, None, false).await;
         }
     }
 
@@ -325,8 +378,13 @@ impl Connection {
         })
     }
 
-    /// Hands the messages of a response to the guard. Fails with an error object if it has no answer to the request `id`.
-    async fn read(&self, response: Response<IncomingBody>, id: Option<&Id>) -> Result<(), String> {
+    /// Hands the messages of a response to the guard. Fails if it has no answer to the request `id`.
+    async fn read(
+        &self,
+        response: Response<IncomingBody>,
+        id: Option<&Id>,
+        has_session: bool,
+    ) -> Result<(), Refusal> {
         let status = response.status();
         if status.is_success()
             && let Some(session) = response.headers().get("mcp-session-id")
@@ -335,7 +393,7 @@ impl Connection {
         }
         let is_stream = matches!(media(response.headers()), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
-        let failed = |reason: &str| Err(error(code::INTERNAL, reason, None));
+        let failed = |reason: &str| Err(Refusal::internal(reason));
         let (mut body, mut events, mut all) =
             (response.into_body(), EventSplitter::default(), Vec::new());
         let mut is_answered = id.is_none();
@@ -360,10 +418,13 @@ impl Connection {
                 return failed("an event of the server exceeds --max-message");
             }
         }
+        if has_session && is_without_session(status, &all, id) {
+            return Err(Refusal::SessionEnded);
+        }
         if !all.is_empty() && !status.is_success() {
             // Errors about a request do not always repeat its id.
             if let Some(refusal) = error_of(&all) {
-                return Err(refusal);
+                return Err(Refusal::Error(refusal));
             }
         } else if !all.is_empty() {
             is_answered |= self.take(all.into(), id).await;
@@ -384,8 +445,13 @@ impl Connection {
             if self.is_logging.load(Ordering::Relaxed) {
                 sleep(LOG).await;
             }
-            if let Ok(result) = outcome {
-                self.learn(result);
+            match outcome {
+                Ok(result) => self.learn(result),
+                Err(error) if self.is_opening(&found) => {
+                    self.end_refused(error).await;
+                    return is_answer;
+                }
+                Err(_) => {}
             }
         }
         self.tell(message).await;
@@ -420,6 +486,36 @@ impl Connection {
         let mut pipe = self.to_guard.lock().await;
         let _ = pipe.write_all(&one_line(message)).await;
         let _ = pipe.write_all(b"\n").await;
+    }
+}
+
+/// Why a request has no answer.
+enum Refusal {
+    /// The server does not know the session.
+    SessionEnded,
+    /// The request may not have reached the server.
+    Unreached(String),
+    /// An error object.
+    Error(String),
+}
+
+impl Refusal {
+    fn internal(reason: &str) -> Self {
+        Self::Error(error(code::INTERNAL, reason, None))
+    }
+}
+
+/// Whether a server that answers so does not know the session of the request.
+fn is_without_session(status: StatusCode, body: &[u8], id: Option<&Id>) -> bool {
+    let Ok(body) = std::str::from_utf8(body) else { return status == StatusCode::NOT_FOUND };
+    match status.as_u16() {
+        404 => error_code(body) != Some(code::METHOD),
+        // What several SDKs answer instead of 404, without the id of the request.
+        400 | 401 => {
+            let is_answer = matches!(Incoming::read(body), Incoming::Answer { id: found, .. } if Some(&found) == id);
+            !is_answer && body.len() <= MAX_TOLD && body.to_ascii_lowercase().contains("session")
+        }
+        _ => false,
     }
 }
 

@@ -25,6 +25,8 @@ struct State {
     sessions: HashMap<String, String>,
     opened: usize,
     is_down: bool,
+    /// How it refuses a session that it does not know.
+    refusal: Option<(u16, &'static str)>,
 }
 
 impl Legacy {
@@ -119,7 +121,10 @@ fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
         return refuse(400, "Bad Request: no session");
     };
     let Some(opener) = state.sessions.get(session).cloned() else {
-        return refuse(404, "Session not found");
+        let (status, text) = state.refusal.unwrap_or((404, "Session not found"));
+        let error = json!({ "code": -32000, "message": text });
+        let error = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+        return (status, String::new(), error.to_string());
     };
     drop(state);
     let tools = json!({ "tools": [{ "name": "whoami", "inputSchema": { "type": "object" } }] });
@@ -169,4 +174,44 @@ fn clients_with_other_credentials_share_no_connection() {
     assert_eq!(said.len(), 2, "{said:?}");
     // One for each key and cookie, and one for the client without.
     assert_eq!(server.state.lock().unwrap().opened, 11);
+}
+
+fn message(answer: &Value) -> &str {
+    answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"))
+}
+
+#[test]
+fn a_session_that_the_server_has_ended_is_opened_again() {
+    let server = Legacy::start();
+    let (_guard, port) = guard(server.port, &[]);
+    let ada = "\r\nx-api-key: ada";
+    // As several SDKs refuse it.
+    for refusal in [(404, "Session not found"), (400, "Bad Request: No valid session ID provided")]
+    {
+        text(&whoami(port, 1, ada));
+        let mut state = server.state.lock().unwrap();
+        state.sessions.clear();
+        state.refusal = Some(refusal);
+        drop(state);
+        let refused = whoami(port, 2, ada);
+        assert!(message(&refused).contains("the server has ended the session"), "{refused}");
+        assert!(text(&whoami(port, 3, ada)).starts_with("session of ada"));
+    }
+    assert_eq!(server.state.lock().unwrap().opened, 3);
+}
+
+#[test]
+fn a_client_that_comes_while_the_server_is_down_is_served_later() {
+    let server = Legacy::start();
+    let (_guard, port) = guard(server.port, &[]);
+    text(&whoami(port, 1, ""));
+    let is_down = |is| server.state.lock().unwrap().is_down = is;
+    for client in ["ada", "bob"] {
+        let more = format!("\r\nx-api-key: {client}");
+        is_down(true);
+        let refused = whoami(port, 2, &more);
+        assert!(message(&refused).contains("could not reach the server"), "{refused}");
+        is_down(false);
+        assert!(text(&whoami(port, 3, &more)).starts_with(&format!("session of {client}")));
+    }
 }

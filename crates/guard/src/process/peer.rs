@@ -9,6 +9,9 @@ use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::http::identity::Identity;
 use crate::remote::{Remote, RemoteHeaders, RemoteSession};
 
+/// What requests without an answer are told.
+pub(super) const ENDED: &str = "the server ended before it answered";
+
 /// How to start what sessions talk to.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
@@ -60,14 +63,15 @@ impl Peer {
         })
     }
 
-    /// Waits until it has ended; says how.
-    pub(super) async fn wait(&mut self) -> Option<String> {
+    /// Waits until it has ended; says how, for the log and for those who wait for an answer.
+    pub(super) async fn wait(&mut self) -> Option<(String, String)> {
         match self {
             Self::Process(child, _) => {
                 let status = child.wait().await.ok()?;
-                Some(child.describe_end(status))
+                let how = child.describe_end(status);
+                Some((format!("ended with {how}"), format!("{ENDED} ({how})")))
             }
-            Self::Remote(_) => None,
+            Self::Remote(session) => session.why_ended().map(|why| (why.clone(), why)),
         }
     }
 

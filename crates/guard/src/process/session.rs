@@ -13,7 +13,7 @@ use toolpact_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;
-use super::peer::{Peer, Target};
+use super::peer::{ENDED, Peer, Target};
 use crate::child::StartError;
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
 use crate::era::Users;
@@ -227,10 +227,10 @@ impl ProcessSession {
             }
             carried.phase.send_replace(Phase::Ending);
             carried.upstream.outbox().close();
-            let mut reason = "the server ended before it answered".to_owned();
-            if has_ended && let Ok(Some(how)) = timeout(ENDING, peer.wait()).await {
-                carried.server.report(Event::warning(format!("server: ended with {how}")));
-                reason = format!("{reason} ({how})");
+            let mut reason = ENDED.to_owned();
+            if has_ended && let Ok(Some((log, why))) = timeout(ENDING, peer.wait()).await {
+                carried.server.report(Event::warning(format!("server: {log}")));
+                reason = why;
             }
             drive(&carried, |it, _| it.on_server_gone(&reason));
             carried.close_streams();
