@@ -14,13 +14,13 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use toolpact_contract::headers::{encode, param_headers};
 
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
-use crate::http::events::{EventSplitter, data};
+use crate::http::events::{EventSplitter, data, event_id, event_retry};
 use crate::http::identity::{Identity, forwarded};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
@@ -33,6 +33,14 @@ use crate::server::GuardedServer;
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How soon an event stream that broke off is opened again, unless the server says; and the bounds of that.
+const RETRY: Duration = Duration::from_secs(1);
+const MIN_RETRY: Duration = Duration::from_millis(100);
+const MAX_RETRY: Duration = Duration::from_secs(30);
+
+/// How often the stream of a request is opened again without hearing anything.
+const MAX_TRIES: usize = 5;
 
 /// How long an answer waits for log messages that the server sent before it, on another stream.
 const LOG: Duration = Duration::from_millis(30);
@@ -71,7 +79,7 @@ struct Connection {
     ended: Mutex<Option<String>>,
     /// Whether a client has asked for the log of a legacy server.
     is_logging: AtomicBool,
-    to_guard: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
+    to_guard: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
 }
 
 /// One connection to a server on HTTP.
@@ -161,7 +169,7 @@ impl Remote {
             opening: Mutex::default(),
             ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
-            to_guard: tokio::sync::Mutex::new(to_guard),
+            to_guard: Arc::new(tokio::sync::Mutex::new(to_guard)),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
         RemoteSession { streams: Some(split(near)), connection, pump }
@@ -217,15 +225,17 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
             }
             Incoming::Notification { method, params } => {
                 let is_modern = lock(&connection.session).1.is_none();
-                if is_modern && method == "notifications/cancelled" {
-                    // Closing the stream of a request is how it is cancelled on HTTP.
+                let is_cancel = method == "notifications/cancelled";
+                // To a modern server, closing the stream of a request is its cancellation.
+                if !(is_modern && is_cancel) {
+                    let _ = timeout(PATIENCE, connection.post(&text)).await;
+                }
+                if is_cancel {
                     let id = params.and_then(|params| cancelled_id(&text, params));
                     if let Some(handle) = id.and_then(|(id, _)| requests.remove(&id)) {
                         handle.abort();
                     }
-                    continue;
                 }
-                let _ = timeout(PATIENCE, connection.post(&text)).await;
                 if method == "notifications/initialized" {
                     let connection = Arc::clone(&connection);
                     running.spawn(async move { connection.listen().await });
@@ -244,13 +254,7 @@ impl Connection {
     async fn request(&self, id: &Id, text: &ByteString) {
         match self.ask(id, text).await {
             Ok(()) => {}
-            Err(Refusal::SessionEnded) => {
-                lock(&self.session).0 = None;
-                self.end(
-                    "the server has ended the session; the next request opens a new one".into(),
-                )
-                .await;
-            }
+            Err(Refusal::SessionEnded) => self.end_with_session().await,
             Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason).await,
             Err(Refusal::Unreached(reason)) => {
                 let error = error(code::INTERNAL, &reason, None);
@@ -264,7 +268,29 @@ impl Connection {
     async fn ask(&self, id: &Id, text: &ByteString) -> Result<(), Refusal> {
         let has_session = lock(&self.session).0.is_some();
         let response = self.post(text).await.map_err(Refusal::Unreached)?;
-        self.read(response, Some(id), has_session).await
+        let status = response.status();
+        let mut place = Place::default();
+        let mut is_answered = self.read(response, Some(id), has_session, &mut place).await?;
+        // A legacy server may close the stream, and go on when it is opened again.
+        let is_legacy = lock(&self.session).1.is_some();
+        let mut tries = 0;
+        while !is_answered && is_legacy && place.last.is_some() && tries < MAX_TRIES {
+            tries = if place.has_moved { 0 } else { tries + 1 };
+            sleep(place.pause()).await;
+            match self.resume(&mut place, Some(id)).await? {
+                Resumed::Read(found) => is_answered = found,
+                Resumed::Later => {}
+                Resumed::Never(StatusCode::NOT_FOUND) if has_session => {
+                    return Err(Refusal::SessionEnded);
+                }
+                Resumed::Never(_) => break,
+            }
+        }
+        if is_answered {
+            return Ok(());
+        }
+        let text = format!("the server answered with status {status} and without an answer");
+        Err(Refusal::internal(&text))
     }
 
     fn is_opening(&self, id: &Id) -> bool {
@@ -280,22 +306,58 @@ impl Connection {
         self.end(format!("the server has opened no session: {message}")).await;
     }
 
+    /// Ends the connection, whose session the server does not know any more.
+    async fn end_with_session(&self) {
+        lock(&self.session).0 = None;
+        let reason = "the server has ended the session; the next request opens a new one";
+        self.end(reason.to_owned()).await;
+    }
+
     /// Ends the connection: the guard reads no more from it.
     async fn end(&self, reason: String) {
         lock(&self.ended).get_or_insert(reason);
         let _ = self.to_guard.lock().await.shutdown().await;
     }
 
-    /// Reads what the server sends to nobody's request in particular, until it closes that stream.
+    /// Reads what the server sends to nobody's request in particular, as long as it offers that.
     async fn listen(&self) {
+        let mut place = Place::default();
+        let mut is_offered = false;
+        loop {
+            match self.resume(&mut place, None).await {
+                Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
+                    return self.end_with_session().await;
+                }
+                Ok(Resumed::Never(_)) => return,
+                Ok(Resumed::Read(_)) => is_offered = true,
+                Ok(Resumed::Later) | Err(_) => {}
+            }
+            sleep(place.pause()).await;
+        }
+    }
+
+    /// Opens an event stream with GET, where `place` is, and reads it.
+    async fn resume(&self, place: &mut Place, id: Option<&Id>) -> Result<Resumed, Refusal> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        // Servers need not offer it.
-        if let Ok(response) = self.send(Method::GET, None, headers, Bytes::new()).await
-            && response.status().is_success()
-        {
-            let _ = self.read(response, None, false).await;
+        if let Some(last) = &place.last {
+            headers.insert("last-event-id", last.clone());
         }
+        let sent = self.try_send(Method::GET, id, headers, Bytes::new()).await;
+        let Ok(response) = sent else { return Ok(Resumed::Later) };
+        let status = response.status();
+        if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
+            let start = Instant::now();
+            let is_answered = self.read(response, id, false, place).await;
+            place.has_moved |= start.elapsed() >= MAX_RETRY;
+            return is_answered.map(Resumed::Read);
+        }
+        let is_busy = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED;
+        // 409: to the server the last stream is still open.
+        if is_busy || matches!(status.as_u16(), 408 | 409 | 429) {
+            return Ok(Resumed::Later);
+        }
+        Ok(Resumed::Never(status))
     }
 
     /// Posts a message.
@@ -346,8 +408,21 @@ impl Connection {
         }
     }
 
-    /// Sends a request, with the headers of the client and of the session.
+    /// Sends a request, and reports a failure.
     async fn send(
+        &self,
+        method: Method,
+        id: Option<&Id>,
+        own: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<IncomingBody>, String> {
+        self.try_send(method, id, own, body).await.inspect_err(|text| {
+            self.remote.server.report(Event::error(format!("server: {text}")));
+        })
+    }
+
+    /// Sends a request, with the headers of the client and of the session.
+    async fn try_send(
         &self,
         method: Method,
         id: Option<&Id>,
@@ -371,20 +446,18 @@ impl Connection {
         *request.method_mut() = method;
         *request.uri_mut() = self.remote.upstream.clone();
         *request.headers_mut() = headers;
-        self.remote.client.send(request).await.map_err(|error| {
-            let text = format!("could not reach the server: {error}");
-            self.remote.server.report(Event::error(format!("server: {text}")));
-            text
-        })
+        let sent = self.remote.client.send(request).await;
+        sent.map_err(|error| format!("could not reach the server: {error}"))
     }
 
-    /// Hands the messages of a response to the guard. Fails if it has no answer to the request `id`.
+    /// Hands the messages of a response to the guard; says whether the request `id` is answered.
     async fn read(
         &self,
         response: Response<IncomingBody>,
         id: Option<&Id>,
         has_session: bool,
-    ) -> Result<(), Refusal> {
+        place: &mut Place,
+    ) -> Result<bool, Refusal> {
         let status = response.status();
         if status.is_success()
             && let Some(session) = response.headers().get("mcp-session-id")
@@ -409,6 +482,7 @@ impl Connection {
             }
             events.feed(&bytes);
             while let Some(event) = events.next() {
+                place.move_to(&event);
                 let message = data(&event);
                 if !message.is_empty() {
                     is_answered |= self.take(message.into(), id).await;
@@ -429,10 +503,7 @@ impl Connection {
         } else if !all.is_empty() {
             is_answered |= self.take(all.into(), id).await;
         }
-        if is_answered {
-            return Ok(());
-        }
-        failed(&format!("the server answered with status {status} and without an answer"))
+        Ok(is_answered)
     }
 
     /// Takes a message of the server; `true` if it answers the request `id`.
@@ -481,12 +552,63 @@ impl Connection {
         }
     }
 
-    /// Hands a message to the guard.
+    /// Hands a message to the guard: all of it, even if its request is cancelled meanwhile.
     async fn tell(&self, message: Bytes) {
-        let mut pipe = self.to_guard.lock().await;
-        let _ = pipe.write_all(&one_line(message)).await;
-        let _ = pipe.write_all(b"\n").await;
+        let pipe = Arc::clone(&self.to_guard);
+        let told = tokio::spawn(async move {
+            let mut pipe = pipe.lock().await;
+            let _ = pipe.write_all(&one_line(message)).await;
+            let _ = pipe.write_all(b"\n").await;
+        });
+        let _ = told.await;
     }
+}
+
+/// How far an event stream was read.
+struct Place {
+    /// The id of the last event that has one.
+    last: Option<HeaderValue>,
+    /// How soon the server wants it to be opened again.
+    retry: Duration,
+    /// The last pause before that.
+    pause: Option<Duration>,
+    /// Whether something was heard since then.
+    has_moved: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { last: None, retry: RETRY, pause: None, has_moved: false }
+    }
+}
+
+impl Place {
+    fn move_to(&mut self, event: &[u8]) {
+        self.has_moved = true;
+        if let Some(id) = event_id(event) {
+            self.last = HeaderValue::from_bytes(id).ok();
+        }
+        if let Some(retry) = event_retry(event) {
+            self.retry = retry.clamp(MIN_RETRY, MAX_RETRY);
+        }
+    }
+
+    /// How long to wait now: longer each time that nothing was heard.
+    fn pause(&mut self) -> Duration {
+        let has_moved = std::mem::take(&mut self.has_moved);
+        let longer = self.pause.filter(|_| !has_moved).map(|last| last.saturating_mul(2));
+        *self.pause.insert(longer.unwrap_or(self.retry).min(MAX_RETRY))
+    }
+}
+
+/// What came of opening an event stream again.
+enum Resumed {
+    /// It was read to its end; whether the request was answered in it.
+    Read(bool),
+    /// The server may open it later.
+    Later,
+    /// The server refuses it.
+    Never(StatusCode),
 }
 
 /// Why a request has no answer.
@@ -531,9 +653,9 @@ mod tests {
     use std::sync::Arc;
 
     use bytestring::ByteString;
-    use hyper::HeaderMap;
+    use hyper::{HeaderMap, StatusCode};
 
-    use super::RemoteHeaders;
+    use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
     use crate::http::identity::Identity;
     use crate::message::{Id, Message};
 
@@ -565,5 +687,32 @@ mod tests {
         let headers = Arc::new(RemoteHeaders::fixed(&Identity::of_client(&of("ada"))));
         assert!(headers.set(&of("bob"), None).is_none());
         assert_eq!(headers.get(None), of("ada"));
+    }
+    #[test]
+    fn a_stream_that_stays_silent_is_opened_less_and_less_often() {
+        let mut place = Place::default();
+        let pauses: Vec<_> = (0..7).map(|_| place.pause().as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
+        place.move_to(b"id: 7\nretry: 250\ndata:\n\n");
+        assert_eq!(place.pause().as_millis(), 250);
+        assert_eq!(place.last.as_ref().unwrap(), "7");
+        place.move_to(b"retry: 0\n\n");
+        assert_eq!(place.pause(), MIN_RETRY);
+        place.move_to(b"retry: 99999999\n\n");
+        assert_eq!(place.pause(), MAX_RETRY);
+    }
+
+    #[test]
+    fn a_refusal_tells_whether_the_session_is_over() {
+        let id = Id::String("a".to_owned());
+        let is = |status, body: &str| {
+            is_without_session(StatusCode::from_u16(status).unwrap(), body.as_bytes(), Some(&id))
+        };
+        assert!(is(404, "") && is(404, r#"{"error":{"code":-32001,"message":"a"}}"#));
+        assert!(!is(404, r#"{"error":{"code":-32601,"message":"a"}}"#));
+        assert!(is(400, "No valid Session ID") && is(401, "Session not found"));
+        assert!(!is(400, "no") && !is(500, "session"));
+        let answer = r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"session"}}"#;
+        assert!(!is(400, answer));
     }
 }

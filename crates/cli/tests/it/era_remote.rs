@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::guard_config::{body, modern};
-use crate::guard_http::{ask, call, guard};
+use crate::guard_http::{Process, ask, call, guard};
 
 /// A server of 2025-11-25 on HTTP.
 struct Legacy {
@@ -25,6 +25,8 @@ struct State {
     sessions: HashMap<String, String>,
     opened: usize,
     is_down: bool,
+    /// Where streams began that were opened with GET: at the start, or after an event. `None` where it offers none.
+    streams: Option<Vec<String>>,
     /// How it refuses a session that it does not know.
     refusal: Option<(u16, &'static str)>,
 }
@@ -83,14 +85,45 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         }
         let (status, more, text) = match request.0.as_str() {
             "POST" => answer(&request, state),
-            "GET" => (405, String::new(), String::new()),
+            "GET" => {
+                let last = request.header("last-event-id").to_owned();
+                let count = state.lock().unwrap().streams.as_mut().map(|all| {
+                    all.push(last.clone());
+                    all.len()
+                });
+                match count {
+                    Some(count) => return send_events(stream, &last, count),
+                    None => (405, String::new(), String::new()),
+                }
+            }
             _ => (200, String::new(), String::new()),
         };
+        if text.starts_with("id:") {
+            return write!(stream, "{EVENTS}{text}");
+        }
         let length = text.len();
         write!(
             stream,
             "HTTP/1.1 {status} .\r\ncontent-type: application/json{more}\r\ncontent-length: {length}\r\n\r\n{text}"
         )?;
+    }
+    Ok(())
+}
+
+const EVENTS: &str =
+    "HTTP/1.1 200 .\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/// Sends the stream with this number, which goes on after the event `last`, and closes it.
+fn send_events(mut stream: TcpStream, last: &str, number: usize) -> std::io::Result<()> {
+    write!(stream, "{EVENTS}id: event {number}\nretry: 100\ndata:\n\n")?;
+    if let Some(id) = last.strip_prefix("poll ") {
+        let result = r#"{"content":[{"type":"text","text":"polled"}]}"#;
+        return write!(stream, "data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n\n");
+    }
+    thread::sleep(Duration::from_millis(200));
+    if number > 1 {
+        let method = "notifications/tools/list_changed";
+        write!(stream, "data: {{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"}}\n\n")?;
     }
     Ok(())
 }
@@ -127,9 +160,15 @@ fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
         return (status, String::new(), error.to_string());
     };
     drop(state);
-    let tools = json!({ "tools": [{ "name": "whoami", "inputSchema": { "type": "object" } }] });
+    let tools =
+        ["whoami", "poll"].map(|name| json!({ "name": name, "inputSchema": { "type": "object" } }));
+    let tools = json!({ "tools": tools });
     let result = match message["method"].as_str().unwrap() {
         "tools/list" => tools,
+        "tools/call" if message["params"]["name"] == "poll" => {
+            let event = format!("id: poll {}\nretry: 100\ndata:\n\n", message["id"]);
+            return (200, String::new(), event);
+        }
         "tools/call" => {
             thread::sleep(Duration::from_millis(2));
             let seen = ["cookie", "x-request-id"].map(|name| request.header(name));
@@ -214,4 +253,41 @@ fn a_client_that_comes_while_the_server_is_down_is_served_later() {
         is_down(false);
         assert!(text(&whoami(port, 3, &more)).starts_with(&format!("session of {client}")));
     }
+}
+
+/// A server whose streams do not last, and a guard in front of it.
+fn fleeting() -> (Legacy, Process, u16) {
+    let server = Legacy::start();
+    server.state.lock().unwrap().streams = Some(Vec::new());
+    let (guard, port) = guard(server.port, &[]);
+    (server, guard, port)
+}
+
+#[test]
+fn a_stream_that_the_server_closed_is_opened_again() {
+    let (server, _guard, port) = fleeting();
+    let listen = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen",
+        "params": { "notifications": { "toolsListChanged": true } } });
+    let (head, text) = modern("/mcp", &listen.to_string());
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let length = text.len();
+    write!(
+        stream,
+        "{head}\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{text}"
+    )
+    .unwrap();
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let changes = lines.filter(|line| line.contains("notifications/tools/list_changed"));
+    assert_eq!(changes.take(2).count(), 2);
+    let streams = server.state.lock().unwrap().streams.take().unwrap();
+    assert_eq!(streams[..3], ["nobody", "event 1", "event 2"]);
+}
+
+#[test]
+fn an_answer_that_the_server_sends_on_another_stream_arrives() {
+    let (_server, _guard, port) = fleeting();
+    let (head, text) = modern("/mcp", &call(7, "poll", &json!({})));
+    let answer = body(&ask(port, &head, &text));
+    assert_eq!(answer["result"]["content"][0]["text"], "polled", "{answer}");
 }
