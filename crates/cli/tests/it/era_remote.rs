@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -277,7 +277,9 @@ fn a_stream_that_the_server_closed_is_opened_again() {
         "{head}\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{text}"
     )
     .unwrap();
+    let start = Instant::now();
     let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let lines = lines.take_while(|_| start.elapsed() < Duration::from_secs(30));
     let changes = lines.filter(|line| line.contains("notifications/tools/list_changed"));
     assert_eq!(changes.take(2).count(), 2);
     let streams = server.state.lock().unwrap().streams.take().unwrap();
