@@ -25,6 +25,8 @@ struct State {
     sessions: HashMap<String, String>,
     opened: usize,
     is_down: bool,
+    /// How long its next answer takes.
+    delay: Duration,
     /// Where streams began that were opened with GET: at the start, or after an event. `None` where it offers none.
     streams: Option<Vec<String>>,
     /// How it refuses a session that it does not know.
@@ -83,6 +85,8 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
         if state.lock().unwrap().is_down {
             return Ok(());
         }
+        let delay = std::mem::take(&mut state.lock().unwrap().delay);
+        thread::sleep(delay);
         let (status, more, text) = match request.0.as_str() {
             "POST" => answer(&request, state),
             "GET" => {
@@ -292,4 +296,14 @@ fn an_answer_that_the_server_sends_on_another_stream_arrives() {
     let (head, text) = modern("/mcp", &call(7, "poll", &json!({})));
     let answer = body(&ask(port, &head, &text));
     assert_eq!(answer["result"]["content"][0]["text"], "polled", "{answer}");
+}
+
+#[test]
+fn a_server_that_is_slow_to_start_is_asked_again() {
+    let server = Legacy::start();
+    server.state.lock().unwrap().delay = Duration::from_secs(7);
+    let (_guard, port) = guard(server.port, &[]);
+    // It goes to a server that may well be a modern one.
+    message(&whoami(port, 1, ""));
+    text(&whoami(port, 2, ""));
 }

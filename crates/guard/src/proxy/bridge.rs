@@ -111,9 +111,10 @@ impl Proxy {
     async fn detect(&self, headers: &HeaderMap, message: &ByteString) {
         match timeout(SILENCE, self.discover(headers, message)).await {
             Ok(Some(false)) => self.server.eras().set_legacy_only(),
-            // A silent server gets what the client sends.
-            Ok(Some(true)) | Err(_) => self.server.eras().set_modern(),
-            Ok(None) => {}
+            Ok(Some(true)) => self.server.eras().set_modern(),
+            // A server that is silent, because it starts for example, gets what the client sends. The next request asks
+            // again.
+            Ok(None) | Err(_) => {}
         }
     }
 
