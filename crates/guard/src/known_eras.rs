@@ -24,9 +24,6 @@ const ONLY: u8 = 4;
 /// How long a server counts as one of a single era.
 const ONLY_FOR: Duration = Duration::from_secs(600);
 
-/// How long a server that did not answer is not asked again.
-const SILENT_FOR: Duration = Duration::from_secs(30);
-
 impl KnownEras {
     fn load(&self) -> u8 {
         let mut known = lock(&self.0);
@@ -75,11 +72,6 @@ impl KnownEras {
 
     pub(crate) fn set_legacy_only(&self) {
         self.store(SPEAKS_LEGACY | ONLY, Some(ONLY_FOR));
-    }
-
-    /// The server did not say: for a while it gets what clients send.
-    pub(crate) fn set_silent(&self) {
-        self.store(SPEAKS_MODERN, Some(SILENT_FOR));
     }
 
     /// Forgets what is known, because it turned out to be wrong.

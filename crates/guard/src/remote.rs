@@ -9,25 +9,24 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming as IncomingBody;
-use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, HeaderValue,
-};
-use hyper::{HeaderMap, Method, Request, Response, Uri};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use toolpact_contract::headers::{encode, param_headers};
 
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
-use crate::http::events::{EventSplitter, data};
+use crate::http::events::{EventSplitter, data, event_id, event_retry};
+use crate::http::identity::{Identity, forwarded};
 use crate::http::media::{Media, media};
-use crate::http::respond::{full, remove_hop_by_hop};
+use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::message::{Id, cancelled_id, code, text};
+use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, text};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::server::GuardedServer;
@@ -35,11 +34,25 @@ use crate::server::GuardedServer;
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How soon an event stream that broke off is opened again, unless the server says; and the bounds of that.
+const RETRY: Duration = Duration::from_secs(1);
+const MIN_RETRY: Duration = Duration::from_millis(100);
+const MAX_RETRY: Duration = Duration::from_secs(30);
+
+/// How often the stream of a request is opened again without hearing anything.
+const MAX_TRIES: usize = 5;
+
 /// How long an answer waits for log messages that the server sent before it, on another stream.
 const LOG: Duration = Duration::from_millis(30);
 
 /// The bytes that wait between the guard and the connections.
 const ROOM: usize = 64 << 10;
+
+/// Who sends a request that several clients may share.
+const AGENT: &str = concat!("toolpact/", env!("CARGO_PKG_VERSION"));
+
+/// The most bytes of a refusal that is searched for what it is about.
+const MAX_TOLD: usize = 4 << 10;
 
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
@@ -55,15 +68,18 @@ pub(crate) struct Remote {
 /// What a client is to a server on HTTP.
 struct Connection {
     remote: Remote,
-    /// The headers of the client's last request.
-    headers: Mutex<HeaderMap>,
+    headers: Arc<RemoteHeaders>,
     /// The session that a legacy server opened, and the version it chose.
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
     tools: Mutex<AHashMap<String, Value>>,
+    /// The request that opens the session of a modern client at a legacy server.
+    opening: Mutex<Option<Id>>,
+    /// Why the connection has ended.
+    ended: Mutex<Option<String>>,
     /// Whether a client has asked for the log of a legacy server.
     is_logging: AtomicBool,
-    to_guard: tokio::sync::Mutex<WriteHalf<DuplexStream>>,
+    to_guard: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
 }
 
 /// One connection to a server on HTTP.
@@ -74,28 +90,86 @@ pub(crate) struct RemoteSession {
 }
 
 /// The headers of the requests of one connection.
-#[derive(Clone)]
-pub(crate) struct RemoteHeaders(Arc<Connection>);
+///
+/// Modern clients that differ in what identifies them have connections of their own, whose headers never change. A
+/// legacy client is known by its session, and may have other headers from one request to the next.
+#[derive(Default)]
+pub(crate) struct RemoteHeaders {
+    is_fixed: bool,
+    /// Those of what no request of the client stands for.
+    general: Mutex<Arc<HeaderMap>>,
+    /// Those of the requests of a legacy client.
+    own: Mutex<AHashMap<Id, Arc<HeaderMap>>>,
+}
 
 impl RemoteHeaders {
-    /// Takes the headers of a client's request for those that follow.
-    pub(crate) fn set(&self, headers: &HeaderMap) {
-        *lock(&self.0.headers) = headers.clone();
+    /// Headers for all clients with this identity.
+    pub(crate) fn fixed(identity: &Identity) -> Self {
+        let general = Mutex::new(Arc::new(identity.headers()));
+        Self { is_fixed: true, general, own: Mutex::default() }
+    }
+
+    /// Takes the headers of `message`, for its requests and what follows from them.
+    pub(crate) fn set(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        message: Option<&Message<'_>>,
+    ) -> Option<OwnHeaders> {
+        if self.is_fixed {
+            return None;
+        }
+        let headers = Arc::new(forwarded(headers));
+        *lock(&self.general) = Arc::clone(&headers);
+        let mut own = lock(&self.own);
+        let mut ids = Vec::new();
+        for part in message?.parts.as_slice() {
+            // An id that is in use is refused later.
+            if let Kind::Request(id, _) = &part.kind
+                && !own.contains_key(id)
+            {
+                own.insert(id.clone(), Arc::clone(&headers));
+                ids.push(id.clone());
+            }
+        }
+        Some(OwnHeaders { all: Arc::clone(self), ids })
+    }
+
+    /// The headers of the request `id`, or of the guard's own messages.
+    fn get(&self, id: Option<&Id>) -> HeaderMap {
+        let own = id.and_then(|id| lock(&self.own).get(id).cloned());
+        HeaderMap::clone(&own.unwrap_or_else(|| Arc::clone(&lock(&self.general))))
+    }
+}
+
+/// The headers of requests, for as long as these are open.
+pub(crate) struct OwnHeaders {
+    all: Arc<RemoteHeaders>,
+    ids: Vec<Id>,
+}
+
+impl Drop for OwnHeaders {
+    fn drop(&mut self) {
+        let mut own = lock(&self.all.own);
+        for id in &self.ids {
+            own.remove(id);
+        }
     }
 }
 
 impl Remote {
     /// A pipe to the server.
-    pub(crate) fn connect(&self) -> RemoteSession {
+    pub(crate) fn connect(&self, headers: Arc<RemoteHeaders>) -> RemoteSession {
         let (near, far) = duplex(ROOM);
         let (from_guard, to_guard) = split(far);
         let connection = Arc::new(Connection {
             remote: self.clone(),
-            headers: Mutex::default(),
+            headers,
             session: Mutex::default(),
             tools: Mutex::default(),
+            opening: Mutex::default(),
+            ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
-            to_guard: tokio::sync::Mutex::new(to_guard),
+            to_guard: Arc::new(tokio::sync::Mutex::new(to_guard)),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
         RemoteSession { streams: Some(split(near)), connection, pump }
@@ -108,15 +182,16 @@ impl RemoteSession {
         self.streams.take()
     }
 
-    pub(crate) fn headers(&self) -> RemoteHeaders {
-        RemoteHeaders(Arc::clone(&self.connection))
+    /// Why the connection has ended, if it has.
+    pub(crate) fn why_ended(&self) -> Option<String> {
+        lock(&self.connection.ended).clone()
     }
 
     /// Ends the session at the server.
     pub(crate) async fn end(self) {
         self.pump.abort();
         if lock(&self.connection.session).0.is_some() {
-            let ended = self.connection.send(Method::DELETE, HeaderMap::new(), Bytes::new());
+            let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), Bytes::new());
             let _ = timeout(PATIENCE, ended).await;
         }
     }
@@ -136,6 +211,10 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
         let Ok(text) = text(&Bytes::from(line)) else { continue };
         match Incoming::read(&text) {
             Incoming::Request { id, method, .. } => {
+                // The session of a legacy client ends with an error anyway.
+                if method == "initialize" && connection.headers.is_fixed {
+                    *lock(&connection.opening) = Some(id.clone());
+                }
                 if method == "logging/setLevel" {
                     connection.is_logging.store(true, Ordering::Relaxed);
                 }
@@ -146,15 +225,17 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
             }
             Incoming::Notification { method, params } => {
                 let is_modern = lock(&connection.session).1.is_none();
-                if is_modern && method == "notifications/cancelled" {
-                    // Closing the stream of a request is how it is cancelled on HTTP.
+                let is_cancel = method == "notifications/cancelled";
+                // To a modern server, closing the stream of a request is its cancellation.
+                if !(is_modern && is_cancel) {
+                    let _ = timeout(PATIENCE, connection.post(&text)).await;
+                }
+                if is_cancel {
                     let id = params.and_then(|params| cancelled_id(&text, params));
                     if let Some(handle) = id.and_then(|(id, _)| requests.remove(&id)) {
                         handle.abort();
                     }
-                    continue;
                 }
-                let _ = timeout(PATIENCE, connection.post(&text)).await;
                 if method == "notifications/initialized" {
                     let connection = Arc::clone(&connection);
                     running.spawn(async move { connection.listen().await });
@@ -171,25 +252,112 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
 impl Connection {
     /// Sends a request to the server, and its answer to the guard.
     async fn request(&self, id: &Id, text: &ByteString) {
-        let refusal = match self.post(text).await {
-            Ok(response) => self.read(response, Some(id)).await.err(),
-            Err(reason) => Some(error(code::INTERNAL, &reason, None)),
-        };
-        if let Some(refusal) = refusal {
-            self.tell(failure(id, &refusal).into()).await;
+        match self.ask(id, text).await {
+            Ok(()) => {}
+            Err(Refusal::SessionEnded) => self.end_with_session().await,
+            Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason).await,
+            Err(Refusal::Unreached(reason)) => {
+                let error = error(code::INTERNAL, &reason, None);
+                self.tell(failure(id, &error).into()).await;
+            }
+            Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
+            Err(Refusal::Error(error)) => self.tell(failure(id, &error).into()).await,
         }
     }
 
-    /// Reads what the server sends to nobody's request in particular, until it closes that stream.
+    async fn ask(&self, id: &Id, text: &ByteString) -> Result<(), Refusal> {
+        let has_session = lock(&self.session).0.is_some();
+        let response = self.post(text).await.map_err(Refusal::Unreached)?;
+        let status = response.status();
+        let mut place = Place::default();
+        let mut is_answered = self.read(response, Some(id), has_session, &mut place).await?;
+        // A legacy server may close the stream, and go on when it is opened again.
+        let is_legacy = lock(&self.session).1.is_some();
+        let mut tries = 0;
+        while !is_answered && is_legacy && place.last.is_some() && tries < MAX_TRIES {
+            tries = if place.has_moved { 0 } else { tries + 1 };
+            sleep(place.pause()).await;
+            match self.resume(&mut place, Some(id)).await? {
+                Resumed::Read(found) => is_answered = found,
+                Resumed::Later => {}
+                Resumed::Never(StatusCode::NOT_FOUND) if has_session => {
+                    return Err(Refusal::SessionEnded);
+                }
+                Resumed::Never(_) => break,
+            }
+        }
+        if is_answered {
+            return Ok(());
+        }
+        let text = format!("the server answered with status {status} and without an answer");
+        Err(Refusal::internal(&text))
+    }
+
+    fn is_opening(&self, id: &Id) -> bool {
+        lock(&self.opening).as_ref() == Some(id)
+    }
+
+    /// Ends the connection, for which the server opens no session, so that the next request tries again.
+    async fn end_refused(&self, error: &str) {
+        // The server may be of another era now.
+        self.remote.server.eras().forget();
+        let object = Object::read(Some(error)).unwrap_or_default();
+        let message = object.string("message").unwrap_or_default();
+        self.end(format!("the server has opened no session: {message}")).await;
+    }
+
+    /// Ends the connection, whose session the server does not know any more.
+    async fn end_with_session(&self) {
+        lock(&self.session).0 = None;
+        let reason = "the server has ended the session; the next request opens a new one";
+        self.end(reason.to_owned()).await;
+    }
+
+    /// Ends the connection: the guard reads no more from it.
+    async fn end(&self, reason: String) {
+        lock(&self.ended).get_or_insert(reason);
+        let _ = self.to_guard.lock().await.shutdown().await;
+    }
+
+    /// Reads what the server sends to nobody's request in particular, as long as it offers that.
     async fn listen(&self) {
+        let mut place = Place::default();
+        let mut is_offered = false;
+        loop {
+            match self.resume(&mut place, None).await {
+                Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
+                    return self.end_with_session().await;
+                }
+                Ok(Resumed::Never(_)) => return,
+                Ok(Resumed::Read(_)) => is_offered = true,
+                Ok(Resumed::Later) | Err(_) => {}
+            }
+            sleep(place.pause()).await;
+        }
+    }
+
+    /// Opens an event stream with GET, where `place` is, and reads it.
+    async fn resume(&self, place: &mut Place, id: Option<&Id>) -> Result<Resumed, Refusal> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        // Servers need not offer it.
-        if let Ok(response) = self.send(Method::GET, headers, Bytes::new()).await
-            && response.status().is_success()
-        {
-            let _ = self.read(response, None).await;
+        if let Some(last) = &place.last {
+            headers.insert("last-event-id", last.clone());
         }
+        let sent = self.try_send(Method::GET, id, headers, Bytes::new()).await;
+        let Ok(response) = sent else { return Ok(Resumed::Later) };
+        let status = response.status();
+        if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
+            let start = Instant::now();
+            let is_answered = self.read(response, id, false, place).await;
+            place.has_moved |= start.elapsed() >= MAX_RETRY;
+            return is_answered.map(Resumed::Read);
+        }
+        let is_busy = status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED;
+        // 409: to the server the last stream is still open.
+        if is_busy || matches!(status.as_u16(), 408 | 409 | 429) {
+            return Ok(Resumed::Later);
+        }
+        Ok(Resumed::Never(status))
     }
 
     /// Posts a message.
@@ -198,13 +366,15 @@ impl Connection {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
-        if let Incoming::Request { method, params, .. } = Incoming::read(text)
-            && is_modern_request(&method, params)
-        {
-            headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
-            self.repeat(&mut headers, &method, params);
+        let mut request = None;
+        if let Incoming::Request { id, method, params } = Incoming::read(text) {
+            if is_modern_request(&method, params) {
+                headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
+                self.repeat(&mut headers, &method, params);
+            }
+            request = Some(id);
         }
-        self.send(Method::POST, headers, text.as_bytes().clone()).await
+        self.send(Method::POST, request.as_ref(), headers, text.as_bytes().clone()).await
     }
 
     /// Repeats parts of a modern request in its headers.
@@ -238,19 +408,29 @@ impl Connection {
         }
     }
 
-    /// Sends a request, with the headers of the client and of the session.
+    /// Sends a request, and reports a failure.
     async fn send(
         &self,
         method: Method,
+        id: Option<&Id>,
         own: HeaderMap,
         body: Bytes,
     ) -> Result<Response<IncomingBody>, String> {
-        let mut headers = lock(&self.headers).clone();
-        remove_hop_by_hop(&mut headers);
-        let names: Vec<_> = headers.keys().filter(|name| is_replaced(name)).cloned().collect();
-        for name in names {
-            headers.remove(name);
-        }
+        self.try_send(method, id, own, body).await.inspect_err(|text| {
+            self.remote.server.report(Event::error(format!("server: {text}")));
+        })
+    }
+
+    /// Sends a request, with the headers of the client and of the session.
+    async fn try_send(
+        &self,
+        method: Method,
+        id: Option<&Id>,
+        own: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<IncomingBody>, String> {
+        let mut headers = self.headers.get(id);
+        headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
             let session = lock(&self.session);
@@ -266,15 +446,18 @@ impl Connection {
         *request.method_mut() = method;
         *request.uri_mut() = self.remote.upstream.clone();
         *request.headers_mut() = headers;
-        self.remote.client.send(request).await.map_err(|error| {
-            let text = format!("could not reach the server: {error}");
-            self.remote.server.report(Event::error(format!("server: {text}")));
-            text
-        })
+        let sent = self.remote.client.send(request).await;
+        sent.map_err(|error| format!("could not reach the server: {error}"))
     }
 
-    /// Hands the messages of a response to the guard. Fails with an error object if it has no answer to the request `id`.
-    async fn read(&self, response: Response<IncomingBody>, id: Option<&Id>) -> Result<(), String> {
+    /// Hands the messages of a response to the guard; says whether the request `id` is answered.
+    async fn read(
+        &self,
+        response: Response<IncomingBody>,
+        id: Option<&Id>,
+        has_session: bool,
+        place: &mut Place,
+    ) -> Result<bool, Refusal> {
         let status = response.status();
         if status.is_success()
             && let Some(session) = response.headers().get("mcp-session-id")
@@ -283,7 +466,7 @@ impl Connection {
         }
         let is_stream = matches!(media(response.headers()), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
-        let failed = |reason: &str| Err(error(code::INTERNAL, reason, None));
+        let failed = |reason: &str| Err(Refusal::internal(reason));
         let (mut body, mut events, mut all) =
             (response.into_body(), EventSplitter::default(), Vec::new());
         let mut is_answered = id.is_none();
@@ -299,6 +482,7 @@ impl Connection {
             }
             events.feed(&bytes);
             while let Some(event) = events.next() {
+                place.move_to(&event);
                 let message = data(&event);
                 if !message.is_empty() {
                     is_answered |= self.take(message.into(), id).await;
@@ -308,18 +492,18 @@ impl Connection {
                 return failed("an event of the server exceeds --max-message");
             }
         }
+        if has_session && is_without_session(status, &all, id) {
+            return Err(Refusal::SessionEnded);
+        }
         if !all.is_empty() && !status.is_success() {
             // Errors about a request do not always repeat its id.
             if let Some(refusal) = error_of(&all) {
-                return Err(refusal);
+                return Err(Refusal::Error(refusal));
             }
         } else if !all.is_empty() {
             is_answered |= self.take(all.into(), id).await;
         }
-        if is_answered {
-            return Ok(());
-        }
-        failed(&format!("the server answered with status {status} and without an answer"))
+        Ok(is_answered)
     }
 
     /// Takes a message of the server; `true` if it answers the request `id`.
@@ -332,8 +516,13 @@ impl Connection {
             if self.is_logging.load(Ordering::Relaxed) {
                 sleep(LOG).await;
             }
-            if let Ok(result) = outcome {
-                self.learn(result);
+            match outcome {
+                Ok(result) => self.learn(result),
+                Err(error) if self.is_opening(&found) => {
+                    self.end_refused(error).await;
+                    return is_answer;
+                }
+                Err(_) => {}
             }
         }
         self.tell(message).await;
@@ -363,11 +552,92 @@ impl Connection {
         }
     }
 
-    /// Hands a message to the guard.
+    /// Hands a message to the guard: all of it, even if its request is cancelled meanwhile.
     async fn tell(&self, message: Bytes) {
-        let mut pipe = self.to_guard.lock().await;
-        let _ = pipe.write_all(&one_line(message)).await;
-        let _ = pipe.write_all(b"\n").await;
+        let pipe = Arc::clone(&self.to_guard);
+        let told = tokio::spawn(async move {
+            let mut pipe = pipe.lock().await;
+            let _ = pipe.write_all(&one_line(message)).await;
+            let _ = pipe.write_all(b"\n").await;
+        });
+        let _ = told.await;
+    }
+}
+
+/// How far an event stream was read.
+struct Place {
+    /// The id of the last event that has one.
+    last: Option<HeaderValue>,
+    /// How soon the server wants it to be opened again.
+    retry: Duration,
+    /// The last pause before that.
+    pause: Option<Duration>,
+    /// Whether something was heard since then.
+    has_moved: bool,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { last: None, retry: RETRY, pause: None, has_moved: false }
+    }
+}
+
+impl Place {
+    fn move_to(&mut self, event: &[u8]) {
+        self.has_moved = true;
+        if let Some(id) = event_id(event) {
+            self.last = HeaderValue::from_bytes(id).ok();
+        }
+        if let Some(retry) = event_retry(event) {
+            self.retry = retry.clamp(MIN_RETRY, MAX_RETRY);
+        }
+    }
+
+    /// How long to wait now: longer each time that nothing was heard.
+    fn pause(&mut self) -> Duration {
+        let has_moved = std::mem::take(&mut self.has_moved);
+        let longer = self.pause.filter(|_| !has_moved).map(|last| last.saturating_mul(2));
+        *self.pause.insert(longer.unwrap_or(self.retry).min(MAX_RETRY))
+    }
+}
+
+/// What came of opening an event stream again.
+enum Resumed {
+    /// It was read to its end; whether the request was answered in it.
+    Read(bool),
+    /// The server may open it later.
+    Later,
+    /// The server refuses it.
+    Never(StatusCode),
+}
+
+/// Why a request has no answer.
+enum Refusal {
+    /// The server does not know the session.
+    SessionEnded,
+    /// The request may not have reached the server.
+    Unreached(String),
+    /// An error object.
+    Error(String),
+}
+
+impl Refusal {
+    fn internal(reason: &str) -> Self {
+        Self::Error(error(code::INTERNAL, reason, None))
+    }
+}
+
+/// Whether a server that answers so does not know the session of the request.
+fn is_without_session(status: StatusCode, body: &[u8], id: Option<&Id>) -> bool {
+    let Ok(body) = std::str::from_utf8(body) else { return status == StatusCode::NOT_FOUND };
+    match status.as_u16() {
+        404 => error_code(body) != Some(code::METHOD),
+        // What several SDKs answer instead of 404, without the id of the request.
+        400 | 401 => {
+            let is_answer = matches!(Incoming::read(body), Incoming::Answer { id: found, .. } if Some(&found) == id);
+            !is_answer && body.len() <= MAX_TOLD && body.to_ascii_lowercase().contains("session")
+        }
+        _ => false,
     }
 }
 
@@ -378,8 +648,71 @@ fn error_of(body: &[u8]) -> Option<String> {
     object.get("error").filter(|error| error.starts_with('{')).map(str::to_owned)
 }
 
-/// Whether a header of a client is not that of the request to the server.
-fn is_replaced(name: &HeaderName) -> bool {
-    let names = [ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST];
-    names.contains(name) || name.as_str().starts_with("mcp-") || name == "last-event-id"
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytestring::ByteString;
+    use hyper::{HeaderMap, StatusCode};
+
+    use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
+    use crate::http::identity::Identity;
+    use crate::message::{Id, Message};
+
+    fn of(who: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", who.parse().unwrap());
+        headers
+    }
+
+    #[test]
+    fn a_request_keeps_its_headers_when_others_follow() {
+        let headers = Arc::new(RemoteHeaders::default());
+        let requests = ["a", "b"].map(|id| {
+            ByteString::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#))
+        });
+        let send =
+            |text: &ByteString, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
+        let get = |id: &str| headers.get(Some(&Id::String(id.to_owned())));
+        let _first = send(&requests[0], "ada");
+        let second = send(&requests[1], "bob");
+        let _same = send(&requests[0], "eve");
+        assert_eq!([get("a"), get("b"), get("c")], [of("ada"), of("bob"), of("eve")]);
+        drop(second);
+        assert_eq!([get("a"), get("b")], [of("ada"), of("eve")]);
+    }
+
+    #[test]
+    fn the_headers_of_a_modern_client_are_fixed() {
+        let headers = Arc::new(RemoteHeaders::fixed(&Identity::of_client(&of("ada"))));
+        assert!(headers.set(&of("bob"), None).is_none());
+        assert_eq!(headers.get(None), of("ada"));
+    }
+    #[test]
+    fn a_stream_that_stays_silent_is_opened_less_and_less_often() {
+        let mut place = Place::default();
+        let pauses: Vec<_> = (0..7).map(|_| place.pause().as_secs()).collect();
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
+        place.move_to(b"id: 7\nretry: 250\ndata:\n\n");
+        assert_eq!(place.pause().as_millis(), 250);
+        assert_eq!(place.last.as_ref().unwrap(), "7");
+        place.move_to(b"retry: 0\n\n");
+        assert_eq!(place.pause(), MIN_RETRY);
+        place.move_to(b"retry: 99999999\n\n");
+        assert_eq!(place.pause(), MAX_RETRY);
+    }
+
+    #[test]
+    fn a_refusal_tells_whether_the_session_is_over() {
+        let id = Id::String("a".to_owned());
+        let is = |status, body: &str| {
+            is_without_session(StatusCode::from_u16(status).unwrap(), body.as_bytes(), Some(&id))
+        };
+        assert!(is(404, "") && is(404, r#"{"error":{"code":-32001,"message":"a"}}"#));
+        assert!(!is(404, r#"{"error":{"code":-32601,"message":"a"}}"#));
+        assert!(is(400, "No valid Session ID") && is(401, "Session not found"));
+        assert!(!is(400, "no") && !is(500, "session"));
+        let answer = r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"session"}}"#;
+        assert!(!is(400, answer));
+    }
 }

@@ -145,6 +145,22 @@ fn clients_beyond_the_bound_are_told_and_the_others_get_their_own_answers() {
 }
 
 #[test]
+fn one_client_leaves_processes_to_others() {
+    let (_file, _guard, port) = start("share", "max-sessions = 8");
+    let ask = |client: &str, id| send(port, &modern(client, id, "ask_name"));
+    let is_asked = |answer: &Value| answer["result"]["resultType"] == "input_required";
+    let greedy: Vec<_> = (0..8).map(|id| ask("greedy", id)).collect();
+    assert!(greedy[..2].iter().all(is_asked), "{greedy:?}");
+    for answer in &greedy[2..] {
+        let text = answer["error"]["message"].as_str().unwrap();
+        assert!(text.contains("a quarter of max-sessions"), "{text}");
+    }
+    for client in ["ada", "bob"] {
+        assert!(is_asked(&ask(client, 1)), "{client}");
+    }
+}
+
+#[test]
 fn a_server_that_ends_takes_what_waits_along_and_the_next_call_works() {
     let (_file, guard, port) = start("ends", "");
     let call = modern("ada", 1, "ask_name");

@@ -20,6 +20,8 @@ mod dialects;
 mod differential;
 #[cfg(target_os = "linux")]
 mod era_faults;
+#[cfg(target_os = "linux")]
+mod era_remote;
 #[cfg(unix)]
 mod eras;
 #[cfg(unix)]

@@ -1,5 +1,7 @@
 //! Server-sent events, split off a stream one by one.
 
+use std::time::Duration;
+
 use bytes::{Buf as _, Bytes, BytesMut};
 
 use crate::message::BYTE_ORDER_MARK;
@@ -154,6 +156,13 @@ pub(crate) fn event(data: &[u8]) -> Bytes {
 pub(crate) fn event_id(event: &[u8]) -> Option<&[u8]> {
     let ids = lines(event).filter_map(|line| line.strip_prefix(b"id:"));
     ids.last().map(|id| id.strip_prefix(b" ").unwrap_or(id)).filter(|id| !id.is_empty())
+}
+
+/// How long a client that lost the stream should wait, if an event says so.
+pub(crate) fn event_retry(event: &[u8]) -> Option<Duration> {
+    let last = lines(event).filter_map(|line| line.strip_prefix(b"retry:")).last()?;
+    let text = std::str::from_utf8(last.strip_prefix(b" ").unwrap_or(last)).ok()?;
+    text.parse().ok().map(Duration::from_millis)
 }
 
 /// The event without the lines, other than `data`, in which some clients find further lines; `None`

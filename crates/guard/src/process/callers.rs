@@ -8,11 +8,9 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hyper::HeaderMap;
-use hyper::header::AUTHORIZATION;
-
 use super::session::ProcessSession;
 use crate::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
+use crate::http::identity::Identity;
 use crate::json::object::Object;
 use crate::lock::lock;
 use crate::message::{Message, Parts};
@@ -30,7 +28,7 @@ struct CallerProcess {
 /// Who calls, as far as a request tells.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Caller {
-    authorization: Option<Vec<u8>>,
+    identity: Identity,
     info: Option<String>,
     capabilities: Option<String>,
 }
@@ -69,7 +67,7 @@ pub(super) struct CallerRequest {
 
 impl CallerRequest {
     /// Reads `message`; `None` where its client cannot be asked.
-    pub(super) fn read(headers: &HeaderMap, message: &Message<'_>) -> Option<Self> {
+    pub(super) fn read(identity: &Identity, message: &Message<'_>) -> Option<Self> {
         let Parts::One(_) = &message.parts else { return None };
         let Incoming::Request { method, params, .. } = Incoming::read(message.text) else {
             return None;
@@ -82,7 +80,7 @@ impl CallerRequest {
             return None;
         }
         let caller = Caller {
-            authorization: headers.get(AUTHORIZATION).map(|value| value.as_bytes().to_vec()),
+            identity: identity.clone(),
             info: about.get(meta::CLIENT_INFO).map(str::to_owned),
             capabilities: about.get(meta::CAPABILITIES).map(str::to_owned),
         };
@@ -94,12 +92,14 @@ impl CallerRequest {
 pub(super) enum NoProcess<E> {
     /// As many as are allowed are in use.
     TooMany,
+    /// The caller itself uses as many as one may have.
+    TooManyOfOne(usize),
     NotStarted(E),
 }
 
 impl CallerProcesses {
     /// A process for `request`: the one that it is a retry for, one of its caller where no call waits for input, or a
-    /// new one, of which there are at most `most`.
+    /// new one. There are at most `most`, and a quarter of that for one caller.
     pub(super) fn reserve<E>(
         &self,
         request: &CallerRequest,
@@ -114,6 +114,10 @@ impl CallerProcesses {
         let other = || all.values().filter(own).find(fits);
         if let Some(found) = retried.or_else(other) {
             return Ok(found.reserve());
+        }
+        let share = (most / 4).max(1);
+        if all.values().filter(own).count() >= share {
+            return Err(NoProcess::TooManyOfOne(share));
         }
         if all.len() >= most {
             let idle = all.iter().find(|(_, it)| it.is_free()).map(|(number, _)| *number);

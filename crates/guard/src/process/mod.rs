@@ -19,7 +19,6 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{AUTHORIZATION, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
@@ -29,6 +28,7 @@ use crate::child::Launch;
 use crate::era::discover_request;
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
+use crate::http::identity::Identity;
 use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
@@ -66,8 +66,8 @@ pub struct Processes {
     pool: Arc<JobPool>,
     settings: ArcSwap<(Target, ProcessLimits)>,
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
-    /// By the authorization of their requests, where the server is on HTTP.
-    shared: Mutex<HashMap<Option<HeaderValue>, Arc<ProcessSession>>>,
+    /// By their client, where the server is on HTTP.
+    shared: Mutex<HashMap<Identity, Arc<ProcessSession>>>,
     callers: CallerProcesses,
     /// Taken while the era of the server is being found out.
     detecting: tokio::sync::Mutex<()>,
@@ -183,7 +183,7 @@ impl Processes {
         };
         let Some(session) = self.session(id) else { return no_session() };
         if method == Method::GET {
-            session.set_headers(headers);
+            session.set_headers(headers, None);
             return session.stream(headers);
         }
         lock(&self.sessions).remove(id);
@@ -228,22 +228,26 @@ impl Processes {
 
     /// Answers a request without a session.
     async fn post_modern(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let request = CallerRequest::read(headers, message);
+        let identity = self.settings.load().0.identity(headers);
+        let request = CallerRequest::read(&identity, message);
         if request.is_some() {
             self.detect(headers, message).await;
         }
         if let Some(request) = request.filter(|_| self.server.eras().is_legacy_only()) {
             let most = self.settings.load().1.sessions;
-            let start = |number| self.start(SessionKind::Caller(number));
-            return match self.callers.reserve(&request, most, start) {
-                Ok(reserved) => reserved.session.post(headers, message).await,
-                Err(NoProcess::NotStarted(response)) => *response,
+            let start = |number| self.start(SessionKind::Caller(number), &identity);
+            let text = match self.callers.reserve(&request, most, start) {
+                Ok(reserved) => return reserved.session.post(headers, message).await,
+                Err(NoProcess::NotStarted(response)) => return *response,
                 Err(NoProcess::TooMany) => {
-                    let text = format!("{most} processes are in use (max-sessions)");
-                    self.server.report(Event::error(format!("client: {text}")));
-                    refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text)
+                    format!("{most} processes are in use (max-sessions)")
                 }
+                Err(NoProcess::TooManyOfOne(share)) => format!(
+                    "{share} calls of this client wait for its input, a quarter of max-sessions"
+                ),
             };
+            self.server.report(Event::error(format!("client: {text}")));
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
         }
         match self.shared(headers) {
             Ok(session) => session.post(headers, message).await,
@@ -292,7 +296,7 @@ impl Processes {
                 self.server.report(Event::warning(text));
                 session.end();
             }
-            match self.start(SessionKind::Client) {
+            match self.start(SessionKind::Client, &Identity::default()) {
                 Ok(session) => sessions.entry(id.clone()).or_insert(session).clone(),
                 Err(response) => return *response,
             }
@@ -312,35 +316,40 @@ impl Processes {
         lock(&self.sessions).get(id).filter(|session| !session.is_over()).cloned()
     }
 
-    /// The process that all requests without a session share; of a server on HTTP, those of one user.
+    /// The process that all requests without a session share; of a server on HTTP, those of one client.
     fn shared(&self, headers: &HeaderMap) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
         let settings = self.settings.load();
-        let user = match &settings.0 {
-            Target::Process(_) => None,
-            Target::Remote(_) => headers.get(AUTHORIZATION).cloned(),
+        let client = match &settings.0 {
+            Target::Process(_) => Identity::default(),
+            Target::Remote(_) => settings.0.identity(headers),
         };
         let mut shared = lock(&self.shared);
-        if let Some(session) = shared.get(&user).filter(|session| !session.is_over()) {
+        if let Some(session) = shared.get(&client).filter(|session| !session.is_over()) {
             return Ok(Arc::clone(session));
         }
         shared.retain(|_, session| !session.is_over());
         if shared.len() >= settings.1.sessions {
             let free = shared.iter().find(|(_, session)| session.is_free());
-            let Some(other) = free.map(|(user, _)| user.clone()) else {
-                let text = format!("{} users have requests open (max-sessions)", shared.len());
+            let Some(other) = free.map(|(other, _)| other.clone()) else {
+                let text = format!("{} clients have requests open (max-sessions)", shared.len());
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 return Err(Box::new(refuse(status, code::INTERNAL, &text)));
             };
             shared.remove(&other).inspect(|session| session.end());
         }
-        let session = self.start(SessionKind::Shared)?;
-        shared.insert(user, Arc::clone(&session));
+        let session = self.start(SessionKind::Shared, &client)?;
+        shared.insert(client, Arc::clone(&session));
         Ok(session)
     }
 
-    fn start(&self, kind: SessionKind) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
+    fn start(
+        &self,
+        kind: SessionKind,
+        identity: &Identity,
+    ) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
         let (target, limits) = &**self.settings.load();
-        match ProcessSession::start(target.clone(), kind, limits.idle, &self.server, &self.pool) {
+        let (server, pool) = (&self.server, &self.pool);
+        match ProcessSession::start(target.clone(), kind, identity, limits.idle, server, pool) {
             Ok(session) => Ok(session),
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);

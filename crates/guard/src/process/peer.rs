@@ -1,9 +1,16 @@
 //! What a session talks to: a process, or a server on HTTP that is of another era than its clients.
 
+use std::sync::Arc;
+
+use hyper::HeaderMap;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::remote::{Remote, RemoteSession};
+use crate::http::identity::Identity;
+use crate::remote::{Remote, RemoteHeaders, RemoteSession};
+
+/// What requests without an answer are told.
+pub(super) const ENDED: &str = "the server ended before it answered";
 
 /// How to start what sessions talk to.
 #[derive(Clone, Debug)]
@@ -13,13 +20,22 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    pub(super) fn start(&self) -> Result<Peer, StartError> {
+    /// What tells the clients apart that must not share a process or a connection.
+    pub(super) fn identity(&self, headers: &HeaderMap) -> Identity {
+        match self {
+            Self::Process(_) => Identity::of_credentials(headers),
+            Self::Remote(_) => Identity::of_client(headers),
+        }
+    }
+
+    /// Starts it; a server on HTTP gets `headers`.
+    pub(super) fn start(&self, headers: &Arc<RemoteHeaders>) -> Result<Peer, StartError> {
         Ok(match self {
             Self::Process(launch) => {
                 let (child, watchdog) = launch.clone().start()?;
                 Peer::Process(child, watchdog)
             }
-            Self::Remote(remote) => Peer::Remote(remote.connect()),
+            Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers))),
         })
     }
 }
@@ -47,22 +63,15 @@ impl Peer {
         })
     }
 
-    /// The connection to a server on HTTP.
-    pub(super) fn remote(&self) -> Option<&RemoteSession> {
-        match self {
-            Self::Process(..) => None,
-            Self::Remote(session) => Some(session),
-        }
-    }
-
-    /// Waits until it has ended; says how.
-    pub(super) async fn wait(&mut self) -> Option<String> {
+    /// Waits until it has ended; says how, for the log and for those who wait for an answer.
+    pub(super) async fn wait(&mut self) -> Option<(String, String)> {
         match self {
             Self::Process(child, _) => {
                 let status = child.wait().await.ok()?;
-                Some(child.describe_end(status))
+                let how = child.describe_end(status);
+                Some((format!("ended with {how}"), format!("{ENDED} ({how})")))
             }
-            Self::Remote(_) => None,
+            Self::Remote(session) => session.why_ended().map(|why| (why.clone(), why)),
         }
     }
 

@@ -15,6 +15,7 @@ use toolpact_contract::Revision;
 
 use super::answers::{ALIVE, Answers, COMMENT, Next, events};
 use super::mailbox::{Mail, Mailbox};
+use super::peer::ENDED;
 use super::resume;
 use super::session::{ClientStream, ProcessSession};
 use crate::contract::param_headers::ParamHeaders;
@@ -49,8 +50,9 @@ impl ProcessSession {
             matches!(part.kind, Kind::Request(_, Method::Initialize))
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);
-        self.set_headers(headers);
-        let client = self.open(!takes_events);
+        let own = self.set_headers(headers, Some(message));
+        let mut client = self.open(!takes_events);
+        client.headers = own;
         let revision = named_revision(headers);
         let params = self.is_modern().then(|| {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
@@ -77,6 +79,10 @@ impl ProcessSession {
             true
         };
         if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
+            if answers.seen.is_empty() {
+                // The server ended before it got the request.
+                return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
+            }
             let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
             let status = match &texts[..] {
                 [one] if answers.client.session.is_modern() => status_of(one),

@@ -13,15 +13,17 @@ use toolpact_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;
-use super::peer::{Peer, Target};
+use super::peer::{ENDED, Peer, Target};
 use crate::child::StartError;
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
 use crate::era::Users;
 use crate::event::Event;
+use crate::http::identity::Identity;
 use crate::lock::lock;
+use crate::message::Message;
 use crate::pipe::line::LineReader;
 use crate::pipe::outbox::one_line;
-use crate::remote::{RemoteHeaders, RemoteSession};
+use crate::remote::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -58,8 +60,8 @@ pub(super) struct ProcessSession {
     server: Arc<GuardedServer>,
     driven: Driven,
     kind: SessionKind,
-    /// The connection, where the server is on HTTP.
-    remote: Option<RemoteHeaders>,
+    /// The headers of requests, for a server on HTTP.
+    headers: Arc<RemoteHeaders>,
     upstream: Upstream,
     streams: Mutex<Streams>,
     is_stopped: Notify,
@@ -160,7 +162,7 @@ impl ProcessSession {
     /// A session without a process.
     fn new(
         kind: SessionKind,
-        remote: Option<RemoteHeaders>,
+        headers: Arc<RemoteHeaders>,
         server: &Arc<GuardedServer>,
         pool: &Arc<JobPool>,
     ) -> Arc<Self> {
@@ -175,7 +177,7 @@ impl ProcessSession {
             server: Arc::clone(server),
             driven: Driven::new(conversation, Arc::clone(pool)),
             kind,
-            remote,
+            headers,
             upstream: Upstream::new(Arc::clone(server), kind.users()),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
@@ -198,13 +200,18 @@ impl ProcessSession {
     pub(super) fn start(
         target: Target,
         kind: SessionKind,
+        identity: &Identity,
         idle: Duration,
         server: &Arc<GuardedServer>,
         pool: &Arc<JobPool>,
     ) -> Result<Arc<Self>, StartError> {
-        let mut peer = target.start()?;
-        let remote = peer.remote().map(RemoteSession::headers);
-        let session = Self::new(kind, remote, server, pool);
+        let headers = match &target {
+            Target::Remote(_) if !kind.is_modern() => RemoteHeaders::default(),
+            _ => RemoteHeaders::fixed(identity),
+        };
+        let headers = Arc::new(headers);
+        let mut peer = target.start(&headers)?;
+        let session = Self::new(kind, headers, server, pool);
         let carried = Arc::clone(&session);
         tokio::spawn(async move {
             let mut has_ended;
@@ -214,16 +221,16 @@ impl ProcessSession {
                 if !has_ended || !carried.upstream.wants_restart() {
                     break;
                 }
-                let Ok(again) = target.start() else { break };
+                let Ok(again) = target.start(&carried.headers) else { break };
                 std::mem::replace(&mut peer, again).end().await;
                 carried.upstream.on_restart();
             }
             carried.phase.send_replace(Phase::Ending);
             carried.upstream.outbox().close();
-            let mut reason = "the server ended before it answered".to_owned();
-            if has_ended && let Ok(Some(how)) = timeout(ENDING, peer.wait()).await {
-                carried.server.report(Event::warning(format!("server: ended with {how}")));
-                reason = format!("{reason} ({how})");
+            let mut reason = ENDED.to_owned();
+            if has_ended && let Ok(Some((log, why))) = timeout(ENDING, peer.wait()).await {
+                carried.server.report(Event::warning(format!("server: {log}")));
+                reason = why;
             }
             drive(&carried, |it, _| it.on_server_gone(&reason));
             carried.close_streams();
@@ -375,7 +382,13 @@ impl ProcessSession {
         if *self.phase.borrow() != Phase::Running {
             mailbox.close();
         }
-        ClientStream { session: Arc::clone(self), stream, mailbox, stays_open: false }
+        ClientStream {
+            session: Arc::clone(self),
+            stream,
+            mailbox,
+            headers: None,
+            stays_open: false,
+        }
     }
 
     /// Opens the GET stream of the client, with the messages that wait for it. Returns `None` if one is open.
@@ -416,7 +429,7 @@ impl ProcessSession {
         streams.used = Instant::now();
         streams.requests.insert(stream, Arc::clone(&mailbox));
         let session = Arc::clone(self);
-        Some((ClientStream { session, stream, mailbox, stays_open: false }, parked))
+        Some((ClientStream { session, stream, mailbox, headers: None, stays_open: false }, parked))
     }
 
     /// Forgets the requests of streams that nobody resumed.
@@ -473,11 +486,13 @@ impl ProcessSession {
         lock(&self.streams).requests.is_empty() && !self.upstream.is_waiting()
     }
 
-    /// Sends further requests to a server on HTTP with the headers of this one.
-    pub(super) fn set_headers(&self, headers: &HeaderMap) {
-        if let Some(remote) = &self.remote {
-            remote.set(headers);
-        }
+    /// Sends a client's message to a server on HTTP with the headers that it came with.
+    pub(super) fn set_headers(
+        &self,
+        headers: &HeaderMap,
+        message: Option<&Message<'_>>,
+    ) -> Option<OwnHeaders> {
+        self.headers.set(headers, message)
     }
 
     /// Ends the process.
@@ -530,6 +545,8 @@ pub(super) struct ClientStream {
     pub(super) session: Arc<ProcessSession>,
     pub(super) stream: StreamId,
     pub(super) mailbox: Arc<Mailbox>,
+    /// Those that its requests go on with, where the server is on HTTP.
+    pub(super) headers: Option<OwnHeaders>,
     stays_open: bool,
 }
 
@@ -595,7 +612,7 @@ mod tests {
         let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
         let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
         let pool = JobPool::new(Arc::new(MemoryLimit::default()));
-        (ProcessSession::new(kind, None, &Arc::new(server), &Arc::new(pool)), said)
+        (ProcessSession::new(kind, Arc::default(), &Arc::new(server), &Arc::new(pool)), said)
     }
 
     #[tokio::test(start_paused = true)]

@@ -117,8 +117,9 @@ impl Proxy {
         match timeout(SILENCE, self.discover(headers, message)).await {
             Ok(Some(false)) => self.server.eras().set_legacy_only(),
             Ok(Some(true)) => self.server.eras().set_modern(),
-            Err(_) => self.server.eras().set_silent(),
-            Ok(None) => {}
+            // A server that is silent, because it starts for example, gets what the client sends. The next request asks
+            // again.
+            Ok(None) | Err(_) => {}
         }
     }
 

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::HeaderMap;
-use hyper::header::AUTHORIZATION;
 use tokio::sync::oneshot;
 use toolpact_contract::Revision;
 
@@ -16,6 +15,7 @@ use super::Proxy;
 use super::param_headers::rewrite;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
+use crate::http::identity::Identity;
 use crate::lock::lock;
 use crate::runtime::drive::{Driven, Transport, drive};
 
@@ -36,9 +36,17 @@ pub(super) struct Sessions(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
-    sessions: AHashMap<String, (Arc<Session>, u64)>,
+    sessions: AHashMap<Key, (Arc<Session>, u64)>,
     /// Counts uses; the higher, the more recent.
     clock: u64,
+}
+
+/// Whose requests belong together.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Id(String),
+    /// Those without a session.
+    Client(Identity),
 }
 
 /// One session, or all requests of one client that has none.
@@ -76,11 +84,8 @@ impl Sessions {
     /// The session of a request: by its id, else by who asks.
     pub(super) fn get(&self, proxy: &Arc<Proxy>, headers: &HeaderMap) -> Arc<Session> {
         let key = match session_id(headers) {
-            Some(id) => format!("id {id}"),
-            None => {
-                let user = headers.get(AUTHORIZATION).map(hyper::http::HeaderValue::as_bytes);
-                format!("user {}", String::from_utf8_lossy(user.unwrap_or_default()))
-            }
+            Some(id) => Key::Id(id.to_owned()),
+            None => Key::Client(Identity::of_credentials(headers)),
         };
         let mut table = lock(&self.0);
         table.clock += 1;
@@ -100,7 +105,7 @@ impl Sessions {
     /// Forgets the session of a request, which ends it.
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(id) = session_id(headers) {
-            lock(&self.0).sessions.remove(&format!("id {id}"));
+            lock(&self.0).sessions.remove(&Key::Id(id.to_owned()));
         }
     }
 }
@@ -321,7 +326,7 @@ mod tests {
 
     use hyper::HeaderMap;
 
-    use super::{MAX_SESSIONS, Sessions, lock};
+    use super::{Key, MAX_SESSIONS, Sessions, lock};
     use crate::event::Event;
     use crate::http::Client;
     use crate::proxy::Proxy;
@@ -333,13 +338,30 @@ mod tests {
         [("mcp-session-id".parse().unwrap(), id.parse().unwrap())].into_iter().collect()
     }
 
-    #[test]
-    fn made_up_ids_do_not_evict_sessions_that_the_server_accepted() {
+    fn proxy() -> Arc<Proxy> {
         let server = GuardedServer::new("test", Settings::default(), Arc::new(|_: Event| ()));
         let client = Client::new(None).unwrap();
         let memory = Arc::new(MemoryLimit::default());
-        let proxy = Proxy::new("http://127.0.0.1:9/mcp", client, Arc::new(server), memory).unwrap();
-        let (proxy, sessions) = (Arc::new(proxy), Sessions::default());
+        let proxy = Proxy::new("http://127.0.0.1:9/mcp", client, Arc::new(server), memory);
+        Arc::new(proxy.unwrap())
+    }
+
+    #[test]
+    fn clients_with_other_credentials_have_tools_of_their_own() {
+        let (proxy, sessions) = (proxy(), Sessions::default());
+        for name in ["authorization", "cookie", "x-api-key"] {
+            let get = |value: &str| {
+                let header = (name.parse().unwrap(), value.parse().unwrap());
+                sessions.get(&proxy, &[header].into_iter().collect())
+            };
+            assert!(Arc::ptr_eq(&get("a"), &get("a")), "{name}");
+            assert!(!Arc::ptr_eq(&get("a"), &get("b")), "{name}");
+        }
+    }
+
+    #[test]
+    fn made_up_ids_do_not_evict_sessions_that_the_server_accepted() {
+        let (proxy, sessions) = (proxy(), Sessions::default());
         let get = |id: &str| sessions.get(&proxy, &headers(id));
         let accepted = Arc::downgrade(&get("accepted"));
         get("accepted").accept();
@@ -354,7 +376,7 @@ mod tests {
             get(&format!("session {n}")).accept();
         }
         assert!(Arc::ptr_eq(&accepted.upgrade().unwrap(), &get("accepted")));
-        assert!(!lock(&sessions.0).sessions.contains_key("id session 0"));
+        assert!(!lock(&sessions.0).sessions.contains_key(&Key::Id("session 0".to_owned())));
         assert!(lock(&sessions.0).sessions.len() <= MAX_SESSIONS);
     }
 }
