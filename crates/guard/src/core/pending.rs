@@ -43,6 +43,7 @@ pub(super) enum Purpose {
 
 /// A request that waits for its answer.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
 pub(super) struct Pending {
     /// The stream that its answer goes to.
     pub(super) stream: StreamId,

@@ -33,6 +33,7 @@ pub(super) enum Found {
 }
 
 /// A server whose era is being found out.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
 pub(super) struct Detect {
     is_modern_client: bool,
     /// The id of the first request of the client.

@@ -133,7 +133,7 @@ impl ModernClient {
     pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
         match Incoming::read(text) {
             Incoming::Request { id, method, params } => {
-                self.on_request(io, id, &method, params, now);
+                self.on_request(io, &id, &method, params, now);
             }
             Incoming::Notification { method, params } if method == "notifications/cancelled" => {
                 let Some((id, _)) = params.and_then(|params| cancelled_id(text, params)) else {
@@ -161,55 +161,55 @@ impl ModernClient {
     fn on_request(
         &mut self,
         io: &mut Io,
-        id: Id,
+        id: &Id,
         method: &str,
         params: Option<&str>,
         now: Instant,
     ) {
         let object = match Object::read(params) {
             Ok(object) => object,
-            Err(error) => return io.refuse(&id, rpc::PARAMS, &format!("#/params: {error}")),
+            Err(error) => return io.refuse(id, rpc::PARAMS, &format!("#/params: {error}")),
         };
         if method == "initialize" {
             let requested = object.string("protocolVersion").unwrap_or_default();
-            return io.send_client(failure(&id, &unsupported_version(&requested)));
+            return io.send_client(failure(id, &unsupported_version(&requested)));
         }
         let meta = object.object("_meta");
         match meta.string(meta::VERSION) {
             Some(version) if version == MODERN => {}
-            Some(version) => return io.send_client(failure(&id, &unsupported_version(&version))),
+            Some(version) => return io.send_client(failure(id, &unsupported_version(&version))),
             None => {
                 let text = format!("#/params/_meta: missing required property `{}`", meta::VERSION);
-                return io.refuse(&id, rpc::PARAMS, &text);
+                return io.refuse(id, rpc::PARAMS, &text);
             }
         }
         match method {
-            "server/discover" => self.answer_discover(io, &id),
-            "subscriptions/listen" => self.subscriptions.open(io, &id, &object, self.features),
+            "server/discover" => self.answer_discover(io, id),
+            "subscriptions/listen" => self.subscriptions.open(io, id, &object, self.features),
             "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => {
                 let text = format!("`{method}` is a method of {LEGACY}; {MODERN} does not have it");
-                io.refuse(&id, code::METHOD, &text);
+                io.refuse(id, code::METHOD, &text);
             }
             _ if method.starts_with("tasks/") => {
                 let text =
                     format!("the guard does not translate `{method}` for a server of {LEGACY}");
-                io.refuse(&id, code::METHOD, &text);
+                io.refuse(id, code::METHOD, &text);
             }
             _ if may_need_input(method) && object.get("requestState").is_some() => {
-                self.on_retry(io, &id, method, &object, now);
+                self.on_retry(io, id, method, &object, now);
             }
             _ => self.forward(io, id, method, &object),
         }
     }
 
     /// Sends a request on to the server.
-    fn forward(&mut self, io: &mut Io, id: Id, method: &str, object: &Object<'_>) {
-        let is_open = |call: &Call| call.client_id.as_ref() == Some(&id);
+    fn forward(&mut self, io: &mut Io, id: &Id, method: &str, object: &Object<'_>) {
+        let is_open = |call: &Call| call.client_id.as_ref() == Some(id);
         if self.calls.values().any(is_open) {
-            return io.refuse(&id, rpc::REQUEST, &format!("request id {id} is already in use"));
+            return io.refuse(id, rpc::REQUEST, &format!("request id {id} is already in use"));
         }
         // A request that waits for input was answered, so that its client may use the id again.
-        let at_server = if self.calls.contains_key(&id) { io.own_id() } else { id.clone() };
+        let at_server = if self.calls.contains_key(id) { io.own_id() } else { id.clone() };
         let mut params = object.clone();
         let client = object.object("_meta");
         let level = client.string(meta::LOG_LEVEL);
@@ -229,7 +229,7 @@ impl ModernClient {
         io.send_server(request(&at_server, method, &sent));
         let token = client.get("progressToken");
         self.clock += 1;
-        if at_server != id {
+        if at_server != *id {
             self.retried.insert(id.clone(), at_server.clone());
         }
         let call = Call {
