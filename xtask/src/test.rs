@@ -1,23 +1,34 @@
 //! Runs everything that has to pass.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use crate::command::{answers, cargo, run as run_command};
 use crate::{links, modules, setup, spelling};
 
-/// Sets up, then checks formatting, spelling, links, imports of the guard, lints, documentation and tests, in this order.
+/// Checks formatting, links, imports of the guard, lints and documentation while it downloads what the rest needs, then
+/// checks spelling and runs the tests.
 pub(crate) fn run() -> anyhow::Result<()> {
-    setup::run()?;
-    run_command(cargo(["fmt", "--all", "--check"]))?;
+    let set_up = thread::spawn(setup::run);
+    let checked = check();
+    let set_up = set_up.join().unwrap_or_else(|panic| resume_unwind(panic));
+    checked.and(set_up)?;
     spelling::check()?;
-    links::check()?;
-    modules::check()?;
-    run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
-    documentation.env("RUSTDOCFLAGS", "-D warnings");
-    run_command(documentation)?;
     run_command(cargo(["test", "--workspace", "--doc"]))?;
     if answers("cargo", &["nextest", "--version"]) {
         run_command(cargo(["nextest", "run", "--workspace"]))
     } else {
         run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
     }
+}
+
+/// What needs nothing but the repository.
+fn check() -> anyhow::Result<()> {
+    run_command(cargo(["fmt", "--all", "--check"]))?;
+    links::check()?;
+    modules::check()?;
+    run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
+    documentation.env("RUSTDOCFLAGS", "-D warnings");
+    run_command(documentation)
 }
