@@ -304,7 +304,7 @@ fn size(bound: &str, limit: u64, noun: &str, found: &Value) -> Words {
     Words::new(format!("{bound} {}", counted(limit)), length.to_string())
 }
 
-/// Bounds on the number of properties. Objects of more than one property are "properties" everywhere else, too.
+/// Bounds on the number of properties: [`size`] forms the plural with an "s".
 fn properties_size(bound: &str, limit: u64, found: &Value) -> Words {
     let noun = if limit == 1 { "property" } else { "properties" };
     let count = found.as_object().map_or(0, serde_json::Map::len);
