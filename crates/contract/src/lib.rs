@@ -107,7 +107,7 @@ mod repair;
 mod revision;
 mod rules;
 mod structured;
-mod subschemas;
+pub mod subschemas;
 mod tool_schema;
 
 pub use arguments::{ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs};

@@ -1,30 +1,43 @@
 //! Visiting the schemas inside a schema.
+//!
+//! ```
+//! use serde_json::json;
+//! use toolpact_contract::subschemas::each;
+//!
+//! let schema = json!({ "properties": { "a": {}, "b": {} }, "default": { "not": {} } });
+//! let mut found = 0;
+//! each(schema.as_object().unwrap(), |step, _| {
+//!     assert_eq!(step.keyword, "properties");
+//!     found += 1;
+//! });
+//! assert_eq!(found, 2);
+//! ```
 
 use serde_json::{Map, Value};
 use toolpact_schema::{Dialect, Pointer, Subschemas};
 
 /// The depth to which nested schemas are visited, several times the default limit. A deeper schema was not admitted,
 /// unless an operator raised the limit.
-pub(crate) const DEEPEST: usize = 256;
+pub const DEEPEST: usize = 256;
 
 /// Returns the dialect that `schema` names in `$schema`. By the specification `$schema` applies only at the root of a
 /// resource, but validators, ours among them, follow it anywhere.
-pub(crate) fn own_dialect(schema: &Map<String, Value>) -> Option<Dialect> {
+pub fn own_dialect(schema: &Map<String, Value>) -> Option<Dialect> {
     Dialect::from_uri(schema.get("$schema")?.as_str()?)
 }
 
 /// A step from a schema to a schema directly inside it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step<'a> {
+pub struct Step<'a> {
     /// The keyword.
-    pub(crate) keyword: &'a str,
+    pub keyword: &'a str,
     /// The name or index, if the keyword has several schemas.
-    pub(crate) member: Option<Member<'a>>,
+    pub member: Option<Member<'a>>,
 }
 
 /// One of several schemas below a keyword.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Member<'a> {
+pub enum Member<'a> {
     /// By name.
     Name(&'a str),
     /// By number.
@@ -32,7 +45,7 @@ pub(crate) enum Member<'a> {
 }
 
 /// Calls `visit` with each schema directly inside `schema`. Data such as `default` and `enum` contains no schemas.
-pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(Step<'a>, &'a Value)) {
+pub fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(Step<'a>, &'a Value)) {
     for (keyword, value) in schema {
         let Some(subschemas) = Subschemas::under(keyword) else { continue };
         let mut one = |member, value| visit(Step { keyword, member }, value);
@@ -59,10 +72,7 @@ pub(crate) fn each<'a>(schema: &'a Map<String, Value>, mut visit: impl FnMut(Ste
 }
 
 /// Calls `visit` with each schema directly inside `schema`, to change it.
-pub(crate) fn each_mut(
-    schema: &mut Map<String, Value>,
-    mut visit: impl FnMut(Step<'_>, &mut Value),
-) {
+pub fn each_mut(schema: &mut Map<String, Value>, mut visit: impl FnMut(Step<'_>, &mut Value)) {
     for (keyword, value) in schema {
         let Some(subschemas) = Subschemas::under(keyword) else { continue };
         let mut one = |member: Option<Member<'_>>, value: &mut Value| {
@@ -93,24 +103,24 @@ pub(crate) fn each_mut(
 /// The steps from the root of a schema to a place in it, as a linked list. Writing a pointer at each step would copy all
 /// names above it each time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Path<'a> {
+pub struct Path<'a> {
     last: Option<(&'a Path<'a>, Step<'a>)>,
     depth: usize,
 }
 
 impl<'a> Path<'a> {
     /// Appends a step.
-    pub(crate) const fn step(&'a self, step: Step<'a>) -> Self {
+    pub const fn step(&'a self, step: Step<'a>) -> Self {
         Self { last: Some((self, step)), depth: self.depth + 1 }
     }
 
     /// The number of steps.
-    pub(crate) const fn depth(&self) -> usize {
+    pub const fn depth(&self) -> usize {
         self.depth
     }
 
     /// Converts the path to a pointer.
-    pub(crate) fn pointer(&self) -> Pointer {
+    pub fn pointer(&self) -> Pointer {
         let Some((before, step)) = self.last else { return Pointer::root() };
         let mut pointer = before.pointer().join(step.keyword);
         match step.member {

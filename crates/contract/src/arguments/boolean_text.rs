@@ -1,9 +1,9 @@
 //! `arguments-boolean-text`.
 
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// `"true"` and `"false"` are read as booleans.
     ///
     /// ## What it does

@@ -1,9 +1,9 @@
 //! `arguments-enum-spelling`.
 
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// A value that differs from one member of an `enum` only in case or surrounding space becomes it.
     ///
     /// ## What it does

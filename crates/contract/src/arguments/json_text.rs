@@ -2,9 +2,9 @@
 
 use super::text::Parsed;
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// An array, object or `null` written as JSON text is read as the value.
     ///
     /// ## What it does

@@ -1,9 +1,9 @@
 //! `arguments-misspelt-property`.
 
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// A misspelt property gets its declared name, if this repair is switched on.
     ///
     /// ## What it does

@@ -1,9 +1,9 @@
 //! `arguments-null-property`.
 
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// `null` for an optional property that cannot be null is left out.
     ///
     /// ## What it does

@@ -2,9 +2,9 @@
 
 use super::text::Parsed;
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// A number written as a string is read as the number.
     ///
     /// ## What it does

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// A single value where an array of such values is expected becomes an array.
     ///
     /// ## What it does

@@ -2,9 +2,9 @@
 
 use super::misspelt_property::is_near;
 use super::{Change, Repair, Wrong};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// Properties that the schema does not allow are left out, if this repair is switched on.
     ///
     /// ## What it does

@@ -5,11 +5,11 @@ use toolpact_schema::Dialect;
 
 use super::{At, Found, Idiom, Node, redirect::REFERENCES};
 use crate::{
-    rules::declare,
+    declare_rule,
     subschemas::{DEEPEST, each, own_dialect},
 };
 
-declare! {
+declare_rule! {
     /// From 2019-09 on, definitions are in `$defs`.
     ///
     /// ## What it does

@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 use toolpact_schema::Dialect;
 
 use super::{At, Found, Idiom, Node};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// From 2019-09 on, `dependencies` is `dependentRequired` and `dependentSchemas`.
     ///
     /// ## What it does

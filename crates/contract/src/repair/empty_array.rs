@@ -4,9 +4,9 @@ use serde_json::{Map, Value};
 use toolpact_schema::{Dialect, Subschemas};
 
 use super::{At, Found, Idiom, Node};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// An empty object is `{}`, not `[]`.
     ///
     /// ## What it does

@@ -4,9 +4,9 @@ use serde_json::Value;
 use toolpact_schema::Dialect;
 
 use super::{At, Found, Idiom, Node};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// An unused keyword is omitted, not `null`.
     ///
     /// ## What it does

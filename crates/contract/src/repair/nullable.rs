@@ -4,9 +4,9 @@ use serde_json::Value;
 use toolpact_schema::Dialect;
 
 use super::{At, Found, Idiom, Node};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// `type` allows `null`, `nullable` does not.
     ///
     /// ## What it does

@@ -6,9 +6,9 @@ use serde_json::Value;
 use toolpact_schema::Dialect;
 
 use super::{At, Found, Idiom, Node};
-use crate::rules::declare;
+use crate::declare_rule;
 
-declare! {
+declare_rule! {
     /// `required` is a list of names beside `properties`.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `arguments-invalid`.
 
-declare! {
+declare_rule! {
     /// Arguments are valid under the input schema.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `arguments-unfinished`.
 
-declare! {
+declare_rule! {
     /// Arguments can be checked within the budget.
     ///
     /// ## What it does

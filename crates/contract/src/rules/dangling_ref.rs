@@ -1,6 +1,6 @@
 //! `dangling-ref`.
 
-declare! {
+declare_rule! {
     /// References point to something that exists.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `duplicate-name`.
 
-declare! {
+declare_rule! {
     /// Each tool of a list has a different name.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `external-ref`.
 
-declare! {
+declare_rule! {
     /// References stay within their schema.
     ///
     /// ## What it does

@@ -10,7 +10,7 @@ use crate::{
     subschemas::{DEEPEST, Path, each},
 };
 
-declare! {
+declare_rule! {
     /// An `x-mcp-header` annotation follows the rules of revision 2026-07-28.
     ///
     /// ## What it does

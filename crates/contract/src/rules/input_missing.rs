@@ -1,6 +1,6 @@
 //! `input-missing`.
 
-declare! {
+declare_rule! {
     /// A tool has an input schema.
     ///
     /// ## What it does

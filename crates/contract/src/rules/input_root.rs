@@ -1,6 +1,6 @@
 //! `input-root`.
 
-declare! {
+declare_rule! {
     /// An input schema is a JSON object.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `input-root-type`.
 
-declare! {
+declare_rule! {
     /// The root of an input schema says `type: "object"`.
     ///
     /// ## What it does

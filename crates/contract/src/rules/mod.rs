@@ -5,17 +5,25 @@ use crate::{Finding, Severity};
 /// Declares a rule whose page is the doc comment above it.
 ///
 /// The first line is the summary.
-macro_rules! declare {
+///
+/// ```
+/// toolpact_contract::declare_rule! {
+///     /// Tools have a title.
+///     TOOL_TITLE = "tool-title", Info
+/// }
+///
+/// # fn main() {
+/// assert_eq!(TOOL_TITLE.summary(), "Tools have a title.");
+/// # }
+/// ```
+#[macro_export]
+macro_rules! declare_rule {
     ($(#[doc = $line:literal])+ $name:ident = $id:literal, $severity:ident) => {
         $(#[doc = $line])+
-        pub(crate) static $name: $crate::Rule = $crate::Rule {
-            id: $id,
-            severity: $crate::Severity::$severity,
-            doc: concat!($($line, "\n"),+),
-        };
+        pub(crate) static $name: $crate::Rule =
+            $crate::Rule::new($id, $crate::Severity::$severity, concat!($($line, "\n"),+));
     };
 }
-pub(crate) use declare;
 
 /// A rule: its id, its severity and its page.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,6 +37,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Makes a rule. [`declare_rule!`](crate::declare_rule) takes the page from a doc comment.
+    #[must_use]
+    pub const fn new(id: &'static str, severity: Severity, doc: &'static str) -> Self {
+        Self { id, severity, doc }
+    }
+
     /// The summary, in one line.
     #[must_use]
     pub fn summary(&self) -> &'static str {

@@ -1,6 +1,6 @@
 //! `older-dialect`.
 
-declare! {
+declare_rule! {
     /// Schemas of an older dialect are converted to 2020-12.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `output-boolean`.
 
-declare! {
+declare_rule! {
     /// A boolean output schema is written as an object on the wire.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `output-projection`.
 
-declare! {
+declare_rule! {
     /// An output schema can be converted for clients of older revisions.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `output-root`.
 
-declare! {
+declare_rule! {
     /// An output schema is a JSON object or a boolean.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `result-invalid`.
 
-declare! {
+declare_rule! {
     /// Structured content is valid under the output schema.
     ///
     /// ## What it does

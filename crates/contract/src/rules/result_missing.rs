@@ -1,6 +1,6 @@
 //! `result-missing`.
 
-declare! {
+declare_rule! {
     /// A tool with an output schema returns structured content.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `result-shape`.
 
-declare! {
+declare_rule! {
     /// A result has the shape of a tool result.
     ///
     /// ## What it does

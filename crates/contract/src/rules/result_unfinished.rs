@@ -1,6 +1,6 @@
 //! `result-unfinished`.
 
-declare! {
+declare_rule! {
     /// Structured content can be checked within the budget.
     ///
     /// ## What it does

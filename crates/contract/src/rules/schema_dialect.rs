@@ -1,6 +1,6 @@
 //! `schema-dialect`.
 
-declare! {
+declare_rule! {
     /// A schema uses a supported dialect.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `schema-invalid`.
 
-declare! {
+declare_rule! {
     /// A schema follows the rules of its dialect.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `schema-limit`.
 
-declare! {
+declare_rule! {
     /// A schema stays within the limits.
     ///
     /// ## What it does

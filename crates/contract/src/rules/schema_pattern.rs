@@ -1,6 +1,6 @@
 //! `schema-pattern`.
 
-declare! {
+declare_rule! {
     /// Patterns are valid regular expressions.
     ///
     /// ## What it does

@@ -1,6 +1,6 @@
 //! `tool-entry`.
 
-declare! {
+declare_rule! {
     /// Each entry of a tool list is a JSON object.
     ///
     /// ## What it does

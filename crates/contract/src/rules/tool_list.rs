@@ -1,6 +1,6 @@
 //! `tool-list`.
 
-declare! {
+declare_rule! {
     /// The document is a tool list.
     ///
     /// ## What it does

@@ -5,7 +5,7 @@ use toolpact_schema::Pointer;
 
 use crate::{Finding, json_type::kind};
 
-declare! {
+declare_rule! {
     /// The optional members of a tool have the types that the protocol specifies.
     ///
     /// ## What it does

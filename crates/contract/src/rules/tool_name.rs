@@ -5,7 +5,7 @@ use toolpact_schema::Pointer;
 
 use crate::json_type::kind;
 
-declare! {
+declare_rule! {
     /// A tool has a name, which is a non-empty string.
     ///
     /// ## What it does

@@ -4,7 +4,7 @@ use toolpact_schema::Pointer;
 
 use crate::{Finding, json_type::shorten};
 
-declare! {
+declare_rule! {
     /// A tool name has 1 to 128 of the characters `A-Z a-z 0-9 _ . -`.
     ///
     /// ## What it does

@@ -1,0 +1,83 @@
+//! Changes to a tool that a finding proposes.
+
+use serde::Serialize;
+use serde_json::Value;
+use toolpact_contract::Pointer;
+
+/// A change that removes the cause of a finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Fix {
+    /// What the change does, in one line, as an order: "add `items: {}`".
+    pub title: String,
+    /// Whether the schema accepts the same values before and after, so that `--fix` may apply it.
+    pub safe: bool,
+    /// The edits, with pointers into the tool. They are applied in this order.
+    pub edits: Vec<Edit>,
+}
+
+/// One edit of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "edit")]
+#[non_exhaustive]
+pub enum Edit {
+    /// Writes `value` at `pointer`; adds the last member of the pointer if it is absent.
+    Set {
+        /// The place in the tool.
+        pointer: Pointer,
+        /// The new value.
+        value: Value,
+    },
+    /// Removes the member or element at `pointer`.
+    Remove {
+        /// The place in the tool.
+        pointer: Pointer,
+    },
+}
+
+impl Fix {
+    /// A change that keeps the meaning of the tool.
+    #[must_use]
+    pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        Self { title: title.into(), safe: true, edits }
+    }
+
+    /// A change that a person has to decide about.
+    #[must_use]
+    pub fn suggestion(title: impl Into<String>, edits: Vec<Edit>) -> Self {
+        Self { title: title.into(), safe: false, edits }
+    }
+
+    /// Applies the edits to `tool`. Edits whose place is not there do nothing.
+    pub fn apply(&self, tool: &mut Value) {
+        for edit in &self.edits {
+            edit.apply(tool);
+        }
+    }
+}
+
+impl Edit {
+    fn apply(&self, tool: &mut Value) {
+        let (Self::Set { pointer, .. } | Self::Remove { pointer }) = self;
+        let Some(last) = pointer.tokens().last() else { return };
+        let Some((parent, _)) = pointer.as_str().rsplit_once('/') else { return };
+        match (tool.pointer_mut(parent), self) {
+            (Some(Value::Object(members)), Self::Set { value, .. }) => {
+                members.insert(last, value.clone());
+            }
+            (Some(Value::Object(members)), Self::Remove { .. }) => {
+                members.shift_remove(&last);
+            }
+            (Some(Value::Array(items)), edit) => {
+                let Some(index) = last.parse().ok().filter(|at| *at < items.len()) else { return };
+                match edit {
+                    Self::Set { value, .. } => items[index] = value.clone(),
+                    Self::Remove { .. } => {
+                        items.remove(index);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What model APIs and MCP hosts do to a tool, and how to write it so that they accept it.
+//!
+//! A [`Target`] is a model API, an engine, a host or an SDK with rules of its own about tools. Each of its
+//! [rules](TargetRule) says what happens (its [`Effect`]) and how that is known (its [`Evidence`]).
+//!
+//! - [`lint_tools`] checks a tool list: against the protocol, against good practice, and against targets.
+//! - [`view_tools`] gives tools the form that one target accepts. Calls of such a tool are mapped back with
+//!   [`View::restore`], and the full schema still judges them.
+//!
+//! This crate works on `serde_json` values and does no I/O.
+
+mod checks;
+mod effect;
+mod evidence;
+mod feature;
+mod fix;
+mod lint;
+mod node;
+mod target;
+mod view;
+
+pub use effect::Effect;
+pub use evidence::{Established, Evidence};
+pub use fix::{Edit, Fix};
+pub use lint::{Impact, LintFinding, LintOptions, LintReport, lint_tools};
+pub use target::{
+    Kind, Limit, Measure, NameForm, Target, TargetRule, UnknownTarget, default_targets, target,
+    targets,
+};
+pub use view::{View, view_tools};
+
+use toolpact_contract::Rule;
+
+/// All rules that [`lint_tools`] reports: those of the contract, of good practice and of targets, sorted by id.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    let mut all: Vec<&Rule> = toolpact_contract::rules().collect();
+    all.extend(checks::rules());
+    all.extend(feature::rules());
+    all.sort_by_key(|rule| rule.id);
+    all.into_iter()
+}

@@ -1,0 +1,75 @@
+//! Visiting the subschemas of an input schema, each once.
+
+use serde_json::{Map, Value};
+use toolpact_contract::Pointer;
+use toolpact_contract::subschemas::{DEEPEST, Path, each};
+
+/// A subschema and its place.
+pub(crate) struct Node<'a> {
+    /// The subschema: an object or a boolean, or anything else that stands where a schema should.
+    pub(crate) schema: &'a Value,
+    /// The place of the subschema below the root.
+    pub(crate) path: &'a Path<'a>,
+    /// The keyword that holds the subschema; `None` at the root.
+    pub(crate) keyword: Option<&'a str>,
+    /// The subschema around it.
+    pub(crate) parent: Option<&'a Map<String, Value>>,
+    /// The whole input schema.
+    pub(crate) root: &'a Value,
+}
+
+impl<'a> Node<'a> {
+    /// The value of `keyword`.
+    pub(crate) fn get(&self, keyword: &str) -> Option<&'a Value> {
+        self.schema.get(keyword)
+    }
+
+    /// Whether the subschema has `keyword`.
+    pub(crate) fn has(&self, keyword: &str) -> bool {
+        self.get(keyword).is_some()
+    }
+
+    /// Whether this is the input schema itself.
+    pub(crate) fn is_root(&self) -> bool {
+        self.keyword.is_none()
+    }
+
+    /// Whether `type` is `name`, or a list that contains it.
+    pub(crate) fn has_type(&self, name: &str) -> bool {
+        match self.get("type") {
+            Some(Value::String(one)) => one == name,
+            Some(Value::Array(list)) => list.iter().any(|one| one == name),
+            _ => false,
+        }
+    }
+
+    /// The place in the input schema.
+    pub(crate) fn pointer(&self) -> Pointer {
+        self.path.pointer()
+    }
+}
+
+/// Calls `visit` with `schema` and each subschema in it, from the outside in. Does not follow references.
+pub(crate) fn walk(schema: &Value, visit: &mut dyn FnMut(&Node<'_>)) {
+    let path = Path::default();
+    descend(&Node { schema, path: &path, keyword: None, parent: None, root: schema }, visit);
+}
+
+fn descend(node: &Node<'_>, visit: &mut dyn FnMut(&Node<'_>)) {
+    visit(node);
+    let Value::Object(schema) = node.schema else { return };
+    if node.path.depth() > DEEPEST {
+        return;
+    }
+    each(schema, |step, inner| {
+        let path = node.path.step(step);
+        let inner = Node {
+            schema: inner,
+            path: &path,
+            keyword: Some(step.keyword),
+            parent: Some(schema),
+            root: node.root,
+        };
+        descend(&inner, visit);
+    });
+}
