@@ -1,16 +1,48 @@
-//! Features of schemas that some targets refuse or lose: one feature, one file, and its doc comment is its page.
+//! Features of schemas that some targets refuse or lose, by subject. The doc comment of a feature is its page.
 
+pub(crate) mod annotations;
+pub(crate) mod arrays;
+pub(crate) mod numbers;
+pub(crate) mod objects;
+pub(crate) mod output;
+pub(crate) mod references;
+pub(crate) mod root;
+pub(crate) mod strings;
+pub(crate) mod types;
+pub(crate) mod unions;
+pub(crate) mod values;
+
+use std::fmt;
+
+use serde_json::Value;
 use toolpact_contract::Rule;
 
 use crate::node::Node;
 
 /// Something in a schema that targets treat differently.
-#[derive(Debug)]
 pub(crate) struct Feature {
     /// The rule that findings name.
     pub(crate) rule: &'static Rule,
+    /// The schema that it is looked for in.
+    pub(crate) side: Side,
     /// Says what is there, if the node has the feature.
     pub(crate) check: fn(&Node<'_>) -> Option<Hit>,
+    /// The keywords that a view leaves out if the target has a rule about this feature. Empty where leaving out a keyword
+    /// is not enough.
+    pub(crate) keywords: &'static [&'static str],
+}
+
+/// The schema that a feature is looked for in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Input,
+    Output,
+}
+
+impl fmt::Debug for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Feature").field(&self.rule.id).finish()
+    }
 }
 
 /// A feature that was found.
@@ -30,12 +62,127 @@ impl Hit {
     pub(crate) fn at(keyword: &'static str, message: impl Into<String>) -> Self {
         Self { keyword: Some(keyword), message: message.into() }
     }
+
+    /// A hit for the first of `keywords` that `node` has.
+    pub(crate) fn keyword(node: &Node<'_>, keywords: &[&'static str]) -> Option<Self> {
+        let keyword = keywords.iter().find(|keyword| node.has(keyword))?;
+        Some(Self::at(keyword, format!("has `{keyword}`")))
+    }
 }
 
+/// Declares a feature. The doc comment is its page. A feature without a check is one of keywords.
+macro_rules! declare_feature {
+    (@ $(#[doc = $line:literal])+ $name:ident = $id:literal, $side:ident, $check:expr, $keywords:expr) => {
+        $(#[doc = $line])+
+        pub(crate) static $name: $crate::feature::Feature = $crate::feature::Feature {
+            rule: &const {
+                toolpact_contract::Rule::new(
+                    $id, toolpact_contract::Severity::Info, concat!($($line, "\n"),+),
+                )
+            },
+            side: $crate::feature::Side::$side,
+            check: $check,
+            keywords: $keywords,
+        };
+    };
+    ($(#[doc = $line:literal])+ $name:ident = $id:literal, keywords [$($keyword:literal),+]) => {
+        $crate::feature::declare_feature! {
+            @ $(#[doc = $line])+ $name = $id, Input,
+            |node| $crate::feature::Hit::keyword(node, &[$($keyword),+]), &[$($keyword),+]
+        }
+    };
+    ($(#[doc = $line:literal])+ $name:ident = $id:literal, keywords [$($keyword:literal),+], $check:expr) => {
+        $crate::feature::declare_feature! { @ $(#[doc = $line])+ $name = $id, Input, $check, &[$($keyword),+] }
+    };
+    ($(#[doc = $line:literal])+ $name:ident = $id:literal, Output, $check:expr) => {
+        $crate::feature::declare_feature! { @ $(#[doc = $line])+ $name = $id, Output, $check, &[] }
+    };
+    ($(#[doc = $line:literal])+ $name:ident = $id:literal, $check:expr) => {
+        $crate::feature::declare_feature! { @ $(#[doc = $line])+ $name = $id, Input, $check, &[] }
+    };
+}
+pub(crate) use declare_feature;
+
 /// All features.
-pub(crate) static FEATURES: &[&Feature] = &[];
+pub(crate) static FEATURES: &[&Feature] = &[
+    &annotations::COMMENT,
+    &annotations::CONTENT,
+    &annotations::DEFAULT,
+    &annotations::EXAMPLES,
+    &annotations::SCHEMA_KEYWORD,
+    &annotations::TITLE,
+    &arrays::ARRAY_LENGTH,
+    &arrays::ARRAY_WITHOUT_ITEMS,
+    &arrays::CONTAINS,
+    &arrays::TUPLE,
+    &arrays::UNIQUE_ITEMS,
+    &numbers::EXCLUSIVE_RANGE,
+    &numbers::MULTIPLE_OF,
+    &numbers::NUMBER_RANGE,
+    &objects::CLOSED_OBJECT,
+    &objects::DEPENDENT_REQUIRED,
+    &objects::EMPTY_OBJECT,
+    &objects::MAP,
+    &objects::OPEN_OBJECT,
+    &objects::OPTIONAL_PROPERTY,
+    &objects::PATTERN_PROPERTIES,
+    &objects::PROPERTY_COUNT,
+    &objects::PROPERTY_KEY,
+    &objects::PROPERTY_NAMES,
+    &objects::RESERVED_KEY,
+    &objects::UNDECLARED_REQUIRED,
+    &objects::UNEVALUATED,
+    &output::OUTPUT_DIALECT,
+    &output::OUTPUT_ROOT_TYPE,
+    &references::ANCHOR,
+    &references::DEFINITIONS,
+    &references::DYNAMIC_REF,
+    &references::NESTED_ID,
+    &references::RECURSIVE_REF,
+    &references::REF,
+    &references::REF_ELSEWHERE,
+    &references::REF_SIBLINGS,
+    &root::EMPTY_ROOT,
+    &root::ROOT_ALL_OF,
+    &root::ROOT_CONDITION,
+    &root::ROOT_ENUM,
+    &root::ROOT_REF,
+    &root::ROOT_UNION,
+    &strings::FORMAT,
+    &strings::LONG_REPETITION,
+    &strings::LOOK_AROUND,
+    &strings::PATTERN,
+    &strings::STRING_LENGTH,
+    &strings::UNANCHORED_PATTERN,
+    &strings::UNKNOWN_FORMAT,
+    &types::BOOLEAN_ITEMS,
+    &types::BOOLEAN_SCHEMA,
+    &types::NULLABLE_TYPE,
+    &types::TYPE_LIST,
+    &types::UNTYPED,
+    &unions::ALL_OF,
+    &unions::ANY_OF,
+    &unions::CONDITION,
+    &unions::NOT,
+    &unions::ONE_OF,
+    &unions::UNION_SIBLINGS,
+    &values::CONST,
+    &values::ENUM_EMPTY_STRING,
+    &values::ENUM_MIXED,
+    &values::ENUM_NOT_STRING,
+    &values::ENUM_OBJECT,
+];
 
 /// The rules of the features.
 pub(crate) fn rules() -> impl Iterator<Item = &'static Rule> {
     FEATURES.iter().map(|feature| feature.rule)
+}
+
+/// The number of members or elements of `value`, and 0 for everything else.
+fn len(value: Option<&Value>) -> usize {
+    match value {
+        Some(Value::Array(list)) => list.len(),
+        Some(Value::Object(map)) => map.len(),
+        _ => 0,
+    }
 }

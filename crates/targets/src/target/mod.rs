@@ -2,6 +2,7 @@
 
 mod gemini;
 mod registry;
+pub(crate) mod survey;
 
 use std::fmt;
 

@@ -1,8 +1,21 @@
 //! Views: a tool in the form that one target accepts.
 
-use serde_json::Value;
+mod build;
+mod form;
+mod merge;
+mod names;
+mod notes;
+mod plan;
 
-use crate::{LintFinding, Target};
+use std::borrow::Cow;
+
+use serde_json::Value;
+use toolpact_contract::to_2020_12;
+
+use crate::Target;
+use crate::target::survey::has_any;
+use form::Form;
+use plan::Plans;
 
 /// A tool in the form that one target accepts.
 ///
@@ -15,8 +28,9 @@ pub struct View {
     pub tool: Value,
     /// The name of the tool in its own list, which may differ from the name in `tool`.
     pub name: String,
-    /// What the view leaves out or writes in another way.
-    pub report: Vec<LintFinding>,
+    /// What the view leaves out or writes in another way, in a few words each.
+    pub report: Vec<String>,
+    plans: Plans,
 }
 
 impl View {
@@ -29,7 +43,13 @@ impl View {
     /// Maps the arguments of a call of the view back to those of the tool. Arguments in another form stay as they are.
     #[must_use]
     pub fn restore(&self, arguments: Value) -> Value {
-        arguments
+        self.plans.restore(arguments)
+    }
+
+    /// Writes arguments of the tool in the form of the view, as a model would.
+    #[must_use]
+    pub fn express(&self, arguments: &Value) -> Value {
+        self.plans.express(arguments)
     }
 
     /// Whether the view is the tool as it was.
@@ -39,16 +59,66 @@ impl View {
     }
 }
 
-/// Returns the view of each of `tools` for `target`. Names stay distinct.
+/// Returns the view of each of `tools` for `target`. The names of views are distinct.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_targets::{target, view_tools};
+///
+/// let tool = json!({
+///     "name": "tag",
+///     "inputSchema": {
+///         "type": "object",
+///         "properties": { "labels": { "type": "object", "additionalProperties": { "type": "string" } } },
+///         "required": ["labels"]
+///     }
+/// });
+/// let views = view_tools(&[tool], target("gemini")?);
+/// let call = json!({ "labels": [{ "key": "team", "value": "blue" }] });
+/// assert_eq!(views[0].restore(call), json!({ "labels": { "team": "blue" } }));
+/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// ```
 #[must_use]
-pub fn view_tools(tools: &[Value], target: &Target) -> Vec<View> {
-    let _ = target;
-    tools
-        .iter()
-        .map(|tool| View {
-            tool: tool.clone(),
-            name: tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
-            report: Vec::new(),
-        })
-        .collect()
+pub fn view_tools(tools: &[Value], target: &'static Target) -> Vec<View> {
+    let form = Form::of(target);
+    let names = names::rename(tools, target);
+    tools.iter().zip(names).map(|(tool, name)| view(tool, name, &form)).collect()
+}
+
+fn view(tool: &Value, view_name: Option<String>, form: &Form) -> View {
+    let own = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut view =
+        View { tool: tool.clone(), name: own, report: Vec::new(), plans: Plans::default() };
+    if let Some(name) = view_name {
+        view.report.push(format!("the name `{}`", view.name));
+        view.tool["name"] = name.into();
+    }
+    if let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object())
+        && has_any(schema, form.features())
+    {
+        let current = to_2020_12(schema).unwrap_or(Cow::Borrowed(schema));
+        let (schema, plans, mut changes) = build::build(&current, form);
+        changes.sort();
+        changes.dedup();
+        if changes.is_empty() {
+            changes.push("the input schema, in another form".to_owned());
+        }
+        view.report.extend(changes);
+        view.tool["inputSchema"] = schema;
+        view.plans = plans;
+    }
+    shorten(&mut view, form);
+    view
+}
+
+/// Shortens the description of the tool to what the target takes.
+fn shorten(view: &mut View, form: &Form) {
+    let Some(text) = view.tool.get("description").and_then(Value::as_str) else { return };
+    if form.description == usize::MAX || text.chars().count() <= form.description {
+        return;
+    }
+    let mut short: String = text.chars().take(form.description - 1).collect();
+    short.push('…');
+    view.tool["description"] = short.into();
+    view.report.push("the end of the description".to_owned());
 }

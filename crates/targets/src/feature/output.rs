@@ -1,0 +1,59 @@
+//! Output schemas.
+
+use serde_json::Value;
+
+use super::{Hit, declare_feature};
+
+declare_feature! {
+    /// An output schema that declares another dialect than 2020-12.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "$schema": "http://json-schema.org/draft-07/schema#", "type": "object" }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "type": "object" }
+    /// }
+    /// ```
+    OUTPUT_DIALECT = "output-dialect", Output, |node| {
+        let dialect = node.get("$schema").filter(|_| node.is_root())?.as_str()?;
+        (!dialect.contains("2020-12")).then(|| Hit::at("$schema", format!("declares {dialect}")))
+    }
+}
+
+declare_feature! {
+    /// An output schema whose root is not `type: "object"`.
+    ///
+    /// Revision 2026-07-28 allows any schema; clients of earlier revisions do not.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "name": "count", "inputSchema": { "type": "object", "properties": {} }, "outputSchema": { "type": "integer" } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "type": "object", "properties": { "count": { "type": "integer" } } }
+    /// }
+    /// ```
+    OUTPUT_ROOT_TYPE = "output-root-type", Output, |node| {
+        let is_object = node.get("type").and_then(Value::as_str) == Some("object");
+        (node.is_root() && !is_object).then(|| Hit::new("the root is not `type: \"object\"`"))
+    }
+}

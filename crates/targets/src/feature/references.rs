@@ -1,0 +1,240 @@
+//! References.
+
+use serde_json::Value;
+
+use super::{Hit, declare_feature};
+use crate::node::Node;
+
+declare_feature! {
+    /// `$anchor`, or a reference to an anchor.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#point" } },
+    ///   "$defs": { "point": { "$anchor": "point", "type": "string" } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/point" } }, "$defs": { "point": { "type": "string" } } }
+    /// ```
+    ANCHOR = "anchor", |node| {
+        if node.has("$anchor") {
+            return Some(Hit::at("$anchor", "has `$anchor`"));
+        }
+        let reference = reference(node)?;
+        (reference.starts_with('#') && reference.len() > 1 && !reference.starts_with("#/"))
+            .then(|| Hit::at("$ref", format!("refers to the anchor `{reference}`")))
+    }
+}
+
+declare_feature! {
+    /// Definitions under `definitions`, as drafts before 2019-09 write them.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/definitions/point" } }, "definitions": { "point": { "type": "string" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/point" } }, "$defs": { "point": { "type": "string" } } }
+    /// ```
+    DEFINITIONS = "definitions-keyword", |node| {
+        let reference = reference(node).filter(|it| it.starts_with("#/definitions/"))?;
+        Some(Hit::at("$ref", format!("refers to `{reference}`")))
+    }
+}
+
+declare_feature! {
+    /// `$dynamicRef`, `$dynamicAnchor`, `$recursiveRef` or `$recursiveAnchor`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "next": { "$dynamicRef": "#node" } },
+    ///   "$defs": { "node": { "$dynamicAnchor": "node", "type": "object" } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "next": { "$ref": "#/$defs/node" } }, "$defs": { "node": { "type": "object" } } }
+    /// ```
+    DYNAMIC_REF = "dynamic-ref", |node| {
+        Hit::keyword(node, &["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"])
+    }
+}
+
+declare_feature! {
+    /// `$id` below the root.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$id": "https://schemas.example/point", "type": "string" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "type": "string" } } }
+    /// ```
+    NESTED_ID = "nested-id", |node| {
+        (node.has("$id") && !node.is_root()).then(|| Hit::at("$id", "has `$id` below the root"))
+    }
+}
+
+declare_feature! {
+    /// A schema that refers to itself.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "tree": { "$ref": "#/$defs/tree" } },
+    ///   "$defs": {
+    ///     "tree": { "type": "object", "properties": { "children": { "type": "array", "items": { "$ref": "#/$defs/tree" } } } }
+    ///   }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "nodes": { "type": "array", "items": { "type": "object", "properties": { "parent": { "type": "string" } } } } }
+    /// }
+    /// ```
+    RECURSIVE_REF = "recursive-ref", |node| {
+        let at = node.pointer();
+        let reference = reference(node)?;
+        let target = reference.strip_prefix('#')?;
+        let inside = at.as_str().strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        (inside || reaches_itself(node.root, target)).then(|| Hit::at("$ref", format!("`{reference}` refers to itself")))
+    }
+}
+
+declare_feature! {
+    /// `$ref`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/point" } }, "$defs": { "point": { "type": "string" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "type": "string" } } }
+    /// ```
+    REF = "reference", |node| Hit::keyword(node, &["$ref"])
+}
+
+declare_feature! {
+    /// A reference to something else than a definition at the root.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "from": { "type": "string" }, "to": { "$ref": "#/properties/from" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "from": { "$ref": "#/$defs/city" }, "to": { "$ref": "#/$defs/city" } },
+    ///   "$defs": { "city": { "type": "string" } }
+    /// }
+    /// ```
+    REF_ELSEWHERE = "reference-elsewhere", |node| {
+        let reference = reference(node).filter(|it| it.starts_with("#/"))?;
+        let mut tokens = reference[2..].split('/');
+        let is_definition = matches!(tokens.next(), Some("$defs" | "definitions"));
+        (!is_definition || tokens.count() != 1)
+            .then(|| Hit::at("$ref", format!("refers to `{reference}`, which is no definition at the root")))
+    }
+}
+
+declare_feature! {
+    /// A reference with other keywords beside it.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#/$defs/point", "description": "Where." } },
+    ///   "$defs": { "point": { "type": "string" } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/point" } }, "$defs": { "point": { "type": "string" } } }
+    /// ```
+    REF_SIBLINGS = "reference-siblings", |node| {
+        let schema = node.schema.as_object().filter(|_| node.has("$ref"))?;
+        let other = schema.keys().find(|key| !matches!(key.as_str(), "$ref" | "$defs" | "definitions"))?;
+        Some(Hit::at("$ref", format!("`$ref` with `{other}` beside it")))
+    }
+}
+
+/// The references that are followed to find a cycle.
+const MAX_STEPS: usize = 10_000;
+
+fn reference<'a>(node: &Node<'a>) -> Option<&'a str> {
+    node.get("$ref")?.as_str()
+}
+
+/// Whether the schema at `target` refers to itself, directly or through others.
+pub(crate) fn reaches_itself(root: &Value, target: &str) -> bool {
+    let mut seen: Vec<String> = Vec::new();
+    let mut open = vec![target.to_owned()];
+    let mut steps = 0;
+    while let Some(pointer) = open.pop() {
+        let Some(schema) = root.pointer(&decode(&pointer)) else { continue };
+        let mut found = false;
+        crate::node::walk(schema, &mut |node| {
+            steps += 1;
+            let Some(reference) = reference(node).and_then(|it| it.strip_prefix('#')) else {
+                return;
+            };
+            // A reference to something around the target comes back to it.
+            found |= target == reference
+                || target.strip_prefix(reference).is_some_and(|rest| rest.starts_with('/'));
+            if !seen.iter().any(|it| it == reference) {
+                seen.push(reference.to_owned());
+                open.push(reference.to_owned());
+            }
+        });
+        if found {
+            return true;
+        }
+        if steps > MAX_STEPS {
+            return true;
+        }
+    }
+    false
+}
+
+/// Replaces percent-encoded bytes of a fragment.
+pub(crate) fn decode(fragment: &str) -> String {
+    percent_encoding::percent_decode_str(fragment).decode_utf8_lossy().into_owned()
+}

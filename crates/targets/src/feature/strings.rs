@@ -1,0 +1,178 @@
+//! Strings.
+
+use serde_json::Value;
+
+use super::{Hit, declare_feature};
+use crate::node::Node;
+
+declare_feature! {
+    /// `format`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "type": "string", "format": "date-time" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "type": "string", "description": "Date and time, ISO 8601." } } }
+    /// ```
+    FORMAT = "format-keyword", keywords ["format"]
+}
+
+declare_feature! {
+    /// `maxLength`, `maxItems`, `minLength` or `minItems` above 2000.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "text": { "type": "string", "maxLength": 100000 } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "text": { "type": "string" } } }
+    /// ```
+    LONG_REPETITION = "long-repetition", |node| {
+        ["maxLength", "maxItems", "minLength", "minItems"].into_iter().find_map(|keyword| {
+            let found = node.get(keyword)?.as_f64().filter(|it| *it > LONGEST_REPETITION)?;
+            Some(Hit::at(keyword, format!("`{keyword}` is {found}")))
+        })
+    }
+}
+
+declare_feature! {
+    /// A pattern with look-around or back-references.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "name": { "type": "string", "pattern": "^(?!x)[a-z]+$" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "name": { "type": "string", "pattern": "^[a-wyz][a-z]*$" } } }
+    /// ```
+    LOOK_AROUND = "look-around", |node| {
+        let pattern = node.get("pattern")?.as_str()?;
+        needs_backtracking(pattern).then(|| Hit::at("pattern", "a pattern with look-around or a back-reference"))
+    }
+}
+
+declare_feature! {
+    /// `pattern`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "pattern": "^[A-Z]{3}$" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "description": "Three capital letters." } } }
+    /// ```
+    PATTERN = "pattern-keyword", keywords ["pattern"]
+}
+
+declare_feature! {
+    /// `minLength` or `maxLength`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "maxLength": 3 } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "description": "At most 3 characters." } } }
+    /// ```
+    STRING_LENGTH = "string-length", keywords ["minLength", "maxLength"]
+}
+
+declare_feature! {
+    /// A pattern that does not start with `^` or does not end with `$`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "pattern": "[A-Z]" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "pattern": "^.*[A-Z].*$" } } }
+    /// ```
+    UNANCHORED_PATTERN = "unanchored-pattern", |node| {
+        let pattern = node.get("pattern")?.as_str()?;
+        (!(pattern.starts_with('^') && pattern.ends_with('$'))).then(|| Hit::at("pattern", "a pattern without `^` and `$`"))
+    }
+}
+
+declare_feature! {
+    /// A `format` that strict APIs do not know.
+    ///
+    /// They know `date-time`, `time`, `date`, `duration`, `email`, `hostname`, `ipv4`, `ipv6`, `uuid` and mostly `uri`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "count": { "type": "integer", "format": "uint64" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "count": { "type": "integer", "minimum": 0 } } }
+    /// ```
+    UNKNOWN_FORMAT = "unknown-format", unknown_format
+}
+
+/// What llama.cpp repeats at most.
+const LONGEST_REPETITION: f64 = 2000.0;
+
+/// The formats that strict APIs know.
+pub(crate) const FORMATS: [&str; 9] =
+    ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+fn unknown_format(node: &Node<'_>) -> Option<Hit> {
+    let format = node.get("format").and_then(Value::as_str)?;
+    (!FORMATS.contains(&format)).then(|| Hit::at("format", format!("the format {format:?}")))
+}
+
+/// Whether `pattern` has look-around or a back-reference.
+pub(crate) fn needs_backtracking(pattern: &str) -> bool {
+    let bytes = pattern.as_bytes();
+    let mut at = 0;
+    let mut in_class = false;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => {
+                if !in_class && matches!(bytes.get(at + 1), Some(b'1'..=b'9' | b'k')) {
+                    return true;
+                }
+                at += 1;
+            }
+            b'[' => in_class = true,
+            b']' => in_class = false,
+            b'(' if !in_class => {
+                let rest = &pattern[at + 1..];
+                if ["?=", "?!", "?<=", "?<!"].iter().any(|start| rest.starts_with(start)) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    false
+}

@@ -1,0 +1,60 @@
+//! The features of a tool, each with its places.
+
+use serde_json::Value;
+use toolpact_contract::Pointer;
+
+use crate::feature::{Feature, Hit, Side};
+use crate::node::walk;
+
+/// The places that are reported for one feature of one schema.
+const MAX_PLACES: usize = 5;
+
+/// A feature that a tool has.
+pub(crate) struct Found {
+    pub(crate) feature: &'static Feature,
+    /// The first places in the tool, with what is there.
+    pub(crate) places: Vec<(Pointer, String)>,
+    /// How many places there are.
+    pub(crate) count: usize,
+}
+
+/// Returns which of `features` the schemas of `tool` have.
+pub(crate) fn survey(tool: &Value, features: &[&'static Feature]) -> Vec<Found> {
+    let mut found: Vec<Found> = Vec::new();
+    for (side, member) in [(Side::Input, "inputSchema"), (Side::Output, "outputSchema")] {
+        let Some(schema) = tool.get(member) else { continue };
+        let features: Vec<_> = features.iter().copied().filter(|it| it.side == side).collect();
+        if features.is_empty() {
+            continue;
+        }
+        walk(schema, &mut |node| {
+            for feature in &features {
+                let Some(Hit { keyword, message }) = (feature.check)(node) else { continue };
+                let known = found.iter_mut().position(|it| std::ptr::eq(it.feature, *feature));
+                let index = known.unwrap_or_else(|| {
+                    found.push(Found { feature, places: Vec::new(), count: 0 });
+                    found.len() - 1
+                });
+                let one = &mut found[index];
+                one.count += 1;
+                if one.places.len() < MAX_PLACES {
+                    let mut at = Pointer::root().join(member).concat(&node.pointer());
+                    if let Some(keyword) = keyword {
+                        at.push(keyword);
+                    }
+                    one.places.push((at, message));
+                }
+            }
+        });
+    }
+    found
+}
+
+/// Whether the input schema has one of `features`.
+pub(crate) fn has_any(schema: &Value, features: &[&'static Feature]) -> bool {
+    let mut any = false;
+    walk(schema, &mut |node| {
+        any = any || features.iter().any(|it| it.side == Side::Input && (it.check)(node).is_some());
+    });
+    any
+}

@@ -1,0 +1,147 @@
+//! What a view must avoid, from the rules of its target.
+
+use serde_json::{Map, Value};
+use toolpact_contract::subschemas::Path;
+
+use crate::feature::{Feature, Hit, arrays, objects, references, root, types, unions, values};
+use crate::node::{Node, walk};
+use crate::{Measure, Target};
+
+/// The features that a target refuses or loses, and its limits.
+pub(super) struct Form {
+    features: Vec<&'static Feature>,
+    /// The most nested levels.
+    pub(super) depth: usize,
+    /// The most optional properties.
+    pub(super) optional: usize,
+    /// The most properties with several types.
+    pub(super) unions: usize,
+    /// The most characters of a description of a tool.
+    pub(super) description: usize,
+    /// The form of maps.
+    pub(super) maps: bool,
+    /// Whether objects must not allow other properties than they declare.
+    pub(super) closed: bool,
+    /// Whether objects must not say `additionalProperties: false`.
+    pub(super) never_closed: bool,
+    /// Whether all properties have to be required.
+    pub(super) all_required: bool,
+    /// Whether values without a type are refused.
+    pub(super) typed: bool,
+    /// Whether references are refused.
+    pub(super) inline: bool,
+}
+
+/// Nested levels of a view where the target sets no limit.
+const MAX_DEPTH: usize = 32;
+
+impl Form {
+    pub(super) fn of(target: &Target) -> Self {
+        let mut features: Vec<&'static Feature> =
+            target.rules.iter().map(|rule| rule.feature).collect();
+        features.sort_by_key(|feature| feature.rule.id);
+        features.dedup_by_key(|feature| feature.rule.id);
+        let most = |measure| {
+            let limits = target.limits.iter().filter(|limit| limit.measure == measure);
+            limits.map(|limit| limit.most).min()
+        };
+        let mut form = Self {
+            depth: most(Measure::Depth).unwrap_or(MAX_DEPTH),
+            optional: most(Measure::OptionalProperties).unwrap_or(usize::MAX),
+            unions: most(Measure::UnionProperties).unwrap_or(usize::MAX),
+            description: most(Measure::Description).unwrap_or(usize::MAX),
+            features,
+            maps: false,
+            closed: false,
+            never_closed: false,
+            all_required: false,
+            typed: false,
+            inline: false,
+        };
+        form.maps = !form.refuses(&objects::MAP);
+        form.closed = form.refuses(&objects::OPEN_OBJECT);
+        form.never_closed = form.refuses(&objects::CLOSED_OBJECT);
+        form.all_required = form.refuses(&objects::OPTIONAL_PROPERTY);
+        form.typed = form.refuses(&types::UNTYPED);
+        form.inline = form.refuses(&references::REF);
+        form
+    }
+
+    /// What the target refuses or loses.
+    pub(super) fn features(&self) -> &[&'static Feature] {
+        &self.features
+    }
+
+    /// Whether the target has a rule about `feature`.
+    pub(super) fn refuses(&self, feature: &'static Feature) -> bool {
+        self.features.iter().any(|one| std::ptr::eq(*one, feature))
+    }
+
+    /// Whether alternatives have to be merged into one schema.
+    pub(super) fn merges_unions(&self, is_root: bool) -> bool {
+        self.refuses(if is_root { &root::ROOT_UNION } else { &unions::ANY_OF })
+    }
+
+    /// Whether arrays need a schema for their elements.
+    pub(super) fn needs_items(&self) -> bool {
+        self.refuses(&arrays::ARRAY_WITHOUT_ITEMS)
+    }
+
+    /// Whether `enum` may stay with these values.
+    pub(super) fn takes_enum(&self, schema: &Map<String, Value>, is_root: bool) -> bool {
+        let features = [
+            &values::ENUM_MIXED,
+            &values::ENUM_NOT_STRING,
+            &values::ENUM_OBJECT,
+            &values::ENUM_EMPTY_STRING,
+        ];
+        let schema = Value::Object(schema.clone());
+        features.iter().all(|feature| {
+            !self.refuses(feature)
+                || on_node(&schema, is_root, |node| (feature.check)(node)).is_none()
+        })
+    }
+
+    /// The first keyword of `schema` that has to go, if leaving it out is enough.
+    pub(super) fn keyword_to_drop(
+        &self,
+        schema: &Map<String, Value>,
+        is_root: bool,
+    ) -> Option<&'static str> {
+        let schema = Value::Object(schema.clone());
+        let drops = self.features.iter().filter(|feature| !feature.keywords.is_empty());
+        on_node(&schema, is_root, |node| {
+            drops
+                .clone()
+                .find_map(|feature| (feature.check)(node).and_then(|Hit { keyword, .. }| keyword))
+        })
+    }
+
+    /// Whether `schema` and everything in it can stay as it is. It must not contain references.
+    pub(super) fn accepts_unchanged(&self, schema: &Value, is_root: bool) -> bool {
+        let mut clean = true;
+        walk(schema, &mut |node| {
+            if !clean {
+                return;
+            }
+            let node = Node {
+                schema: node.schema,
+                path: node.path,
+                keyword: node.keyword.or(if is_root { None } else { Some("properties") }),
+                parent: node.parent,
+                root: node.root,
+            };
+            clean = !node.has("$ref")
+                && !node.has("$dynamicRef")
+                && self.features.iter().all(|feature| (feature.check)(&node).is_none());
+        });
+        clean
+    }
+}
+
+/// Calls `check` with a node for `schema`.
+fn on_node<T>(schema: &Value, is_root: bool, check: impl FnOnce(&Node<'_>) -> T) -> T {
+    let path = Path::default();
+    let keyword = if is_root { None } else { Some("properties") };
+    check(&Node { schema, path: &path, keyword, parent: None, root: schema })
+}

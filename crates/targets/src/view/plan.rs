@@ -1,0 +1,284 @@
+//! How values of a view map to values of the tool.
+
+use serde_json::{Map, Value, json};
+
+/// How a value of a view maps to the value of the tool.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Plan {
+    /// It is the same value.
+    Keep,
+    /// It is JSON text.
+    Json,
+    /// A list of keys and values stands for an object.
+    Pairs(Box<Plan>),
+    /// Each element maps by this plan.
+    Items(Box<Plan>),
+    /// The members map by these plans.
+    Members(Members),
+    /// The first alternative that fits decides.
+    Union(Vec<(Value, Plan)>),
+    /// The plan of a definition, by its number.
+    Definition(usize),
+}
+
+/// The members of an object of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Members {
+    pub(super) members: Vec<Member>,
+    /// The member with JSON text of an object whose members belong into this one.
+    pub(super) rest: Option<String>,
+}
+
+/// A member of an object of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Member {
+    /// The name in the view.
+    pub(super) name: String,
+    /// The name in the tool.
+    pub(super) own: String,
+    pub(super) plan: Plan,
+    /// Whether `null` stands for an absent member.
+    pub(super) null_is_absent: bool,
+}
+
+/// The names of the members of a pair.
+pub(super) const KEY: &str = "key";
+pub(super) const VALUE: &str = "value";
+
+/// Nested levels that are mapped. Deeper values stay as they are.
+const MAX_DEPTH: usize = 128;
+
+/// The plans of a view.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Plans {
+    pub(super) root: Option<Plan>,
+    /// The schema and the plan of each definition.
+    pub(super) definitions: Vec<(Value, Plan)>,
+}
+
+impl Plans {
+    /// Maps `value` of the view back.
+    pub(super) fn restore(&self, value: Value) -> Value {
+        match &self.root {
+            Some(plan) => self.back(plan, value, MAX_DEPTH),
+            None => value,
+        }
+    }
+
+    /// Writes `value` of the tool as the view wants it.
+    pub(super) fn express(&self, value: &Value) -> Value {
+        match &self.root {
+            Some(plan) => self.forth(plan, value, MAX_DEPTH),
+            None => value.clone(),
+        }
+    }
+
+    fn back(&self, plan: &Plan, value: Value, depth: usize) -> Value {
+        let Some(depth) = depth.checked_sub(1) else { return value };
+        match (plan, value) {
+            (Plan::Json, Value::String(text)) => {
+                serde_json::from_str(&text).unwrap_or(Value::String(text))
+            }
+            (Plan::Pairs(inner), Value::Array(pairs)) if pairs.iter().all(is_pair) => {
+                let mut object = Map::new();
+                for mut pair in pairs {
+                    let value = self.back(inner, pair[VALUE].take(), depth);
+                    if let Value::String(key) = pair[KEY].take() {
+                        object.insert(key, value);
+                    }
+                }
+                Value::Object(object)
+            }
+            (Plan::Items(inner), Value::Array(items)) => {
+                items.into_iter().map(|item| self.back(inner, item, depth)).collect()
+            }
+            (Plan::Members(members), Value::Object(object)) => {
+                Value::Object(self.members_back(members, object, depth))
+            }
+            (Plan::Union(branches), value) => {
+                let fitting = branches.iter().find(|(schema, _)| self.fits(schema, &value, depth));
+                match fitting {
+                    Some((_, plan)) => self.back(plan, value, depth),
+                    None => value,
+                }
+            }
+            (Plan::Definition(number), value) => match self.definitions.get(*number) {
+                Some((_, plan)) => self.back(plan, value, depth),
+                None => value,
+            },
+            (_, value) => value,
+        }
+    }
+
+    fn members_back(
+        &self,
+        Members { members, rest }: &Members,
+        object: Map<String, Value>,
+        depth: usize,
+    ) -> Map<String, Value> {
+        let mut restored = Map::new();
+        for (name, value) in object {
+            if rest.as_ref() == Some(&name) {
+                let text = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+                match text {
+                    Some(Value::Object(more)) => restored.extend(more),
+                    _ if value.is_null() => {}
+                    _ => {
+                        restored.insert(name, value);
+                    }
+                }
+                continue;
+            }
+            match members.iter().find(|member| member.name == name) {
+                Some(member) if member.null_is_absent && value.is_null() => {}
+                Some(member) => {
+                    let value = self.back(&member.plan, value, depth);
+                    restored.insert(member.own.clone(), value);
+                }
+                None => {
+                    restored.entry(name).or_insert(value);
+                }
+            }
+        }
+        restored
+    }
+
+    fn forth(&self, plan: &Plan, value: &Value, depth: usize) -> Value {
+        let Some(depth) = depth.checked_sub(1) else { return value.clone() };
+        match (plan, value) {
+            (Plan::Json, value) => value.to_string().into(),
+            (Plan::Pairs(inner), Value::Object(object)) => object
+                .iter()
+                .map(|(key, value)| json!({ KEY: key, VALUE: self.forth(inner, value, depth) }))
+                .collect(),
+            (Plan::Items(inner), Value::Array(items)) => {
+                items.iter().map(|item| self.forth(inner, item, depth)).collect()
+            }
+            (Plan::Members(members), Value::Object(object)) => {
+                Value::Object(self.members_forth(members, object, depth))
+            }
+            (Plan::Union(branches), value) => branches
+                .iter()
+                .map(|(schema, plan)| (schema, self.forth(plan, value, depth)))
+                .find(|(schema, written)| {
+                    self.fits(schema, written, depth)
+                        && self.back(&Plan::Union(branches.clone()), written.clone(), depth)
+                            == *value
+                })
+                .map_or_else(|| value.clone(), |(_, written)| written),
+            (Plan::Definition(number), value) => match self.definitions.get(*number) {
+                Some((_, plan)) => self.forth(plan, value, depth),
+                None => value.clone(),
+            },
+            _ => value.clone(),
+        }
+    }
+
+    fn members_forth(
+        &self,
+        Members { members, rest }: &Members,
+        object: &Map<String, Value>,
+        depth: usize,
+    ) -> Map<String, Value> {
+        let mut written = Map::new();
+        for member in members {
+            match object.get(&member.own) {
+                Some(value) => {
+                    let value = self.forth(&member.plan, value, depth);
+                    written.insert(member.name.clone(), value);
+                }
+                None if member.null_is_absent => {
+                    written.insert(member.name.clone(), Value::Null);
+                }
+                None => {}
+            }
+        }
+        let others = object.iter().filter(|(name, _)| members.iter().all(|it| it.own != **name));
+        let others: Map<_, _> = others.map(|(name, value)| (name.clone(), value.clone())).collect();
+        match rest {
+            Some(rest) => {
+                written.insert(rest.clone(), Value::Object(others).to_string().into());
+            }
+            None => written.extend(others),
+        }
+        written
+    }
+
+    /// Whether `value` looks like one that `schema` describes: its type, its required members and their constants. Only
+    /// decides between alternatives.
+    fn fits(&self, schema: &Value, value: &Value, depth: usize) -> bool {
+        let Some(depth) = depth.checked_sub(1) else { return true };
+        if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+            let number = reference.strip_prefix(DEFINITION);
+            let found = self
+                .definitions
+                .iter()
+                .find(|(definition, _)| definition.get("name").and_then(Value::as_str) == number);
+            return found
+                .is_none_or(|(definition, _)| self.fits(&definition["schema"], value, depth));
+        }
+        if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
+            return branches.iter().any(|branch| self.fits(branch, value, depth));
+        }
+        if let Some(values) = schema.get("enum").and_then(Value::as_array)
+            && !values.contains(value)
+        {
+            return false;
+        }
+        if schema.get("const").is_some_and(|constant| constant != value) {
+            return false;
+        }
+        let is_type = |name: &Value| name.as_str().is_none_or(|name| is_type(value, name));
+        let typed = match schema.get("type") {
+            Some(Value::Array(names)) => names.iter().any(is_type),
+            Some(name) => is_type(name),
+            None => true,
+        };
+        if !typed {
+            return false;
+        }
+        match value {
+            Value::Array(items) => schema.get("items").is_none_or(|inner| {
+                items.iter().take(MAX_DEPTH).all(|item| self.fits(inner, item, depth))
+            }),
+            Value::Object(object) => {
+                let required =
+                    schema.get("required").and_then(Value::as_array).into_iter().flatten();
+                let has_required =
+                    required.filter_map(Value::as_str).all(|name| object.contains_key(name));
+                let properties = schema.get("properties").and_then(Value::as_object);
+                let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+                has_required
+                    && object.iter().all(|(name, value)| {
+                        match properties.and_then(|all| all.get(name)) {
+                            Some(inner) => self.fits(inner, value, depth),
+                            None => !closed,
+                        }
+                    })
+            }
+            _ => true,
+        }
+    }
+}
+
+/// What references to definitions of a view start with.
+pub(super) const DEFINITION: &str = "#/$defs/";
+
+fn is_pair(pair: &Value) -> bool {
+    pair.as_object().is_some_and(|pair| pair.len() == 2 && pair.contains_key(VALUE))
+        && pair[KEY].is_string()
+}
+
+/// Whether `value` has the JSON Schema type `name`.
+pub(super) fn is_type(value: &Value, name: &str) -> bool {
+    match name {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        _ => false,
+    }
+}
