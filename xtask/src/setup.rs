@@ -23,9 +23,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("dialects", "crates/cli/tests/peers/dialects")?;
     node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
+    node::install("converters", "crates/targets/tests/converters")?;
     python::install("peers", "crates/cli/tests/peers")?;
     python::install("peers-v1", "crates/cli/tests/peers/python-v1")?;
     python::install("published", "crates/cli/tests/published")?;
     python::install("fastmcp-v3", "crates/cli/tests/published/fastmcp-v3")?;
+    python::install("converters", "crates/targets/tests/converters")?;
     spelling::install()
 }
