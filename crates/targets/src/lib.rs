@@ -36,6 +36,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let mut all: Vec<&Rule> = toolpact_contract::rules().collect();
     all.extend(checks::rules());
     all.extend(feature::rules());
+    all.extend(target::rules::RULES);
     all.sort_by_key(|rule| rule.id);
     all.into_iter()
 }

@@ -111,7 +111,27 @@ declare_feature! {
 }
 
 declare_feature! {
-    /// A property that is not required.
+    /// An object that says that other properties are allowed (`additionalProperties: true`).
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": "string" } }, "additionalProperties": true }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": "string" } } }
+    /// ```
+    EXPLICITLY_OPEN = "explicitly-open-object", |node| {
+        (node.get("additionalProperties") == Some(&Value::Bool(true)))
+            .then(|| Hit::at("additionalProperties", "has `additionalProperties: true`"))
+    }
+}
+
+declare_feature! {
+    /// A property that is not required and does not accept null.
     ///
     /// ## Example
     ///
@@ -125,8 +145,28 @@ declare_feature! {
     /// { "type": "object", "properties": { "city": { "type": ["string", "null"] } }, "required": ["city"] }
     /// ```
     OPTIONAL_PROPERTY = "optional-property", |node| {
-        let name = optional(node)?;
+        let (name, _) = optional(node).find(|(_, inner)| !takes_null(inner))?;
         Some(Hit::at("properties", format!("property {name:?} is not required")))
+    }
+}
+
+declare_feature! {
+    /// A property that is not required and accepts null.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": ["string", "null"] } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": ["string", "null"] } }, "required": ["city"] }
+    /// ```
+    OPTIONAL_NULLABLE = "optional-nullable", |node| {
+        let (name, _) = optional(node).find(|(_, inner)| takes_null(inner))?;
+        Some(Hit::at("properties", format!("property {name:?} is not required, and may be null")))
     }
 }
 
@@ -259,6 +299,26 @@ declare_feature! {
     UNEVALUATED = "unevaluated", keywords ["unevaluatedProperties", "unevaluatedItems"]
 }
 
+declare_feature! {
+    /// A property below the root that is not required.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "type": "object", "properties": { "x": { "type": "number" } } } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "type": "object", "properties": { "x": { "type": "number" } }, "required": ["x"] } } }
+    /// ```
+    NESTED_OPTIONAL = "nested-optional", |node| {
+        let (name, _) = optional(node).find(|(_, inner)| !inner.is_boolean()).filter(|_| !node.is_root())?;
+        Some(Hit::at("properties", format!("property {name:?} is not required")))
+    }
+}
+
 /// Names of properties that Kimi refuses.
 pub(crate) const RESERVED: [&str; 5] =
     ["$defs", "$ref", "anyOf", "required", "additionalProperties"];
@@ -281,11 +341,26 @@ fn free_form(node: &Node<'_>) -> Option<Hit> {
         .then(|| Hit::new("an object without `properties`"))
 }
 
-fn optional<'a>(node: &Node<'a>) -> Option<&'a str> {
+/// The properties that are not required.
+fn optional<'a>(node: &Node<'a>) -> impl Iterator<Item = (&'a str, &'a Value)> {
     let required = node.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-    let names = node.get("properties")?.as_object()?.keys();
-    names.map(String::as_str).find(|name| !is_required(name))
+    let is_required =
+        move |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = node.get("properties").and_then(Value::as_object).into_iter().flatten();
+    properties
+        .map(|(name, inner)| (name.as_str(), inner))
+        .filter(move |(name, _)| !is_required(name))
+}
+
+/// Whether `schema` says that null is allowed, by its types or its alternatives.
+fn takes_null(schema: &Value) -> bool {
+    let has_null = |list: &Value| {
+        list.as_array().is_some_and(|all| all.iter().any(|it| it == "null" || it["type"] == "null"))
+    };
+    schema["type"] == "null"
+        || has_null(&schema["type"])
+        || has_null(&schema["anyOf"])
+        || has_null(&schema["oneOf"])
 }
 
 /// Whether a name of a property suits all targets.

@@ -57,3 +57,31 @@ declare_feature! {
         (node.is_root() && !is_object).then(|| Hit::new("the root is not `type: \"object\"`"))
     }
 }
+
+declare_feature! {
+    /// A property of an output schema that is `true` or `false`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "type": "object", "properties": { "extra": true } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "type": "object", "properties": { "extra": {} } }
+    /// }
+    /// ```
+    OUTPUT_BOOLEAN_PROPERTY = "output-boolean-property", Output, |node| {
+        let is_property = node.keyword == Some("properties") && node.path.depth() == 1;
+        (node.schema.is_boolean() && is_property).then(|| Hit::new(format!("the schema `{}`", node.schema)))
+    }
+}

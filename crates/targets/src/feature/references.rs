@@ -196,6 +196,115 @@ declare_feature! {
     }
 }
 
+declare_feature! {
+    /// A reference with constraints beside it.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#/$defs/point", "minLength": 3 } },
+    ///   "$defs": { "point": { "type": "string" } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#/$defs/point" } },
+    ///   "$defs": { "point": { "type": "string", "minLength": 3 } }
+    /// }
+    /// ```
+    CONSTRAINED_REF = "constrained-reference", |node| {
+        let schema = node.schema.as_object().filter(|_| node.has("$ref"))?;
+        let other = schema.keys().find(|key| !ANNOTATIONS.contains(&key.as_str()))?;
+        Some(Hit::at("$ref", format!("`$ref` with `{other}` beside it")))
+    }
+}
+
+declare_feature! {
+    /// A reference with escaped characters (`~0`, `~1`, `%20`).
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/a~1b" } }, "$defs": { "a/b": { "type": "string" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/ab" } }, "$defs": { "ab": { "type": "string" } } }
+    /// ```
+    ESCAPED_REF = "escaped-reference", |node| {
+        let reference = reference(node).filter(|it| it.starts_with('#') && it.contains(['~', '%']))?;
+        Some(Hit::at("$ref", format!("refers to `{reference}`")))
+    }
+}
+
+declare_feature! {
+    /// A reference to the whole input schema (`#`).
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "child": { "$ref": "#" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "child": { "type": "object" } } }
+    /// ```
+    ROOT_RECURSION = "root-recursion", |node| {
+        (reference(node)? == "#").then(|| Hit::at("$ref", "refers to the whole input schema"))
+    }
+}
+
+declare_feature! {
+    /// A reference to a definition that is a reference itself.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "at": { "$ref": "#/$defs/a" } },
+    ///   "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "type": "string" } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/b" } }, "$defs": { "b": { "type": "string" } } }
+    /// ```
+    REF_CHAIN = "reference-chain", |node| {
+        let reference = reference(node)?;
+        let target = node.root.pointer(&decode(reference.strip_prefix('#')?))?;
+        target.get("$ref").map(|_| Hit::at("$ref", format!("`{reference}` is a reference itself")))
+    }
+}
+
+/// Keywords that may stand beside a reference without constraining it.
+const ANNOTATIONS: [&str; 12] = [
+    "$ref",
+    "$defs",
+    "definitions",
+    "description",
+    "title",
+    "default",
+    "examples",
+    "$comment",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "$schema",
+];
+
 /// The references that are followed to find a cycle.
 const MAX_STEPS: usize = 10_000;
 

@@ -94,7 +94,30 @@ declare_feature! {
 }
 
 declare_feature! {
-    /// `anyOf` or `oneOf` at the root of an input schema.
+    /// `anyOf` at the root of an input schema.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "anyOf": [
+    ///     { "properties": { "id": { "type": "string" } }, "required": ["id"] },
+    ///     { "properties": { "name": { "type": "string" } }, "required": ["name"] }
+    ///   ]
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "id": { "type": "string" }, "name": { "type": "string" } } }
+    /// ```
+    ROOT_ANY_OF = "root-any-of", |node| at_root(node, &["anyOf"])
+}
+
+declare_feature! {
+    /// `oneOf` at the root of an input schema.
     ///
     /// ## Example
     ///
@@ -113,7 +136,28 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": { "id": { "type": "string" }, "name": { "type": "string" } } }
     /// ```
-    ROOT_UNION = "root-union", |node| at_root(node, &["anyOf", "oneOf"])
+    ROOT_ONE_OF = "root-one-of", |node| at_root(node, &["oneOf"])
+}
+
+declare_feature! {
+    /// An input schema whose properties are all in `anyOf`, `oneOf` or `allOf`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "allOf": [{ "properties": { "city": { "type": "string" } } }] }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "city": { "type": "string" } } }
+    /// ```
+    ONLY_COMBINERS = "only-alternatives", |node| {
+        let keyword = ["anyOf", "oneOf", "allOf"].into_iter().find(|it| node.has(it))?;
+        (node.is_root() && len(node.get("properties")) == 0)
+            .then(|| Hit::at(keyword, format!("all properties are in `{keyword}`")))
+    }
 }
 
 fn at_root(node: &Node<'_>, keywords: &[&'static str]) -> Option<Hit> {

@@ -36,7 +36,7 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": { "text": { "type": "string" } } }
     /// ```
-    LONG_REPETITION = "long-repetition", |node| {
+    LONG_REPETITION = "long-repetition", keywords ["maxLength", "maxItems", "minLength", "minItems"], |node| {
         ["maxLength", "maxItems", "minLength", "minItems"].into_iter().find_map(|keyword| {
             let found = node.get(keyword)?.as_f64().filter(|it| *it > LONGEST_REPETITION)?;
             Some(Hit::at(keyword, format!("`{keyword}` is {found}")))
@@ -58,7 +58,7 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": { "name": { "type": "string", "pattern": "^[a-wyz][a-z]*$" } } }
     /// ```
-    LOOK_AROUND = "look-around", |node| {
+    LOOK_AROUND = "look-around", keywords ["pattern"], |node| {
         let pattern = node.get("pattern")?.as_str()?;
         needs_backtracking(pattern).then(|| Hit::at("pattern", "a pattern with look-around or a back-reference"))
     }
@@ -112,7 +112,7 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": { "code": { "type": "string", "pattern": "^.*[A-Z].*$" } } }
     /// ```
-    UNANCHORED_PATTERN = "unanchored-pattern", |node| {
+    UNANCHORED_PATTERN = "unanchored-pattern", keywords ["pattern"], |node| {
         let pattern = node.get("pattern")?.as_str()?;
         (!(pattern.starts_with('^') && pattern.ends_with('$'))).then(|| Hit::at("pattern", "a pattern without `^` and `$`"))
     }
@@ -134,8 +134,56 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": { "count": { "type": "integer", "minimum": 0 } } }
     /// ```
-    UNKNOWN_FORMAT = "unknown-format", unknown_format
+    UNKNOWN_FORMAT = "unknown-format", keywords ["format"], unknown_format
 }
+
+declare_feature! {
+    /// A `format` that neither JSON Schema nor OpenAPI registers.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "colour": { "type": "string", "format": "colour" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "colour": { "type": "string", "pattern": "^#[0-9a-f]{6}$" } } }
+    /// ```
+    CUSTOM_FORMAT = "custom-format", keywords ["format"], |node| {
+        let format = node.get("format").and_then(Value::as_str)?;
+        (!REGISTERED.contains(&format)).then(|| Hit::at("format", format!("the format {format:?}")))
+    }
+}
+
+/// Formats that grammar engines know.
+const REGISTERED: [&str; 24] = [
+    "date-time",
+    "time",
+    "date",
+    "duration",
+    "email",
+    "hostname",
+    "ipv4",
+    "ipv6",
+    "uuid",
+    "uri",
+    "uri-reference",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint",
+    "int8",
+    "int16",
+    "float",
+    "double",
+    "unknown",
+    "binary",
+];
 
 /// What llama.cpp repeats at most.
 const LONGEST_REPETITION: f64 = 2000.0;
@@ -151,28 +199,34 @@ fn unknown_format(node: &Node<'_>) -> Option<Hit> {
 
 /// Whether `pattern` has look-around or a back-reference.
 pub(crate) fn needs_backtracking(pattern: &str) -> bool {
-    let bytes = pattern.as_bytes();
-    let mut at = 0;
+    has_look_around(pattern)
+        || unescaped(pattern).any(|(at, c)| {
+            c == '\\' && matches!(pattern.as_bytes().get(at + 1), Some(b'1'..=b'9' | b'k'))
+        })
+}
+
+fn has_look_around(pattern: &str) -> bool {
+    unescaped(pattern).any(|(at, c)| {
+        c == '('
+            && ["?=", "?!", "?<=", "?<!"].iter().any(|start| pattern[at + 1..].starts_with(start))
+    })
+}
+
+/// The characters of `pattern` outside of classes that are not escaped, with their places. A backslash stands for what it
+/// escapes.
+fn unescaped(pattern: &str) -> impl Iterator<Item = (usize, char)> {
     let mut in_class = false;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\\' => {
-                if !in_class && matches!(bytes.get(at + 1), Some(b'1'..=b'9' | b'k')) {
-                    return true;
-                }
-                at += 1;
-            }
-            b'[' => in_class = true,
-            b']' => in_class = false,
-            b'(' if !in_class => {
-                let rest = &pattern[at + 1..];
-                if ["?=", "?!", "?<=", "?<!"].iter().any(|start| rest.starts_with(start)) {
-                    return true;
-                }
-            }
-            _ => {}
+    let mut is_escaped = false;
+    pattern.char_indices().filter(move |(_, c)| {
+        if std::mem::take(&mut is_escaped) {
+            return false;
         }
-        at += 1;
-    }
-    false
+        is_escaped = *c == '\\';
+        match c {
+            '[' => in_class = true,
+            ']' => in_class = false,
+            _ => return !in_class,
+        }
+        false
+    })
 }

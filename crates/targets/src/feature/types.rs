@@ -108,6 +108,26 @@ declare_feature! {
     }
 }
 
+declare_feature! {
+    /// An array whose elements have a schema without a type.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "tags": { "type": "array", "items": {} } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "tags": { "type": "array", "items": { "type": "string" } } } }
+    /// ```
+    UNTYPED_ITEMS = "untyped-items", |node| {
+        let untyped = node.keyword == Some("items") && node.schema.is_object() && !is_typed(node.schema);
+        untyped.then(|| Hit::new("`items` without `type`"))
+    }
+}
+
 /// Whether the node describes a value that a model writes.
 fn is_value(node: &Node<'_>) -> bool {
     node.schema.is_object()

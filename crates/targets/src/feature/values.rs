@@ -23,6 +23,122 @@ declare_feature! {
 }
 
 declare_feature! {
+    /// `const` without `type`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "kind": { "const": "a" } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "kind": { "type": "string", "enum": ["a"] } } }
+    /// ```
+    CONST_UNTYPED = "untyped-const", |node| {
+        (node.has("const") && !node.has("type")).then(|| Hit::at("const", "`const` without `type`"))
+    }
+}
+
+declare_feature! {
+    /// `const` with a number or a boolean.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "level": { "const": 3 } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "level": { "type": "string", "enum": ["3"] } } }
+    /// ```
+    CONST_NOT_STRING = "const-not-string", |node| {
+        let value = node.get("const")?;
+        (value.is_number() || value.is_boolean()).then(|| Hit::at("const", format!("`const` is {value}")))
+    }
+}
+
+declare_feature! {
+    /// `const` with an object or an array.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "range": { "const": { "from": 1 } } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "range": { "type": "string", "enum": ["low"] } } }
+    /// ```
+    CONST_OBJECT = "const-object", |node| {
+        node.get("const").filter(|value| is_container(value)).map(|_| Hit::at("const", "`const` is an object or an array"))
+    }
+}
+
+declare_feature! {
+    /// `enum` without `type`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "kind": { "enum": ["a", "b"] } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "kind": { "type": "string", "enum": ["a", "b"] } } }
+    /// ```
+    ENUM_UNTYPED = "untyped-enum", |node| {
+        (node.has("enum") && !node.has("type")).then(|| Hit::at("enum", "`enum` without `type`"))
+    }
+}
+
+declare_feature! {
+    /// An `enum` with null.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "sort": { "type": ["string", "null"], "enum": ["name", null] } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "sort": { "type": "string", "enum": ["name"] } } }
+    /// ```
+    ENUM_NULL = "enum-null", |node| {
+        values(node)?.iter().any(Value::is_null).then(|| Hit::at("enum", "`enum` has null"))
+    }
+}
+
+declare_feature! {
+    /// `const` with something else than a string, without `type`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "level": { "const": 3 } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "level": { "type": "integer", "const": 3 } } }
+    /// ```
+    CONST_UNTYPED_VALUE = "untyped-const-value", |node| {
+        let value = node.get("const").filter(|value| !value.is_string() && !node.has("type"))?;
+        Some(Hit::at("const", format!("`const` is {value} without `type`")))
+    }
+}
+
+declare_feature! {
     /// An `enum` with an empty string.
     ///
     /// ## Example
@@ -57,16 +173,14 @@ declare_feature! {
     /// ```
     ENUM_MIXED = "enum-mixed", |node| {
         let values = values(node)?;
-        let first = std::mem::discriminant(values.first()?);
-        values
-            .iter()
-            .any(|value| std::mem::discriminant(value) != first)
-            .then(|| Hit::at("enum", "`enum` has values of several types"))
+        let mut kinds = values.iter().filter(|value| !value.is_null()).map(std::mem::discriminant);
+        let first = kinds.next()?;
+        kinds.any(|kind| kind != first).then(|| Hit::at("enum", "`enum` has values of several types"))
     }
 }
 
 declare_feature! {
-    /// An `enum` of numbers, booleans or null.
+    /// An `enum` of numbers or booleans.
     ///
     /// ## Example
     ///
@@ -80,8 +194,8 @@ declare_feature! {
     /// { "type": "object", "properties": { "level": { "type": "string", "enum": ["1", "2"] } } }
     /// ```
     ENUM_NOT_STRING = "enum-not-string", |node| {
-        let value = values(node)?.iter().find(|value| !value.is_string())?;
-        (!is_container(value)).then(|| Hit::at("enum", format!("`enum` has the value {value}")))
+        let value = values(node)?.iter().find(|value| value.is_number() || value.is_boolean())?;
+        Some(Hit::at("enum", format!("`enum` has the value {value}")))
     }
 }
 

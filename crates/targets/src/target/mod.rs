@@ -1,8 +1,11 @@
 //! Targets: model APIs, engines, hosts and SDKs, as data.
 
-mod gemini;
+pub(crate) mod check;
+pub(crate) mod measure;
 mod registry;
+pub(crate) mod rules;
 pub(crate) mod survey;
+mod tables;
 
 use std::fmt;
 
@@ -68,6 +71,8 @@ pub struct NameForm {
     pub other_characters: &'static str,
     /// Whether the first character has to be a letter or `_`.
     pub starts_with_letter: bool,
+    /// Whether the target replaces other characters and cuts longer names itself.
+    pub cuts: bool,
     /// What happens to other names.
     pub effect: Effect,
     /// How that is known.

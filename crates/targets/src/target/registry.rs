@@ -1,9 +1,7 @@
 //! The list of targets.
 
-use super::Target;
-
-/// All targets.
-pub(super) static ALL: &[&Target] = &[&super::gemini::TARGET];
+pub(super) use super::tables::ALL;
 
 /// The names of the most used ones.
-pub(super) static DEFAULT: &[&str] = &["gemini"];
+pub(super) static DEFAULT: &[&str] =
+    &["openai", "anthropic", "gemini", "claude-code", "codex", "vscode", "cursor"];

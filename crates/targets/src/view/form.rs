@@ -79,7 +79,11 @@ impl Form {
 
     /// Whether alternatives have to be merged into one schema.
     pub(super) fn merges_unions(&self, is_root: bool) -> bool {
-        self.refuses(if is_root { &root::ROOT_UNION } else { &unions::ANY_OF })
+        if is_root {
+            self.refuses(&root::ROOT_ANY_OF) || self.refuses(&root::ROOT_ONE_OF)
+        } else {
+            self.refuses(&unions::ANY_OF)
+        }
     }
 
     /// Whether arrays need a schema for their elements.

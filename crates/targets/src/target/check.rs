@@ -1,0 +1,219 @@
+//! What targets do to tools.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use toolpact_contract::{Finding, Pointer, Severity, Side};
+
+use super::measure::{self, Measured};
+use super::survey::{Found, survey};
+use super::{Limit, Measure, NameForm, Target, rules};
+use crate::feature::{self, Feature};
+use crate::{Effect, Established, Impact, LintFinding};
+
+/// The name of a server that has none, for hosts that write it before the names of tools.
+const SERVER: &str = "server";
+
+/// Checks one tool against `targets`. Pointers start at the tool.
+pub(crate) fn check_tool(
+    tool: &Value,
+    targets: &[&'static Target],
+    server: Option<&str>,
+) -> Vec<LintFinding> {
+    let mut features: Vec<&'static Feature> = Vec::new();
+    for rule in targets.iter().flat_map(|target| target.rules) {
+        if !features.iter().any(|known| std::ptr::eq(*known, rule.feature)) {
+            features.push(rule.feature);
+        }
+    }
+    let mut findings: Vec<_> =
+        survey(tool, &features).into_iter().map(|found| of_feature(found, targets)).collect();
+    findings.extend(of_limits(tool, targets));
+    findings.extend(of_name(tool, targets, server));
+    findings
+}
+
+/// Checks a whole list: the number of tools, and names that a host makes equal.
+pub(crate) fn check_list(
+    tools: &[&Value],
+    targets: &[&'static Target],
+    server: Option<&str>,
+) -> Vec<LintFinding> {
+    let mut findings = Vec::new();
+    let over = impacts(targets, |target| {
+        let limits = target.limits.iter().filter(|it| it.measure == Measure::Tools);
+        limits
+            .filter(|limit| tools.len() > limit.most)
+            .map(|limit| of_limit(target, limit))
+            .collect()
+    });
+    if !over.is_empty() {
+        let message = format!("{} tools in one list", tools.len());
+        findings.push(finding(&rules::TOOL_COUNT, message, Pointer::root(), over));
+    }
+    findings.extend(of_collisions(tools, targets, server));
+    findings
+}
+
+fn of_feature(Found { feature, places, count }: Found, targets: &[&'static Target]) -> LintFinding {
+    let impacts = impacts(targets, |target| {
+        let rules = target.rules.iter().filter(|rule| std::ptr::eq(rule.feature, feature));
+        rules
+            .map(|rule| Impact {
+                target: target.name,
+                effect: rule.effect,
+                note: rule.note,
+                evidence: rule.evidence,
+            })
+            .collect()
+    });
+    let mut places = places.into_iter();
+    let (at, mut message) = places.next().unwrap_or_default();
+    if count > 1 {
+        message = format!("{message}, and {} more", count - 1);
+    }
+    let side = if feature.side == feature::Side::Input { Side::Input } else { Side::Output };
+    let mut finding = finding(feature.rule, message, at, impacts);
+    finding.finding = finding.finding.side(side);
+    finding
+}
+
+fn of_limits(tool: &Value, targets: &[&'static Target]) -> Vec<LintFinding> {
+    let Measured { counts, .. } = measure::measure(tool);
+    let mut findings = Vec::new();
+    for (measure, found) in counts {
+        let over = impacts(targets, |target| {
+            let limits = target.limits.iter().filter(|it| it.measure == measure && found > it.most);
+            limits.map(|limit| of_limit(target, limit)).collect()
+        });
+        if !over.is_empty() {
+            let (rule, member) = measure.rule();
+            let message = format!("{found} {measure}");
+            findings.push(finding(rule, message, Pointer::root().join(member), over));
+        }
+    }
+    findings
+}
+
+fn of_name(tool: &Value, targets: &[&'static Target], server: Option<&str>) -> Option<LintFinding> {
+    let name = tool.get("name")?.as_str()?;
+    let wrong = impacts(targets, |target| {
+        let form = &target.names;
+        let problem = name_problem(form, &full_name(form, name, server));
+        let impact = problem.map(|note| Impact {
+            target: target.name,
+            effect: form.effect,
+            note,
+            evidence: form.evidence,
+        });
+        impact.into_iter().collect()
+    });
+    (!wrong.is_empty()).then(|| {
+        let shown: String = name.chars().take(80).collect();
+        finding(
+            &rules::TARGET_NAME,
+            format!("the name {shown:?}"),
+            Pointer::root().join("name"),
+            wrong,
+        )
+    })
+}
+
+/// The name that a target sees.
+pub(crate) fn full_name(form: &NameForm, name: &str, server: Option<&str>) -> String {
+    format!("{}{name}", form.prefix.replace("{server}", server.unwrap_or(SERVER)))
+}
+
+fn name_problem(form: &NameForm, name: &str) -> Option<&'static str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || form.other_characters.contains(c);
+    let first = name.chars().next()?;
+    if name.chars().count() > form.longest {
+        Some("the name is too long")
+    } else if !name.chars().all(allowed) {
+        Some("the name has characters that are not allowed")
+    } else if form.starts_with_letter && !(first.is_ascii_alphabetic() || first == '_') {
+        Some("the name has to start with a letter or `_`")
+    } else {
+        None
+    }
+}
+
+/// Names that are equal once a host has written its prefix, replaced characters and cut the end.
+fn of_collisions(
+    tools: &[&Value],
+    targets: &[&'static Target],
+    server: Option<&str>,
+) -> Vec<LintFinding> {
+    let mut findings: Vec<LintFinding> = Vec::new();
+    for target in targets.iter().filter(|target| target.names.cuts) {
+        let mut seen: HashMap<String, &str> = HashMap::new();
+        for (index, tool) in tools.iter().enumerate() {
+            let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
+            let written = cut(&target.names, &full_name(&target.names, name, server));
+            let Some(first) = seen.get(&written).filter(|first| **first != name) else {
+                seen.insert(written, name);
+                continue;
+            };
+            let impact = Impact {
+                target: target.name,
+                effect: Effect::ToolLost,
+                note: "two tools get the same name",
+                evidence: target.names.evidence,
+            };
+            let message = format!("becomes the same name as {first:?}");
+            let mut found = finding(
+                &rules::NAME_COLLISION,
+                message,
+                Pointer::root().join("name"),
+                vec![impact],
+            );
+            found.finding.index = Some(index);
+            found.finding.tool = Some(name.to_owned());
+            findings.push(found);
+        }
+    }
+    findings
+}
+
+fn cut(form: &NameForm, name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || form.other_characters.contains(c);
+    name.chars().map(|c| if allowed(c) { c } else { '_' }).take(form.longest).collect()
+}
+
+fn of_limit(target: &'static Target, limit: &Limit) -> Impact {
+    Impact {
+        target: target.name,
+        effect: limit.effect,
+        note: limit.measure.note(),
+        evidence: limit.evidence,
+    }
+}
+
+fn impacts(
+    targets: &[&'static Target],
+    of: impl Fn(&'static Target) -> Vec<Impact>,
+) -> Vec<Impact> {
+    let mut impacts: Vec<_> = targets.iter().flat_map(|target| of(target)).collect();
+    impacts.sort_by_key(|impact| std::cmp::Reverse(impact.effect));
+    impacts
+}
+
+/// A finding whose severity is that of its worst impact. What users report is a warning at most.
+fn finding(
+    rule: &'static toolpact_contract::Rule,
+    message: String,
+    at: Pointer,
+    impacts: Vec<Impact>,
+) -> LintFinding {
+    let severity = impacts.iter().map(|impact| {
+        let severity = impact.effect.severity();
+        if impact.evidence.how == Established::Reported {
+            severity.min(Severity::Warning)
+        } else {
+            severity
+        }
+    });
+    let severity = severity.max().unwrap_or(rule.severity);
+    let finding: Finding = rule.finding(message).at(at).severity(severity);
+    LintFinding { impacts, ..LintFinding::from(finding) }
+}

@@ -1,0 +1,124 @@
+//! Sizes of a tool that targets limit.
+
+use std::fmt;
+
+use serde_json::Value;
+use toolpact_contract::Rule;
+
+use super::Measure;
+use super::rules::{DESCRIPTION_LENGTH, SCHEMA_SIZE, TOOL_COUNT};
+use crate::node::walk;
+
+/// The sizes of a tool.
+pub(crate) struct Measured {
+    pub(crate) counts: Vec<(Measure, usize)>,
+}
+
+impl Measured {
+    /// The size of one kind.
+    pub(crate) fn count(&self, measure: Measure) -> usize {
+        self.counts.iter().find(|(one, _)| *one == measure).map_or(0, |(_, count)| *count)
+    }
+}
+
+/// Measures `tool`.
+pub(crate) fn measure(tool: &Value) -> Measured {
+    let mut counts = vec![];
+    if let Some(description) = tool.get("description").and_then(Value::as_str) {
+        counts.push((Measure::Description, description.chars().count()));
+    }
+    if let Some(schema) = tool.get("inputSchema") {
+        let [mut properties, mut optional, mut unions, mut values, mut characters] = [0; 5];
+        walk(schema, &mut |node| {
+            if let Some(members) = node.get("properties").and_then(Value::as_object) {
+                let required = node.get("required").and_then(Value::as_array).map_or(0, |names| {
+                    names
+                        .iter()
+                        .filter(|name| name.as_str().is_some_and(|it| members.contains_key(it)))
+                        .count()
+                });
+                properties += members.len();
+                optional += members.len().saturating_sub(required);
+                characters += members.keys().map(String::len).sum::<usize>();
+            }
+            let is_union = node.has("anyOf")
+                || node.has("oneOf")
+                || node.get("type").is_some_and(Value::is_array);
+            unions += usize::from(is_union && node.keyword == Some("properties"));
+            if let Some(all) = node.get("enum").and_then(Value::as_array) {
+                values += all.len();
+                characters += all.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
+            }
+        });
+        counts.extend([
+            (Measure::SchemaBytes, schema.to_string().len()),
+            (Measure::Depth, depth(schema, 0)),
+            (Measure::Properties, properties),
+            (Measure::OptionalProperties, optional),
+            (Measure::UnionProperties, unions),
+            (Measure::EnumValues, values),
+            (Measure::NameCharacters, characters),
+        ]);
+    }
+    Measured { counts }
+}
+
+/// The nested levels of objects and arrays, without following references.
+fn depth(schema: &Value, above: usize) -> usize {
+    let Value::Object(map) = schema else { return above };
+    if above > 256 {
+        return above;
+    }
+    let mut deepest = above;
+    toolpact_contract::subschemas::each(map, |step, inner| {
+        let nested = matches!(
+            step.keyword,
+            "properties" | "items" | "prefixItems" | "additionalProperties" | "patternProperties"
+        );
+        deepest = deepest.max(depth(inner, above + usize::from(nested)));
+    });
+    deepest
+}
+
+impl Measure {
+    /// The rule that a finding names, and the member of the tool that it is about.
+    pub(crate) fn rule(self) -> (&'static Rule, &'static str) {
+        match self {
+            Self::Tools => (&TOOL_COUNT, ""),
+            Self::Description => (&DESCRIPTION_LENGTH, "description"),
+            _ => (&SCHEMA_SIZE, "inputSchema"),
+        }
+    }
+
+    /// What is wrong beyond the limit.
+    pub(crate) const fn note(self) -> &'static str {
+        match self {
+            Self::Tools => "too many tools",
+            Self::Description => "the description is too long",
+            Self::SchemaBytes => "the input schema has too many bytes",
+            Self::Depth => "the input schema is nested too deeply",
+            Self::Properties => "the input schema has too many properties",
+            Self::OptionalProperties => "too many properties are optional",
+            Self::UnionProperties => "too many properties have several types",
+            Self::EnumValues => "the enums have too many values",
+            Self::NameCharacters => "names and enum values have too many characters",
+        }
+    }
+}
+
+/// What is counted, in the plural.
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tools => "tools",
+            Self::Description => "characters in the description",
+            Self::SchemaBytes => "bytes in the input schema",
+            Self::Depth => "nested levels",
+            Self::Properties => "properties",
+            Self::OptionalProperties => "optional properties",
+            Self::UnionProperties => "properties with several types",
+            Self::EnumValues => "enum values",
+            Self::NameCharacters => "characters in names and enum values",
+        })
+    }
+}

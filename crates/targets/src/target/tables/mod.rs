@@ -1,0 +1,82 @@
+//! The targets, by who makes them.
+
+mod anthropic;
+mod engines;
+mod google;
+mod hosts;
+mod openai;
+mod others;
+mod sdks;
+
+use super::{Limit, Measure, NameForm, Target, TargetRule};
+use crate::feature::Feature;
+use crate::{Effect, Evidence};
+
+/// All targets.
+pub(super) static ALL: &[&Target] = &[
+    &openai::OPENAI,
+    &openai::OPENAI_STRICT,
+    &anthropic::ANTHROPIC,
+    &anthropic::ANTHROPIC_STRICT,
+    &google::GEMINI,
+    &google::VERTEX,
+    &others::BEDROCK,
+    &others::MISTRAL,
+    &others::COHERE,
+    &others::GROQ,
+    &others::XAI,
+    &others::KIMI,
+    &engines::LLAMA_CPP,
+    &engines::LLGUIDANCE,
+    &engines::OUTLINES,
+    &hosts::CODEX,
+    &hosts::CLAUDE_CODE,
+    &hosts::CLAUDE_DESKTOP,
+    &hosts::VSCODE,
+    &hosts::CURSOR,
+    &hosts::GEMINI_CLI,
+    &sdks::TS_SDK_V1,
+    &sdks::TS_SDK_V2,
+    &sdks::PYTHON_SDK,
+];
+
+const fn row(
+    feature: &'static Feature,
+    effect: Effect,
+    evidence: Evidence,
+    note: &'static str,
+) -> TargetRule {
+    TargetRule { feature, effect, evidence, note }
+}
+
+/// The request fails.
+const fn throws(feature: &'static Feature, evidence: Evidence, note: &'static str) -> TargetRule {
+    row(feature, Effect::RequestFails, evidence, note)
+}
+
+/// Valid calls cannot be made.
+const fn fails(feature: &'static Feature, evidence: Evidence, note: &'static str) -> TargetRule {
+    row(feature, Effect::CallFails, evidence, note)
+}
+
+/// A constraint is lost.
+const fn loses(feature: &'static Feature, evidence: Evidence, note: &'static str) -> TargetRule {
+    row(feature, Effect::ConstraintLost, evidence, note)
+}
+
+const fn limit(measure: Measure, most: usize, effect: Effect, evidence: Evidence) -> Limit {
+    Limit { measure, most, effect, evidence }
+}
+
+/// Names of at most `longest` letters, digits and `other` characters; other names make the request fail.
+const fn names(longest: usize, other: &'static str, evidence: Evidence) -> NameForm {
+    NameForm {
+        prefix: "",
+        longest,
+        other_characters: other,
+        starts_with_letter: false,
+        cuts: false,
+        effect: Effect::RequestFails,
+        evidence,
+    }
+}
