@@ -4,7 +4,7 @@
 converter, one line `{"id": N, "converter": NAME, …}` with one of
 
 - `schema`: the input schema that the converter makes, as JSON Schema (`null`: the tool is sent without parameters),
-- `regex`: what `outlines` makes of it,
+- `regex`: what `outlines` makes of it (`null` and its `length` when it is longer than a million characters),
 - `error`: why there is none.
 
 The SDK's client has nothing to convert: `schema` is then the input schema as it came. `structured` is the structured
@@ -24,7 +24,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "target/testkit/python/converters"))
 
+# A converter written in Rust is not interrupted: its time is up when it returns.
 SECONDS = 5
+# Real tools make regular expressions of 160 MB.
+LONGEST_REGEX = 1_000_000
 STDOUT = sys.stdout
 
 
@@ -86,6 +89,17 @@ def pydantic_ai_openai():
     from pydantic_ai.profiles.openai import OpenAIJsonSchemaTransformer
 
     return lambda tool: OpenAIJsonSchemaTransformer(tool["inputSchema"], strict=True).walk()
+
+
+def pydantic_ai_openai_limits():
+    from pydantic_ai.profiles.openai import _exceeds_strict_size_limits
+
+    def count(tool):
+        if _exceeds_strict_size_limits(tool["inputSchema"]):
+            raise Refused("more nested objects or properties than strict mode allows")
+        return tool["inputSchema"]
+
+    return count
 
 
 def pydantic_ai_google():
@@ -182,7 +196,11 @@ def llguidance():
 def outlines():
     from outlines_core.json_schema import build_regex_from_schema
 
-    return lambda tool: {"regex": build_regex_from_schema(json.dumps(tool["inputSchema"]))}
+    def convert(tool):
+        regex = build_regex_from_schema(json.dumps(tool["inputSchema"]))
+        return {"regex": regex} if len(regex) <= LONGEST_REGEX else {"regex": None, "length": len(regex)}
+
+    return convert
 
 
 def python_sdk():
@@ -250,6 +268,7 @@ CONVERTERS = {
     "openai-py": openai_py,
     "openai-agents": openai_agents,
     "pydantic-ai-openai": pydantic_ai_openai,
+    "pydantic-ai-openai-limits": pydantic_ai_openai_limits,
     "pydantic-ai-google": pydantic_ai_google,
     "pydantic-ai-bedrock": pydantic_ai_bedrock,
     "pydantic-ai-anthropic-limits": pydantic_ai_anthropic_limits,
@@ -275,9 +294,9 @@ def expire(_signal, _frame):
 
 def run(name, convert, line):
     """What one converter makes of one line, in the form that is written."""
-    given = copy.deepcopy(line)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
+        given = copy.deepcopy(line)
         made = convert(given if name == "python-sdk" else given["tool"])
         made = made if name == "outlines" else {"schema": made}
         json.dumps(made)
