@@ -1,8 +1,14 @@
 //! Changes to a tool that a finding proposes.
 
+mod apply;
+mod repair;
+
 use serde::Serialize;
 use serde_json::Value;
 use toolpact_contract::Pointer;
+
+pub use apply::fix_tools;
+pub(crate) use repair::add_repairs;
 
 /// A change that removes the cause of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,8 +63,15 @@ impl Fix {
 }
 
 impl Edit {
-    fn apply(&self, tool: &mut Value) {
+    /// The place in the tool.
+    #[must_use]
+    pub const fn pointer(&self) -> &Pointer {
         let (Self::Set { pointer, .. } | Self::Remove { pointer }) = self;
+        pointer
+    }
+
+    fn apply(&self, tool: &mut Value) {
+        let pointer = self.pointer();
         let Some(last) = pointer.tokens().last() else { return };
         let Some((parent, _)) = pointer.as_str().rsplit_once('/') else { return };
         match (tool.pointer_mut(parent), self) {
