@@ -19,6 +19,7 @@ mod node;
 mod target;
 mod view;
 
+pub use checks::compare_order;
 pub use effect::Effect;
 pub use evidence::{Established, Evidence};
 pub use fix::{Edit, Fix, fix_tools};

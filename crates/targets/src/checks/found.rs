@@ -40,38 +40,61 @@ impl<'a> Found<'a> {
         self.role
     }
 
-    /// Adds a finding at `pointer`, which starts at the tool, or in the schema that the check looks at. Returns it so
-    /// that a hint or a fix can be added, unless there are too many.
-    pub(crate) fn at(
+    /// Whether the schema that the check looks at was admitted.
+    pub(crate) fn is_admitted(&self) -> bool {
+        self.tool.contract.is_some_and(|contract| match self.role {
+            Some(Role::Output) => contract.output().is_some(),
+            _ => true,
+        })
+    }
+
+    /// Adds a finding at `place` of the tool. Returns it so that a hint or a fix can be added, unless there are too many.
+    pub(crate) fn tool(
         &mut self,
-        pointer: &Pointer,
+        place: &[&str],
         message: impl Into<String>,
     ) -> Option<&mut LintFinding> {
-        if !self.findings.is_empty() && (self.findings.len() == REPORTED || self.written > POINTERS)
-        {
+        self.add(&Pointer::root(), place, message)
+    }
+
+    /// Adds a finding at `place` of `node`. Returns the place of `node` in the tool, and the finding.
+    pub(crate) fn node(
+        &mut self,
+        node: &Node<'_>,
+        place: &[&str],
+        message: impl Into<String>,
+    ) -> Option<(Pointer, &mut LintFinding)> {
+        if self.is_full() {
+            self.more += 1;
+            return None;
+        }
+        let member =
+            self.role.map_or_else(Pointer::root, |role| Pointer::root().join(role.member()));
+        let at = member.concat(&node.pointer());
+        let finding = self.add(&at, place, message)?;
+        Some((at, finding))
+    }
+
+    fn is_full(&self) -> bool {
+        self.findings.len() == REPORTED || self.written > POINTERS
+    }
+
+    fn add(
+        &mut self,
+        at: &Pointer,
+        place: &[&str],
+        message: impl Into<String>,
+    ) -> Option<&mut LintFinding> {
+        if self.is_full() {
             self.more += 1;
             return None;
         }
         let mut finding = self.tool.finding(self.rule, message);
-        finding.pointer = match self.role {
-            Some(role) => Pointer::root().join(role.member()).concat(pointer),
-            None => pointer.clone(),
-        };
+        finding.pointer = place.iter().fold(at.clone(), |pointer, token| pointer.join(token));
         finding.side = self.role.map(Side::from);
         self.written += finding.pointer.as_str().len();
         self.findings.push(finding.into());
         self.findings.last_mut()
-    }
-
-    /// The same as [`Found::at`], at `node`, or at its `keyword`.
-    pub(crate) fn node(
-        &mut self,
-        node: &Node<'_>,
-        keyword: Option<&str>,
-        message: impl Into<String>,
-    ) -> Option<&mut LintFinding> {
-        let pointer = node.pointer();
-        self.at(&keyword.map_or_else(|| pointer.clone(), |keyword| pointer.join(keyword)), message)
     }
 
     /// The findings.

@@ -45,13 +45,17 @@ impl Fix {
     /// A change that keeps the meaning of the tool.
     #[must_use]
     pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self { title: title.into(), safe: true, edits }
+        Self::new(title, true, edits)
     }
 
     /// A change that a person has to decide about.
     #[must_use]
     pub fn suggestion(title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self { title: title.into(), safe: false, edits }
+        Self::new(title, false, edits)
+    }
+
+    pub(crate) fn new(title: impl Into<String>, safe: bool, edits: Vec<Edit>) -> Self {
+        Self { title: title.into(), safe, edits }
     }
 
     /// Applies the edits to `tool`. Edits whose place is not there do nothing.
