@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use toolpact_schema::{Mistake, Pointer, Violation};
 
+use crate::rules::tool_name_form;
+
 /// A problem: the rule, the place, the message, and what was done about it.
 ///
 /// [`Rule::finding`](crate::Rule::finding) makes one. The JSON form has camel case names and omits absent fields.
@@ -63,10 +65,13 @@ impl Finding {
         self.severity == Severity::Error
     }
 
-    /// Sets the tool.
+    /// Sets the name of the tool, shortened if it is far longer than a name may be.
     #[must_use]
-    pub fn tool(mut self, name: impl Into<String>) -> Self {
-        self.tool = Some(name.into());
+    pub fn tool(mut self, name: &str) -> Self {
+        self.tool = Some(match name.char_indices().nth(2 * tool_name_form::LONGEST) {
+            Some((end, _)) => format!("{}…", &name[..end]),
+            None => name.to_owned(),
+        });
         self
     }
 

@@ -22,6 +22,7 @@ pub const DEEPEST: usize = 256;
 
 /// Returns the dialect that `schema` names in `$schema`. By the specification `$schema` applies only at the root of a
 /// resource, but validators, ours among them, follow it anywhere.
+#[must_use]
 pub fn own_dialect(schema: &Map<String, Value>) -> Option<Dialect> {
     Dialect::from_uri(schema.get("$schema")?.as_str()?)
 }
@@ -110,16 +111,19 @@ pub struct Path<'a> {
 
 impl<'a> Path<'a> {
     /// Appends a step.
+    #[must_use]
     pub const fn step(&'a self, step: Step<'a>) -> Self {
         Self { last: Some((self, step)), depth: self.depth + 1 }
     }
 
     /// The number of steps.
+    #[must_use]
     pub const fn depth(&self) -> usize {
         self.depth
     }
 
     /// Converts the path to a pointer.
+    #[must_use]
     pub fn pointer(&self) -> Pointer {
         let Some((before, step)) = self.last else { return Pointer::root() };
         let mut pointer = before.pointer().join(step.keyword);

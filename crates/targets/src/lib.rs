@@ -19,9 +19,10 @@ mod node;
 mod target;
 mod view;
 
+pub use checks::compare_order;
 pub use effect::Effect;
 pub use evidence::{Established, Evidence};
-pub use fix::{Edit, Fix};
+pub use fix::{Edit, Fix, fix_tools};
 pub use lint::{Impact, LintFinding, LintOptions, LintReport, lint_tools};
 pub use target::{
     Kind, Limit, Measure, NameForm, Target, TargetRule, UnknownTarget, default_targets, target,

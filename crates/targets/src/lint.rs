@@ -2,9 +2,16 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use toolpact_contract::{Finding, JudgeOptions, JudgedTools, judge_tools};
+use toolpact_contract::{
+    Finding, JudgeOptions, JudgedTools, RuleSelectionError, Selection, judge_tools,
+};
 
-use crate::{Effect, Evidence, Fix, Target, UnknownTarget};
+use crate::{
+    Effect, Evidence, Fix, Target,
+    checks::{self, Tool},
+    fix, rules,
+    target::check::{check_list, check_tool},
+};
 
 /// Settings for [`lint_tools`].
 #[derive(Clone, Debug, Default)]
@@ -12,6 +19,7 @@ pub struct LintOptions {
     pub(crate) targets: Vec<&'static Target>,
     pub(crate) server: Option<String>,
     pub(crate) judge: JudgeOptions,
+    selection: Selection,
 }
 
 impl LintOptions {
@@ -34,6 +42,35 @@ impl LintOptions {
     pub fn judge(mut self, options: JudgeOptions) -> Self {
         self.judge = options;
         self
+    }
+
+    /// Reports the rule `id`, and other selected rules, only. Errors of the contract are always reported.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such rule in [`rules`].
+    ///
+    /// ```
+    /// use toolpact_targets::LintOptions;
+    ///
+    /// assert_eq!(
+    ///     LintOptions::default().select("tool-name-from").unwrap_err().to_string(),
+    ///     "no rule `tool-name-from`; did you mean `tool-name-form`?"
+    /// );
+    /// ```
+    pub fn select(mut self, id: &str) -> Result<Self, RuleSelectionError> {
+        self.selection.select(id, rules())?;
+        Ok(self)
+    }
+
+    /// Does not report the rule `id`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such rule in [`rules`], or if it is an error of the contract.
+    pub fn ignore(mut self, id: &str) -> Result<Self, RuleSelectionError> {
+        self.selection.ignore(id, rules())?;
+        Ok(self)
     }
 }
 
@@ -88,17 +125,72 @@ pub struct Impact {
 }
 
 /// Checks each tool of `list`, and the list. `list` is what [`judge_tools`] takes.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_targets::{LintOptions, lint_tools};
+///
+/// let report = lint_tools(
+///     json!({ "name": "now", "description": null, "inputSchema": { "type": "object" } }),
+///     &LintOptions::default().select("tool-member")?,
+/// );
+/// let finding = &report.findings[0];
+/// assert_eq!(
+///     finding.finding.to_string(),
+///     "error[tool-member] now #/description: expected a string, found null; removed from the tool"
+/// );
+/// assert_eq!(finding.fix.as_ref().unwrap().title, "remove `description`");
+/// # Ok::<(), toolpact_contract::RuleSelectionError>(())
+/// ```
 pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
+    let written = list.clone();
     let judged = judge_tools(list, &options.judge);
-    let findings = judged.findings.iter().cloned().map(LintFinding::from).collect();
-    LintReport { tools: Vec::new(), findings, judged }
+    let tools = tools(&written, &judged);
+    let mut findings = fix::add_repairs(&tools, &judged, &options.judge);
+    findings.extend(checks::findings(&tools));
+    findings.extend(target_findings(&tools, options));
+    findings.retain(|found| options.selection.includes(&found.finding));
+    findings.sort_by_key(|found| found.finding.index);
+    let tools = tools.iter().map(|tool| tool.name().to_owned()).collect();
+    LintReport { judged, tools, findings }
 }
 
-/// Finds targets by name.
-///
-/// # Errors
-///
-/// Fails if one is unknown.
-pub fn named(names: &[String]) -> Result<Vec<&'static Target>, UnknownTarget> {
-    names.iter().map(|name| crate::target(name)).collect()
+/// What the targets do to the tools.
+fn target_findings(tools: &[Tool<'_>], options: &LintOptions) -> Vec<LintFinding> {
+    if options.targets.is_empty() {
+        return Vec::new();
+    }
+    let server = options.server.as_deref();
+    let mut findings = Vec::new();
+    for tool in tools {
+        for mut found in check_tool(tool.value, &options.targets, server) {
+            found.finding.index = tool.index;
+            found.finding.tool = Some(tool.name().to_owned());
+            findings.push(found);
+        }
+    }
+    let values: Vec<_> = tools.iter().map(|tool| tool.value).collect();
+    findings.extend(check_list(&values, &options.targets, server));
+    findings
+}
+
+/// The tools of `document`, which was judged. Entries that are not objects are left out.
+fn tools<'a>(document: &'a Value, judged: &'a JudgedTools) -> Vec<Tool<'a>> {
+    let contract = |index: usize| {
+        judged.indices.binary_search(&index).ok().map(|place| &judged.contracts[place])
+    };
+    match document.pointer(judged.at.as_str()) {
+        Some(Value::Array(tools)) => tools
+            .iter()
+            .enumerate()
+            .filter_map(|(index, tool)| {
+                let value = tool.as_object()?;
+                Some(Tool { value, contract: contract(index), index: Some(index) })
+            })
+            .collect(),
+        Some(Value::Object(tool)) if judged.findings.iter().all(|one| one.rule != "tool-list") => {
+            vec![Tool { value: tool, contract: contract(0), index: None }]
+        }
+        _ => Vec::new(),
+    }
 }

@@ -24,6 +24,8 @@ pub struct JudgedTools {
     pub at: Pointer,
     /// The contracts of the tools that stay, in their order.
     pub contracts: Vec<Contract>,
+    /// The index of the tool of each contract in the list that was judged.
+    pub indices: Vec<usize>,
     /// The findings: at least one for each tool, schema or member that was changed or dropped.
     pub findings: Vec<Finding>,
 }
@@ -73,6 +75,7 @@ pub fn judge_tools(list: Value, options: &JudgeOptions) -> JudgedTools {
         list: None,
         at: Pointer::root(),
         contracts: Vec::new(),
+        indices: Vec::new(),
         findings: Vec::new(),
     };
     if is_tool(&list) {
@@ -104,6 +107,7 @@ pub fn judge_tools(list: Value, options: &JudgeOptions) -> JudgedTools {
         }
         judged.list = None;
         judged.contracts.clear();
+        judged.indices.clear();
     }
     judged.findings.retain(|finding| options.selection.includes(finding));
     judged
@@ -127,6 +131,7 @@ impl Judge<'_> {
         self.taken.insert(contract.name().to_owned());
         let tool = contract.tool().clone().into();
         self.judged.contracts.push(contract);
+        self.judged.indices.push(index.unwrap_or_default());
         Some(tool)
     }
 }

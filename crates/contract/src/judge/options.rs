@@ -160,7 +160,7 @@ impl JudgeOptions {
     /// );
     /// ```
     pub fn select(mut self, id: &str) -> Result<Self, RuleSelectionError> {
-        self.selection.select(id)?;
+        self.selection.select(id, crate::rules())?;
         Ok(self)
     }
 
@@ -184,7 +184,7 @@ impl JudgeOptions {
     /// # Ok::<(), toolpact_contract::RuleSelectionError>(())
     /// ```
     pub fn ignore(mut self, id: &str) -> Result<Self, RuleSelectionError> {
-        self.selection.ignore(id)?;
+        self.selection.ignore(id, crate::rules())?;
         Ok(self)
     }
 

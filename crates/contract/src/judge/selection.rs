@@ -1,45 +1,73 @@
 //! Selecting and ignoring rules.
 
-use crate::{Finding, Rule, Severity, rule, rules};
+use crate::{Finding, Rule, Severity, rule};
 
-/// The rules whose warnings and infos are reported. Errors are always reported, also if they were repaired.
+/// The rules whose findings are reported. Errors of the contract are always reported, also if they were repaired: they
+/// say why a tool, a member or a call is refused.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Selection {
+pub struct Selection {
     /// Empty for all rules.
     selected: Vec<&'static str>,
     ignored: Vec<&'static str>,
 }
 
 impl Selection {
-    pub(super) fn select(&mut self, id: &str) -> Result<(), RuleSelectionError> {
-        self.selected.push(find(id)?.id);
+    /// Reports the rule `id` of `rules`, and other selected rules, only.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such rule.
+    pub fn select(
+        &mut self,
+        id: &str,
+        rules: impl Iterator<Item = &'static Rule>,
+    ) -> Result<(), RuleSelectionError> {
+        self.selected.push(find(id, rules)?.id);
         Ok(())
     }
 
-    pub(super) fn ignore(&mut self, id: &str) -> Result<(), RuleSelectionError> {
-        let rule = find(id)?;
-        if rule.severity == Severity::Error {
-            return Err(RuleSelectionError::NotIgnorable { rule: rule.id });
+    /// Does not report the rule `id` of `rules`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if there is no such rule, or if it is an error of the contract.
+    pub fn ignore(
+        &mut self,
+        id: &str,
+        rules: impl Iterator<Item = &'static Rule>,
+    ) -> Result<(), RuleSelectionError> {
+        let found = find(id, rules)?;
+        if rule(found.id).is_some_and(|rule| rule.severity == Severity::Error) {
+            return Err(RuleSelectionError::NotIgnorable { rule: found.id });
         }
-        self.ignored.push(rule.id);
+        self.ignored.push(found.id);
         Ok(())
     }
 
     /// Whether `finding` is reported.
-    pub(super) fn includes(&self, finding: &Finding) -> bool {
+    #[must_use]
+    pub fn includes(&self, finding: &Finding) -> bool {
         if self.selected.is_empty() && self.ignored.is_empty() {
             return true;
         }
         let is_selected = self.selected.is_empty() || self.selected.contains(&finding.rule);
         // An error stays an error of its rule after a repair made it a warning.
-        let is_error = || rule(finding.rule).is_some_and(|rule| rule.severity == Severity::Error);
-        (is_selected && !self.ignored.contains(&finding.rule)) || finding.is_error() || is_error()
+        let is_contract_error = || {
+            rule(finding.rule)
+                .is_some_and(|rule| rule.severity == Severity::Error || finding.is_error())
+        };
+        (is_selected && !self.ignored.contains(&finding.rule)) || is_contract_error()
     }
 }
 
-fn find(id: &str) -> Result<&'static Rule, RuleSelectionError> {
-    rule(id).ok_or_else(|| {
-        let similar = rules()
+fn find(
+    id: &str,
+    rules: impl Iterator<Item = &'static Rule>,
+) -> Result<&'static Rule, RuleSelectionError> {
+    let rules: Vec<_> = rules.collect();
+    rules.iter().copied().find(|rule| rule.id == id).ok_or_else(|| {
+        let similar = rules
+            .iter()
             .map(|rule| (strsim::jaro_winkler(rule.id, id), rule.id))
             .filter(|(similarity, _)| *similarity > 0.8)
             .max_by(|a, b| a.0.total_cmp(&b.0))

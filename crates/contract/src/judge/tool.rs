@@ -61,10 +61,8 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
     let output = compile_output(&mut tool, options, &mut findings);
 
     let name = tool.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
-    if let Some(name) = name.map(shorten_name) {
-        for finding in &mut findings {
-            finding.tool = Some(name.clone());
-        }
+    if let Some(name) = name {
+        findings = findings.into_iter().map(|finding| finding.tool(name)).collect();
     }
     let is_fatal =
         |finding: &Finding| finding.severity == Severity::Error && finding.action == Action::None;
@@ -78,14 +76,6 @@ pub(super) fn judge(tool: Value, options: &JudgeOptions, taken: &HashSet<String>
             }
             Judged { contract: None, findings }
         }
-    }
-}
-
-/// Returns the name for findings, shortened if it is far longer than a name may be.
-fn shorten_name(name: &str) -> String {
-    match name.char_indices().nth(2 * tool_name_form::LONGEST) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolpact_contract::{Finding, Pointer, Severity, Side};
 
 use super::measure::{self, Measured};
@@ -16,7 +16,7 @@ const SERVER: &str = "server";
 
 /// Checks one tool against `targets`. Pointers start at the tool.
 pub(crate) fn check_tool(
-    tool: &Value,
+    tool: &Map<String, Value>,
     targets: &[&'static Target],
     server: Option<&str>,
 ) -> Vec<LintFinding> {
@@ -35,7 +35,7 @@ pub(crate) fn check_tool(
 
 /// Checks a whole list: the number of tools, and names that a host makes equal.
 pub(crate) fn check_list(
-    tools: &[&Value],
+    tools: &[&Map<String, Value>],
     targets: &[&'static Target],
     server: Option<&str>,
 ) -> Vec<LintFinding> {
@@ -78,7 +78,7 @@ fn of_feature(Found { feature, places, count }: Found, targets: &[&'static Targe
     finding
 }
 
-fn of_limits(tool: &Value, targets: &[&'static Target]) -> Vec<LintFinding> {
+fn of_limits(tool: &Map<String, Value>, targets: &[&'static Target]) -> Vec<LintFinding> {
     let Measured { counts, .. } = measure::measure(tool);
     let mut findings = Vec::new();
     for (measure, found) in counts {
@@ -95,7 +95,11 @@ fn of_limits(tool: &Value, targets: &[&'static Target]) -> Vec<LintFinding> {
     findings
 }
 
-fn of_name(tool: &Value, targets: &[&'static Target], server: Option<&str>) -> Option<LintFinding> {
+fn of_name(
+    tool: &Map<String, Value>,
+    targets: &[&'static Target],
+    server: Option<&str>,
+) -> Option<LintFinding> {
     let name = tool.get("name")?.as_str()?;
     let wrong = impacts(targets, |target| {
         let form = &target.names;
@@ -140,7 +144,7 @@ fn name_problem(form: &NameForm, name: &str) -> Option<&'static str> {
 
 /// Names that are equal once a host has written its prefix, replaced characters and cut the end.
 fn of_collisions(
-    tools: &[&Value],
+    tools: &[&Map<String, Value>],
     targets: &[&'static Target],
     server: Option<&str>,
 ) -> Vec<LintFinding> {
@@ -198,7 +202,8 @@ fn impacts(
     impacts
 }
 
-/// A finding whose severity is that of its worst impact. What users report is a warning at most.
+/// A finding whose severity is that of its worst impact. What users report, and what holds for some versions only, is a
+/// warning at most.
 fn finding(
     rule: &'static toolpact_contract::Rule,
     message: String,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolpact_contract::Rule;
 
 use super::Measure;
@@ -22,7 +22,7 @@ impl Measured {
 }
 
 /// Measures `tool`.
-pub(crate) fn measure(tool: &Value) -> Measured {
+pub(crate) fn measure(tool: &Map<String, Value>) -> Measured {
     let mut counts = vec![];
     if let Some(description) = tool.get("description").and_then(Value::as_str) {
         counts.push((Measure::Description, description.chars().count()));

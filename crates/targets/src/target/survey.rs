@@ -1,6 +1,6 @@
 //! The features of a tool, each with its places.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolpact_contract::Pointer;
 
 use crate::feature::{Feature, Hit, Side};
@@ -19,7 +19,7 @@ pub(crate) struct Found {
 }
 
 /// Returns which of `features` the schemas of `tool` have.
-pub(crate) fn survey(tool: &Value, features: &[&'static Feature]) -> Vec<Found> {
+pub(crate) fn survey(tool: &Map<String, Value>, features: &[&'static Feature]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (side, member) in [(Side::Input, "inputSchema"), (Side::Output, "outputSchema")] {
         let Some(schema) = tool.get(member) else { continue };
@@ -67,7 +67,8 @@ mod tests {
         let cases: Vec<serde_json::Value> = serde_json::from_slice(&cases).unwrap();
         for case in cases {
             let tool = serde_json::json!({ "inputSchema": case["schema"] });
-            let found = super::survey(&tool, crate::feature::FEATURES);
+            let tool = tool.as_object().unwrap();
+            let found = super::survey(tool, crate::feature::FEATURES);
             let ids: Vec<_> = found.iter().map(|it| it.feature.rule.id).collect();
             println!("{}\t{}", case["name"].as_str().unwrap(), ids.join(" "));
         }

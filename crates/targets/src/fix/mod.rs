@@ -1,8 +1,14 @@
 //! Changes to a tool that a finding proposes.
 
+mod apply;
+mod repair;
+
 use serde::Serialize;
 use serde_json::Value;
 use toolpact_contract::Pointer;
+
+pub use apply::fix_tools;
+pub(crate) use repair::add_repairs;
 
 /// A change that removes the cause of a finding.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,13 +45,17 @@ impl Fix {
     /// A change that keeps the meaning of the tool.
     #[must_use]
     pub fn safe(title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self { title: title.into(), safe: true, edits }
+        Self::new(title, true, edits)
     }
 
     /// A change that a person has to decide about.
     #[must_use]
     pub fn suggestion(title: impl Into<String>, edits: Vec<Edit>) -> Self {
-        Self { title: title.into(), safe: false, edits }
+        Self::new(title, false, edits)
+    }
+
+    pub(crate) fn new(title: impl Into<String>, safe: bool, edits: Vec<Edit>) -> Self {
+        Self { title: title.into(), safe, edits }
     }
 
     /// Applies the edits to `tool`. Edits whose place is not there do nothing.
@@ -57,8 +67,15 @@ impl Fix {
 }
 
 impl Edit {
-    fn apply(&self, tool: &mut Value) {
+    /// The place in the tool.
+    #[must_use]
+    pub const fn pointer(&self) -> &Pointer {
         let (Self::Set { pointer, .. } | Self::Remove { pointer }) = self;
+        pointer
+    }
+
+    fn apply(&self, tool: &mut Value) {
+        let pointer = self.pointer();
         let Some(last) = pointer.tokens().last() else { return };
         let Some((parent, _)) = pointer.as_str().rsplit_once('/') else { return };
         match (tool.pointer_mut(parent), self) {

@@ -1,0 +1,58 @@
+//! `duplicate-description`.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+use toolpact_contract::{Pointer, declare_rule};
+
+use super::{Tool, show::quote};
+use crate::LintFinding;
+
+declare_rule! {
+    /// Different tools have different descriptions.
+    ///
+    /// ## What it does
+    ///
+    /// Finds tools whose description is that of another tool of the list.
+    ///
+    /// ## Why is this bad
+    ///
+    /// The model chooses tools by their descriptions, and cannot tell these apart. Often one was copied and not changed.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "tools": [
+    ///   { "name": "open", "description": "Opens a file.", "inputSchema": { "type": "object" } },
+    ///   { "name": "close", "description": "Opens a file.", "inputSchema": { "type": "object" } }
+    /// ] }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "tools": [
+    ///   { "name": "open", "description": "Opens a file.", "inputSchema": { "type": "object" } },
+    ///   { "name": "close", "description": "Closes a file.", "inputSchema": { "type": "object" } }
+    /// ] }
+    /// ```
+    DUPLICATE_DESCRIPTION = "duplicate-description", Warning
+}
+
+pub(super) fn check(tools: &[Tool<'_>]) -> Vec<LintFinding> {
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    let mut findings = Vec::new();
+    for tool in tools {
+        let description = tool.value.get("description").and_then(Value::as_str);
+        let Some(description) = description.map(str::trim).filter(|text| !text.is_empty()) else {
+            continue;
+        };
+        let other = *first.entry(description).or_insert(tool.name());
+        if other != tool.name() {
+            let message = format!("expected another description than that of {}", quote(other));
+            let finding = tool.finding(&DUPLICATE_DESCRIPTION, message);
+            findings.push(finding.at(Pointer::root().join("description")).into());
+        }
+    }
+    findings
+}

@@ -1,0 +1,110 @@
+//! Which subschemas apply to the same value as another one.
+
+use serde_json::{Map, Value};
+use toolpact_schema::Subschemas;
+
+use crate::node::Node;
+
+/// Keywords whose subschemas apply to the value itself.
+pub(super) const IN_PLACE: [&str; 8] =
+    ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
+
+/// The most subschemas looked at for one answer.
+const VISITED: usize = 200;
+
+/// The subschemas around a node that apply to the same value.
+pub(super) struct Around<'a> {
+    /// Outermost first, and the node itself.
+    pub(super) schemas: Vec<&'a Value>,
+    /// Whether the outermost is a definition.
+    pub(super) is_definition: bool,
+}
+
+/// The subschemas around `node` that apply to the same value. `None` if it is a condition (`if`, `not`) or in one.
+pub(super) fn around<'a>(node: &Node<'a>) -> Option<Around<'a>> {
+    let mut here = node.root;
+    let mut schemas = vec![here];
+    let mut is_definition = false;
+    let pointer = node.pointer();
+    let mut tokens = pointer.tokens();
+    while let Some(keyword) = tokens.next() {
+        if matches!(keyword.as_str(), "if" | "not") {
+            return None;
+        }
+        here = here.get(&keyword)?;
+        let has_member = match Subschemas::under(&keyword)? {
+            Subschemas::One => false,
+            Subschemas::OneOrList => here.is_array(),
+            _ => true,
+        };
+        if has_member {
+            let member = tokens.next()?;
+            here = match here {
+                Value::Array(list) => list.get(member.parse::<usize>().ok()?)?,
+                map => map.get(&member)?,
+            };
+        }
+        if !IN_PLACE.contains(&keyword.as_str()) {
+            schemas.clear();
+            is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
+        }
+        schemas.push(here);
+    }
+    Some(Around { schemas, is_definition })
+}
+
+/// Whether `is` holds for one of `schemas`, or for a subschema or the target of a reference in one of them that applies
+/// to the same value. `true` if that cannot be told: a reference that is not a pointer, or too many subschemas.
+pub(super) fn any_in_place(
+    root: &Value,
+    schemas: Vec<&Value>,
+    is: impl Fn(&Map<String, Value>) -> bool,
+) -> bool {
+    let mut pending = schemas;
+    let mut visited = 0;
+    while let Some(schema) = pending.pop() {
+        visited += 1;
+        if visited > VISITED {
+            return true;
+        }
+        let Value::Object(map) = schema else { continue };
+        if is(map) || map.contains_key("$dynamicRef") || map.contains_key("$recursiveRef") {
+            return true;
+        }
+        if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
+            match target(root, reference) {
+                Some(target) => pending.push(target),
+                None => return true,
+            }
+        }
+        for keyword in IN_PLACE {
+            match map.get(keyword) {
+                Some(Value::Array(list)) => pending.extend(list),
+                Some(Value::Object(named)) if keyword == "dependentSchemas" => {
+                    pending.extend(named.values());
+                }
+                Some(schema) => pending.push(schema),
+                None => {}
+            }
+        }
+    }
+    false
+}
+
+/// The target of a reference that is a pointer into `root`.
+pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+    let pointer = reference.strip_prefix('#')?;
+    let pointer = percent_encoding::percent_decode_str(pointer).decode_utf8().ok()?;
+    root.pointer(&pointer)
+}
+
+/// Whether `keyword` is a member of any object in `value`, data included.
+pub(super) fn mentions(value: &Value, keyword: &str) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| mentions(item, keyword)),
+        Value::Object(members) => {
+            members.contains_key(keyword) || members.values().any(|value| mentions(value, keyword))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,69 @@
+//! Applying the safe fixes of a report.
+
+use serde_json::Value;
+use toolpact_contract::Pointer;
+
+use super::{Edit, Fix};
+use crate::{LintOptions, LintReport, lint_tools};
+
+/// The most rounds of checking and fixing. A fix can wait for the next round because another one changes the same place.
+const ROUNDS: usize = 64;
+
+impl LintReport {
+    /// The safe fixes that can be applied together, each with the place of its tool in the document. Of fixes that
+    /// change the same place only the first is included; check the document again for the others.
+    pub fn safe_fixes(&self) -> impl Iterator<Item = (Pointer, &Fix)> {
+        let mut taken: (Option<usize>, Vec<&Pointer>) = (None, Vec::new());
+        self.findings.iter().filter_map(move |found| {
+            let index = found.finding.index;
+            let fix = found.fix.as_ref().filter(|fix| fix.safe)?;
+            if taken.0 != index {
+                taken = (index, Vec::new());
+            }
+            let places = fix.edits.iter().map(Edit::pointer);
+            if places.clone().any(|place| taken.1.iter().any(|other| overlap(place, other))) {
+                return None;
+            }
+            taken.1.extend(places);
+            let at = &self.judged.at;
+            Some((index.map_or_else(|| at.clone(), |index| at.join(index)), fix))
+        })
+    }
+}
+
+/// Whether one of the places is in the other.
+fn overlap(one: &Pointer, other: &Pointer) -> bool {
+    let is_in = |inner: &str, outer: &str| {
+        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    is_in(one.as_str(), other.as_str()) || is_in(other.as_str(), one.as_str())
+}
+
+/// Applies the safe fixes to the tools of `list`, checks again, and so on until none is left. Returns how many were
+/// applied.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_targets::{LintOptions, fix_tools};
+///
+/// let mut tool = json!({ "name": "now", "title": null, "inputSchema": { "type": "object" } });
+/// assert_eq!(fix_tools(&mut tool, &LintOptions::default()), 1);
+/// assert_eq!(tool, json!({ "name": "now", "inputSchema": { "type": "object" } }));
+/// ```
+pub fn fix_tools(list: &mut Value, options: &LintOptions) -> usize {
+    let mut applied = 0;
+    for _ in 0..ROUNDS {
+        let report = lint_tools(list.clone(), options);
+        let before = applied;
+        for (at, fix) in report.safe_fixes() {
+            if let Some(tool) = list.pointer_mut(at.as_str()) {
+                fix.apply(tool);
+                applied += 1;
+            }
+        }
+        if applied == before {
+            break;
+        }
+    }
+    applied
+}
