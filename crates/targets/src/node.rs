@@ -49,19 +49,37 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Calls `visit` with `schema` and each subschema in it, from the outside in. Does not follow references.
+/// Keywords whose subschemas decide about a value without describing what to write.
+const CONDITIONS: [&str; 8] =
+    ["not", "if", "then", "else", "contains", "propertyNames", "dependentSchemas", "dependencies"];
+
+/// Calls `visit` with `schema` and each subschema in it that describes values, from the outside in. Does not follow
+/// references, and does not look into conditions.
 pub(crate) fn walk(schema: &Value, visit: &mut dyn FnMut(&Node<'_>)) {
-    let path = Path::default();
-    descend(&Node { schema, path: &path, keyword: None, parent: None, root: schema }, visit);
+    start(schema, &CONDITIONS, visit);
 }
 
-fn descend(node: &Node<'_>, visit: &mut dyn FnMut(&Node<'_>)) {
+/// The same, conditions included.
+pub(crate) fn walk_all(schema: &Value, visit: &mut dyn FnMut(&Node<'_>)) {
+    start(schema, &[], visit);
+}
+
+fn start(schema: &Value, skipped: &[&str], visit: &mut dyn FnMut(&Node<'_>)) {
+    let path = Path::default();
+    let root = Node { schema, path: &path, keyword: None, parent: None, root: schema };
+    descend(&root, skipped, visit);
+}
+
+fn descend(node: &Node<'_>, skipped: &[&str], visit: &mut dyn FnMut(&Node<'_>)) {
     visit(node);
     let Value::Object(schema) = node.schema else { return };
     if node.path.depth() > DEEPEST {
         return;
     }
     each(schema, |step, inner| {
+        if skipped.contains(&step.keyword) {
+            return;
+        }
         let path = node.path.step(step);
         let inner = Node {
             schema: inner,
@@ -70,6 +88,6 @@ fn descend(node: &Node<'_>, visit: &mut dyn FnMut(&Node<'_>)) {
             parent: Some(schema),
             root: node.root,
         };
-        descend(&inner, visit);
+        descend(&inner, skipped, visit);
     });
 }

@@ -174,6 +174,7 @@ pub(crate) static FEATURES: &[&Feature] = &[
     &types::NULLABLE_TYPE,
     &types::TYPE_LIST,
     &types::UNTYPED,
+    &types::UNTYPED_BRANCH,
     &types::UNTYPED_ITEMS,
     &unions::ALL_OF,
     &unions::ANY_OF,

@@ -275,8 +275,11 @@ declare_feature! {
     /// ```
     UNDECLARED_REQUIRED = "undeclared-property", |node| {
         let required = node.get("required")?.as_array()?;
-        let properties = node.get("properties").and_then(Value::as_object);
-        let declared = |name: &str| properties.is_some_and(|all| all.contains_key(name));
+        let is_part = matches!(node.keyword, Some("anyOf" | "oneOf" | "allOf"));
+        let around = node.parent.filter(|_| is_part).and_then(|parent| parent.get("properties"));
+        let declared = |name: &str| {
+            [node.get("properties"), around].into_iter().flatten().any(|all| all.get(name).is_some())
+        };
         let name = required.iter().filter_map(Value::as_str).find(|name| !declared(name))?;
         Some(Hit::at("required", format!("`required` names {name:?}, which is not declared here")))
     }
@@ -333,7 +336,7 @@ fn is_object(node: &Node<'_>) -> bool {
 
 fn free_form(node: &Node<'_>) -> Option<Hit> {
     let described = len(node.get("properties")) > 0
-        || node.get("additionalProperties").is_some_and(Value::is_object)
+        || node.has("additionalProperties")
         || ["patternProperties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"]
             .iter()
             .any(|it| node.has(it));

@@ -190,7 +190,7 @@ declare_feature! {
     /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/point" } }, "$defs": { "point": { "type": "string" } } }
     /// ```
     REF_SIBLINGS = "reference-siblings", |node| {
-        let schema = node.schema.as_object().filter(|_| node.has("$ref"))?;
+        let schema = node.schema.as_object().filter(|_| node.has("$ref") && !node.is_root())?;
         let other = schema.keys().find(|key| !matches!(key.as_str(), "$ref" | "$defs" | "definitions"))?;
         Some(Hit::at("$ref", format!("`$ref` with `{other}` beside it")))
     }
@@ -219,7 +219,7 @@ declare_feature! {
     /// }
     /// ```
     CONSTRAINED_REF = "constrained-reference", |node| {
-        let schema = node.schema.as_object().filter(|_| node.has("$ref"))?;
+        let schema = node.schema.as_object().filter(|_| node.has("$ref") && !node.is_root())?;
         let other = schema.keys().find(|key| !ANNOTATIONS.contains(&key.as_str()))?;
         Some(Hit::at("$ref", format!("`$ref` with `{other}` beside it")))
     }
@@ -320,7 +320,7 @@ pub(crate) fn reaches_itself(root: &Value, target: &str) -> bool {
     while let Some(pointer) = open.pop() {
         let Some(schema) = root.pointer(&decode(&pointer)) else { continue };
         let mut found = false;
-        crate::node::walk(schema, &mut |node| {
+        crate::node::walk_all(schema, &mut |node| {
             steps += 1;
             let Some(reference) = reference(node).and_then(|it| it.strip_prefix('#')) else {
                 return;

@@ -128,9 +128,36 @@ declare_feature! {
     }
 }
 
+declare_feature! {
+    /// An alternative without `type` of a schema with one.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "id": { "type": "string", "anyOf": [{ "maxLength": 3 }, { "pattern": "^x" }] } }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "type": "object",
+    ///   "properties": { "id": { "anyOf": [{ "type": "string", "maxLength": 3 }, { "type": "string", "pattern": "^x" }] } }
+    /// }
+    /// ```
+    UNTYPED_BRANCH = "untyped-alternative", |node| {
+        (is_part_of_typed(node) && node.schema.is_object() && !is_typed(node.schema))
+            .then(|| Hit::new("an alternative without `type`"))
+    }
+}
+
 /// Whether the node describes a value that a model writes.
 fn is_value(node: &Node<'_>) -> bool {
     node.schema.is_object()
+        && !is_part_of_typed(node)
         && matches!(
             node.keyword,
             Some(
@@ -142,9 +169,14 @@ fn is_value(node: &Node<'_>) -> bool {
                     | "allOf"
                     | "$defs"
                     | "definitions"
-                    | "additionalProperties"
             )
         )
+}
+
+/// Whether the node is an alternative of a schema with a type.
+fn is_part_of_typed(node: &Node<'_>) -> bool {
+    matches!(node.keyword, Some("anyOf" | "oneOf" | "allOf"))
+        && node.parent.is_some_and(|parent| parent.contains_key("type"))
 }
 
 fn is_typed(schema: &Value) -> bool {

@@ -224,7 +224,7 @@ declare_feature! {
         let scalar = |branch: &serde_json::Value| {
             let fixed = branch.get("const").is_some() || branch.get("enum").is_some();
             let name = branch.get("type")?.as_str().filter(|name| !fixed && !matches!(*name, "object" | "array"))?;
-            Some(name.to_owned())
+            Some(if name == "integer" { "number".to_owned() } else { name.to_owned() })
         };
         let mut names: Vec<_> = branches.iter().filter_map(scalar).collect();
         let count = names.len();

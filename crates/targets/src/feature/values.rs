@@ -76,7 +76,7 @@ declare_feature! {
     /// { "type": "object", "properties": { "range": { "type": "string", "enum": ["low"] } } }
     /// ```
     CONST_OBJECT = "const-object", |node| {
-        node.get("const").filter(|value| is_container(value)).map(|_| Hit::at("const", "`const` is an object or an array"))
+        node.get("const").filter(|value| is_container(value) && !node.is_root()).map(|_| Hit::at("const", "`const` is an object or an array"))
     }
 }
 
@@ -214,7 +214,7 @@ declare_feature! {
     /// { "type": "object", "properties": { "range": { "type": "string", "enum": ["low", "high"] } } }
     /// ```
     ENUM_OBJECT = "enum-object", |node| {
-        values(node)?.iter().any(is_container).then(|| Hit::at("enum", "`enum` has an object or an array"))
+        values(node).filter(|_| !node.is_root())?.iter().any(is_container).then(|| Hit::at("enum", "`enum` has an object or an array"))
     }
 }
 

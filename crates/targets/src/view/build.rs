@@ -246,7 +246,7 @@ impl Builder<'_> {
             return self.source.pointer(&pointer).map(|_| pointer);
         }
         let mut found = None;
-        crate::node::walk(self.source, &mut |node| {
+        crate::node::walk_all(self.source, &mut |node| {
             if found.is_none() && node.get("$anchor").and_then(Value::as_str) == Some(&pointer) {
                 found = Some(node.pointer().as_str().to_owned());
             }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use toolpact_contract::subschemas::Path;
 
 use crate::feature::{Feature, Hit, arrays, objects, references, root, types, unions, values};
-use crate::node::{Node, walk};
+use crate::node::{Node, walk_all};
 use crate::{Measure, Target};
 
 /// The features that a target refuses or loses, and its limits.
@@ -124,7 +124,7 @@ impl Form {
     /// Whether `schema` and everything in it can stay as it is. It must not contain references.
     pub(super) fn accepts_unchanged(&self, schema: &Value, is_root: bool) -> bool {
         let mut clean = true;
-        walk(schema, &mut |node| {
+        walk_all(schema, &mut |node| {
             if !clean {
                 return;
             }

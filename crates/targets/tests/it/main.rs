@@ -1,8 +1,11 @@
 //! What the targets crate is held to. Each module lists its cases; a case is data with a name.
 
+mod agreement;
+mod converters;
+
 use libtest_mimic::{Arguments, Trial};
 
 fn main() {
-    let trials: Vec<Trial> = Vec::new();
+    let trials: Vec<Trial> = agreement::trials();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

@@ -146,6 +146,7 @@ static GEMINI_RULES: &[TargetRule] = with_genai![
     throws(&values::ENUM_OBJECT, LANGCHAIN, "ValidationError: enum values must be strings"),
     fails(&types::NULLABLE_TYPE, LANGCHAIN, "null is lost"),
     fails(&types::TYPE_LIST, LANGCHAIN, "all types but one are lost"),
+    fails(&types::UNTYPED_BRANCH, LANGCHAIN, "becomes a string"),
     fails(&types::UNTYPED, LANGCHAIN, "becomes a string"),
     fails(&types::UNTYPED_ITEMS, LANGCHAIN, "elements become strings"),
     fails(&types::BOOLEAN_ITEMS, LANGCHAIN, "elements become strings"),

@@ -14,6 +14,11 @@ const AGENTS: Evidence =
 const PYDANTIC: Evidence =
     Evidence::converter("pydantic-ai-openai", "PyPI pydantic-ai-slim 2.66.0, profiles/openai")
         .versions("with pydantic-ai");
+const LIMITS: Evidence = Evidence::converter(
+    "pydantic-ai-openai-limits",
+    "PyPI pydantic-ai-slim 2.66.0, profiles/openai",
+)
+.versions("with pydantic-ai");
 const NAMES: Evidence =
     Evidence::reported("github.com: cline#11885, deepagents#5953", "2026-11-16");
 const REQUEST: Evidence = Evidence::reported(
@@ -60,8 +65,8 @@ pub(super) static OPENAI_STRICT: Target = Target {
             nullable. The SDKs rewrite schemas before they send them, each in its own way.",
     names: names(64, "_-", NAMES),
     limits: &[
-        limit(Measure::Depth, 10, Effect::RequestFails, STRICT),
-        limit(Measure::Properties, 5000, Effect::RequestFails, STRICT),
+        limit(Measure::Depth, 10, Effect::RequestFails, LIMITS),
+        limit(Measure::Properties, 5000, Effect::RequestFails, LIMITS),
         limit(Measure::EnumValues, 1000, Effect::RequestFails, STRICT),
         limit(Measure::NameCharacters, 120_000, Effect::RequestFails, STRICT),
     ],
@@ -188,6 +193,7 @@ pub(super) static OPENAI_STRICT: Target = Target {
         throws(&values::CONST_OBJECT, STRICT, "values are strings, numbers, booleans or null"),
         throws(&values::ENUM_OBJECT, STRICT, "values are strings, numbers, booleans or null"),
         throws(&types::UNTYPED, STRICT, "every schema needs a type"),
+        throws(&types::UNTYPED_BRANCH, STRICT, "every schema needs a type"),
         throws(&root::ROOT_ENUM, STRICT, "the root has to be a plain object"),
         throws(&r::DEFINITIONS, STRICT, "definitions are in `$defs`"),
     ],

@@ -1,0 +1,205 @@
+//! Rules agree with the converters that they are about: where a converter throws, loses or keeps, so do its rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_schema::Schema;
+use toolpact_targets::{Effect, LintOptions, lint_tools, targets};
+
+use crate::converters::{self, Converted, Made};
+
+/// A schema with values that it accepts and refuses.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) tool: Value,
+    pub(crate) valid: Vec<Value>,
+    pub(crate) invalid: Vec<Value>,
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/schemas.json");
+    let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    cases
+        .into_iter()
+        .map(|case| {
+            let schema = &case["schema"];
+            let mut valid = case["valid"].as_array().unwrap().clone();
+            if let Ok(compiled) = Schema::compile(schema) {
+                let fewer: Vec<_> = valid.iter().flat_map(without_members).collect();
+                valid.extend(fewer.into_iter().filter(|value| compiled.is_valid(value)));
+            }
+            Case {
+                name: case["name"].as_str().unwrap().to_owned(),
+                tool: json!({ "name": "tool", "description": "A tool.", "inputSchema": schema }),
+                valid,
+                invalid: case["invalid"].as_array().unwrap().clone(),
+            }
+        })
+        .collect()
+}
+
+/// `value` without one member, for each member at any depth.
+fn without_members(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Object(members) => members
+            .iter()
+            .flat_map(|(name, inner)| {
+                let mut fewer = members.clone();
+                fewer.shift_remove(name);
+                let inside = without_members(inner).into_iter().map(|inner| {
+                    let mut changed = members.clone();
+                    changed.insert(name.clone(), inner);
+                    Value::Object(changed)
+                });
+                std::iter::once(Value::Object(fewer)).chain(inside).collect::<Vec<_>>()
+            })
+            .collect(),
+        Value::Array(items) => items
+            .iter()
+            .enumerate()
+            .flat_map(|(index, inner)| {
+                without_members(inner).into_iter().map(move |inner| {
+                    let mut changed = items.clone();
+                    changed[index] = inner;
+                    Value::Array(changed)
+                })
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![Trial::test("agreement/rules_agree_with_converters", || match converters::missing() {
+        Some(reason) => {
+            eprintln!("skipped: {reason}");
+            Ok(())
+        }
+        None => compare(),
+    })]
+}
+
+/// What a converter does to a schema, as far as values show.
+pub(crate) fn measure(case: &Case, made: &Made) -> Option<Effect> {
+    let accepts: Box<dyn Fn(&Value) -> bool> = match made {
+        Made::Error(_) => return Some(Effect::RequestFails),
+        Made::Schema(Value::Null) => {
+            let has_parameters = case.valid.iter().any(|value| value != &json!({}));
+            return has_parameters.then_some(Effect::CallFails);
+        }
+        Made::Schema(schema) => match Schema::compile(schema) {
+            Ok(schema) => Box::new(move |value| schema.is_valid(value)),
+            Err(_) => return Some(Effect::CallFails),
+        },
+        Made::Regex(regex) => {
+            let Ok(regex) = fancy_regex::Regex::new(&format!("^(?:{regex})$")) else {
+                return Some(Effect::RequestFails);
+            };
+            Box::new(move |value| regex.is_match(&compact(value)).unwrap_or(false))
+        }
+    };
+    if !case.valid.iter().all(&accepts) {
+        return Some(Effect::CallFails);
+    }
+    case.invalid.iter().any(accepts).then_some(Effect::ConstraintLost)
+}
+
+/// JSON as `outlines` writes it: a space after `:` and `,`.
+fn compact(value: &Value) -> String {
+    match value {
+        Value::Object(members) => {
+            let members: Vec<_> = members
+                .iter()
+                .map(|(name, value)| format!("{}: {}", json!(name), compact(value)))
+                .collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(compact).collect::<Vec<_>>().join(", "))
+        }
+        value => value.to_string(),
+    }
+}
+
+/// The worst effect that the rules about `converter` expect for `tool`, from [`Effect::ConstraintLost`] on.
+fn expected(tool: &Value) -> (bool, BTreeMap<&'static str, Effect>) {
+    let report =
+        lint_tools(tool.clone(), &LintOptions::default().targets(targets().iter().copied()));
+    let is_unusable = report.judged.errors().next().is_some();
+    let mut worst: BTreeMap<&'static str, Effect> = BTreeMap::new();
+    for impact in report.findings.iter().flat_map(|found| &found.impacts) {
+        if let Some(converter) = impact.evidence.converter
+            && impact.effect >= Effect::ConstraintLost
+        {
+            let known = worst.entry(converter).or_insert(impact.effect);
+            *known = (*known).max(impact.effect);
+        }
+    }
+    (is_unusable, worst)
+}
+
+/// Known differences: the converter, the case and why.
+fn exceptions() -> BTreeMap<(String, String), String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/exceptions.json");
+    let list: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    list.iter()
+        .flat_map(|entry| {
+            let cases = entry["cases"].as_array().unwrap();
+            cases
+                .iter()
+                .map(|case| ((text(&entry["converter"]), text(case)), text(&entry["reason"])))
+        })
+        .collect()
+}
+
+fn compare() -> Result<(), Failed> {
+    let cases = cases();
+    let lines: Vec<Value> = cases.iter().map(|case| json!({ "tool": case.tool })).collect();
+    let converted = converters::convert(&lines, &[]);
+    let exceptions = exceptions();
+    let mut used = BTreeSet::new();
+    let mut wrong = Vec::new();
+    let expectations: Vec<_> = cases.iter().map(|case| expected(&case.tool)).collect();
+    for Converted { id, converter, made } in &converted {
+        let case = &cases[*id];
+        let (is_unusable, worst) = &expectations[*id];
+        if *is_unusable {
+            continue;
+        }
+        let found = measure(case, made);
+        let expected = worst.get(converter.as_str()).copied();
+        if found == expected
+            || (found == Some(Effect::RequestFails) && expected >= Some(Effect::CallFails))
+        {
+            continue;
+        }
+        let key = (converter.clone(), case.name.clone());
+        if exceptions.contains_key(&key) {
+            used.insert(key);
+            continue;
+        }
+        let shown =
+            |effect: Option<Effect>| effect.map_or("nothing".to_owned(), |it| it.to_string());
+        let error = match made {
+            Made::Error(error) => error.as_str(),
+            _ => "",
+        };
+        wrong.push(format!(
+            "{converter}\t{}\tdoes {}\trules say {}\t{error}",
+            case.name,
+            shown(found),
+            shown(expected)
+        ));
+    }
+    for key in exceptions.keys().filter(|key| !used.contains(*key)) {
+        wrong.push(format!("{}\t{}\tis listed as an exception, and agrees", key.0, key.1));
+    }
+    if wrong.is_empty() {
+        println!("{} results of converters, {} exceptions", converted.len(), used.len());
+        return Ok(());
+    }
+    Err(format!("{} of {} differ:\n{}", wrong.len(), converted.len(), wrong.join("\n")).into())
+}

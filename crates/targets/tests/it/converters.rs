@@ -1,0 +1,116 @@
+//! Runs the converters that targets publish.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// What a converter makes of a tool.
+#[derive(Clone, Debug)]
+pub(crate) struct Converted {
+    /// The number of the tool.
+    pub(crate) id: usize,
+    pub(crate) converter: String,
+    pub(crate) made: Made,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Made {
+    /// A schema; `null` if the tool is sent without parameters.
+    Schema(Value),
+    /// A regular expression for the text of the arguments.
+    Regex(String),
+    /// The converter throws.
+    Error(String),
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/converters")
+}
+
+/// Why the converters cannot be run, if they cannot.
+pub(crate) fn missing() -> Option<String> {
+    let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");
+    ["python/converters", "node/converters"]
+        .iter()
+        .find(|name| !testkit.join(name).exists())
+        .map(|name| format!("target/testkit/{name} is missing: `cargo xtask setup` installs it"))
+}
+
+/// Runs `names`, or all converters if there are none, over `tools`: the arguments of each line beside its number.
+pub(crate) fn convert(tools: &[Value], names: &[&str]) -> Vec<Converted> {
+    let python = known("python3", "convert.py");
+    let node = known("node", "convert.mjs");
+    let of = |known: &[String]| -> Vec<String> {
+        known
+            .iter()
+            .filter(|name| names.is_empty() || names.contains(&name.as_str()))
+            .cloned()
+            .collect()
+    };
+    let (python, node) = (of(&python), of(&node));
+    thread::scope(|scope| {
+        let one = scope.spawn(|| run("python3", "convert.py", &python, tools));
+        let mut all = run("node", "convert.mjs", &node, tools);
+        all.extend(one.join().unwrap());
+        all
+    })
+}
+
+fn known(program: &str, script: &str) -> Vec<String> {
+    let output = Command::new(program).arg(folder().join(script)).arg("--list").output().unwrap();
+    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect()
+}
+
+fn run(program: &str, script: &str, names: &[String], tools: &[Value]) -> Vec<Converted> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let mut child = Command::new(program)
+        .arg(folder().join(script))
+        .args(names)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let lines: Vec<String> = tools
+        .iter()
+        .enumerate()
+        .map(|(id, line)| {
+            let mut line = line.clone();
+            line["id"] = json!(id);
+            line.to_string()
+        })
+        .collect();
+    let writer = thread::spawn(move || {
+        for line in lines {
+            writeln!(input, "{line}").unwrap();
+        }
+    });
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let converted = output.lines().map(|line| read(&line.unwrap())).collect();
+    writer.join().unwrap();
+    assert!(child.wait().unwrap().success(), "{script}");
+    converted
+}
+
+fn read(line: &str) -> Converted {
+    let mut line: Value = serde_json::from_str(line).unwrap();
+    let made = if let Some(error) = line["error"].as_str() {
+        Made::Error(error.to_owned())
+    } else if let Some(regex) = line["regex"].as_str() {
+        Made::Regex(regex.to_owned())
+    } else {
+        Made::Schema(line["schema"].take())
+    };
+    Converted {
+        id: usize::try_from(line["id"].as_u64().unwrap()).unwrap(),
+        converter: line["converter"].as_str().unwrap().to_owned(),
+        made,
+    }
+}
