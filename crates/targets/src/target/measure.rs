@@ -14,13 +14,6 @@ pub(crate) struct Measured {
     pub(crate) counts: Vec<(Measure, usize)>,
 }
 
-impl Measured {
-    /// The size of one kind.
-    pub(crate) fn count(&self, measure: Measure) -> usize {
-        self.counts.iter().find(|(one, _)| *one == measure).map_or(0, |(_, count)| *count)
-    }
-}
-
 /// Measures `tool`.
 pub(crate) fn measure(tool: &Map<String, Value>) -> Measured {
     let mut counts = vec![];

@@ -52,6 +52,7 @@ pub(super) struct Builder<'a> {
     nodes: usize,
     optional: usize,
     unions: usize,
+    values: usize,
     /// The pointer, the name, the schema and the plan of each definition that the view keeps.
     definitions: Vec<(String, String, Option<Built>)>,
     /// What was left out or written in another way: a pointer-like path and what.
@@ -66,6 +67,7 @@ pub(super) fn build(source: &Value, form: &Form) -> (Value, Plans, Vec<String>) 
         nodes: MAX_NODES,
         optional: form.optional,
         unions: form.unions,
+        values: form.values,
         definitions: Vec::new(),
         changes: Vec::new(),
     };
@@ -156,11 +158,9 @@ impl Builder<'_> {
                 }
             };
         }
-        let all_of = if place.is_root { &root::ROOT_ALL_OF } else { &unions::ALL_OF };
-        if schema.contains_key("allOf")
-            && (self.form.refuses(all_of) || self.form.closed || self.form.inline)
-        {
+        if schema.contains_key("allOf") {
             let parts = schema.shift_remove("allOf");
+            self.changes.push("`allOf`, merged into one".to_owned());
             for part in parts.as_ref().and_then(Value::as_array).into_iter().flatten() {
                 if let Flat::Schema(part, inner) = self.flatten_part(part, &place, rounds) {
                     place.followed = inner.followed;
@@ -381,18 +381,21 @@ impl Builder<'_> {
             schema.insert("enum".to_owned(), json!([constant]));
         }
         let found = types_of(&schema);
+        let is_container = |value: &Value| value.is_object() || value.is_array();
+        if schema.get("const").is_some_and(is_container) && self.form.refuses(&values::CONST_OBJECT)
+        {
+            notes.take(&mut schema, "const");
+        }
         if place.is_root && self.form.refuses(&root::ROOT_ENUM) {
             for keyword in ["enum", "const"] {
                 notes.take(&mut schema, keyword);
             }
         }
-        if schema.contains_key("enum") && !self.form.takes_enum(&schema, place.is_root) {
-            if schema.get("type").is_none()
-                && let Some(found) = &found
-            {
-                schema.insert("type".to_owned(), written(found.clone()));
-            }
+        let count = schema.get("enum").and_then(Value::as_array).map_or(0, Vec::len);
+        if count > 0 && (!self.form.takes_enum(&schema, place.is_root) || count > self.values) {
             notes.take(&mut schema, "enum");
+        } else {
+            self.values -= count;
         }
         let Some(mut found) = found.filter(|found| !found.is_empty()) else {
             let mut known = schema;
@@ -403,7 +406,7 @@ impl Builder<'_> {
             found.retain(|name| *name != "integer");
         }
         let keeps_values = schema.contains_key("enum") || schema.contains_key("const");
-        if !keeps_values || schema.contains_key("type") {
+        if !keeps_values || schema.contains_key("type") || self.form.needs_typed_values() {
             schema.insert("type".to_owned(), written(found.clone()));
         }
         let others = found.iter().filter(|name| **name != "null").count();
@@ -447,6 +450,9 @@ impl Builder<'_> {
                 .map(|(k, v)| (k.clone(), v.clone()))
                 .collect();
             branch.insert("type".to_owned(), (*name).into());
+            if *name == "null" {
+                branch.shift_remove("enum");
+            }
             if let Some(Value::Array(values)) = branch.get_mut("enum") {
                 values.retain(|value| super::plan::is_type(value, name));
                 if values.is_empty() {
@@ -472,9 +478,17 @@ impl Builder<'_> {
         mut notes: Notes,
     ) -> Built {
         let mut plan = Plan::Keep;
-        let keeps_values = schema.contains_key("enum") || schema.contains_key("const");
+        let is_container = found.contains(&"object") || found.contains(&"array");
+        if is_container {
+            if place.depth >= self.form.depth {
+                return self.json_text(Some(&schema), "nested too deeply");
+            }
+            for keyword in ["enum", "const"] {
+                notes.take(&mut schema, keyword);
+            }
+        }
         self.drop_unsafe(&mut schema, &mut notes);
-        if found.contains(&"object") && !keeps_values {
+        if found.contains(&"object") {
             match self.object(&mut schema, place, &mut notes) {
                 Some(found) => plan = found,
                 None => {
@@ -486,7 +500,7 @@ impl Builder<'_> {
                 return self.finish(schema, plan, place.is_root, notes);
             }
         }
-        if found.contains(&"array") && !keeps_values {
+        if found.contains(&"array") {
             plan = match (plan, self.array(&mut schema, place, &mut notes)) {
                 (plan, Plan::Keep) => plan,
                 (Plan::Keep, plan) => plan,
@@ -565,7 +579,11 @@ impl Builder<'_> {
                 Some(values @ Value::Object(_)) => {
                     return Some(self.map(schema, values, place, notes));
                 }
-                _ if self.form.refuses(&objects::EMPTY_OBJECT) && !is_closed => return None,
+                _ if self.form.refuses(&objects::EMPTY_OBJECT)
+                    && (!is_closed || self.form.never_closed) =>
+                {
+                    return None;
+                }
                 _ => {}
             }
         }
@@ -605,6 +623,12 @@ impl Builder<'_> {
             }
             built.insert(name.clone(), value.schema);
             members.push(Member { name, own: own.clone(), plan: value.plan, null_is_absent });
+        }
+        if self.form.all_required {
+            for keyword in ["minProperties", "maxProperties", "dependentRequired", "propertyNames"]
+            {
+                notes.take(schema, keyword);
+            }
         }
         let needs_rest = overflow || (more.is_some() && self.form.closed);
         let rest = needs_rest.then(|| {
@@ -848,14 +872,14 @@ impl Builder<'_> {
         if merge::types_of(&schema).is_some_and(|found| found.contains(&"null")) {
             return Built { schema: Value::Object(schema), plan };
         }
-        let null = json!({ "type": "null" });
+        let or_null = json!({ "type": "null" });
         if let Some(Value::Array(branches)) = schema.get_mut("anyOf") {
-            if !branches.contains(&null) {
-                branches.push(null.clone());
+            if !branches.contains(&or_null) {
+                branches.push(or_null.clone());
             }
             let plan = match plan {
                 Plan::Union(mut all) => {
-                    all.push((null, Plan::Keep));
+                    all.push((or_null, Plan::Keep));
                     Plan::Union(all)
                 }
                 plan => plan,
@@ -865,7 +889,7 @@ impl Builder<'_> {
         let (annotations, constraints): (Map<_, _>, Map<_, _>) =
             schema.into_iter().partition(|(keyword, _)| notes::is_annotation(keyword));
         let mut schema = annotations;
-        schema.insert("anyOf".to_owned(), json!([constraints, null]));
+        schema.insert("anyOf".to_owned(), json!([constraints, or_null]));
         Built { schema: Value::Object(schema), plan }
     }
 

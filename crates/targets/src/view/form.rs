@@ -5,17 +5,23 @@ use toolpact_contract::subschemas::Path;
 
 use crate::feature::{Feature, Hit, arrays, objects, references, root, types, unions, values};
 use crate::node::{Node, walk_all};
-use crate::{Measure, Target};
+use crate::target::measure::measure;
+use crate::target::survey::has_any;
+use crate::{Limit, Measure, Target};
 
 /// The features that a target refuses or loses, and its limits.
+#[expect(clippy::struct_excessive_bools, reason = "each answers one question about the target")]
 pub(super) struct Form {
     features: Vec<&'static Feature>,
+    limits: &'static [Limit],
     /// The most nested levels.
     pub(super) depth: usize,
     /// The most optional properties.
     pub(super) optional: usize,
     /// The most properties with several types.
     pub(super) unions: usize,
+    /// The most values of enums.
+    pub(super) values: usize,
     /// The most characters of a description of a tool.
     pub(super) description: usize,
     /// The form of maps.
@@ -49,8 +55,10 @@ impl Form {
             depth: most(Measure::Depth).unwrap_or(MAX_DEPTH),
             optional: most(Measure::OptionalProperties).unwrap_or(usize::MAX),
             unions: most(Measure::UnionProperties).unwrap_or(usize::MAX),
+            values: most(Measure::EnumValues).unwrap_or(usize::MAX),
             description: most(Measure::Description).unwrap_or(usize::MAX),
             features,
+            limits: target.limits,
             maps: false,
             closed: false,
             never_closed: false,
@@ -63,13 +71,18 @@ impl Form {
         form.never_closed = form.refuses(&objects::CLOSED_OBJECT);
         form.all_required = form.refuses(&objects::OPTIONAL_PROPERTY);
         form.typed = form.refuses(&types::UNTYPED);
-        form.inline = form.refuses(&references::REF);
+        form.inline = form.refuses(&references::REF) || form.refuses(&references::REF_CHAIN);
         form
     }
 
-    /// What the target refuses or loses.
-    pub(super) fn features(&self) -> &[&'static Feature] {
-        &self.features
+    /// Whether the target takes the input schema of `tool` as it is.
+    pub(super) fn accepts(&self, tool: &Map<String, Value>) -> bool {
+        let Some(schema) = tool.get("inputSchema") else { return true };
+        let over = |(what, found): &(Measure, usize)| {
+            *what != Measure::Description
+                && self.limits.iter().any(|it| it.measure == *what && *found > it.most)
+        };
+        !has_any(schema, &self.features) && !measure(tool).counts.iter().any(over)
     }
 
     /// Whether the target has a rule about `feature`.
@@ -91,9 +104,15 @@ impl Form {
         self.refuses(&arrays::ARRAY_WITHOUT_ITEMS)
     }
 
+    /// Whether `enum` needs `type` beside it.
+    pub(super) fn needs_typed_values(&self) -> bool {
+        self.refuses(&values::ENUM_UNTYPED) || self.refuses(&values::CONST_UNTYPED)
+    }
+
     /// Whether `enum` may stay with these values.
     pub(super) fn takes_enum(&self, schema: &Map<String, Value>, is_root: bool) -> bool {
         let features = [
+            &values::ENUM_NULL,
             &values::ENUM_MIXED,
             &values::ENUM_NOT_STRING,
             &values::ENUM_OBJECT,

@@ -13,7 +13,6 @@ use serde_json::Value;
 use toolpact_contract::to_2020_12;
 
 use crate::Target;
-use crate::target::survey::has_any;
 use form::Form;
 use plan::Plans;
 
@@ -94,7 +93,7 @@ fn view(tool: &Value, view_name: Option<String>, form: &Form) -> View {
         view.tool["name"] = name.into();
     }
     if let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object())
-        && has_any(schema, form.features())
+        && tool.as_object().is_some_and(|tool| !form.accepts(tool))
     {
         let current = to_2020_12(schema).unwrap_or(Cow::Borrowed(schema));
         let (schema, plans, mut changes) = build::build(&current, form);

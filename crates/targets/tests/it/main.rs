@@ -2,10 +2,11 @@
 
 mod agreement;
 mod converters;
+mod views;
 
 use libtest_mimic::{Arguments, Trial};
 
 fn main() {
-    let trials: Vec<Trial> = agreement::trials();
+    let trials: Vec<Trial> = [agreement::trials(), views::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
