@@ -159,9 +159,12 @@ async function run({ worker, next }, name, line) {
   const late = new Promise((resolve) => (timer = setTimeout(resolve, MILLISECONDS)));
   const answer = next();
   worker.postMessage({ name, line });
-  const made = await Promise.race([answer, late]);
-  clearTimeout(timer);
-  return made && JSON.parse(made);
+  try {
+    const made = await Promise.race([answer, late]);
+    return made && JSON.parse(made);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function main(given) {

@@ -11,21 +11,24 @@ The SDK's client has nothing to convert: `schema` is then the input schema as it
 content of the result that the client reads.
 """
 
-import copy
 import io
 import json
 import logging
 import os
+import resource
 import signal
 import sys
 import types
 import warnings
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "target/testkit/python/converters"))
 
-# A converter written in Rust is not interrupted: its time is up when it returns.
 SECONDS = 5
+MEMORY = 1 << 30
+# The converters keep Python's limit. Reading and writing deep schemas takes more.
+RECURSION_LIMIT = sys.getrecursionlimit()
 # Real tools make regular expressions of 160 MB.
 LONGEST_REGEX = 1_000_000
 STDOUT = sys.stdout
@@ -255,9 +258,7 @@ def python_sdk():
                 if "outputSchema" in tool and "structured" in line:
                     step = "call"
                     await client.call_tool(tool["name"], {})
-        except Exception as error:
-            while isinstance(error, BaseExceptionGroup):
-                error = error.exceptions[0]
+        except (Exception, BaseExceptionGroup) as error:
             raise Refused(f"{step}: {described(error)}") from error
         return tool["inputSchema"]
 
@@ -282,8 +283,15 @@ CONVERTERS = {
     "python-sdk": python_sdk,
 }
 
+# Written in Rust.
+APART = {"llguidance", "outlines"}
+
 
 def described(error):
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, Timeout):
+        return "Timeout"
     message = " ".join(str(error).split())
     return (message if isinstance(error, Refused) else f"{type(error).__name__}: {message}")[:200]
 
@@ -292,23 +300,60 @@ def expire(_signal, _frame):
     raise Timeout
 
 
-def run(name, convert, line):
+class Apart:
+    """A converter in a process of its own: code in Rust cannot be interrupted, and takes the memory it wants."""
+
+    def __init__(self, name, convert):
+        self.name, self.convert, self.child = name, convert, None
+
+    def start(self):
+        questions, question = os.pipe()
+        answer, answers = os.pipe()
+        self.child = os.fork()
+        if self.child == 0:
+            os.close(question)
+            os.close(answer)
+            self.work(open(questions), open(answers, "w"))
+        os.close(questions)
+        os.close(answers)
+        self.question, self.answer = open(question, "w"), open(answer)
+
+    def work(self, questions, answers):
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        for text in questions:
+            print(json.dumps(run(self.name, self.convert, text)), file=answers, flush=True)
+        os._exit(0)
+
+    def run(self, text):
+        if self.child is None:
+            self.start()
+        print(text.strip(), file=self.question, flush=True)
+        if made := self.answer.readline():
+            return json.loads(made)
+        status = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
+        self.child = None
+        return {"error": "Timeout" if status == -signal.SIGALRM else "MemoryError"}
+
+
+def run(name, convert, text):
     """What one converter makes of one line, in the form that is written."""
+    line = json.loads(text)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    sys.setrecursionlimit(RECURSION_LIMIT)
     try:
-        given = copy.deepcopy(line)
-        made = convert(given if name == "python-sdk" else given["tool"])
-        made = made if name == "outlines" else {"schema": made}
-        json.dumps(made)
-        return made
-    except Timeout:
-        return {"error": "Timeout"}
+        made = convert(line if name == "python-sdk" else line["tool"])
+        return made if name == "outlines" else {"schema": made}
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # Rust code panics with a `BaseException`.
         return {"error": described(error)}
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.setrecursionlimit(20 * RECURSION_LIMIT)
 
 
 def main(names):
@@ -321,11 +366,15 @@ def main(names):
     logging.disable()
     signal.signal(signal.SIGALRM, expire)
     sys.stdout = io.StringIO()  # A converter's own prints would break the lines.
-    converters = {name: CONVERTERS[name]() for name in names or CONVERTERS}
+    runs = {}
+    for name in names or CONVERTERS:
+        convert = CONVERTERS[name]()
+        runs[name] = Apart(name, convert).run if name in APART else partial(run, name, convert)
+    sys.setrecursionlimit(20 * RECURSION_LIMIT)
     for text in sys.stdin:
-        line = json.loads(text)
-        for name, convert in converters.items():
-            made = {"id": line["id"], "converter": name, **run(name, convert, line)}
+        identity = json.loads(text)["id"]
+        for name, convert in runs.items():
+            made = {"id": identity, "converter": name, **convert(text)}
             STDOUT.write(json.dumps(made) + "\n")
 
 
