@@ -24,6 +24,7 @@ pub use effect::Effect;
 pub use evidence::{Established, Evidence};
 pub use fix::{Edit, Fix, fix_tools};
 pub use lint::{Impact, LintFinding, LintOptions, LintReport, lint_tools};
+pub use target::check::check_targets;
 pub use target::{
     Kind, Limit, Measure, NameForm, Target, TargetRule, UnknownTarget, default_targets, target,
     targets,

@@ -10,7 +10,7 @@ use crate::{
     Effect, Evidence, Fix, Target,
     checks::{self, Tool},
     fix, rules,
-    target::check::{check_list, check_tool},
+    target::check::{check_list, check_targets},
 };
 
 /// Settings for [`lint_tools`].
@@ -163,7 +163,7 @@ fn target_findings(tools: &[Tool<'_>], options: &LintOptions) -> Vec<LintFinding
     let server = options.server.as_deref();
     let mut findings = Vec::new();
     for tool in tools {
-        for mut found in check_tool(tool.value, &options.targets, server) {
+        for mut found in check_targets(tool.value, &options.targets, server) {
             found.finding.index = tool.index;
             found.finding.tool = Some(tool.name().to_owned());
             findings.push(found);

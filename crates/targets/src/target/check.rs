@@ -14,8 +14,21 @@ use crate::{Effect, Established, Impact, LintFinding};
 /// The name of a server that has none, for hosts that write it before the names of tools.
 const SERVER: &str = "server";
 
-/// Checks one tool against `targets`. Pointers start at the tool.
-pub(crate) fn check_tool(
+/// Returns what `targets` do to one tool. Pointers start at the tool. [`lint_tools`](crate::lint_tools) does the same for
+/// lists, beside other checks.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_targets::{check_targets, target};
+///
+/// let tool = json!({ "name": "now", "inputSchema": { "type": "object", "properties": { "zone": true } } });
+/// let found = check_targets(tool.as_object().unwrap(), &[target("gemini")?], None);
+/// assert_eq!(found[0].finding.rule, "boolean-schema");
+/// assert_eq!(found[0].impacts[0].effect.to_string(), "request-fails");
+/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// ```
+#[must_use]
+pub fn check_targets(
     tool: &Map<String, Value>,
     targets: &[&'static Target],
     server: Option<&str>,

@@ -21,39 +21,43 @@ pub(crate) fn measure(tool: &Map<String, Value>) -> Measured {
         counts.push((Measure::Description, description.chars().count()));
     }
     if let Some(schema) = tool.get("inputSchema") {
-        let [mut properties, mut optional, mut unions, mut values, mut characters] = [0; 5];
-        walk(schema, &mut |node| {
-            if let Some(members) = node.get("properties").and_then(Value::as_object) {
-                let required = node.get("required").and_then(Value::as_array).map_or(0, |names| {
-                    names
-                        .iter()
-                        .filter(|name| name.as_str().is_some_and(|it| members.contains_key(it)))
-                        .count()
-                });
-                properties += members.len();
-                optional += members.len().saturating_sub(required);
-                characters += members.keys().map(String::len).sum::<usize>();
-            }
-            let is_union = node.has("anyOf")
-                || node.has("oneOf")
-                || node.get("type").is_some_and(Value::is_array);
-            unions += usize::from(is_union && node.keyword == Some("properties"));
-            if let Some(all) = node.get("enum").and_then(Value::as_array) {
-                values += all.len();
-                characters += all.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
-            }
-        });
-        counts.extend([
-            (Measure::SchemaBytes, schema.to_string().len()),
-            (Measure::Depth, depth(schema, 0)),
-            (Measure::Properties, properties),
-            (Measure::OptionalProperties, optional),
-            (Measure::UnionProperties, unions),
-            (Measure::EnumValues, values),
-            (Measure::NameCharacters, characters),
-        ]);
+        counts.push((Measure::SchemaBytes, schema.to_string().len()));
+        counts.extend(measure_schema(schema));
     }
     Measured { counts }
+}
+
+/// Measures an input schema, except for its bytes.
+pub(crate) fn measure_schema(schema: &Value) -> Vec<(Measure, usize)> {
+    let [mut properties, mut optional, mut unions, mut values, mut characters] = [0; 5];
+    walk(schema, &mut |node| {
+        if let Some(members) = node.get("properties").and_then(Value::as_object) {
+            let required = node.get("required").and_then(Value::as_array).map_or(0, |names| {
+                names
+                    .iter()
+                    .filter(|name| name.as_str().is_some_and(|it| members.contains_key(it)))
+                    .count()
+            });
+            properties += members.len();
+            optional += members.len().saturating_sub(required);
+            characters += members.keys().map(String::len).sum::<usize>();
+        }
+        let is_union =
+            node.has("anyOf") || node.has("oneOf") || node.get("type").is_some_and(Value::is_array);
+        unions += usize::from(is_union && node.keyword == Some("properties"));
+        if let Some(all) = node.get("enum").and_then(Value::as_array) {
+            values += all.len();
+            characters += all.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
+        }
+    });
+    vec![
+        (Measure::Depth, depth(schema, 0)),
+        (Measure::Properties, properties),
+        (Measure::OptionalProperties, optional),
+        (Measure::UnionProperties, unions),
+        (Measure::EnumValues, values),
+        (Measure::NameCharacters, characters),
+    ]
 }
 
 /// The nested levels of objects and arrays, without following references.

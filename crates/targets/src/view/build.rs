@@ -6,7 +6,9 @@ use super::form::Form;
 use super::merge::{self, intersect, types_of, unite, written};
 use super::notes::{self, Notes};
 use super::plan::{DEFINITION, KEY, Member, Members, Plan, Plans, VALUE};
+use crate::Measure;
 use crate::feature::{objects, references, root, types, unions, values};
+use crate::target::measure::measure_schema;
 
 /// The subschemas of one view. What is beyond them is JSON text.
 const MAX_NODES: usize = 4000;
@@ -95,7 +97,7 @@ impl Builder<'_> {
             return self.json_text(schema.as_object(), "nested too deeply");
         }
         self.nodes -= 1;
-        if !place.is_root && self.form.accepts_unchanged(schema, place.is_root) {
+        if !place.is_root && self.keeps(schema, place) {
             return Built { schema: schema.clone(), plan: Plan::Keep };
         }
         match self.flatten(schema, place, 0) {
@@ -103,6 +105,29 @@ impl Builder<'_> {
             Flat::Reference(name, known) => self.reference(&name, known),
             Flat::Schema(schema, place) => self.flat(schema, &place),
         }
+    }
+
+    /// Whether `schema` can stay as it is, and counts what is limited in it.
+    fn keeps(&mut self, schema: &Value, place: &Place) -> bool {
+        if !self.form.accepts_unchanged(schema, false) {
+            return false;
+        }
+        let counts = measure_schema(schema);
+        let count =
+            |measure| counts.iter().find(|(one, _)| *one == measure).map_or(0, |(_, count)| *count);
+        let optional = count(Measure::OptionalProperties);
+        let unions = count(Measure::UnionProperties) + usize::from(is_union(schema));
+        let values = count(Measure::EnumValues);
+        let fits = place.depth + count(Measure::Depth) <= self.form.depth
+            && (self.form.optional == usize::MAX || optional < self.optional)
+            && unions <= self.unions
+            && values <= self.values;
+        if fits {
+            self.optional -= if self.form.optional == usize::MAX { 0 } else { optional };
+            self.unions -= unions;
+            self.values -= values;
+        }
+        fits
     }
 
     /// Removes references, `allOf` and conditions that the target does not take.
@@ -612,7 +637,12 @@ impl Builder<'_> {
                 self.optional -= usize::from(self.form.optional != usize::MAX);
             }
             let name = self.key(own, place, &built);
-            let mut value = self.build(inner, &place.inside());
+            // Where alternatives are few, a property that may be left out need not also be null.
+            let stripped = (!is_required && self.form.unions != usize::MAX)
+                .then(|| without_null(inner))
+                .flatten();
+            let drops_null = stripped.is_some();
+            let mut value = self.build(stripped.as_ref().unwrap_or(inner), &place.inside());
             let null_is_absent =
                 !is_required && self.form.all_required && inner.get("x-mcp-header").is_none();
             if null_is_absent {
@@ -622,7 +652,13 @@ impl Builder<'_> {
                 names_required.push(name.clone());
             }
             built.insert(name.clone(), value.schema);
-            members.push(Member { name, own: own.clone(), plan: value.plan, null_is_absent });
+            members.push(Member {
+                name,
+                own: own.clone(),
+                plan: value.plan,
+                null_is_absent,
+                drops_null,
+            });
         }
         if self.form.all_required {
             for keyword in ["minProperties", "maxProperties", "dependentRequired", "propertyNames"]
@@ -651,9 +687,9 @@ impl Builder<'_> {
             notes.changed("`additionalProperties: false`");
         }
         let is_kept = rest.is_none()
-            && members
-                .iter()
-                .all(|it| it.plan == Plan::Keep && !it.null_is_absent && it.name == it.own);
+            && members.iter().all(|it| {
+                it.plan == Plan::Keep && !it.null_is_absent && !it.drops_null && it.name == it.own
+            });
         Some(if is_kept { Plan::Keep } else { Plan::Members(Members { members, rest }) })
     }
 
@@ -967,6 +1003,35 @@ fn into_map(schema: Value) -> Map<String, Value> {
         Value::Object(schema) => schema,
         _ => Map::new(),
     }
+}
+
+/// Whether `schema` has alternatives or several types.
+fn is_union(schema: &Value) -> bool {
+    ["anyOf", "oneOf"].iter().any(|it| schema.get(it).is_some())
+        || schema.get("type").is_some_and(Value::is_array)
+}
+
+/// `schema` without null among its alternatives or types, if it has it there.
+fn without_null(schema: &Value) -> Option<Value> {
+    let is_null = |it: &Value| it == "null" || it.get("type").is_some_and(|name| name == "null");
+    let mut rest = schema.as_object()?.clone();
+    for keyword in ["type", "anyOf", "oneOf"] {
+        if let Some(Value::Array(all)) = rest.get_mut(keyword) {
+            let before = all.len();
+            all.retain(|it| !is_null(it));
+            if all.len() < before && !all.is_empty() {
+                if keyword == "type" && all.len() == 1 {
+                    let only = all.remove(0);
+                    rest.insert(keyword.to_owned(), only);
+                }
+                if rest.get("default").is_some_and(Value::is_null) {
+                    rest.shift_remove("default");
+                }
+                return Some(Value::Object(rest));
+            }
+        }
+    }
+    None
 }
 
 /// Whether `schema` accepts values of the type `name`, as far as can be seen without following references.

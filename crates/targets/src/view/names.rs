@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::target::check::full_name;
 use crate::{NameForm, Target};
 
 /// Returns the name of each view where it differs from the name of the tool.
@@ -40,7 +41,7 @@ pub(crate) fn accepts(form: &NameForm, name: &str) -> bool {
 
 /// The characters that a name may have, if the prefix is of ordinary length.
 fn room(form: &NameForm) -> usize {
-    form.longest.saturating_sub(form.prefix.replace("{server}", "").chars().count()).max(16)
+    form.longest.saturating_sub(full_name(form, "", None).chars().count()).max(16)
 }
 
 /// A name that the target accepts: with other characters replaced, and with a hash at the end if it is cut or taken.

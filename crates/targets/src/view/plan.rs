@@ -1,6 +1,7 @@
 //! How values of a view map to values of the tool.
 
 use serde_json::{Map, Value, json};
+use toolpact_schema::Schema;
 
 /// How a value of a view maps to the value of the tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +40,8 @@ pub(super) struct Member {
     pub(super) plan: Plan,
     /// Whether `null` stands for an absent member.
     pub(super) null_is_absent: bool,
+    /// Whether an absent member stands for `null` too.
+    pub(super) drops_null: bool,
 }
 
 /// The names of the members of a pair.
@@ -157,15 +160,22 @@ impl Plans {
             (Plan::Members(members), Value::Object(object)) => {
                 Value::Object(self.members_forth(members, object, depth))
             }
-            (Plan::Union(branches), value) => branches
-                .iter()
-                .map(|(schema, plan)| (schema, self.forth(plan, value, depth)))
-                .find(|(schema, written)| {
-                    self.fits(schema, written, depth)
-                        && self.back(&Plan::Union(branches.clone()), written.clone(), depth)
-                            == *value
-                })
-                .map_or_else(|| value.clone(), |(_, written)| written),
+            (Plan::Union(branches), value) => {
+                let written = branches
+                    .iter()
+                    .enumerate()
+                    .map(|(at, (_, plan))| (at, self.forth(plan, value, depth)));
+                // The alternative that accepts the value, and that `restore` will choose.
+                let chosen = |written: &Value| {
+                    branches.iter().position(|(schema, _)| self.fits(schema, written, depth))
+                };
+                written
+                    .into_iter()
+                    .find(|(at, written)| {
+                        chosen(written) == Some(*at) && self.accepts(&branches[*at].0, written)
+                    })
+                    .map_or_else(|| value.clone(), |(_, written)| written)
+            }
             (Plan::Definition(number), value) => match self.definitions.get(*number) {
                 Some((_, plan)) => self.forth(plan, value, depth),
                 None => value.clone(),
@@ -183,6 +193,7 @@ impl Plans {
         let mut written = Map::new();
         for member in members {
             match object.get(&member.own) {
+                Some(Value::Null) if member.drops_null => {}
                 Some(value) => {
                     let value = self.forth(&member.plan, value, depth);
                     written.insert(member.name.clone(), value);
@@ -202,6 +213,19 @@ impl Plans {
             None => written.extend(others),
         }
         written
+    }
+
+    /// Whether `schema`, an alternative of this view, accepts `value`.
+    fn accepts(&self, schema: &Value, value: &Value) -> bool {
+        let definitions: Map<_, _> = self
+            .definitions
+            .iter()
+            .filter_map(|(definition, _)| {
+                Some((definition["name"].as_str()?.to_owned(), definition["schema"].clone()))
+            })
+            .collect();
+        let whole = json!({ "allOf": [schema], "$defs": definitions });
+        Schema::compile(&whole).is_ok_and(|schema| schema.is_valid(value))
     }
 
     /// Whether `value` looks like one that `schema` describes: its type, its required members and their constants. Only

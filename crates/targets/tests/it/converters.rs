@@ -103,8 +103,11 @@ fn read(line: &str) -> Converted {
     let mut line: Value = serde_json::from_str(line).unwrap();
     let made = if let Some(error) = line["error"].as_str() {
         Made::Error(error.to_owned())
-    } else if let Some(regex) = line["regex"].as_str() {
-        Made::Regex(regex.to_owned())
+    } else if let Some(regex) = line.get("regex") {
+        match regex.as_str() {
+            Some(regex) => Made::Regex(regex.to_owned()),
+            None => Made::Error("the expression is too long".to_owned()),
+        }
     } else {
         Made::Schema(line["schema"].take())
     };
