@@ -158,7 +158,7 @@ declare_feature! {
 }
 
 /// Formats that grammar engines know.
-const REGISTERED: [&str; 24] = [
+const REGISTERED: [&str; 22] = [
     "date-time",
     "time",
     "date",
@@ -181,8 +181,6 @@ const REGISTERED: [&str; 24] = [
     "int16",
     "float",
     "double",
-    "unknown",
-    "binary",
 ];
 
 /// What llama.cpp repeats at most.

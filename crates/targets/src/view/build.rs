@@ -380,7 +380,8 @@ impl Builder<'_> {
         }
         if distinct.len() == 1 {
             let Built { schema, plan } = distinct.remove(0);
-            return Built { schema: Value::Object(intersect(annotations, into_map(schema))), plan };
+            let schema = intersect(annotations, into_map(schema));
+            return self.finish(schema, plan, false, Notes::default());
         }
         if self.unions == 0 {
             return self.json_text(Some(&annotations), "too many properties with several types");
@@ -666,7 +667,8 @@ impl Builder<'_> {
                 notes.take(schema, keyword);
             }
         }
-        let needs_rest = overflow || (more.is_some() && self.form.closed);
+        let is_lost = self.form.closed || (place.is_root && is_empty && !self.form.maps);
+        let needs_rest = overflow || (more.is_some() && is_lost);
         let rest = needs_rest.then(|| {
             let name = free_name("other_properties", &built);
             let text = "JSON text of an object with all other properties; `{}` if there are none";
@@ -854,7 +856,7 @@ impl Builder<'_> {
             "$ref".to_owned(),
             format!("{DEFINITION}{}", self.definitions[number].1).into(),
         );
-        Built { schema: Value::Object(schema), plan: Plan::Definition(number) }
+        self.finish(schema, Plan::Definition(number), false, Notes::default())
     }
 
     /// A schema for any value.

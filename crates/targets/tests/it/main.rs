@@ -2,11 +2,13 @@
 
 mod agreement;
 mod converters;
+mod survive;
 mod views;
 
 use libtest_mimic::{Arguments, Trial};
 
 fn main() {
-    let trials: Vec<Trial> = [agreement::trials(), views::trials()].into_iter().flatten().collect();
+    let trials: Vec<Trial> =
+        [agreement::trials(), views::trials(), survive::trials()].into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

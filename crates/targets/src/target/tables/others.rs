@@ -1,6 +1,6 @@
 //! Other model APIs.
 
-use super::{fails, limit, loses, names, throws};
+use super::{fails, limit, loses, names, row, throws};
 use crate::feature::{
     annotations as a, arrays, numbers, objects, references as r, root, strings, types, unions,
     values,
@@ -39,6 +39,7 @@ pub(super) static BEDROCK: Target = Target {
         throws(&root::ROOT_ONE_OF, BEDROCK_NAMES, "Claude models refuse alternatives at the root"),
         throws(&root::ROOT_ALL_OF, BEDROCK_NAMES, "Claude models refuse `allOf` at the root"),
         fails(&objects::EXPLICITLY_OPEN, BEDROCK_STRICT, "the object is closed"),
+        row(&objects::OPEN_OBJECT, Effect::Degraded, BEDROCK_STRICT, "the object is closed"),
         fails(&objects::MAP, BEDROCK_STRICT, "the object is closed, and only `{}` is left"),
         fails(
             &objects::EMPTY_OBJECT,

@@ -1,0 +1,159 @@
+//! Views pass the converters of their target, and what the converters make of them still accepts every value.
+//!
+//! By default a tenth of the corpus is converted; `TOOLPACT_CONVERTERS=all` converts all of it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_schema::Schema;
+use toolpact_targets::{Target, View, targets, view_tools};
+use toolpact_testkit::corpus;
+
+use crate::agreement::cases;
+use crate::converters::{self, Converted, Made};
+use crate::views::{is_usable, samples};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("survive/cases", || check(case_tools())),
+        Trial::test("survive/corpus", || match corpus_tools() {
+            Ok(tools) => check(tools),
+            Err(reason) => {
+                eprintln!("skipped: {reason}");
+                Ok(())
+            }
+        }),
+    ]
+}
+
+/// A tool with values that its input schema accepts.
+pub(crate) struct Sampled {
+    pub(crate) name: String,
+    pub(crate) tool: Value,
+    pub(crate) values: Vec<Value>,
+}
+
+fn case_tools() -> Vec<Sampled> {
+    let usable = cases().into_iter().filter(|case| is_usable(&case.tool));
+    usable.map(|case| Sampled { name: case.name, tool: case.tool, values: case.valid }).collect()
+}
+
+/// The tools of the corpus that can be used, or every tenth of them.
+pub(crate) fn corpus_tools() -> Result<Vec<Sampled>, String> {
+    let all = std::env::var("TOOLPACT_CONVERTERS").is_ok_and(|it| it == "all");
+    let mut tools = Vec::new();
+    for server in corpus::servers()? {
+        for tool in server.tools() {
+            tools.push((server.name.clone(), tool.clone()));
+        }
+    }
+    let step = if all { 1 } else { 10 };
+    Ok(tools
+        .into_iter()
+        .step_by(step)
+        .filter(|(_, tool)| is_usable(tool))
+        .map(|(server, tool)| Sampled {
+            name: format!("{server} {}", tool["name"]),
+            values: samples(&tool["inputSchema"]),
+            tool,
+        })
+        .collect())
+}
+
+/// The converters that the rules of `target` are about.
+pub(crate) fn converters_of(target: &Target) -> BTreeSet<&'static str> {
+    let rules = target.rules.iter().map(|rule| rule.evidence);
+    let limits = target.limits.iter().map(|limit| limit.evidence);
+    rules.chain(limits).filter_map(|evidence| evidence.converter).collect()
+}
+
+/// Whether `made` throws, or refuses one of `values`.
+pub(crate) fn problem(made: &Made, values: &[Value]) -> Option<String> {
+    match made {
+        Made::Error(error) => Some(error.clone()),
+        Made::Schema(Value::Null) => values
+            .iter()
+            .any(|value| value != &json!({}))
+            .then(|| "sent without parameters".to_owned()),
+        Made::Schema(schema) => match Schema::compile(schema) {
+            Err(error) => Some(format!("makes {error}")),
+            Ok(schema) => values
+                .iter()
+                .find(|value| !schema.is_valid(value))
+                .map(|value| format!("refuses {value}")),
+        },
+        Made::Regex(_) => None,
+    }
+}
+
+/// Known differences: the converter, the start of the problem, and why.
+const EXCEPTIONS: &[(&str, &str, &str)] = &[
+    (
+        "langchain-google",
+        "refuses",
+        "makes every nested property required and every element of an array of one type",
+    ),
+    (
+        "langchain-google",
+        "TypeError: unhashable type",
+        "takes a property called `$ref` for a reference",
+    ),
+    (
+        "litellm-vertex",
+        "AttributeError: 'dict' object has no attribute 'split'",
+        "takes a property called `$ref` for a reference",
+    ),
+    (
+        "outlines",
+        "ValueError: Unsupported JSON Schema structure false",
+        "refuses a closed object without properties",
+    ),
+];
+
+fn check(tools: Vec<Sampled>) -> Result<(), Failed> {
+    if let Some(reason) = converters::missing() {
+        eprintln!("skipped: {reason}");
+        return Ok(());
+    }
+    let mut wrong = Vec::new();
+    let mut counts: BTreeMap<(&str, String), [usize; 2]> = BTreeMap::new();
+    for target in targets() {
+        let names: Vec<_> = converters_of(target).into_iter().collect();
+        if names.is_empty() {
+            continue;
+        }
+        let views: Vec<View> = tools
+            .iter()
+            .map(|one| view_tools(std::slice::from_ref(&one.tool), target).remove(0))
+            .collect();
+        let lines: Vec<Value> = views.iter().map(|view| json!({ "tool": view.tool })).collect();
+        let mut written: HashMap<usize, Vec<Value>> = HashMap::new();
+        for Converted { id, converter, made } in converters::convert(&lines, &names) {
+            let values = written.entry(id).or_insert_with(|| {
+                tools[id].values.iter().map(|value| views[id].express(value)).collect()
+            });
+            let count = counts.entry((target.name, converter.clone())).or_default();
+            count[0] += 1;
+            let Some(problem) = problem(&made, values) else { continue };
+            if EXCEPTIONS
+                .iter()
+                .any(|(name, start, _)| *name == converter && problem.starts_with(start))
+            {
+                continue;
+            }
+            count[1] += 1;
+            wrong.push(format!(
+                "{}\t{converter}\t{}\t{problem}\t{}",
+                target.name, tools[id].name, views[id].tool["inputSchema"]
+            ));
+        }
+    }
+    for ((target, converter), [all, bad]) in &counts {
+        println!("{target} {converter}: {bad} of {all} views fail");
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(format!("{} problems:\n{}", wrong.len(), wrong.join("\n")).into())
+}
