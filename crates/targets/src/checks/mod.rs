@@ -182,3 +182,30 @@ fn check_tool(tool: &Tool<'_>) -> Vec<LintFinding> {
     }
     founds.into_iter().flat_map(Found::finish).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_has_a_case_that_breaks_it_and_one_that_does_not() {
+        let cases: Vec<Value> =
+            serde_json::from_str(include_str!("../../tests/cases/checks.json")).unwrap();
+        for rule in rules() {
+            for breaks in [true, false] {
+                let is_wanted = |case: &Value| {
+                    let finds = case["finds"].as_array().is_some_and(|finds| !finds.is_empty());
+                    case["rule"] == rule.id && finds == breaks
+                };
+                assert!(cases.iter().any(is_wanted), "{}: {breaks}", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_sorted_and_unlike_those_of_the_contract() {
+        let ids: Vec<_> = rules().map(|rule| rule.id).collect();
+        assert!(ids.is_sorted());
+        assert!(ids.iter().all(|id| toolpact_contract::rule(id).is_none()));
+    }
+}

@@ -100,11 +100,14 @@ pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> 
 
 /// Whether `keyword` is a member of any object in `value`, data included.
 pub(super) fn mentions(value: &Value, keyword: &str) -> bool {
-    match value {
-        Value::Array(items) => items.iter().any(|item| mentions(item, keyword)),
-        Value::Object(members) => {
-            members.contains_key(keyword) || members.values().any(|value| mentions(value, keyword))
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) if members.contains_key(keyword) => return true,
+            Value::Object(members) => pending.extend(members.values()),
+            _ => {}
         }
-        _ => false,
     }
+    false
 }
