@@ -53,29 +53,25 @@ pub(super) fn around<'a>(node: &Node<'a>) -> Option<Around<'a>> {
     Some(Around { schemas, is_definition })
 }
 
-/// Whether `is` holds for one of `schemas`, or for a subschema or the target of a reference in one of them that applies
-/// to the same value. `true` if that cannot be told: a reference that is not a pointer, or too many subschemas.
-pub(super) fn any_in_place(
-    root: &Value,
-    schemas: Vec<&Value>,
-    is: impl Fn(&Map<String, Value>) -> bool,
-) -> bool {
+/// `schemas`, and the subschemas and targets of references in them that apply to the same value. `None` if that cannot
+/// be told: a reference that is not a pointer, or too many subschemas.
+pub(super) fn in_place<'a>(
+    root: &'a Value,
+    schemas: Vec<&'a Value>,
+) -> Option<Vec<&'a Map<String, Value>>> {
     let mut pending = schemas;
-    let mut visited = 0;
+    let mut all = Vec::new();
     while let Some(schema) = pending.pop() {
-        visited += 1;
-        if visited > VISITED {
-            return true;
-        }
         let Value::Object(map) = schema else { continue };
-        if is(map) || map.contains_key("$dynamicRef") || map.contains_key("$recursiveRef") {
-            return true;
+        if all.len() == VISITED
+            || map.contains_key("$dynamicRef")
+            || map.contains_key("$recursiveRef")
+        {
+            return None;
         }
+        all.push(map);
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-            match target(root, reference) {
-                Some(target) => pending.push(target),
-                None => return true,
-            }
+            pending.push(target(root, reference)?);
         }
         for keyword in IN_PLACE {
             match map.get(keyword) {
@@ -88,7 +84,7 @@ pub(super) fn any_in_place(
             }
         }
     }
-    false
+    Some(all)
 }
 
 /// The target of a reference that is a pointer into `root`.

@@ -1,9 +1,9 @@
 //! `property-description`.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolpact_contract::{Role, declare_rule};
 
-use super::{Found, place::any_in_place, show::quote};
+use super::{Found, place::in_place, show::quote};
 use crate::node::Node;
 
 declare_rule! {
@@ -37,12 +37,13 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
         return;
     }
     let Some(Value::Object(properties)) = node.get("properties") else { return };
+    let describes = |map: &&Map<String, Value>| {
+        let text = map.get("description").and_then(Value::as_str);
+        text.is_some_and(|text| !text.trim().is_empty()) || map.contains_key("const")
+    };
     for (name, property) in properties {
         if property.is_object()
-            && !any_in_place(node.root, vec![property], |map| {
-                let text = map.get("description").and_then(Value::as_str);
-                text.is_some_and(|text| !text.trim().is_empty()) || map.contains_key("const")
-            })
+            && in_place(node.root, vec![property]).is_some_and(|all| !all.iter().any(describes))
         {
             let message = format!("expected a `description` of {}, found none", quote(name));
             found.node(node, &["properties", name], message);
