@@ -125,7 +125,7 @@ pub(crate) static CHECKS: &[Check] = &[
     },
     Check {
         rule: &property_description::PROPERTY_DESCRIPTION,
-        find: Find::Schema(property_description::check),
+        find: Find::Tool(property_description::check),
     },
     Check {
         rule: &required_undeclared::REQUIRED_UNDECLARED,
