@@ -1,7 +1,7 @@
 //! `header-sensitive`.
 
 use serde_json::Value;
-use toolpact_contract::{Role, declare_rule};
+use toolpact_contract::{Role, declare_rule, subschemas::Member};
 
 use super::{Found, show::quote};
 use crate::{Edit, Fix, node::Node};
@@ -67,8 +67,11 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     if found.role() != Some(Role::Input) || node.keyword != Some("properties") {
         return;
     }
-    let property = node.pointer().tokens().last().unwrap_or_default();
-    if let Some(name) = [property.as_str(), header].into_iter().find(|name| is_secret(name)) {
+    let property = match node.path.steps().last().and_then(|step| step.member) {
+        Some(Member::Name(name)) => name,
+        _ => "",
+    };
+    if let Some(name) = [property, header.as_str()].into_iter().find(|name| is_secret(name)) {
         let message = format!("expected no secret in a header, found {}", quote(name));
         if let Some((at, finding)) = found.node(node, &["x-mcp-header"], message) {
             let edits = vec![Edit::Remove { pointer: at.join("x-mcp-header") }];

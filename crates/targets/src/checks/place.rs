@@ -1,7 +1,7 @@
 //! Which subschemas apply to the same value as another one.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Subschemas;
+use toolpact_contract::subschemas::{Member, Step};
 
 use crate::node::Node;
 
@@ -25,28 +25,19 @@ pub(super) fn around<'a>(node: &Node<'a>) -> Option<Around<'a>> {
     let mut here = node.root;
     let mut schemas = vec![here];
     let mut is_definition = false;
-    let pointer = node.pointer();
-    let mut tokens = pointer.tokens();
-    while let Some(keyword) = tokens.next() {
-        if matches!(keyword.as_str(), "if" | "not") {
+    for Step { keyword, member } in node.path.steps() {
+        if matches!(keyword, "if" | "not") {
             return None;
         }
-        here = here.get(&keyword)?;
-        let has_member = match Subschemas::under(&keyword)? {
-            Subschemas::One => false,
-            Subschemas::OneOrList => here.is_array(),
-            _ => true,
+        here = here.get(keyword)?;
+        here = match member {
+            Some(Member::Name(name)) => here.get(name)?,
+            Some(Member::Number(number)) => here.get(number)?,
+            None => here,
         };
-        if has_member {
-            let member = tokens.next()?;
-            here = match here {
-                Value::Array(list) => list.get(member.parse::<usize>().ok()?)?,
-                map => map.get(&member)?,
-            };
-        }
-        if !IN_PLACE.contains(&keyword.as_str()) {
+        if !IN_PLACE.contains(&keyword) {
             schemas.clear();
-            is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
+            is_definition = matches!(keyword, "$defs" | "definitions");
         }
         schemas.push(here);
     }

@@ -1,7 +1,7 @@
 //! Schemas that are meant to do harm are checked within bounds.
 
 use libtest_mimic::{Completion, Failed, Trial};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolpact_targets::{LintOptions, lint_tools, rules};
 use toolpact_testkit::hostile;
 
@@ -27,7 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     });
     let many = Trial::test("checks/hostile/many_long_names", || {
         let long = "n".repeat(20_000);
-        let properties: serde_json::Map<_, _> =
+        let properties: Map<_, _> =
             (0..2000).map(|index| (format!("p{index}"), json!({ "type": "array" }))).collect();
         let schema = json!({
             "type": "object",
@@ -35,7 +35,65 @@ pub(crate) fn trials() -> Vec<Trial> {
         });
         bounded(&json!({ "name": "t", "inputSchema": schema }))
     });
-    hostile.chain([many]).collect()
+    let more = Trial::test("checks/hostile/findings_past_the_limit_are_counted", || {
+        let found = find("array-without-items", &json!({ "type": "array" }), REPORTED + 2)?;
+        match found.last() {
+            Some(last)
+                if found.len() == REPORTED && last.ends_with("found none, and 2 more like it") =>
+            {
+                Ok(())
+            }
+            last => Err(format!("{} findings, the last {last:?}", found.len()).into()),
+        }
+    });
+    let contradictions = Trial::test("checks/hostile/contradictions_past_the_limit", || {
+        let contradiction = json!({ "type": "string", "const": 1 });
+        // The root counts too.
+        for (properties, finds) in [(499, true), (500, false)] {
+            let found = find("schema-unsatisfiable", &contradiction, properties)?;
+            if found.is_empty() == finds {
+                return Err(format!("{properties} properties: {found:?}").into());
+            }
+        }
+        Ok(())
+    });
+    let examples = Trial::test("checks/hostile/examples_past_the_limit", || {
+        for (valid, finds) in [(99, true), (100, false)] {
+            let mut values = vec![json!("x"); valid];
+            values.push(json!(1));
+            let schema = json!({ "type": "string", "examples": values });
+            if find("examples-invalid", &schema, 1)?.is_empty() == finds {
+                return Err(format!("{valid} valid examples").into());
+            }
+        }
+        Ok(())
+    });
+    let compiled = Trial::test("checks/hostile/compiled_bytes_past_the_limit", || {
+        // Each default compiles the whole schema of about 1,000,000 bytes, because of the reference.
+        let property = json!({ "$ref": "#/$defs/d", "default": 1 });
+        let mut tool = json!({ "name": "t", "inputSchema": { "type": "object" } });
+        tool["inputSchema"]["$defs"]["d"] =
+            json!({ "type": "string", "title": "x".repeat(1_000_000) });
+        for index in 0..18 {
+            tool["inputSchema"]["properties"][format!("p{index}")] = property.clone();
+        }
+        let options = LintOptions::default().select("default-invalid")?;
+        match lint_tools(tool, &options).findings.len() {
+            16 => Ok(()),
+            count => Err(format!("{count} findings").into()),
+        }
+    });
+    hostile.chain([many, more, contradictions, examples, compiled]).collect()
+}
+
+/// The messages of `rule` about a tool with `count` properties of this schema.
+fn find(rule: &str, schema: &Value, count: usize) -> Result<Vec<String>, Failed> {
+    let properties: Map<_, _> =
+        (0..count).map(|index| (format!("p{index}"), schema.clone())).collect();
+    let input = json!({ "type": "object", "properties": properties });
+    let options = LintOptions::default().select(rule)?;
+    let report = lint_tools(json!({ "name": "t", "inputSchema": input }), &options);
+    Ok(report.findings.into_iter().map(|found| found.finding.message).collect())
 }
 
 /// Whether `value` has more nested levels than `serde_json` reads.
