@@ -2,16 +2,22 @@
 
 use serde_json::{Map, Value};
 
-/// The bytes of `object` as JSON without spaces.
-pub(super) fn bytes(object: &Map<String, Value>) -> usize {
-    let mut count = 0;
+/// Members of a tool that hosts do not send to the model.
+const NOT_SENT: [&str; 2] = ["_meta", "icons"];
+
+/// The bytes of `tool` as JSON without spaces, apart from what hosts do not send to the model.
+pub(super) fn tool_bytes(tool: &Map<String, Value>) -> usize {
+    object(tool.iter().filter(|(name, _)| !NOT_SENT.contains(&name.as_str())))
+}
+
+/// The bytes of `map` as JSON without spaces.
+pub(super) fn bytes(map: &Map<String, Value>) -> usize {
+    object(map.iter())
+}
+
+fn object<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> usize {
     let mut pending = Vec::new();
-    let open = |object: &Map<String, Value>| {
-        let names: usize = object.keys().map(|name| text(name) + 1).sum();
-        2 + names + object.len().saturating_sub(1)
-    };
-    count += open(object);
-    pending.extend(object.values());
+    let mut count = open(members, &mut pending);
     while let Some(value) = pending.pop() {
         count += match value {
             Value::Null | Value::Bool(true) => 4,
@@ -22,13 +28,24 @@ pub(super) fn bytes(object: &Map<String, Value>) -> usize {
                 pending.extend(items);
                 2 + items.len().saturating_sub(1)
             }
-            Value::Object(members) => {
-                pending.extend(members.values());
-                open(members)
-            }
+            Value::Object(members) => open(members.iter(), &mut pending),
         };
     }
     count
+}
+
+/// The bytes of an object apart from its values, which are left in `pending`.
+fn open<'a>(
+    members: impl Iterator<Item = (&'a String, &'a Value)>,
+    pending: &mut Vec<&'a Value>,
+) -> usize {
+    let before = pending.len();
+    let mut count = 2;
+    for (name, value) in members {
+        count += text(name) + 1;
+        pending.push(value);
+    }
+    count + (pending.len() - before).saturating_sub(1)
 }
 
 /// The bytes of a string with its quotes and escapes.
@@ -56,5 +73,7 @@ mod tests {
             "a\"\\/": [null, true, false, 1, -2.5, 1e300, "ä\n\u{1}\u{8}\u{c}\u{7f}"], "b": {}, "c": [], "d": {"e": 1}
         });
         assert_eq!(bytes(value.as_object().unwrap()), value.to_string().len());
+        let tool = serde_json::json!({ "name": "t", "icons": [{ "src": "data:" }], "_meta": {} });
+        assert_eq!(tool_bytes(tool.as_object().unwrap()), r#"{"name":"t"}"#.len());
     }
 }
