@@ -21,13 +21,13 @@ declare_rule! {
     ///
     /// ## Why is this bad
     ///
-    /// It is often a misspelt name. The model has to send a property about which it knows nothing, and model APIs with
+    /// Often the property was renamed in one place only. The model has to send a property about which it knows nothing, and model APIs with
     /// strict schemas refuse the tool.
     ///
     /// ## Example
     ///
     /// ```json
-    /// { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["querry"] }
+    /// { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["q"] }
     /// ```
     ///
     /// ## Use instead
