@@ -28,6 +28,7 @@ mod task_support;
 mod tool_description;
 mod tool_size;
 mod unused_definition;
+mod ways;
 
 use serde_json::{Map, Value};
 use toolpact_contract::{Contract, Finding, Role, Rule};

@@ -21,8 +21,8 @@ declare_rule! {
     ///
     /// ## Why is this bad
     ///
-    /// Often the property was renamed in one place only. The model has to send a property about which it knows nothing, and model APIs with
-    /// strict schemas refuse the tool.
+    /// Often the property was renamed in one place only. The model has to send a property about which it knows nothing,
+    /// and model APIs with strict schemas refuse the tool.
     ///
     /// ## Example
     ///

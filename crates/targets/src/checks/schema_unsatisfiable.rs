@@ -6,7 +6,7 @@ use jsonschema::canonical::{Cause, Satisfiability, UnsatisfiableReason, options}
 use serde_json::{Value, json};
 use toolpact_contract::{Pointer, Severity, declare_rule};
 
-use super::{Found, contradiction::may_contradict, show::quote, size::bytes};
+use super::{Found, contradiction::may_contradict, show::quote, size::bytes, ways};
 use crate::node::{Node, walk};
 
 declare_rule! {
@@ -16,8 +16,8 @@ declare_rule! {
     ///
     /// Looks for schemas that no value satisfies because their parts contradict each other: an `enum` without a value of
     /// the `type`, a `minimum` above the `maximum`, a required property that is not allowed. Names the smallest such
-    /// schema. Schemas that say so (`false`, `{"not": {}}`) are left alone. Schemas of more than 500 subschemas or 64 KiB
-    /// are not checked.
+    /// schema. Schemas that say so (`false`, `{"not": {}}`) are left alone. Schemas of more than 500 subschemas, 64 KiB
+    /// or 1024 combinations of branches are not checked.
     ///
     /// ## Why is this bad
     ///
@@ -44,6 +44,9 @@ const SUBSCHEMAS: usize = 500;
 /// The most bytes of a schema that is checked.
 const BYTES: usize = 1 << 16;
 
+/// The most combinations of branches of a schema that is checked.
+const WAYS: usize = 1024;
+
 pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     if !node.is_root() || !found.is_admitted() {
         return;
@@ -53,7 +56,9 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
         subschemas += 1;
         is_suspect = is_suspect || may_contradict(inner);
     });
-    let is_large = |schema| subschemas > SUBSCHEMAS || bytes(schema) > BYTES;
+    let is_large = |schema| {
+        subschemas > SUBSCHEMAS || bytes(schema) > BYTES || ways::count(node.schema) > WAYS
+    };
     if !is_suspect || node.schema.as_object().is_none_or(is_large) {
         return;
     }

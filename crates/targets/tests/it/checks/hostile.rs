@@ -57,6 +57,18 @@ pub(crate) fn trials() -> Vec<Trial> {
         }
         Ok(())
     });
+    let combinations = Trial::test("checks/hostile/combinations_past_the_limit", || {
+        let either = |a: usize| json!({ "anyOf": (0..10).map(|b| json!({ "required": [format!("p{}", a + b)] })).collect::<Vec<_>>() });
+        let contradiction = json!({ "type": "string", "const": 1 });
+        for (unions, finds) in [(2, true), (10, false)] {
+            let all: Vec<_> = (0..unions).map(either).collect();
+            let schema = json!({ "allOf": all, "properties": { "q": contradiction } });
+            if find("schema-unsatisfiable", &schema, 1)?.is_empty() == finds {
+                return Err(format!("{unions} unions").into());
+            }
+        }
+        Ok(())
+    });
     let examples = Trial::test("checks/hostile/examples_past_the_limit", || {
         for (valid, finds) in [(99, true), (100, false)] {
             let mut values = vec![json!("x"); valid];
@@ -83,7 +95,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             count => Err(format!("{count} findings").into()),
         }
     });
-    hostile.chain([many, more, contradictions, examples, compiled]).collect()
+    hostile.chain([many, more, contradictions, combinations, examples, compiled]).collect()
 }
 
 /// The messages of `rule` about a tool with `count` properties of this schema.
