@@ -122,6 +122,19 @@ impl<'a> Path<'a> {
         self.depth
     }
 
+    /// The steps, outermost first.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Step<'a>> {
+        let mut steps = Vec::with_capacity(self.depth);
+        let mut here = self;
+        while let Some((before, step)) = here.last {
+            steps.push(step);
+            here = before;
+        }
+        steps.reverse();
+        steps
+    }
+
     /// Converts the path to a pointer.
     #[must_use]
     pub fn pointer(&self) -> Pointer {

@@ -1,11 +1,11 @@
 //! `array-without-items`.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use toolpact_contract::declare_rule;
 
 use super::{
     Found,
-    place::{any_in_place, around, mentions},
+    place::{around, in_place, mentions},
 };
 use crate::{Edit, Fix, node::Node};
 
@@ -43,10 +43,10 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     if !node.has_type("array") || DESCRIBING.iter().any(|keyword| node.has(keyword)) {
         return;
     }
-    let Some(around) = around(node) else { return };
-    if any_in_place(node.root, around.schemas, |map| {
-        DESCRIBING.iter().any(|keyword| map.contains_key(*keyword))
-    }) {
+    let around = around(node).and_then(|around| in_place(node.root, around.schemas));
+    let describes =
+        |map: &&Map<String, Value>| DESCRIBING.iter().any(|keyword| map.contains_key(*keyword));
+    if around.is_none_or(|all| all.iter().any(describes)) {
         return;
     }
     let message = "expected `items` in an array, found none";

@@ -34,10 +34,7 @@ declare_rule! {
 
 pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     let Some(default) = node.get("default") else { return };
-    if !found.is_admitted() {
-        return;
-    }
-    let Some(schema) = own_schema::compile(node) else { return };
+    let Some(schema) = own_schema::compile(node, found) else { return };
     let Some(violation) = own_schema::violation(&schema, default) else { return };
     let message = format!("the default breaks its own schema: {violation}");
     if let Some((at, finding)) = found.node(node, &["default"], message)

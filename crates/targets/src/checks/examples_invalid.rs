@@ -36,10 +36,10 @@ const EXAMPLES: usize = 100;
 
 pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     let Some(Value::Array(examples)) = node.get("examples") else { return };
-    if examples.is_empty() || !found.is_admitted() {
+    if examples.is_empty() {
         return;
     }
-    let Some(schema) = own_schema::compile(node) else { return };
+    let Some(schema) = own_schema::compile(node, found) else { return };
     for (index, example) in examples.iter().take(EXAMPLES).enumerate() {
         if let Some(violation) = own_schema::violation(&schema, example) {
             let message = format!("the example breaks its own schema: {violation}");

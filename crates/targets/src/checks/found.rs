@@ -13,6 +13,9 @@ const REPORTED: usize = 64;
 /// The bytes of pointers after which only the first finding of each rule is reported, because names can be long.
 const POINTERS: usize = 1 << 16;
 
+/// The bytes of schemas that one check may compile for one tool. It skips what is left.
+const COMPILED: usize = 1 << 24;
+
 /// The findings of one check in one tool.
 pub(crate) struct Found<'a> {
     rule: &'static Rule,
@@ -23,11 +26,21 @@ pub(crate) struct Found<'a> {
     written: usize,
     /// How many are found and not reported.
     more: usize,
+    /// Bytes of schemas that the check may still compile.
+    compiled: usize,
 }
 
 impl<'a> Found<'a> {
     pub(super) const fn new(rule: &'static Rule, tool: &'a Tool<'a>) -> Self {
-        Self { rule, tool, role: None, findings: Vec::new(), written: 0, more: 0 }
+        Self {
+            rule,
+            tool,
+            role: None,
+            findings: Vec::new(),
+            written: 0,
+            more: 0,
+            compiled: COMPILED,
+        }
     }
 
     /// The findings that follow are about this schema of the tool.
@@ -46,6 +59,13 @@ impl<'a> Found<'a> {
             Some(Role::Output) => contract.output().is_some(),
             _ => true,
         })
+    }
+
+    /// Whether the check may compile so many more bytes of schemas.
+    pub(crate) const fn may_compile(&mut self, bytes: usize) -> bool {
+        let is_enough = bytes <= self.compiled;
+        self.compiled = self.compiled.saturating_sub(bytes);
+        is_enough
     }
 
     /// Adds a finding at `place` of the tool. Returns it so that a hint or a fix can be added, unless there are too many.

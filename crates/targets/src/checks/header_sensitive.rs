@@ -1,18 +1,18 @@
 //! `header-sensitive`.
 
 use serde_json::Value;
-use toolpact_contract::{Role, declare_rule};
+use toolpact_contract::{Role, declare_rule, subschemas::Member};
 
 use super::{Found, show::quote};
 use crate::{Edit, Fix, node::Node};
 
 declare_rule! {
-    /// Secrets are not copied into HTTP headers.
+    /// Secrets and personal data are not copied into HTTP headers.
     ///
     /// ## What it does
     ///
-    /// Finds parameters with `x-mcp-header` whose name, or the name of the header, is that of a secret: a password, a
-    /// token, an API key, a credential.
+    /// Finds parameters with `x-mcp-header` whose name, or the name of the header, is that of a secret or of personal data:
+    /// a password, a token, an API key, a credential, an email address.
     ///
     /// ## Why is this bad
     ///
@@ -33,8 +33,8 @@ declare_rule! {
     HEADER_SENSITIVE = "header-sensitive", Warning
 }
 
-/// Words that name a secret.
-const SECRETS: [&str; 19] = [
+/// Words that name a secret or personal data.
+const SENSITIVE: [&str; 21] = [
     "apikey",
     "auth",
     "authorization",
@@ -42,12 +42,14 @@ const SECRETS: [&str; 19] = [
     "cookie",
     "credential",
     "credentials",
+    "email",
     "jwt",
     "otp",
     "passcode",
     "passphrase",
     "passwd",
     "password",
+    "phone",
     "privatekey",
     "pwd",
     "secret",
@@ -67,9 +69,12 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     if found.role() != Some(Role::Input) || node.keyword != Some("properties") {
         return;
     }
-    let property = node.pointer().tokens().last().unwrap_or_default();
-    if let Some(name) = [property.as_str(), header].into_iter().find(|name| is_secret(name)) {
-        let message = format!("expected no secret in a header, found {}", quote(name));
+    let property = match node.path.steps().last().and_then(|step| step.member) {
+        Some(Member::Name(name)) => name,
+        _ => "",
+    };
+    if let Some(name) = [property, header.as_str()].into_iter().find(|name| is_sensitive(name)) {
+        let message = format!("expected nothing sensitive in a header, found {}", quote(name));
         if let Some((at, finding)) = found.node(node, &["x-mcp-header"], message) {
             let edits = vec![Edit::Remove { pointer: at.join("x-mcp-header") }];
             finding.fix = Some(Fix::suggestion("remove `x-mcp-header`", edits));
@@ -77,13 +82,13 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     }
 }
 
-fn is_secret(name: &str) -> bool {
+fn is_sensitive(name: &str) -> bool {
     let words = words(name);
     let before = |index: usize| index.checked_sub(1).map_or("", |index| words[index].as_str());
     words.iter().enumerate().any(|(index, word)| match word.as_str() {
         "key" => SECRET_KEYS.contains(&before(index)),
         "token" => !OTHER_TOKENS.contains(&before(index)),
-        word => SECRETS.contains(&word),
+        word => SENSITIVE.contains(&word),
     })
 }
 

@@ -15,7 +15,7 @@ declare_rule! {
     /// ## What it does
     ///
     /// Finds characters that people do not see and models read, in the name, the titles and descriptions of a tool, and in
-    /// the property names, titles, descriptions and enum values of its input schema: tag characters (U+E0000 to U+E007F),
+    /// the property names, titles, descriptions and enum values of its schemas: tag characters (U+E0000 to U+E007F),
     /// zero width characters, controls of the direction of text, other control characters, and runs of variation
     /// selectors. Emoji sequences, joiners of scripts that need them, line breaks and tabs are fine. The fix removes the
     /// characters from descriptions and titles.
@@ -55,9 +55,11 @@ pub(super) fn check(tool: &Tool<'_>, found: &mut Found<'_>) {
     text(&["description"], tool.value.get("description"), true);
     let annotations = tool.value.get("annotations");
     text(&["annotations", "title"], annotations.and_then(|all| all.get("title")), true);
-    if let Some(schema) = tool.value.get(Role::Input.member()) {
-        found.enter(Role::Input);
-        walk(schema, &mut |node| check_schema(node, found));
+    for role in [Role::Input, Role::Output] {
+        if let Some(schema) = tool.value.get(role.member()) {
+            found.enter(role);
+            walk(schema, &mut |node| check_schema(node, found));
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use toolpact_contract::declare_rule;
 
 use super::{
     Tool,
-    size::{bytes, tokens},
+    size::{tokens, tool_bytes},
 };
 use crate::LintFinding;
 
@@ -13,8 +13,9 @@ declare_rule! {
     ///
     /// ## What it does
     ///
-    /// Counts the bytes of all tools as JSON without spaces, and estimates the tokens: four bytes a token, rounded up.
-    /// The limit of 200,000 bytes is about 50,000 tokens. 95 % of published servers stay below it.
+    /// Counts the bytes of all tools as JSON without spaces, `icons` and `_meta` apart, and estimates the tokens: four
+    /// bytes a token, rounded up. The limit of 200,000 bytes is about 50,000 tokens. 95 % of published servers stay
+    /// below it.
     ///
     /// ## Why is this bad
     ///
@@ -34,7 +35,7 @@ declare_rule! {
 const MOST: usize = 200_000;
 
 pub(super) fn check(tools: &[Tool<'_>]) -> Vec<LintFinding> {
-    let size: usize = tools.iter().map(|tool| bytes(tool.value)).sum();
+    let size: usize = tools.iter().map(|tool| tool_bytes(tool.value)).sum();
     if size <= MOST {
         return Vec::new();
     }

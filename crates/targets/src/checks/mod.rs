@@ -28,6 +28,7 @@ mod task_support;
 mod tool_description;
 mod tool_size;
 mod unused_definition;
+mod ways;
 
 use serde_json::{Map, Value};
 use toolpact_contract::{Contract, Finding, Role, Rule};
@@ -125,7 +126,7 @@ pub(crate) static CHECKS: &[Check] = &[
     },
     Check {
         rule: &property_description::PROPERTY_DESCRIPTION,
-        find: Find::Schema(property_description::check),
+        find: Find::Tool(property_description::check),
     },
     Check {
         rule: &required_undeclared::REQUIRED_UNDECLARED,
@@ -181,4 +182,32 @@ fn check_tool(tool: &Tool<'_>) -> Vec<LintFinding> {
         });
     }
     founds.into_iter().flat_map(Found::finish).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_has_a_case_that_breaks_it_and_one_that_does_not() {
+        let cases: Vec<Value> =
+            serde_json::from_str(include_str!("../../tests/cases/checks.json")).unwrap();
+        for rule in rules() {
+            for breaks in [true, false] {
+                let is_wanted = |case: &Value| {
+                    let finds = case["finds"].as_array().is_some_and(|finds| !finds.is_empty());
+                    case["rule"] == rule.id && finds == breaks
+                };
+                assert!(cases.iter().any(is_wanted), "{}: {breaks}", rule.id);
+            }
+        }
+    }
+
+    #[test]
+    fn ids_are_sorted_and_unlike_others() {
+        let ids: Vec<_> = rules().map(|rule| rule.id).collect();
+        assert!(ids.is_sorted());
+        let all: Vec<_> = crate::rules().map(|rule| rule.id).collect();
+        assert!(all.is_sorted_by(|one, next| one < next), "{all:?}");
+    }
 }

@@ -4,7 +4,7 @@ use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
 use toolpact_schema::{Dialect, Options, Schema, Verdict};
 
-use super::place::mentions;
+use super::{Found, place::mentions, size::bytes};
 use crate::node::Node;
 
 /// The fuel of one validation. A value that needs more is not checked.
@@ -30,10 +30,18 @@ const FRAGMENT: &AsciiSet = &CONTROLS
 /// The name under which a subschema with references finds the schema around it.
 const ROOT: &str = "urn:toolpact:schema";
 
-/// Compiles the subschema `node` alone. `None` if that is not possible.
-pub(super) fn compile(node: &Node<'_>) -> Option<Schema> {
+/// Compiles the subschema `node` alone. `None` if that is not possible, or if the check has compiled enough.
+pub(super) fn compile(node: &Node<'_>, found: &mut Found<'_>) -> Option<Schema> {
+    if !found.is_admitted() {
+        return None;
+    }
     let options = Options::default().dialect(Dialect::detect(node.root)?);
-    if node.is_root() || !has_references(node.schema) {
+    let is_alone = node.is_root() || !has_references(node.schema);
+    let compiled = if is_alone { node.schema } else { node.root };
+    if !found.may_compile(bytes(compiled.as_object()?)) {
+        return None;
+    }
+    if is_alone {
         return options.compile(node.schema).ok();
     }
     let pointer = node.pointer();

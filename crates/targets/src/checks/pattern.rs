@@ -5,15 +5,12 @@ use serde_json::Value;
 
 use crate::node::Node;
 
-/// The most bytes of a pattern that is looked at, the default limit on admitted patterns.
-const LONGEST: usize = 4096;
-
 /// The patterns of `node`, each with its place.
 pub(super) fn of<'a>(node: &Node<'a>) -> impl Iterator<Item = (Vec<&'a str>, &'a str)> {
     let pattern = node.get("pattern").and_then(Value::as_str).map(|text| (vec!["pattern"], text));
     let names = node.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
     let names = names.map(|(text, _)| (vec!["patternProperties", text.as_str()], text.as_str()));
-    pattern.into_iter().chain(names).filter(|(_, text)| text.len() <= LONGEST)
+    pattern.into_iter().chain(names)
 }
 
 /// What a pattern is.
@@ -24,7 +21,7 @@ pub(super) enum Parsed {
     Backtracking,
 }
 
-/// Parses `pattern`. `None` if it is not a pattern.
+/// Parses `pattern` of an admitted schema, whose patterns are not too expensive. `None` if it is not a pattern.
 pub(super) fn parse(pattern: &str) -> Option<Parsed> {
     let translated = jsonschema_regex::to_rust_regex(pattern).ok()?;
     Some(match regex_syntax::parse(&translated) {

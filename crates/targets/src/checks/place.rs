@@ -1,7 +1,7 @@
 //! Which subschemas apply to the same value as another one.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Subschemas;
+use toolpact_contract::subschemas::{Member, Step};
 
 use crate::node::Node;
 
@@ -25,57 +25,44 @@ pub(super) fn around<'a>(node: &Node<'a>) -> Option<Around<'a>> {
     let mut here = node.root;
     let mut schemas = vec![here];
     let mut is_definition = false;
-    let pointer = node.pointer();
-    let mut tokens = pointer.tokens();
-    while let Some(keyword) = tokens.next() {
-        if matches!(keyword.as_str(), "if" | "not") {
+    for Step { keyword, member } in node.path.steps() {
+        if matches!(keyword, "if" | "not") {
             return None;
         }
-        here = here.get(&keyword)?;
-        let has_member = match Subschemas::under(&keyword)? {
-            Subschemas::One => false,
-            Subschemas::OneOrList => here.is_array(),
-            _ => true,
+        here = here.get(keyword)?;
+        here = match member {
+            Some(Member::Name(name)) => here.get(name)?,
+            Some(Member::Number(number)) => here.get(number)?,
+            None => here,
         };
-        if has_member {
-            let member = tokens.next()?;
-            here = match here {
-                Value::Array(list) => list.get(member.parse::<usize>().ok()?)?,
-                map => map.get(&member)?,
-            };
-        }
-        if !IN_PLACE.contains(&keyword.as_str()) {
+        if !IN_PLACE.contains(&keyword) {
             schemas.clear();
-            is_definition = matches!(keyword.as_str(), "$defs" | "definitions");
+            is_definition = matches!(keyword, "$defs" | "definitions");
         }
         schemas.push(here);
     }
     Some(Around { schemas, is_definition })
 }
 
-/// Whether `is` holds for one of `schemas`, or for a subschema or the target of a reference in one of them that applies
-/// to the same value. `true` if that cannot be told: a reference that is not a pointer, or too many subschemas.
-pub(super) fn any_in_place(
-    root: &Value,
-    schemas: Vec<&Value>,
-    is: impl Fn(&Map<String, Value>) -> bool,
-) -> bool {
+/// `schemas`, and the subschemas and targets of references in them that apply to the same value. `None` if that cannot
+/// be told: a reference that is not a pointer, or too many subschemas.
+pub(super) fn in_place<'a>(
+    root: &'a Value,
+    schemas: Vec<&'a Value>,
+) -> Option<Vec<&'a Map<String, Value>>> {
     let mut pending = schemas;
-    let mut visited = 0;
+    let mut all = Vec::new();
     while let Some(schema) = pending.pop() {
-        visited += 1;
-        if visited > VISITED {
-            return true;
-        }
         let Value::Object(map) = schema else { continue };
-        if is(map) || map.contains_key("$dynamicRef") || map.contains_key("$recursiveRef") {
-            return true;
+        if all.len() == VISITED
+            || map.contains_key("$dynamicRef")
+            || map.contains_key("$recursiveRef")
+        {
+            return None;
         }
+        all.push(map);
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-            match target(root, reference) {
-                Some(target) => pending.push(target),
-                None => return true,
-            }
+            pending.push(target(root, reference)?);
         }
         for keyword in IN_PLACE {
             match map.get(keyword) {
@@ -88,7 +75,7 @@ pub(super) fn any_in_place(
             }
         }
     }
-    false
+    Some(all)
 }
 
 /// The target of a reference that is a pointer into `root`.
@@ -100,11 +87,14 @@ pub(super) fn target<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> 
 
 /// Whether `keyword` is a member of any object in `value`, data included.
 pub(super) fn mentions(value: &Value, keyword: &str) -> bool {
-    match value {
-        Value::Array(items) => items.iter().any(|item| mentions(item, keyword)),
-        Value::Object(members) => {
-            members.contains_key(keyword) || members.values().any(|value| mentions(value, keyword))
+    let mut pending = vec![value];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) if members.contains_key(keyword) => return true,
+            Value::Object(members) => pending.extend(members.values()),
+            _ => {}
         }
-        _ => false,
     }
+    false
 }

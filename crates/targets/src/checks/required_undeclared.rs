@@ -1,11 +1,11 @@
 //! `required-undeclared`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolpact_contract::{Pointer, declare_rule};
 
 use super::{
     Found,
-    place::{any_in_place, around, mentions},
+    place::{around, in_place, mentions},
     show::quote,
 };
 use crate::{Edit, Fix, node::Node};
@@ -21,13 +21,13 @@ declare_rule! {
     ///
     /// ## Why is this bad
     ///
-    /// It is often a misspelt name. The model has to send a property about which it knows nothing, and model APIs with
-    /// strict schemas refuse the tool.
+    /// Often the property was renamed in one place only. The model has to send a property about which it knows nothing,
+    /// and model APIs with strict schemas refuse the tool.
     ///
     /// ## Example
     ///
     /// ```json
-    /// { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["querry"] }
+    /// { "type": "object", "properties": { "query": { "type": "string" } }, "required": ["q"] }
     /// ```
     ///
     /// ## Use instead
@@ -40,12 +40,20 @@ declare_rule! {
 
 pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     let Some(Value::Array(required)) = node.get("required") else { return };
-    let is_declared_here = |name: &str| {
-        node.get("properties").is_some_and(|properties| properties.get(name).is_some())
+    let declares = |schema: &Map<String, Value>, name: &str| {
+        schema.get("properties").is_some_and(|properties| properties.get(name).is_some())
     };
+    let is_undeclared = |name: &Value| match (node.schema, name) {
+        (Value::Object(schema), Value::String(name)) => !declares(schema, name),
+        _ => false,
+    };
+    if !required.iter().any(is_undeclared) {
+        return;
+    }
+    let Some(around) = declaring(node) else { return };
     for (index, name) in required.iter().enumerate() {
         let Value::String(name) = name else { continue };
-        if is_declared_here(name) || is_declared_around(node, name) {
+        if around.iter().any(|schema| declares(schema, name)) {
             continue;
         }
         let message =
@@ -57,17 +65,16 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     }
 }
 
-/// Whether a subschema that applies to the same value declares `name`, as far as can be told.
-fn is_declared_around(node: &Node<'_>, name: &str) -> bool {
-    let Some(around) = around(node) else { return true };
+/// The schemas that may declare the properties of `node`. `None` if others may.
+fn declaring<'a>(node: &Node<'a>) -> Option<Vec<&'a Map<String, Value>>> {
+    let around = around(node)?;
     let has_properties = |schema: &&Value| schema.get("properties").is_some();
     // A definition without properties may be a part of what refers to it.
-    let is_part = around.is_definition && !around.schemas.iter().any(has_properties);
-    is_part
-        || any_in_place(node.root, around.schemas, |map| {
-            map.get("properties").is_some_and(|properties| properties.get(name).is_some())
-                || map.contains_key("patternProperties")
-        })
+    if around.is_definition && !around.schemas.iter().any(has_properties) {
+        return None;
+    }
+    let all = in_place(node.root, around.schemas)?;
+    all.iter().all(|schema| !schema.contains_key("patternProperties")).then_some(all)
 }
 
 /// The fix that declares `name` in `node`, which is at `at`.

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use jsonschema::canonical::{Cause, UnsatisfiableReason, options};
+use jsonschema::canonical::{Cause, Satisfiability, UnsatisfiableReason, options};
 use serde_json::{Value, json};
-use toolpact_contract::{Severity, declare_rule};
+use toolpact_contract::{Pointer, Severity, declare_rule};
 
-use super::{Found, contradiction::may_contradict};
+use super::{Found, contradiction::may_contradict, show::quote, size::bytes, ways};
 use crate::node::{Node, walk};
 
 declare_rule! {
@@ -16,8 +16,8 @@ declare_rule! {
     ///
     /// Looks for schemas that no value satisfies because their parts contradict each other: an `enum` without a value of
     /// the `type`, a `minimum` above the `maximum`, a required property that is not allowed. Names the smallest such
-    /// schema. Schemas that say so (`false`, `{"not": {}}`) are left alone. Schemas of more than 500 subschemas or 64 KiB
-    /// are not checked.
+    /// schema. Schemas that say so (`false`, `{"not": {}}`) are left alone. Schemas of more than 500 subschemas, 64 KiB
+    /// or 1024 combinations of branches are not checked.
     ///
     /// ## Why is this bad
     ///
@@ -44,6 +44,9 @@ const SUBSCHEMAS: usize = 500;
 /// The most bytes of a schema that is checked.
 const BYTES: usize = 1 << 16;
 
+/// The most combinations of branches of a schema that is checked.
+const WAYS: usize = 1024;
+
 pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
     if !node.is_root() || !found.is_admitted() {
         return;
@@ -53,11 +56,13 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
         subschemas += 1;
         is_suspect = is_suspect || may_contradict(inner);
     });
-    if !is_suspect || subschemas > SUBSCHEMAS || super::size::bytes(node.schema) > BYTES {
+    let is_large = |schema| {
+        subschemas > SUBSCHEMAS || bytes(schema) > BYTES || ways::count(node.schema) > WAYS
+    };
+    if !is_suspect || node.schema.as_object().is_none_or(is_large) {
         return;
     }
-    let prepared = options().offline().should_validate_formats(false).prepare(node.schema);
-    let Ok(mut empty) = prepared.and_then(|prepared| prepared.unsatisfiable()) else { return };
+    let Some(mut empty) = unsatisfiable(node.schema) else { return };
     empty.retain(|pointer, _| !is_meant(node.schema.pointer(pointer)));
     for (pointer, reason) in &empty {
         let is_root = pointer.is_empty();
@@ -65,16 +70,26 @@ pub(super) fn check(node: &Node<'_>, found: &mut Found<'_>) {
         if has_inner && !is_root {
             continue;
         }
-        let tokens: Vec<String> =
-            toolpact_contract::Pointer::from(pointer.as_str()).tokens().collect();
+        let tokens: Vec<String> = Pointer::from(pointer.as_str()).tokens().collect();
         let place: Vec<&str> = tokens.iter().map(String::as_str).collect();
-        let message = format!("no value satisfies this schema{}", because(reason, pointer, &empty));
+        let message = format!("no value satisfies this schema{}", because(reason, pointer));
         if let Some((_, finding)) = found.node(node, &place, message)
             && is_root
         {
             finding.finding.severity = Severity::Error;
         }
     }
+}
+
+/// The subschemas that no value satisfies. `None` if that cannot be told.
+fn unsatisfiable(schema: &Value) -> Option<BTreeMap<String, UnsatisfiableReason>> {
+    let prepared = options().offline().should_validate_formats(false).prepare(schema).ok()?;
+    let mut empty = prepared.unsatisfiable().ok()?;
+    // A value without end is found only here.
+    if empty.is_empty() && prepared.canonicalize().ok()?.satisfiability() == Satisfiability::No {
+        empty.insert(String::new(), UnsatisfiableReason::Literal);
+    }
+    Some(empty)
 }
 
 /// Whether the schema says that it accepts nothing.
@@ -88,38 +103,31 @@ fn is_below(inner: &str, outer: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The reason as the end of a message.
-fn because(
-    reason: &UnsatisfiableReason,
-    pointer: &str,
-    empty: &BTreeMap<String, UnsatisfiableReason>,
-) -> String {
-    let name = |cause: &Cause| {
-        let place = cause.pointer.strip_prefix(pointer).unwrap_or(&cause.pointer);
-        match (cause.keywords.as_slice(), place) {
-            ([], "") => None,
-            ([], place) => Some(format!("`#{place}`")),
-            (keywords, "") => Some(format!("`{}`", keywords.join("`, `"))),
-            (keywords, place) => Some(format!("`{}` in `#{place}`", keywords.join("`, `"))),
-        }
+/// The reason, as the end of a message about the schema at `pointer`.
+fn because(reason: &UnsatisfiableReason, pointer: &str) -> String {
+    let causes = match reason {
+        UnsatisfiableReason::Literal => return String::new(),
+        UnsatisfiableReason::Empty(cause) => std::slice::from_ref(cause),
+        UnsatisfiableReason::Conflict(causes) => causes.as_slice(),
     };
-    match reason {
-        UnsatisfiableReason::Literal => String::new(),
-        UnsatisfiableReason::Empty(cause)
-            if empty.contains_key(&cause.pointer) || cause.keywords.is_empty() =>
-        {
-            name(cause)
-                .map_or_else(String::new, |part| format!(", because nothing satisfies {part}"))
-        }
-        UnsatisfiableReason::Empty(cause) => {
-            name(cause).map_or_else(String::new, |part| format!(", because of {part}"))
-        }
-        UnsatisfiableReason::Conflict(causes) => {
-            let parts: Vec<_> = causes.iter().filter_map(name).collect();
-            if parts.is_empty() {
-                return String::new();
-            }
-            format!(": {} contradict each other", parts.join(" and "))
+    let parts: Vec<String> = causes.iter().flat_map(|cause| parts(cause, pointer)).collect();
+    match parts.as_slice() {
+        [] => String::new(),
+        [part] => format!(", because of {part}"),
+        [parts @ .., last] => format!(": {} and {last} contradict each other", parts.join(", ")),
+    }
+}
+
+/// The keywords of a cause, or its place if that is a whole subschema.
+fn parts(cause: &Cause, pointer: &str) -> Vec<String> {
+    let place = cause.pointer.strip_prefix(pointer).unwrap_or(&cause.pointer);
+    let place = place.strip_prefix('/').unwrap_or(place);
+    match (cause.keywords.as_slice(), place) {
+        ([], "") => Vec::new(),
+        ([], place) => vec![quote(place)],
+        (keywords, "") => keywords.iter().map(|keyword| quote(keyword)).collect(),
+        (keywords, place) => {
+            keywords.iter().map(|keyword| quote(&format!("{place}/{keyword}"))).collect()
         }
     }
 }

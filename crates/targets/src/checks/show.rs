@@ -5,12 +5,11 @@ const SHOWN: usize = 60;
 
 /// Returns `text` in backticks, with invisible characters escaped, up to 60 characters.
 pub(super) fn quote(text: &str) -> String {
-    format!("`{}`", shorten(text))
-}
-
-/// Returns `text` with invisible characters escaped, up to 60 characters.
-pub(super) fn shorten(text: &str) -> String {
-    let head: String = text.chars().take(SHOWN).collect();
-    let more = if head.len() < text.len() { "…" } else { "" };
-    format!("{}{more}", head.escape_debug().to_string().replace("\\\"", "\"").replace("\\'", "'"))
+    let escape = |c: char| match c {
+        '\\' | '"' | '\'' => c.to_string(),
+        c => c.escape_debug().to_string(),
+    };
+    let head: String = text.chars().take(SHOWN).map(escape).collect();
+    let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
+    format!("`{head}{more}`")
 }

@@ -4,7 +4,7 @@ use toolpact_contract::declare_rule;
 
 use super::{
     Found, Tool,
-    size::{bytes, tokens},
+    size::{tokens, tool_bytes},
 };
 
 declare_rule! {
@@ -12,8 +12,8 @@ declare_rule! {
     ///
     /// ## What it does
     ///
-    /// Counts the bytes of a tool as JSON without spaces, and estimates the tokens: four bytes a token, rounded up. The
-    /// limit of 6,000 bytes is about 1,500 tokens. 97 % of published tools are smaller.
+    /// Counts the bytes of a tool as JSON without spaces, `icons` and `_meta` apart, and estimates the tokens: four bytes a
+    /// token, rounded up. The limit of 6,000 bytes is about 1,500 tokens. 97 % of published tools are smaller.
     ///
     /// ## Why is this bad
     ///
@@ -35,7 +35,7 @@ declare_rule! {
 const MOST: usize = 6_000;
 
 pub(super) fn check(tool: &Tool<'_>, found: &mut Found<'_>) {
-    let size = bytes(tool.value);
+    let size = tool_bytes(tool.value);
     if size > MOST {
         let message =
             format!("expected at most {MOST} bytes, found {size} (about {} tokens)", tokens(size));

@@ -56,10 +56,8 @@ pub fn fix_tools(list: &mut Value, options: &LintOptions) -> usize {
         let report = lint_tools(list.clone(), options);
         let before = applied;
         for (at, fix) in report.safe_fixes() {
-            if let Some(tool) = list.pointer_mut(at.as_str()) {
-                fix.apply(tool);
-                applied += 1;
-            }
+            let tool = list.pointer_mut(at.as_str());
+            applied += usize::from(tool.is_some_and(|tool| fix.apply(tool)));
         }
         if applied == before {
             break;

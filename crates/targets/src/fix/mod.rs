@@ -58,11 +58,13 @@ impl Fix {
         Self { title: title.into(), safe, edits }
     }
 
-    /// Applies the edits to `tool`. Edits whose place is not there do nothing.
-    pub fn apply(&self, tool: &mut Value) {
+    /// Applies the edits to `tool`. Edits whose place is not there do nothing. Returns whether `tool` changed.
+    pub fn apply(&self, tool: &mut Value) -> bool {
+        let mut changed = false;
         for edit in &self.edits {
-            edit.apply(tool);
+            changed |= edit.apply(tool);
         }
+        changed
     }
 }
 
@@ -74,27 +76,32 @@ impl Edit {
         pointer
     }
 
-    fn apply(&self, tool: &mut Value) {
+    fn apply(&self, tool: &mut Value) -> bool {
         let pointer = self.pointer();
-        let Some(last) = pointer.tokens().last() else { return };
-        let Some((parent, _)) = pointer.as_str().rsplit_once('/') else { return };
+        let Some(last) = pointer.tokens().last() else { return false };
+        let Some((parent, _)) = pointer.as_str().rsplit_once('/') else { return false };
         match (tool.pointer_mut(parent), self) {
             (Some(Value::Object(members)), Self::Set { value, .. }) => {
-                members.insert(last, value.clone());
+                members.insert(last, value.clone()).as_ref() != Some(value)
             }
             (Some(Value::Object(members)), Self::Remove { .. }) => {
-                members.shift_remove(&last);
+                members.shift_remove(&last).is_some()
             }
             (Some(Value::Array(items)), edit) => {
-                let Some(index) = last.parse().ok().filter(|at| *at < items.len()) else { return };
+                let Some(index) = last.parse().ok().filter(|at| *at < items.len()) else {
+                    return false;
+                };
                 match edit {
-                    Self::Set { value, .. } => items[index] = value.clone(),
+                    Self::Set { value, .. } => {
+                        std::mem::replace(&mut items[index], value.clone()) != *value
+                    }
                     Self::Remove { .. } => {
                         items.remove(index);
+                        true
                     }
                 }
             }
-            _ => {}
+            _ => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Fixes for findings about the contract: what the policy `repair` does, as edits.
 
+use serde_json::Value;
 use toolpact_contract::{
     Action, Finding, JudgeOptions, JudgedTools, Pointer, Policy, Role, Side, judge_tools,
 };
@@ -27,10 +28,15 @@ pub(crate) fn add_repairs(
 fn add_to_tool(tool: &Tool<'_>, findings: &mut [LintFinding], options: &JudgeOptions) {
     for found in &mut *findings {
         let pointer = &found.finding.pointer;
-        let value = tool.value.get(pointer.as_str().trim_start_matches('/'));
-        if found.finding.rule == "tool-member" && value.is_some_and(serde_json::Value::is_null) {
+        let names: Vec<_> = pointer.tokens().collect();
+        let value = match names.as_slice() {
+            [member] => tool.value.get(member),
+            [member, inner] => tool.value.get(member).and_then(|value| value.get(inner)),
+            _ => None,
+        };
+        if found.finding.rule == "tool-member" && value == Some(&Value::Null) {
             let edits = vec![Edit::Remove { pointer: pointer.clone() }];
-            found.fix = Some(Fix::safe(format!("remove `{}`", &pointer.as_str()[1..]), edits));
+            found.fix = Some(Fix::safe(format!("remove `{}`", names.join(".")), edits));
         }
     }
     if findings.iter().all(|found| found.finding.side.is_none()) {
