@@ -57,12 +57,58 @@ pub(crate) fn apply(tool: &str, fix: &Fix) -> Option<String> {
     let before: Value = serde_json::from_str(tool).ok()?;
     let mut expected = before.clone();
     fix.apply(&mut expected);
+    let mut edits = Vec::new();
+    find_edits(&before, &expected, &Pointer::root(), &mut edits);
     let mut text = tool.to_owned();
-    for edit in &fix.edits {
+    // From the end, so that the indices of elements stay right.
+    for edit in edits.iter().rev() {
         text = apply_edit(&text, edit)?;
     }
     let after: Value = serde_json::from_str(&text).ok()?;
     (after == expected && after != before).then_some(text)
+}
+
+/// Adds the smallest edits that make `after` of `before`: a fix may write a whole schema anew.
+fn find_edits(before: &Value, after: &Value, at: &Pointer, edits: &mut Vec<Edit>) {
+    match (before, after) {
+        (before, after) if before == after => {}
+        (Value::Object(before), Value::Object(after)) => {
+            // Edits are applied from the last one on: added members come out in their order.
+            for (name, value) in after.iter().rev().filter(|(name, _)| !before.contains_key(*name))
+            {
+                edits.push(Edit::Set { pointer: at.join(name), value: value.clone() });
+            }
+            for (name, value) in before {
+                match after.get(name) {
+                    Some(after) => find_edits(value, after, &at.join(name), edits),
+                    None => edits.push(Edit::Remove { pointer: at.join(name) }),
+                }
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
+            for (index, (before, after)) in before.iter().zip(after).enumerate() {
+                find_edits(before, after, &at.join(index), edits);
+            }
+        }
+        (Value::Array(before), Value::Array(after)) if is_part(after, before) => {
+            let mut kept = after.iter().peekable();
+            for (index, value) in before.iter().enumerate() {
+                if kept.next_if_eq(&value).is_none() {
+                    edits.push(Edit::Remove { pointer: at.join(index) });
+                }
+            }
+        }
+        (_, after) => edits.push(Edit::Set { pointer: at.clone(), value: after.clone() }),
+    }
+}
+
+/// Whether `part` is what is left of `whole` without some of its elements.
+fn is_part(part: &[Value], whole: &[Value]) -> bool {
+    let mut rest = part.iter().peekable();
+    for value in whole {
+        rest.next_if_eq(&value);
+    }
+    rest.peek().is_none()
 }
 
 fn apply_edit(text: &str, edit: &Edit) -> Option<String> {
@@ -264,6 +310,17 @@ mod tests {
         ] {
             assert_eq!(apply(text, &fix).as_deref(), Some(expected), "{fix:?}");
         }
+    }
+
+    #[test]
+    fn a_schema_that_is_written_anew_changes_where_it_differs() {
+        let text =
+            "{ \"inputSchema\": {\n  \"required\": [\"a\",  \"a\"],\n  \"x\":1e2, \"n\": null } }";
+        let schema = json!({ "type": "object", "title": "t", "required": ["a"], "x": 1e2 });
+        assert_eq!(
+            apply(text, &set("/inputSchema", schema)).unwrap(),
+            "{ \"inputSchema\": {\n  \"required\": [\"a\"],\n  \"x\":1e2, \"type\":\"object\", \"title\":\"t\" } }"
+        );
     }
 
     #[test]

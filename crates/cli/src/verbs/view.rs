@@ -90,11 +90,14 @@ impl View {
     }
 }
 
-/// Says what is different in `view`, and returns its tool.
+/// Says what `view` leaves out or writes in another way, and returns its tool.
 fn say_changes(view: toolpact_targets::View) -> Value {
-    for change in &view.report {
-        let finding = &change.finding;
-        terminal::print_note(&format!("{} {}: {}", view.name, finding.pointer, finding.message));
+    if !view.is_unchanged() {
+        terminal::print_note(&format!(
+            "{}: changed or left out: {}",
+            view.name,
+            view.report.join(", ")
+        ));
     }
     view.tool
 }

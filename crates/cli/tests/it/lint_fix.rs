@@ -1,0 +1,89 @@
+//! `toolpact lint --fix`: what it changes, and what stays byte for byte.
+
+use std::fs;
+
+use crate::command::{toolpact, toolpact_with};
+use crate::lint::{Scratch, text};
+
+const WRITTEN: &str = "{\r\n\t\"tools\" : [ {\"name\":\"a\",   \"description\":\"\u{e4} 1e2 1.50\", \"x\": 1E5,\r\n\t\t\"inputSchema\" : {\r\n\t\t\t\"properties\": {},\r\n\t\t\t\"required\": null\r\n\t\t}} ]\r\n}\r\n\r\n";
+const FIXED: &str = "{\r\n\t\"tools\" : [ {\"name\":\"a\",   \"description\":\"\u{e4} 1e2 1.50\", \"x\": 1E5,\r\n\t\t\"inputSchema\" : {\r\n\t\t\t\"properties\": {},\r\n\t\t\t\"type\": \"object\"\r\n\t\t}} ]\r\n}\r\n\r\n";
+
+fn fix(path: &str) -> (Option<i32>, String, String) {
+    let arguments = ["lint", "--fix", "--target", "none", "--format", "concise", path];
+    let output = toolpact(&arguments).output().unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn fixes_a_file_and_keeps_the_rest() {
+    let scratch = Scratch::new("fix");
+    for mark in ["", "\u{feff}"] {
+        let path = scratch.write("tools.json", &format!("{mark}{WRITTEN}"));
+        let (code, out, err) = fix(&path);
+        assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
+        assert!(err.starts_with("fixed: ") && err.contains("tools.json: a: "), "{err}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{mark}{FIXED}"));
+        let before = fs::metadata(&path).unwrap().modified().unwrap();
+        assert_eq!(fix(&path), (Some(0), String::new(), String::new()), "the second time");
+        assert_eq!(fs::metadata(&path).unwrap().modified().unwrap(), before);
+    }
+}
+
+#[test]
+fn fixes_lines_of_json_lines() {
+    let scratch = Scratch::new("fix-lines");
+    let good = r#"{ "name": "a", "description": "A.", "inputSchema": { "type": "object" } }"#;
+    let bad = r#"{ "name": "b", "description": "B.", "inputSchema": { "properties": {} } }"#;
+    let path = scratch.write("tools.jsonl", &format!("{good}\r\n\n{bad}\n{good}"));
+    assert_eq!(fix(&path).0, Some(0));
+    let fixed = bad.replace("{} }", "{}, \"type\": \"object\" }");
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\r\n\n{fixed}\n{good}"));
+}
+
+#[test]
+fn writes_a_fixed_list_to_standard_output() {
+    let arguments = ["lint", "--fix", "--target", "none", "--format", "concise", "-"];
+    let output = toolpact_with(&arguments, WRITTEN);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(output.stdout), FIXED);
+    assert!(text(output.stderr).starts_with("fixed: stdin: a: "));
+}
+
+#[test]
+fn leaves_what_is_fine_or_no_json() {
+    let scratch = Scratch::new("fix-fine");
+    let fine =
+        r#"[{"name":"a","description":"A.","inputSchema":{"type":"object","properties":{}}}]"#;
+    let yaml = "name: a\ndescription: A.\ninputSchema: { properties: {} }\n";
+    for (name, written) in [("fine.json", fine), ("tool.yaml", yaml)] {
+        let path = scratch.write(name, written);
+        fix(&path);
+        assert_eq!(fs::read_to_string(&path).unwrap(), written);
+    }
+}
+
+/// Real lists stay as they are but for what is fixed, and a second time nothing is.
+#[test]
+fn fixing_published_lists_is_idempotent() {
+    let corpus = toolpact_testkit::corpus::folder();
+    let Ok(files) = fs::read_dir(&corpus) else {
+        eprintln!("skipped: no published tool lists at {}", corpus.display());
+        return;
+    };
+    let scratch = Scratch::new("fix-corpus");
+    let mut count = 0;
+    for file in files.map(|file| file.unwrap().path()) {
+        if file.extension().is_some_and(|extension| extension == "json") {
+            fs::copy(&file, scratch.0.join(file.file_name().unwrap())).unwrap();
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+    let folder = scratch.0.to_str().unwrap();
+    let (code, _, err) = fix(folder);
+    assert_ne!(code, Some(2), "{err}");
+    assert!(err.lines().any(|line| line.starts_with("fixed: ")), "{err}");
+    let (_, _, err) = fix(folder);
+    let again: Vec<_> = err.lines().filter(|line| line.starts_with("fixed: ")).collect();
+    assert!(again.is_empty(), "{again:?}");
+}
