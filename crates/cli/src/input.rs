@@ -51,6 +51,8 @@ pub(crate) struct Document<'a> {
     pub(crate) text: Option<&'a str>,
     /// The value.
     pub(crate) value: Value,
+    /// The value when a live server was asked once more.
+    pub(crate) second: Option<Value>,
 }
 
 impl Source {
@@ -156,7 +158,8 @@ impl Source {
 
     fn to_document<'a>(&self, value: Value, text: Option<&'a str>, line: usize) -> Document<'a> {
         let is_file = self.syntax != Syntax::Guess;
-        Document { source: self.name.clone(), is_file, name: self.name.clone(), line, text, value }
+        let source = self.name.clone();
+        Document { name: source.clone(), source, is_file, line, text, value, second: None }
     }
 }
 

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
-use serde_json::Value;
 use toolpact_guard::Child;
 use toolpact_guard::http::Client;
-use toolpact_guard::live::{self, Opening, ToolsError};
+use toolpact_guard::live::{self, Listed, Opening, ToolsError};
 
 use crate::input::Document;
 use crate::terminal::printable;
@@ -90,10 +89,10 @@ impl LiveOptions {
     fn run(
         &self,
         name: &str,
-        tools: impl Future<Output = anyhow::Result<Value>>,
+        tools: impl Future<Output = anyhow::Result<Listed>>,
     ) -> anyhow::Result<Document<'static>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let value = runtime.block_on(async {
+        let listed = runtime.block_on(async {
             let limit = tokio::time::sleep(Duration::from_secs(self.timeout));
             tokio::select! {
                 tools = tools => { clear_progress(); tools }
@@ -105,7 +104,15 @@ impl LiveOptions {
             }
         })?;
         let name = name.to_owned();
-        Ok(Document { source: name.clone(), is_file: false, name, line: 1, text: None, value })
+        Ok(Document {
+            source: name.clone(),
+            is_file: false,
+            name,
+            line: 1,
+            text: None,
+            value: listed.first,
+            second: listed.second,
+        })
     }
 }
 

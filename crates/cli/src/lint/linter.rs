@@ -3,7 +3,7 @@
 use anyhow::bail;
 use serde_json::Value;
 use toolpact_contract::Pointer;
-use toolpact_targets::{LintOptions, LintReport, lint_tools};
+use toolpact_targets::{LintOptions, LintReport, compare_order, lint_tools};
 
 use super::list::{LintedList, Reported};
 use super::text_edit::{self, Replacement};
@@ -21,9 +21,11 @@ impl Linter<'_> {
     /// Checks the tools of `document`. Fails if it is not a tool list.
     pub(crate) fn lint(&self, mut document: Document<'_>) -> anyhow::Result<LintedList> {
         let tools = tool_names(&document.value);
+        let order = document.second.and_then(|second| compare_order(&document.value, &second));
+        let order = order.filter(|found| self.options.includes(&found.finding));
         let report = self.report(document.value.take(), &document.name)?;
         let LintReport { judged, findings, .. } = report;
-        let mut findings: Vec<_> = findings.into_iter().map(Reported::new).collect();
+        let mut findings: Vec<_> = findings.into_iter().chain(order).map(Reported::new).collect();
         if let Some(text) = document.text.filter(|_| !findings.is_empty()) {
             let positions = Positions::parse(&document.source, text, document.line);
             locate(&positions, text, &judged.at, &mut findings);

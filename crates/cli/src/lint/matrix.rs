@@ -99,7 +99,7 @@ pub(super) struct Matrix {
     pub(super) columns: Vec<&'static str>,
     /// The rows in the order of the list, only those with a finding.
     pub(super) rows: Vec<(String, Vec<Option<Cell>>)>,
-    /// How many tools have nothing worse than a lost constraint.
+    /// How many tools have only infos.
     pub(super) slight: usize,
     /// How many tools have no finding.
     pub(super) fine: usize,
@@ -182,7 +182,7 @@ impl Matrix {
         }
         if self.slight > 0 {
             let tools = plural(self.slight, "tool");
-            writeln!(out, "  {tools} where a model only sees less (--verbose shows them)")?;
+            writeln!(out, "  {tools} with infos only (--verbose shows all)")?;
         }
         if self.fine > 0 {
             writeln!(out, "  {} without findings", plural(self.fine, "tool"))?;

@@ -73,17 +73,16 @@ impl SettingsArgs {
             ([], Some(names)) => find_targets(names).context("`targets` in `[lint]`")?,
             (names, _) => find_targets(names).context("--target")?,
         };
-        let mut judge =
-            JudgeOptions::default().policy(self.policy).ignore_headers(self.ignore_headers);
+        let judge = JudgeOptions::default().policy(self.policy).ignore_headers(self.ignore_headers);
+        let mut options = LintOptions::default().targets(targets.iter().copied()).judge(judge);
         let (select, place) = or_file(&self.select, &file.select, "select");
         for rule in select {
-            judge = judge.select(rule).context(place.clone())?;
+            options = options.select(rule).context(place.clone())?;
         }
         let (ignore, place) = or_file(&self.ignore, &file.ignore, "ignore");
         for rule in ignore {
-            judge = judge.ignore(rule).context(place.clone())?;
+            options = options.ignore(rule).context(place.clone())?;
         }
-        let mut options = LintOptions::default().targets(targets.iter().copied()).judge(judge);
         if let Some(server) = self.server {
             options = options.server(server);
         }

@@ -319,7 +319,7 @@ mod tests {
         let schema = json!({ "type": "object", "title": "t", "required": ["a"], "x": 1e2 });
         assert_eq!(
             apply(text, &set("/inputSchema", schema)).unwrap(),
-            "{ \"inputSchema\": {\n  \"required\": [\"a\"],\n  \"x\":1e2, \"type\":\"object\", \"title\":\"t\" } }"
+            "{ \"inputSchema\": {\n  \"required\": [\"a\"],\n  \"x\":1e2,\n  \"type\":\"object\",\n  \"title\":\"t\" } }"
         );
     }
 
