@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use toolpact_contract::Severity;
 use toolpact_targets::{Effect, rules};
 
-use super::impacts::{describe_evidence, group_impacts};
+use super::impacts::{describe_evidence, group_impacts, worst_impacts};
 use super::list::{LintedList, Reported};
 use super::matrix::{Matrix, effect_symbol};
 use super::report::{Report, plural};
@@ -86,7 +86,8 @@ fn write_group(
     let style = if severity == Severity::Info { DIM } else { BAD };
     let summary = rules().find(|one| one.id == rule).map_or("", |rule| rule.summary());
     writeln!(out, "{style}{severity}[{rule}]{style:#} {summary}")?;
-    for impact in group_impacts(group.iter().flat_map(|found| &found.finding.impacts)) {
+    let impacts: Vec<_> = group.iter().flat_map(|found| &found.finding.impacts).collect();
+    for impact in group_impacts(worst_impacts(&impacts, report.verbose)) {
         let style = if impact.effect > Effect::ConstraintLost { BAD } else { DIM };
         let symbol = effect_symbol(impact.effect);
         let targets = impact.targets.join(", ");
@@ -147,14 +148,7 @@ fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if fixable > 0 && report.offers_fix {
         writeln!(out, "--fix fixes {fixable} of them")?;
     }
-    let mut harmed: Vec<_> = report
-        .new_findings()
-        .flat_map(|(_, found)| &found.finding.impacts)
-        .filter(|impact| impact.effect > Effect::ConstraintLost)
-        .map(|impact| (std::cmp::Reverse(impact.effect), impact.target))
-        .collect();
-    harmed.sort_unstable();
-    if let Some((_, target)) = harmed.first() {
+    if let Some(target) = most_harmed(report) {
         writeln!(
             out,
             "`toolpact view --for {target}` shows the tools in a form that {target} accepts; \
@@ -162,4 +156,22 @@ fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     Ok(())
+}
+
+/// The target that refuses or loses most.
+fn most_harmed(report: &Report) -> Option<&'static str> {
+    let is_harm = |found: &Reported, target: &str| {
+        let impacts = &found.finding.impacts;
+        impacts.iter().any(|one| one.target == target && one.effect > Effect::ConstraintLost)
+    };
+    let counts = report.targets.iter().map(|target| {
+        let findings = report.new_findings().filter(|(_, found)| is_harm(found, target.name));
+        (findings.count(), target.name)
+    });
+    // The first of those with the same count.
+    counts
+        .filter(|(count, _)| *count > 0)
+        .rev()
+        .max_by_key(|(count, _)| *count)
+        .map(|(_, name)| name)
 }

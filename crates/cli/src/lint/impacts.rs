@@ -10,6 +10,14 @@ pub(crate) struct ImpactGroup<'a> {
     pub(crate) targets: Vec<&'a str>,
 }
 
+/// The worst impact on each target, and with `all` the others as well.
+pub(crate) fn worst_impacts<'a>(impacts: &[&'a Impact], all: bool) -> Vec<&'a Impact> {
+    let is_worst = |one: &&&Impact| {
+        !impacts.iter().any(|other| other.target == one.target && other.effect > one.effect)
+    };
+    impacts.iter().filter(|one| all || is_worst(one)).copied().collect()
+}
+
 /// Joins the targets that do the same for the same reason, worst effect first.
 pub(crate) fn group_impacts<'a>(
     impacts: impl IntoIterator<Item = &'a Impact>,
@@ -50,6 +58,6 @@ pub(crate) fn summary(impacts: &[Impact]) -> String {
 /// `converter run, google-genai 3.1.0, 2026-11-17`.
 pub(crate) fn describe_evidence(evidence: &Evidence) -> String {
     let Evidence { how, source, date, versions, .. } = evidence;
-    let versions = versions.map(|versions| format!(", for {versions}")).unwrap_or_default();
-    format!("{how}, {source}, {date}{versions}")
+    let versions = versions.map(|versions| format!("{versions}: ")).unwrap_or_default();
+    format!("{versions}{how}, {source}, {date}")
 }
