@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use toolpact_contract::Severity;
 use toolpact_targets::{Effect, rules};
 
-use super::impacts::{describe_evidence, group_impacts, worst_impacts};
+use super::impacts::{ImpactGroup, describe_evidence, group_impacts, worst_impacts};
 use super::list::{LintedList, Reported};
 use super::matrix::{Matrix, effect_symbol};
 use super::report::{Report, plural};
@@ -46,7 +46,8 @@ fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::R
     let kept = list.kept.len();
     match list.tools.len().saturating_sub(kept) {
         _ if list.new_findings().next().is_none() => {
-            return writeln!(out, "{name}: {GOOD}{tools} without findings{GOOD:#}");
+            let new = if list.findings.is_empty() { "" } else { "new " };
+            return writeln!(out, "{name}: {GOOD}{tools} without {new}findings{GOOD:#}");
         }
         0 => writeln!(out, "{name}: {tools}")?,
         lost => writeln!(out, "{name}: {tools}, {BAD}{lost} not usable by any client{BAD:#}")?,
@@ -86,16 +87,7 @@ fn write_group(
     let style = if severity == Severity::Info { DIM } else { BAD };
     let summary = rules().find(|one| one.id == rule).map_or("", |rule| rule.summary());
     writeln!(out, "{style}{severity}[{rule}]{style:#} {summary}")?;
-    let impacts: Vec<_> = group.iter().flat_map(|found| &found.finding.impacts).collect();
-    for impact in group_impacts(worst_impacts(&impacts, report.verbose)) {
-        let style = if impact.effect > Effect::ConstraintLost { BAD } else { DIM };
-        let symbol = effect_symbol(impact.effect);
-        let targets = impact.targets.join(", ");
-        let note =
-            if impact.note.is_empty() { String::new() } else { format!(": {}", impact.note) };
-        writeln!(out, "  {style}{symbol}{style:#} {targets}: {}{note}", impact.effect.words())?;
-        writeln!(out, "    {DIM}{}{DIM:#}", describe_evidence(&impact.evidence))?;
-    }
+    write_impacts(group, report.verbose, out)?;
     let shown = if report.verbose { group.len() } else { MAX_PLACES };
     for found in group.iter().take(shown) {
         let place = match (&list.file, found.position) {
@@ -124,6 +116,31 @@ fn write_group(
         writeln!(out, "  {GOOD}fix{GOOD:#}: {}{how}", printable(title))?;
     }
     writeln!(out, "  {DIM}toolpact explain {rule}{DIM:#}")
+}
+
+/// Writes what targets do. Unless `all` are asked for: the worst of each target, and of slight effects only the names.
+fn write_impacts(group: &[&Reported], all: bool, out: &mut impl Write) -> io::Result<()> {
+    let impacts: Vec<_> = group.iter().flat_map(|found| &found.finding.impacts).collect();
+    let (bad, slight): (Vec<_>, Vec<_>) = if all {
+        (impacts, Vec::new())
+    } else {
+        worst_impacts(&impacts).into_iter().partition(|one| one.effect > Effect::ConstraintLost)
+    };
+    for ImpactGroup { effect, note, evidence, targets } in group_impacts(bad) {
+        let style = if effect > Effect::ConstraintLost { BAD } else { DIM };
+        let (symbol, targets) = (effect_symbol(effect), targets.join(", "));
+        writeln!(out, "  {style}{symbol}{style:#} {targets}: {}: {note}", effect.words())?;
+        writeln!(out, "    {DIM}{}{DIM:#}", describe_evidence(&evidence))?;
+    }
+    for effect in [Effect::ConstraintLost, Effect::Degraded] {
+        let of_effect = slight.iter().filter(|one| one.effect == effect);
+        let targets: Vec<_> = of_effect.map(|one| one.target).collect();
+        if !targets.is_empty() {
+            let (symbol, targets) = (effect_symbol(effect), targets.join(", "));
+            writeln!(out, "  {DIM}{symbol} {targets}: {}{DIM:#}", effect.words())?;
+        }
+    }
+    Ok(())
 }
 
 fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {

@@ -10,12 +10,18 @@ pub(crate) struct ImpactGroup<'a> {
     pub(crate) targets: Vec<&'a str>,
 }
 
-/// The worst impact on each target, and with `all` the others as well.
-pub(crate) fn worst_impacts<'a>(impacts: &[&'a Impact], all: bool) -> Vec<&'a Impact> {
-    let is_worst = |one: &&&Impact| {
-        !impacts.iter().any(|other| other.target == one.target && other.effect > one.effect)
-    };
-    impacts.iter().filter(|one| all || is_worst(one)).copied().collect()
+/// The worst impact on each target; of several, one that holds for all versions.
+pub(crate) fn worst_impacts<'a>(impacts: &[&'a Impact]) -> Vec<&'a Impact> {
+    let mut worst: Vec<&'a Impact> = Vec::new();
+    let rank = |impact: &Impact| (impact.effect, impact.evidence.versions.is_none());
+    for impact in impacts {
+        match worst.iter_mut().find(|other| other.target == impact.target) {
+            Some(other) if rank(impact) > rank(other) => *other = impact,
+            Some(_) => {}
+            None => worst.push(impact),
+        }
+    }
+    worst
 }
 
 /// Joins the targets that do the same for the same reason, worst effect first.
@@ -44,10 +50,11 @@ pub(crate) fn group_impacts<'a>(
 
 /// `gemini, vertex: the whole request fails; groq: valid calls fail`, or nothing.
 pub(crate) fn summary(impacts: &[Impact]) -> String {
+    let worst = worst_impacts(&impacts.iter().collect::<Vec<_>>());
     let mut parts = Vec::new();
     for effect in Effect::ALL.into_iter().rev() {
         let targets: Vec<_> =
-            impacts.iter().filter(|one| one.effect == effect).map(|one| one.target).collect();
+            worst.iter().filter(|one| one.effect == effect).map(|one| one.target).collect();
         if !targets.is_empty() {
             parts.push(format!("{}: {}", targets.join(", "), effect.words()));
         }

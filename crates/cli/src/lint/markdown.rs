@@ -39,7 +39,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             writeln!(out, "| {} | {} |", cell(name), cells.join(" | "))?;
         }
         write_rest(matrix.rows.len(), out)?;
-        writeln!(out, "\n{}\n", matrix.legend())?;
+        writeln!(out, "\n{}\n", matrix.legend().join(" · "))?;
     }
     let mut findings: Vec<_> =
         report.new_findings().filter(|(_, found)| found.severity() > Severity::Info).collect();

@@ -31,9 +31,10 @@ pub(super) enum Cell {
 
 impl Cell {
     /// The cells that a legend explains, worst first.
-    const LEGEND: [Self; 7] = [
+    const LEGEND: [Self; 8] = [
         Self::Checks(Severity::Error),
         Self::Checks(Severity::Warning),
+        Self::Checks(Severity::Info),
         Self::Effect(Effect::RequestFails),
         Self::Effect(Effect::ToolLost),
         Self::Effect(Effect::CallFails),
@@ -125,7 +126,7 @@ impl Matrix {
                     put(column + 1, Cell::Effect(impact.effect));
                 }
             }
-            if impacts.is_empty() {
+            if impacts.is_empty() && (all || reported.severity() > Severity::Info) {
                 put(0, Cell::Checks(reported.severity()));
             }
         }
@@ -163,7 +164,8 @@ impl Matrix {
             }
             for (name, row) in rows {
                 write!(out, "  {name:width$} ")?;
-                for column in &columns {
+                let last = columns.iter().rposition(|column| row[*column].is_some());
+                for column in columns.iter().take(last.map_or(0, |last| last + 1)) {
                     match row[*column] {
                         Some(cell) => {
                             let style = cell.style();
@@ -178,7 +180,10 @@ impl Matrix {
                 let rest = plural(self.rows.len() - shown, "more tool");
                 writeln!(out, "  … {rest} (--verbose shows all)")?;
             }
-            writeln!(out, "  {DIM}{}{DIM:#}", self.legend())?;
+            // At most 100 columns.
+            for part in self.legend().chunks(4) {
+                writeln!(out, "  {DIM}{}{DIM:#}", part.join("   "))?;
+            }
         }
         if self.slight > 0 {
             let tools = plural(self.slight, "tool");
@@ -191,13 +196,11 @@ impl Matrix {
     }
 
     /// Explains the symbols that occur.
-    pub(super) fn legend(&self) -> String {
+    pub(super) fn legend(&self) -> Vec<String> {
         let cells: Vec<Cell> =
             self.rows.iter().flat_map(|(_, row)| row).copied().flatten().collect();
         let used = Cell::LEGEND.into_iter().filter(|cell| cells.contains(cell));
-        used.map(|cell| format!("{} {}", cell.symbol(), cell.words()))
-            .collect::<Vec<_>>()
-            .join("   ")
+        used.map(|cell| format!("{} {}", cell.symbol(), cell.words())).collect()
     }
 }
 

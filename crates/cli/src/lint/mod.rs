@@ -23,7 +23,7 @@ mod text_edit;
 pub(crate) use baseline::Baseline;
 pub(crate) use fix::{Fixed, fix_source, write_back};
 pub(crate) use format::LintFormat;
-pub(crate) use impacts::describe_evidence;
+pub(crate) use impacts::{ImpactGroup, describe_evidence, group_impacts};
 pub(crate) use linter::Linter;
 pub(crate) use list::is_tool_list;
 pub(crate) use report::Report;

@@ -7,7 +7,7 @@ use toolpact_contract::Rule;
 use toolpact_targets::{rules, targets};
 
 use crate::exit::Exit;
-use crate::lint::describe_evidence;
+use crate::lint::{ImpactGroup, describe_evidence, group_impacts};
 use crate::terminal::DIM;
 
 /// Explain a rule that a finding names, or list all rules.
@@ -49,21 +49,14 @@ fn unknown(id: &str) -> anyhow::Error {
 
 /// Writes what each target does about `rule`.
 fn write_targets(rule: &Rule, out: &mut impl Write) -> io::Result<()> {
-    let mut lines = Vec::new();
-    for target in targets() {
-        for found in target.rules.iter().filter(|found| found.rule().id == rule.id) {
-            lines.push((target.name, found));
-        }
-    }
-    if lines.is_empty() {
+    let impacts: Vec<_> = targets().iter().flat_map(|target| target.impacts(rule.id)).collect();
+    if impacts.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n## Targets\n")?;
-    lines.sort_by_key(|(name, found)| (std::cmp::Reverse(found.effect), *name));
-    for (name, found) in lines {
-        let note = if found.note.is_empty() { String::new() } else { format!(": {}", found.note) };
-        writeln!(out, "- {name}: {}{note}", found.effect.words())?;
-        writeln!(out, "  ({})", describe_evidence(&found.evidence))?;
+    for ImpactGroup { effect, note, evidence, targets } in group_impacts(&impacts) {
+        writeln!(out, "- {}: {}: {note}", targets.join(", "), effect.words())?;
+        writeln!(out, "  ({})", describe_evidence(&evidence))?;
     }
     Ok(())
 }

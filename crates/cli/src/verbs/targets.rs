@@ -1,11 +1,11 @@
 //! `toolpact targets`: lists targets, or says what one accepts.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use toolpact_targets::{Limit, Measure, NameForm, Target, target, targets};
+use toolpact_targets::{Effect, Evidence, Limit, NameForm, Target, target, targets};
 
 use crate::exit::Exit;
-use crate::lint::describe_evidence;
 use crate::terminal::DIM;
 
 /// List the targets of `lint` and `view`, or say what one accepts and how that is known.
@@ -37,32 +37,58 @@ fn write_list(out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_page(target: &Target, out: &mut impl Write) -> io::Result<()> {
+    let mut sources = Sources::default();
     writeln!(out, "# {}\n\n{} ({})", target.name, target.title, target.kind)?;
     if !target.about.is_empty() {
         writeln!(out, "\n{}", target.about)?;
     }
     let NameForm { effect, evidence, .. } = &target.names;
-    writeln!(out, "\n## Names\n\n{}. Other names: {}.", name_form(&target.names), effect.words())?;
-    writeln!(out, "({})", describe_evidence(evidence))?;
+    let source = sources.number(evidence);
+    writeln!(out, "\n## Names\n\n{}.", name_form(&target.names))?;
+    writeln!(out, "With other names {} {source}.", effect.words())?;
     if !target.limits.is_empty() {
         writeln!(out, "\n## Limits\n")?;
         for Limit { measure, most, effect, evidence, .. } in target.limits {
-            writeln!(out, "- at most {most} {}, beyond: {}", counted(*measure), effect.words())?;
-            writeln!(out, "  ({})", describe_evidence(evidence))?;
+            let source = sources.number(evidence);
+            writeln!(out, "- {most} {measure}; beyond that {} {source}", effect.words())?;
         }
     }
-    if !target.rules.is_empty() {
-        writeln!(out, "\n## Rules\n")?;
-        let mut rules: Vec<_> = target.rules.iter().collect();
-        rules.sort_by_key(|rule| (std::cmp::Reverse(rule.effect), rule.rule().id));
-        for rule in rules {
-            let note =
-                if rule.note.is_empty() { String::new() } else { format!(": {}", rule.note) };
-            writeln!(out, "- {}: {}{note}", rule.rule().id, rule.effect.words())?;
-            writeln!(out, "  ({})", describe_evidence(&rule.evidence))?;
+    for effect in Effect::ALL.into_iter().rev() {
+        let mut notes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for rule in target.rules.iter().filter(|rule| rule.effect == effect) {
+            let versions = rule.evidence.versions.map(|v| format!("{v}: ")).unwrap_or_default();
+            let note = format!("{versions}{} {}", rule.note, sources.number(&rule.evidence));
+            notes.entry(rule.rule().id).or_default().push(note);
         }
+        if !notes.is_empty() {
+            writeln!(out, "\n## Rules: {}\n", effect.words())?;
+        }
+        for (rule, notes) in notes {
+            writeln!(out, "- {rule}: {}", notes.join("; "))?;
+        }
+    }
+    writeln!(out, "\n## Sources\n")?;
+    for (index, source) in sources.0.iter().enumerate() {
+        writeln!(out, "[{}] {source}", index + 1)?;
     }
     writeln!(out, "\n`toolpact explain RULE` explains a rule.")
+}
+
+/// The sources of a page, in the order in which they are referred to.
+#[derive(Default)]
+struct Sources(Vec<String>);
+
+impl Sources {
+    /// The number of a source, as `[1]`.
+    fn number(&mut self, evidence: &Evidence) -> String {
+        let Evidence { how, source, date, .. } = evidence;
+        let text = format!("{how}: {source}, {date}");
+        let index = self.0.iter().position(|known| *known == text).unwrap_or_else(|| {
+            self.0.push(text);
+            self.0.len() - 1
+        });
+        format!("[{}]", index + 1)
+    }
 }
 
 fn name_form(names: &NameForm) -> String {
@@ -79,20 +105,4 @@ fn name_form(names: &NameForm) -> String {
         form = format!("{form}; the first is a letter or `_`");
     }
     form
-}
-
-/// What a limit counts, in words.
-const fn counted(measure: Measure) -> &'static str {
-    match measure {
-        Measure::Tools => "tools in a list",
-        Measure::Description => "characters in a description",
-        Measure::SchemaBytes => "bytes in an input schema",
-        Measure::Depth => "nested levels in an input schema",
-        Measure::Properties => "properties in an input schema",
-        Measure::OptionalProperties => "optional properties in an input schema",
-        Measure::UnionProperties => "properties with several types in an input schema",
-        Measure::EnumValues => "enum values in an input schema",
-        Measure::NameCharacters => "characters in names, enum values and constants",
-        _ => "of a measure",
-    }
 }
