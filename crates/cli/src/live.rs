@@ -10,6 +10,7 @@ use hyper::header::{HeaderName, HeaderValue};
 use toolpact_guard::Child;
 use toolpact_guard::http::Client;
 use toolpact_guard::live::{self, Listed, Opening, ToolsError};
+use toolpact_listen::Signals;
 
 use crate::input::Document;
 use crate::terminal::printable;
@@ -61,7 +62,14 @@ impl LiveOptions {
     pub(crate) fn fetch_from_url(&self, url: &str) -> anyhow::Result<Document<'static>> {
         let client = Client::new(self.ca_file.as_deref())?;
         let tools = live::http_tools(client, url, self.headers.iter().cloned().collect())?;
-        self.run(url, async { tools.await.with_context(|| url.to_owned()) })
+        self.run(url, async {
+            let mut signals = Signals::register(true)?;
+            let tools = tokio::select! {
+                tools = tools => tools,
+                caught = signals.next() => Err(ToolsError::Interrupted { code: caught.exit_code() }),
+            };
+            tools.with_context(|| url.to_owned())
+        })
     }
 
     /// Starts `command`, fetches its tools, and ends it.

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use toolpact_contract::Pointer;
-use toolpact_targets::{Edit, Fix, LintFinding};
+use toolpact_targets::LintReport;
 
 use super::Linter;
-use super::linter::tool_pointer;
 use super::text_edit;
 use crate::excerpt::Positions;
 use crate::input::{Source, Syntax};
@@ -28,16 +27,12 @@ pub(crate) fn fix_source(source: &mut Source, linter: &Linter<'_>) -> anyhow::Re
     for _ in 0..MAX_ROUNDS {
         let mut fixed = Vec::new();
         let mut texts = BTreeMap::new();
-        for document in source.documents() {
-            let Some((text, line)) = document.as_ref().ok().and_then(|d| Some((d.text?, d.line)))
-            else {
-                continue;
-            };
-            let document = document?;
+        // What cannot be parsed is reported when it is checked.
+        for document in source.documents().filter_map(Result::ok) {
+            let Some(text) = document.text else { continue };
             let report = linter.report(document.value, &document.name)?;
-            let fixes = fixes_by_tool(&report.findings);
-            if let Some(text) = fix_text(text, &report.judged.at, &fixes, &mut fixed) {
-                texts.insert(line, text);
+            if let Some(text) = fix_text(text, &report, &mut fixed) {
+                texts.insert(document.line, text);
             }
         }
         if fixed.is_empty() {
@@ -49,63 +44,23 @@ pub(crate) fn fix_source(source: &mut Source, linter: &Linter<'_>) -> anyhow::Re
     Ok(all)
 }
 
-/// The safe fixes, by the index of their tool. A fix that touches what an earlier one does is left for the next round.
-fn fixes_by_tool(findings: &[LintFinding]) -> Vec<(Option<usize>, Vec<&LintFinding>)> {
-    let mut tools: Vec<(Option<usize>, Vec<&LintFinding>)> = Vec::new();
-    for found in findings {
-        let Some(fix) = found.fix.as_ref().filter(|fix| fix.safe) else { continue };
-        let index = found.finding.index;
-        let at = tools.iter().position(|(tool, _)| *tool == index).unwrap_or(tools.len());
-        if at == tools.len() {
-            tools.push((index, Vec::new()));
-        }
-        let (_, taken) = &mut tools[at];
-        if !taken.iter().filter_map(|one| one.fix.as_ref()).any(|other| overlap(fix, other)) {
-            taken.push(found);
-        }
+/// Applies the safe fixes of `report` to `text`. Returns `None` if nothing changed.
+fn fix_text(text: &str, report: &LintReport, fixed: &mut Vec<Fixed>) -> Option<String> {
+    let mut by_tool: BTreeMap<Pointer, Vec<_>> = BTreeMap::new();
+    for (at, found, fix) in report.safe_fixes() {
+        by_tool.entry(at).or_default().push((&found.finding, fix));
     }
-    tools
-}
-
-/// Whether two fixes touch the same place, or one touches a place within that of the other.
-fn overlap(one: &Fix, other: &Fix) -> bool {
-    let within = |inner: &str, outer: &str| {
-        inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    one.edits.iter().any(|a| {
-        let a = touched(a);
-        other.edits.iter().map(touched).any(|b| within(a, b) || within(b, a))
-    })
-}
-
-/// The place that an edit touches: all of an array whose element it removes.
-fn touched(edit: &Edit) -> &str {
-    let (Edit::Set { pointer, .. } | Edit::Remove { pointer }) = edit else { return "" };
-    match (edit, pointer.as_str().rsplit_once('/')) {
-        (Edit::Remove { .. }, Some((parent, last))) if last.parse::<usize>().is_ok() => parent,
-        _ => pointer.as_str(),
-    }
-}
-
-/// Applies the fixes to `text`, in which the tools stand at `at`. Returns `None` if nothing changed.
-fn fix_text(
-    text: &str,
-    at: &Pointer,
-    tools: &[(Option<usize>, Vec<&LintFinding>)],
-    fixed: &mut Vec<Fixed>,
-) -> Option<String> {
-    if tools.is_empty() {
+    if by_tool.is_empty() {
         return None;
     }
     let positions = Positions::parse("", text, 1);
     let mut changes = Vec::new();
-    for (index, findings) in tools {
-        let Some(range) = positions.range(&tool_pointer(at, *index)) else { continue };
+    for (at, fixes) in by_tool {
+        let Some(range) = positions.range(&at) else { continue };
         let mut tool = text[range.clone()].to_owned();
-        for LintFinding { finding, fix, .. } in findings {
-            let Some(fix) = fix else { continue };
-            let Some(changed) = text_edit::apply(&tool, fix) else { continue };
-            tool = changed;
+        for (finding, fix) in fixes {
+            let Some(after) = text_edit::apply(&tool, fix) else { continue };
+            tool = after;
             fixed.push(Fixed {
                 rule: finding.rule,
                 tool: finding.tool.clone().unwrap_or_default(),

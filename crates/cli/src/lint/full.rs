@@ -50,7 +50,9 @@ fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::R
             return writeln!(out, "{name}: {GOOD}{tools} without {new}findings{GOOD:#}");
         }
         0 => writeln!(out, "{name}: {tools}")?,
-        lost => writeln!(out, "{name}: {tools}, {BAD}{lost} not usable by any client{BAD:#}")?,
+        unusable => {
+            writeln!(out, "{name}: {tools}, {BAD}{unusable} not usable by any client{BAD:#}")?;
+        }
     }
     Matrix::new(list, &report.targets, report.verbose).write(report.verbose, out)?;
     let mut groups: BTreeMap<&str, Vec<&Reported>> = BTreeMap::new();

@@ -85,6 +85,6 @@ fn locate(positions: &Positions<'_>, text: &str, at: &Pointer, findings: &mut [R
 }
 
 /// The place of the tool at `index` in the document.
-pub(super) fn tool_pointer(at: &Pointer, index: Option<usize>) -> Pointer {
+fn tool_pointer(at: &Pointer, index: Option<usize>) -> Pointer {
     index.map_or_else(|| at.clone(), |index| at.join(index))
 }

@@ -41,6 +41,7 @@ Exit code 0: nothing that `--fail-on` names; 1: findings; 2: wrong usage or unre
 /// live server on standard input and output.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
 pub(crate) struct Lint {
     /// The lists: JSON or YAML files, folders, `-` for standard input, or URLs of live servers
     #[arg(value_name = "FILE|DIR|URL", default_value = "-", conflicts_with = "command")]
@@ -52,9 +53,6 @@ pub(crate) struct Lint {
 
     #[command(flatten)]
     settings: SettingsArgs,
-
-    #[command(flatten)]
-    live: LiveOptions,
 
     /// How findings are written
     #[arg(long, value_enum, default_value_t)]
@@ -76,6 +74,9 @@ pub(crate) struct Lint {
     /// Write the lists with the tools that are kept to standard output, and findings to standard error
     #[arg(long)]
     kept: bool,
+
+    #[command(flatten)]
+    live: LiveOptions,
 }
 
 /// What a run has come to.
@@ -156,8 +157,8 @@ impl<'a> Run<'a> {
     fn lint_source(&mut self, mut source: Source, fixes: bool) -> anyhow::Result<()> {
         if fixes {
             let before = source.text.clone();
-            let fixed = fix_source(&mut source, &self.linter)?;
-            self.fixed.extend(fixed.into_iter().map(|one| (source.name.clone(), one)));
+            let applied = fix_source(&mut source, &self.linter)?;
+            self.fixed.extend(applied.into_iter().map(|one| (source.name.clone(), one)));
             if source.syntax == Syntax::Guess {
                 write!(io::stdout().lock(), "{}", source.text)?;
             } else if source.text != before {

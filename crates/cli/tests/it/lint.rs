@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+#[cfg(unix)]
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -137,6 +139,45 @@ fn a_server_that_never_answers_is_told_in_one_line() {
     let output = toolpact(&["lint", "--timeout", "1", &url]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(output.stderr), format!("error: {url}: no tool list within 1 s\n"));
+}
+
+#[cfg(unix)]
+/// A server whose list has another order the second time. The requests are 1, 2 and 3.
+const SHUFFLING: &str = r#"
+a='{"name":"a","description":"A.","inputSchema":{"type":"object","properties":{}}}'
+b='{"name":"b","description":"B.","inputSchema":{"type":"object","properties":{}}}'
+while read -r line; do case "$line" in
+*'"id":1'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}' ;;
+*'"id":2'*) echo '{"jsonrpc":"2.0","id":2,"result":{"tools":['"$a,$b"']}}' ;;
+*'"id":3'*) echo '{"jsonrpc":"2.0","id":3,"result":{"tools":['"$b,$a"']}}' ;;
+esac; done"#;
+
+#[cfg(unix)]
+#[test]
+fn a_list_that_changes_its_order_is_found() {
+    let lint = |options: &[&str]| {
+        let mut command = toolpact(&["lint", "--target", "none", "--format", "concise"]);
+        let output = command.args(options).args(["--", "sh", "-c", SHUFFLING]).output().unwrap();
+        (output.status.code(), text(output.stdout))
+    };
+    let (code, out) = lint(&[]);
+    assert_eq!(code, Some(1));
+    assert!(out.starts_with("sh: warning[list-order] #/tools/0: "), "{out}");
+    assert_eq!(lint(&["--ignore", "list-order"]), (Some(0), String::new()));
+}
+
+/// As those of the guard, a server does not outlive the command; and a URL is not waited for.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_wait_for_a_url() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let mut lint = toolpact(&["lint", &url]).spawn().unwrap();
+    // It has connected, and so handles signals.
+    let _connection = listener.accept().unwrap();
+    let kill = format!("kill -INT {}", lint.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    assert_eq!(lint.wait().unwrap().code(), Some(130));
 }
 
 #[test]

@@ -76,30 +76,30 @@ fn fixing_published_lists_is_idempotent() {
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort_unstable();
-    let mut lint = toolpact(&["lint", "--target", "none", "--format", "json"]);
-    let found = lint.args(files.iter().step_by(2)).output().unwrap();
+    let mut command = toolpact(&["lint", "--target", "none", "--format", "json"]);
+    let found = command.args(files.iter().step_by(2)).output().unwrap();
     let scratch = Scratch::new("fix-corpus");
-    let mut lists = 0;
+    let mut count = 0;
     for line in text(found.stdout).lines() {
         let list: Value = serde_json::from_str(line).unwrap();
         let findings = list["findings"].as_array().unwrap();
-        let fixes = findings.iter().filter(|finding| finding["fix"]["safe"] == true).count();
-        if fixes == 0 {
+        let expected = findings.iter().filter(|finding| finding["fix"]["safe"] == true).count();
+        if expected == 0 {
             continue;
         }
-        lists += 1;
+        count += 1;
         let written = fs::read_to_string(list["list"].as_str().unwrap()).unwrap();
         let path = scratch.write("tools.json", &written);
         let (_, _, err) = fix(&path);
         assert!(
-            err.lines().count() >= fixes && err.lines().all(|line| line.starts_with("fixed: "))
+            err.lines().count() >= expected && err.lines().all(|line| line.starts_with("fixed: "))
         );
         let fixed = fs::read_to_string(&path).unwrap();
         let lines: BTreeSet<_> = written.lines().collect();
         let changed = fixed.lines().filter(|line| !lines.contains(line)).count();
-        assert!(changed > 0 && changed <= 20 * fixes, "{changed} lines for {fixes} fixes: {err}");
+        assert!(changed > 0 && changed <= 20 * expected, "{changed} lines: {err}");
         assert_eq!(fix(&path).2, "");
         assert_eq!(fs::read_to_string(&path).unwrap(), fixed);
     }
-    assert!(lists > 2, "{lists}");
+    assert!(count > 2, "{count}");
 }

@@ -96,6 +96,23 @@ fn sarif_is_valid_by_its_schema() {
     }
 }
 
+/// A live server has no file.
+#[test]
+fn sarif_of_a_live_server_is_valid_by_its_schema() {
+    let schema = Schema::compile(&sarif_schema()).unwrap();
+    let server = [env!("CARGO_BIN_EXE_toolpact"), "demo", "--stdio"];
+    let mut lint = toolpact(&["lint", "--format", "sarif", "--target", "gemini", "--"]);
+    let log: Value = serde_json::from_slice(&lint.args(server).output().unwrap().stdout).unwrap();
+    assert!(schema.is_valid(&log), "{:?}", schema.validate(&log));
+    let results = log["runs"][0]["results"].as_array().unwrap();
+    assert!(!results.is_empty());
+    for result in results {
+        assert!(result["locations"][0].get("physicalLocation").is_none());
+        let name = &result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"];
+        assert!(name.as_str().unwrap().starts_with(server[0]), "{name}");
+    }
+}
+
 /// A fix in SARIF changes the text to what `--fix` writes.
 #[test]
 fn fixes_in_sarif_change_what_they_say() {
@@ -121,8 +138,8 @@ fn fixes_in_sarif_change_what_they_say() {
         };
         let (start, end) = (offset("startLine", "startColumn"), offset("endLine", "endColumn"));
         let inserted = fix["insertedContent"]["text"].as_str().unwrap();
-        let fixed = format!("{}{inserted}{}", &written[..start], &written[end..]);
-        let _: Value = serde_json::from_str(&fixed).unwrap();
+        let after = format!("{}{inserted}{}", &written[..start], &written[end..]);
+        let _: Value = serde_json::from_str(&after).unwrap();
     }
 }
 

@@ -65,7 +65,8 @@ impl LintConfig {
         let config: Config =
             toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let baseline = config.lint.baseline.map(|file| folder.join(file));
-        Ok(Self { baseline, ..config.lint })
+        let mut lint = *config.lint;
+        lint.baseline = lint.baseline.map(|file| folder.join(file));
+        Ok(lint)
     }
 }

@@ -68,7 +68,8 @@ pub struct Config {
     pub(crate) contract: Terms,
     /// What `toolpact lint` checks; the guard does not use it.
     #[serde(default)]
-    pub(crate) lint: LintConfig,
+    // Boxed: the futures of the guard hold the configuration.
+    pub(crate) lint: Box<LintConfig>,
     /// The servers, by name: letters, digits, `-` and `_`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ServerConfig>")]
