@@ -21,6 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("peers", "crates/cli/tests/peers")?;
     node::install("published", "crates/cli/tests/published")?;
     node::install("dialects", "crates/cli/tests/peers/dialects")?;
+    node::install("lint", "crates/cli/tests/lint")?;
     node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     node::install("converters", "crates/targets/tests/converters")?;
@@ -28,6 +29,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     python::install("peers-v1", "crates/cli/tests/peers/python-v1")?;
     python::install("published", "crates/cli/tests/published")?;
     python::install("fastmcp-v3", "crates/cli/tests/published/fastmcp-v3")?;
+    python::install("lint", "crates/cli/tests/lint")?;
     python::install("converters", "crates/targets/tests/converters")?;
     spelling::install()
 }

@@ -15,6 +15,7 @@ pub(crate) struct Positions<'a> {
     text: &'a str,
     first_line: usize,
     root: Option<ast::Value<'a>>,
+    index: LineIndex,
 }
 
 /// A message about a value.
@@ -35,28 +36,14 @@ impl<'a> Positions<'a> {
             &jsonc_parser::CollectOptions::default(),
             &jsonc_parser::ParseOptions::default(),
         );
-        Self { name, text, first_line, root: root.ok().and_then(|parsed| parsed.value) }
+        let root = root.ok().and_then(|parsed| parsed.value);
+        Self { name, text, first_line, root, index: LineIndex::new(text) }
     }
 
     /// Returns the bytes to mark for `pointer`: the value, or the name of a member whose value has several lines, or the
     /// opening bracket of the root.
     pub(crate) fn span(&self, pointer: &Pointer) -> Option<Range<usize>> {
-        let mut value = self.root.as_ref()?;
-        let mut name = None;
-        for token in pointer.tokens() {
-            (name, value) = match value {
-                ast::Value::Object(object) => {
-                    // Of duplicate keys the last one counts, as in `serde_json`.
-                    let member =
-                        object.properties.iter().rev().find(|p| p.name.as_str() == token)?;
-                    (Some(member.name.range()), &member.value)
-                }
-                ast::Value::Array(array) => {
-                    (None, array.elements.get(token.parse::<usize>().ok()?)?)
-                }
-                _ => return None,
-            };
-        }
+        let (name, value) = find(self.root.as_ref()?, pointer)?;
         let range = value.range();
         if !self.text[range.start..range.end].contains('\n') {
             return Some(range.start..range.end);
@@ -66,10 +53,19 @@ impl<'a> Positions<'a> {
 
     /// Returns the line and the column of `pointer`, counted from 1. The column counts characters.
     pub(crate) fn line_column(&self, pointer: &Pointer) -> Option<(usize, usize)> {
-        let start = self.span(pointer)?.start;
-        let line_start = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
-        let line = self.first_line + self.text[..line_start].matches('\n').count();
-        Some((line, self.text[line_start..start].chars().count() + 1))
+        Some(self.line_column_at(self.span(pointer)?.start))
+    }
+
+    /// Returns the line and the column of the byte at `offset`.
+    pub(crate) fn line_column_at(&self, offset: usize) -> (usize, usize) {
+        let (line, column) = self.index.line_column(self.text, offset);
+        (self.first_line + line, column + 1)
+    }
+
+    /// Returns the bytes of the value at `pointer`.
+    pub(crate) fn range(&self, pointer: &Pointer) -> Option<Range<usize>> {
+        let (_, value) = find(self.root.as_ref()?, pointer)?;
+        Some(value.start()..value.end())
     }
 
     /// Renders the remark with the lines around `pointer`, or without an excerpt if the text has no such value.
@@ -80,7 +76,7 @@ impl<'a> Positions<'a> {
         let line_start = self.text[..span.start].rfind('\n').map_or(0, |end| end + 1);
         let line_end =
             self.text[span.end..].find(['\r', '\n']).map_or(self.text.len(), |n| span.end + n);
-        let line = self.first_line + self.text[..line_start].matches('\n').count();
+        let (line, _) = self.line_column_at(span.start);
         let (shown, mark) = escape(
             &self.text[line_start..line_end],
             span.start - line_start,
@@ -98,6 +94,71 @@ impl<'a> Positions<'a> {
         }
         Renderer::styled().render(&[group])
     }
+}
+
+/// Returns the value at `pointer` below `root`, and the name of the member that it is.
+pub(crate) fn find<'v, 'a>(
+    root: &'v ast::Value<'a>,
+    pointer: &Pointer,
+) -> Option<(Option<jsonc_parser::common::Range>, &'v ast::Value<'a>)> {
+    let mut found = (None, root);
+    for token in pointer.tokens() {
+        found = match found.1 {
+            ast::Value::Object(object) => {
+                let member = member(object, &token)?;
+                (Some(member.name.range()), &member.value)
+            }
+            ast::Value::Array(array) => (None, array.elements.get(token.parse::<usize>().ok()?)?),
+            _ => return None,
+        };
+    }
+    Some(found)
+}
+
+/// Returns the member of `object` with this name. Of duplicate keys the last one counts, as in `serde_json`.
+pub(crate) fn member<'v, 'a>(
+    object: &'v ast::Object<'a>,
+    name: &str,
+) -> Option<&'v ast::ObjectProp<'a>> {
+    object.properties.iter().rev().find(|member| member.name.as_str() == name)
+}
+
+/// Where the lines of a text start, and how many characters stand before each block of it.
+struct LineIndex {
+    lines: Vec<usize>,
+    characters: Vec<usize>,
+}
+
+impl LineIndex {
+    const BLOCK: usize = 1024;
+
+    fn new(text: &str) -> Self {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        let mut characters = vec![0];
+        for block in text.as_bytes().chunks(Self::BLOCK) {
+            characters.push(characters[characters.len() - 1] + count_characters(block));
+        }
+        Self { lines, characters }
+    }
+
+    /// Line and column of the byte at `offset`, both from 0.
+    fn line_column(&self, text: &str, offset: usize) -> (usize, usize) {
+        let line = self.lines.partition_point(|start| *start <= offset) - 1;
+        let column =
+            self.characters_before(text, offset) - self.characters_before(text, self.lines[line]);
+        (line, column)
+    }
+
+    fn characters_before(&self, text: &str, offset: usize) -> usize {
+        let block = offset / Self::BLOCK;
+        self.characters[block] + count_characters(&text.as_bytes()[block * Self::BLOCK..offset])
+    }
+}
+
+/// Counts the bytes that start a character.
+fn count_characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| (**byte & 0xc0) != 0x80).count()
 }
 
 impl Remark<'_> {

@@ -17,6 +17,8 @@ pub(crate) struct Source {
     pub(crate) name: String,
     /// The text, without a byte order mark.
     pub(crate) text: String,
+    /// Whether the file starts with a byte order mark.
+    pub(crate) has_mark: bool,
     /// The syntax of the text.
     pub(crate) syntax: Syntax,
 }
@@ -39,6 +41,8 @@ pub(crate) enum Syntax {
 pub(crate) struct Document<'a> {
     /// The name of the source.
     pub(crate) source: String,
+    /// Whether the source is a file.
+    pub(crate) is_file: bool,
     /// The same, with the line number if the source has one value per line.
     pub(crate) name: String,
     /// The line of the source where `text` starts, counted from 1.
@@ -47,6 +51,8 @@ pub(crate) struct Document<'a> {
     pub(crate) text: Option<&'a str>,
     /// The value.
     pub(crate) value: Value,
+    /// The value when a live server was asked once more.
+    pub(crate) second: Option<Value>,
 }
 
 impl Source {
@@ -75,13 +81,14 @@ impl Source {
         let mut text = String::from_utf8(bytes).map_err(|error| {
             anyhow!("{name}: invalid UTF-8 at byte {}", error.utf8_error().valid_up_to())
         })?;
-        if text.starts_with('\u{feff}') {
+        let has_mark = text.starts_with('\u{feff}');
+        if has_mark {
             text.drain(..'\u{feff}'.len_utf8());
         }
         if text.trim().is_empty() {
             bail!("{name}: is empty, expected {}", syntax.name());
         }
-        Ok(Self { name, text, syntax })
+        Ok(Self { name, text, has_mark, syntax })
     }
 
     /// Parses the source as one value.
@@ -150,7 +157,9 @@ impl Source {
     }
 
     fn to_document<'a>(&self, value: Value, text: Option<&'a str>, line: usize) -> Document<'a> {
-        Document { source: self.name.clone(), name: self.name.clone(), line, text, value }
+        let is_file = self.syntax != Syntax::Guess;
+        let source = self.name.clone();
+        Document { name: source.clone(), source, is_file, line, text, value, second: None }
     }
 }
 

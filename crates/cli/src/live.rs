@@ -1,25 +1,25 @@
 //! Fetches the tool list of a live server.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
-use serde_json::Value;
 use toolpact_guard::Child;
 use toolpact_guard::http::Client;
-use toolpact_guard::live::{self, Opening, ToolsError};
+use toolpact_guard::live::{self, Listed, Opening, ToolsError};
+use toolpact_listen::Signals;
 
 use crate::input::Document;
+use crate::terminal::printable;
 use crate::watchdog::start_watchdog;
 
-/// How long a server may take to start and to list its tools. It may have to download a package first.
-const TIMEOUT: Duration = Duration::from_secs(120);
-
-/// Options for a server on HTTP.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct HttpOptions {
+/// Options for live servers.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Live servers")]
+pub(crate) struct LiveOptions {
     /// Send this header to the server at URL, for example `--header "Authorization: Bearer …"`; may be
     /// repeated
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = parse_header)]
@@ -29,6 +29,11 @@ pub(crate) struct HttpOptions {
     /// `SSL_CERT_FILE`)
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
+
+    /// How long a server may take to start and to list its tools; it may have to download a package
+    /// first
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
 }
 
 fn parse_header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
@@ -47,44 +52,93 @@ pub(crate) fn as_url(path: &Path) -> Option<&str> {
     path.to_str().filter(|url| url.starts_with("http://") || url.starts_with("https://"))
 }
 
-impl HttpOptions {
+/// Whether a signal ended the server.
+pub(crate) fn is_interrupted(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ToolsError::Interrupted { .. }))
+}
+
+impl LiveOptions {
     /// Fetches the tools of the server at `url`.
-    pub(crate) fn fetch_tools(&self, url: &str) -> anyhow::Result<Document<'static>> {
+    pub(crate) fn fetch_from_url(&self, url: &str) -> anyhow::Result<Document<'static>> {
         let client = Client::new(self.ca_file.as_deref())?;
         let tools = live::http_tools(client, url, self.headers.iter().cloned().collect())?;
-        run_with_timeout(url, async { tools.await.with_context(|| url.to_owned()) })
+        self.run(url, async {
+            let mut signals = Signals::register(true)?;
+            let tools = tokio::select! {
+                tools = tools => tools,
+                caught = signals.next() => Err(ToolsError::Interrupted { code: caught.exit_code() }),
+            };
+            tools.with_context(|| url.to_owned())
+        })
+    }
+
+    /// Starts `command`, fetches its tools, and ends it.
+    pub(crate) fn fetch_from_command(
+        &self,
+        command: &[OsString],
+    ) -> anyhow::Result<Document<'static>> {
+        let (program, arguments) = command.split_first().context("no command")?;
+        let name = program.to_string_lossy().into_owned();
+        self.run(&name, async {
+            let fetch = async |opening| {
+                let child = Child::start(program, arguments)?;
+                let _watchdog = child.id().and_then(start_watchdog);
+                anyhow::Ok(live::stdio_tools(child, opening).await)
+            };
+            let tools = match fetch(Opening::Initialize).await? {
+                Err(ToolsError::Ended(_)) => fetch(Opening::Modern).await?,
+                tools => tools,
+            };
+            tools.with_context(|| name.clone())
+        })
+    }
+
+    /// Waits for the tools of the server `name`, and shows on a terminal that it does.
+    fn run(
+        &self,
+        name: &str,
+        tools: impl Future<Output = anyhow::Result<Listed>>,
+    ) -> anyhow::Result<Document<'static>> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listed = runtime.block_on(async {
+            let limit = tokio::time::sleep(Duration::from_secs(self.timeout));
+            tokio::select! {
+                tools = tools => { clear_progress(); tools }
+                () = limit => {
+                    clear_progress();
+                    Err(anyhow!("{name}: no tool list within {} s", self.timeout))
+                }
+                () = show_progress(name) => unreachable!("progress does not end"),
+            }
+        })?;
+        let name = name.to_owned();
+        Ok(Document {
+            source: name.clone(),
+            is_file: false,
+            name,
+            line: 1,
+            text: None,
+            value: listed.first,
+            second: listed.second,
+        })
     }
 }
 
-/// Starts `command`, fetches its tools, and ends it.
-pub(crate) fn fetch_tools(command: &[OsString]) -> anyhow::Result<Document<'static>> {
-    let (program, arguments) = command.split_first().context("no command")?;
-    let name = program.to_string_lossy().into_owned();
-    run_with_timeout(&name, async {
-        let fetch = async |opening| {
-            let child = Child::start(program, arguments)?;
-            let _watchdog = child.id().and_then(start_watchdog);
-            anyhow::Ok(live::stdio_tools(child, opening).await)
-        };
-        let tools = match fetch(Opening::Initialize).await? {
-            Err(ToolsError::Ended(_)) => fetch(Opening::Modern).await?,
-            tools => tools,
-        };
-        tools.with_context(|| name.clone())
-    })
+/// Shows on a terminal how long the server has been waited for. Never ends.
+async fn show_progress(name: &str) {
+    let name = printable(name).into_owned();
+    let mut seconds = tokio::time::interval(Duration::from_secs(1));
+    for waited in 0.. {
+        seconds.tick().await;
+        if io::stderr().is_terminal() && waited > 0 {
+            let _ = write!(io::stderr(), "\r\x1b[Kwaiting for the tools of {name} … {waited} s");
+        }
+    }
 }
 
-fn run_with_timeout(
-    name: &str,
-    tools: impl Future<Output = anyhow::Result<Value>>,
-) -> anyhow::Result<Document<'static>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let value = runtime.block_on(async {
-        match tokio::time::timeout(TIMEOUT, tools).await {
-            Ok(tools) => tools,
-            Err(_) => Err(anyhow!("{name}: no tool list within {} s", TIMEOUT.as_secs())),
-        }
-    })?;
-    let name = name.to_owned();
-    Ok(Document { source: name.clone(), name, line: 1, text: None, value })
+/// Removes what [`show_progress`] wrote.
+fn clear_progress() {
+    if io::stderr().is_terminal() {
+        let _ = write!(io::stderr(), "\r\x1b[K");
+    }
 }

@@ -24,6 +24,16 @@ pub(crate) fn print_warning(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{BAD}warning{BAD:#}: {}", printable(text));
 }
 
+/// Prints a note on standard error.
+pub(crate) fn print_note(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{DIM}note{DIM:#}: {}", printable(text));
+}
+
+/// Prints what was fixed on standard error.
+pub(crate) fn print_fixed(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{GOOD}fixed{GOOD:#}: {}", printable(text));
+}
+
 /// Escapes characters that control a terminal as `\u{…}`: names and values come from untrusted input.
 pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(controls_terminal) {

@@ -72,6 +72,12 @@ impl LintOptions {
         self.selection.ignore(id, rules())?;
         Ok(self)
     }
+
+    /// Whether `finding` is reported.
+    #[must_use]
+    pub fn includes(&self, finding: &Finding) -> bool {
+        self.selection.includes(finding)
+    }
 }
 
 /// What [`lint_tools`] found.
@@ -149,7 +155,7 @@ pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
     let mut findings = fix::add_repairs(&tools, &judged, &options.judge);
     findings.extend(checks::findings(&tools));
     findings.extend(target_findings(&tools, options));
-    findings.retain(|found| options.selection.includes(&found.finding));
+    findings.retain(|found| options.includes(&found.finding));
     findings.sort_by_key(|found| found.finding.index);
     let tools = tools.iter().map(|tool| tool.name().to_owned()).collect();
     LintReport { judged, tools, findings }

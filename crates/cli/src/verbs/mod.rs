@@ -6,9 +6,11 @@ mod convert;
 mod demo;
 mod explain;
 mod guard;
-mod judge;
 mod lift;
+mod lint;
 mod project;
+mod targets;
+mod view;
 
 use clap::{Parser, Subcommand};
 
@@ -28,9 +30,11 @@ pub(crate) struct Toolpact {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Check(check::Check),
-    Judge(judge::Judge),
-    Guard(guard::Guard),
+    Lint(lint::Lint),
+    View(view::View),
+    Targets(targets::Targets),
     Explain(explain::Explain),
+    Guard(guard::Guard),
     Project(project::Project),
     Lift(lift::Lift),
     Convert(convert::Convert),
@@ -43,9 +47,11 @@ impl Toolpact {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self.verb {
             Verb::Check(check) => check.run(),
-            Verb::Judge(judge) => judge.run(),
-            Verb::Guard(guard) => guard.run(),
+            Verb::Lint(lint) => lint.run(),
+            Verb::View(view) => view.run(),
+            Verb::Targets(targets) => targets.run(),
             Verb::Explain(explain) => explain.run(),
+            Verb::Guard(guard) => guard.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),
             Verb::Convert(convert) => convert.run(),

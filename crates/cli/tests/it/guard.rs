@@ -1,4 +1,4 @@
-//! `toolpact guard` and `toolpact judge -- COMMAND`: usage, and small conversations.
+//! `toolpact guard` and `toolpact lint -- COMMAND`: usage, and small conversations.
 
 use crate::command::{commands, toolpact_with};
 
@@ -35,9 +35,9 @@ commands! {
     wants_servers: ["guard", "--check-config", "--config", "config/none.toml"];
     finds_no_configuration: ["guard", "--config", "config/nowhere.toml"];
     takes_no_terms_beside_a_configuration: ["guard", "--config", "config/fine.toml", "--results", "off"];
-    cannot_judge_what_is_not_there: ["judge", "--", "no-such-program-anywhere"];
-    refuses_to_judge_a_broken_url: ["judge", "http://"];
-    refuses_a_header_without_a_colon: ["judge", "http://127.0.0.1:9/mcp", "--header", "a"];
+    cannot_lint_what_is_not_there: ["lint", "--", "no-such-program-anywhere"];
+    refuses_to_lint_a_broken_url: ["lint", "http://"];
+    refuses_a_header_without_a_colon: ["lint", "http://127.0.0.1:9/mcp", "--header", "a"];
 }
 
 const ANSWER: &str =
@@ -82,7 +82,7 @@ fn everything_off_changes_nothing() {
 
 #[test]
 fn a_live_server_that_is_none_is_told_in_one_line() {
-    let output = toolpact_with(&["judge", "--", "sh", "-c", "exit 0"], "");
+    let output = toolpact_with(&["lint", "--", "sh", "-c", "exit 0"], "");
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");

@@ -129,7 +129,7 @@ fn arguments_of_a_process_may_be_no_unicode() {
         let _ = stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
         (process, stdin)
     };
-    for verb in [&["guard"][..], &["judge"]] {
+    for verb in [&["guard"][..], &["lint"]] {
         let (mut process, stdin) = run(verb);
         drop(stdin);
         let status = process.0.wait().unwrap();
@@ -147,7 +147,7 @@ fn arguments_of_a_process_may_be_no_unicode() {
 #[test]
 fn a_program_that_is_no_unicode_is_not_found_without_a_panic() {
     let odd = OsString::from_vec(b"no-such\xff".to_vec());
-    for verb in [&["guard"][..], &["judge"], &["guard", "--listen", "127.0.0.1:0"]] {
+    for verb in [&["guard"][..], &["lint"], &["guard", "--listen", "127.0.0.1:0"]] {
         let output = toolpact(verb).arg("--").arg(&odd).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{verb:?}: {output:?}");
     }

@@ -211,7 +211,10 @@ fn the_rest_of_a_batch_goes_on_beside_a_refused_call() {
 
 /// The findings about the tools of a server on HTTP.
 fn judged(url: &str, options: &[&str]) -> (Option<i32>, String, String) {
-    let output = toolpact(&["judge", "--format", "json", url]).args(options).output().unwrap();
+    let output = toolpact(&["lint", "--policy", "filter", "--format", "json", url])
+        .args(options)
+        .output()
+        .unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }

@@ -93,9 +93,11 @@ fn typescript_v1_gets_wrong_arguments_and_results_refused() {
 
 #[test]
 fn a_live_server_is_judged() {
-    let mut judge = Command::new(env!("CARGO_BIN_EXE_toolpact"));
-    judge.args(["judge", "--format", "json", "--", "node", "bare.mjs", "--bad"]);
-    let output = judge.current_dir(peers()).output().unwrap();
+    let mut lint = Command::new(env!("CARGO_BIN_EXE_toolpact"));
+    lint.args([
+        "lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad",
+    ]);
+    let output = lint.current_dir(peers()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["kept"].as_array().unwrap().len(), 8);

@@ -157,14 +157,14 @@ fn a_guard_that_is_killed_leaves_no_server_behind() {
 }
 
 #[test]
-fn a_judge_that_is_told_to_end_or_killed_leaves_no_server_behind() {
+fn a_lint_that_is_told_to_end_or_killed_leaves_no_server_behind() {
     for (name, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
-        let note = Note::new(&format!("judge-{name}"));
+        let note = Note::new(&format!("lint-{name}"));
         let script = format!("read -r line; sleep 600 & echo $! > {}; wait", note.0.display());
-        let mut judge = start_with("judge", &script);
+        let mut lint = start_with("lint", &script);
         let process = note.process();
-        signal(name, judge.id());
-        assert_eq!(judge.wait().unwrap().code(), code, "{name}");
+        signal(name, lint.id());
+        assert_eq!(lint.wait().unwrap().code(), code, "{name}");
         wait_until_gone(process);
     }
 }

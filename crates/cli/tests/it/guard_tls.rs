@@ -78,11 +78,11 @@ fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
     let url = format!("https://localhost:{port}/mcp");
     let file = certificate.to_str().unwrap();
 
-    let stranger = toolpact(&["judge", &url]).output().unwrap();
+    let stranger = toolpact(&["lint", &url]).output().unwrap();
     assert_eq!(stranger.status.code(), Some(2));
     let said = String::from_utf8(stranger.stderr).unwrap();
     assert!(said.contains("certificate") && said.lines().count() == 1, "{said}");
-    let only_errors = ["judge", &url, "--select", "tool-list"];
+    let only_errors = ["lint", &url, "--select", "tool-list"];
     let known = toolpact(&only_errors).args(["--ca-file", file]).output().unwrap();
     assert_eq!(known.status.code(), Some(0));
     let by_environment = toolpact(&only_errors).env("SSL_CERT_FILE", file).output().unwrap();

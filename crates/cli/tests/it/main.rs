@@ -46,7 +46,9 @@ mod guard_repairs;
 mod guard_stalls;
 mod guard_tls;
 mod inspector;
-mod judge;
+mod lint;
+mod lint_fix;
+mod lint_formats;
 #[cfg(unix)]
 mod messages;
 mod pairs;

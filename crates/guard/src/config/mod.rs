@@ -1,6 +1,7 @@
 //! `toolpact.toml`: several servers and their options.
 
 mod error;
+mod lint;
 mod terms;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 pub use error::ConfigError;
+pub use lint::{FailOn, LintConfig};
 pub use terms::Terms;
 use terms::ToolTerms;
 
@@ -64,7 +66,12 @@ pub struct Config {
     /// The contract of all servers, unless they override it.
     #[serde(default)]
     pub(crate) contract: Terms,
+    /// What `toolpact lint` checks; the guard does not use it.
+    #[serde(default)]
+    // Boxed: the futures of the guard hold the configuration.
+    pub(crate) lint: Box<LintConfig>,
     /// The servers, by name: letters, digits, `-` and `_`.
+    #[serde(default)]
     #[schemars(with = "BTreeMap<String, ServerConfig>")]
     pub(crate) servers: BTreeMap<String, Spanned<ServerConfig>>,
 }
@@ -100,15 +107,7 @@ impl Config {
     /// Fails if the file cannot be read or is longer than 1 MiB, if [`Config::parse`] fails, or if a
     /// file, folder or command that it names does not exist.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let mut text = String::new();
-        let file = fs::File::open(path).map_err(|error| ConfigError::unread(path, &error))?;
-        file.take(MAX_FILE + 1)
-            .read_to_string(&mut text)
-            .map_err(|error| ConfigError::unread(path, &error))?;
-        if text.len() as u64 > MAX_FILE {
-            let message = format!("file exceeds the limit of {MAX_FILE} bytes");
-            return Err(ConfigError { path: path.to_owned(), place: None, message });
-        }
+        let text = read_text(path)?;
         let config = Self::parse(path, &text)?;
         config.check_paths(path, &text)?;
         Ok(config)
@@ -226,6 +225,20 @@ impl ServerConfig {
             }
         }
     }
+}
+
+/// Reads the file at `path`, up to [`MAX_FILE`] bytes.
+fn read_text(path: &Path) -> Result<String, ConfigError> {
+    let mut text = String::new();
+    let file = fs::File::open(path).map_err(|error| ConfigError::unread(path, &error))?;
+    file.take(MAX_FILE + 1)
+        .read_to_string(&mut text)
+        .map_err(|error| ConfigError::unread(path, &error))?;
+    if text.len() as u64 > MAX_FILE {
+        let message = format!("file exceeds the limit of {MAX_FILE} bytes");
+        return Err(ConfigError { path: path.to_owned(), place: None, message });
+    }
+    Ok(text)
 }
 
 /// Returns an error and its cause as one line.

@@ -2,9 +2,9 @@
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{NATURAL, Opening, Peer, ToolsError, list};
+use super::{Listed, NATURAL, Opening, Peer, ToolsError, list};
 use crate::http::respond::full;
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::message::Id;
@@ -13,8 +13,8 @@ use crate::settings::MAX_MESSAGE;
 
 const SESSION: &str = "mcp-session-id";
 
-/// Fetches all tools of the server at `url`, with `headers` in every request. Returns a `tools/list`
-/// result with all pages in one. Ends the session that it opened, if any.
+/// Fetches all tools of the server at `url`, with `headers` in every request. Ends the session that it
+/// opened, if any.
 ///
 /// Fails at once if `url` is not an `http` or `https` URL. Use the future with a timeout: a server may
 /// never answer.
@@ -22,7 +22,7 @@ pub fn tools(
     client: Client,
     url: &str,
     mut headers: HeaderMap,
-) -> Result<impl Future<Output = Result<Value, ToolsError>>, UpstreamError> {
+) -> Result<impl Future<Output = Result<Listed, ToolsError>>, UpstreamError> {
     let accept = HeaderValue::from_static("application/json, text/event-stream");
     headers.insert(ACCEPT, accept);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -33,7 +33,7 @@ pub fn tools(
             // The server may refuse, and end the session when it likes.
             let _ = remote.send(Method::DELETE, String::new()).await;
         }
-        tools.map(|tools| json!({ "tools": tools }))
+        tools
     })
 }
 

@@ -86,8 +86,18 @@ pub enum Opening {
     Modern,
 }
 
-/// Fetches all tools of a server.
-pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Vec<Value>, ToolsError> {
+/// The tools of a server, as `tools/list` results with all pages in one.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The tools.
+    pub first: Value,
+    /// The tools when they were asked for once more, if the server answered again.
+    pub second: Option<Value>,
+}
+
+/// Fetches all tools of a server, twice.
+pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Listed, ToolsError> {
     let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
     let mut asked = 0;
@@ -112,6 +122,17 @@ pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Vec<V
         }
         Err(error) => return Err(error),
     };
+    let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
+    let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
+    Ok(Listed { first, second })
+}
+
+/// Fetches all pages of the list.
+async fn list_pages(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    meta: Option<&Value>,
+) -> Result<Value, ToolsError> {
     let mut all = Vec::new();
     let mut pages = Pages::default();
     loop {
@@ -119,15 +140,15 @@ pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Vec<V
         if let Some(cursor) = pages.cursor.as_deref().map(serde_json::from_str::<Value>) {
             params["cursor"] = cursor.map_err(io::Error::from)?;
         }
-        if let Some(meta) = &meta {
+        if let Some(meta) = meta {
             params["_meta"] = meta.clone();
         }
-        let page = ask(peer, &mut asked, "tools/list", params).await?;
+        let page = ask(peer, asked, "tools/list", params).await?;
         all.extend(page["tools"].as_array().cloned().unwrap_or_default());
         let next = page.get("nextCursor").filter(|next| !next.is_null());
         match pages.advance(next.map(Value::to_string)) {
             Ok(true) => {}
-            Ok(false) => return Ok(all),
+            Ok(false) => return Ok(json!({ "tools": all })),
             Err(Endless) => return Err(ToolsError::Endless),
         }
     }

@@ -2,22 +2,22 @@
 
 use std::io;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
 use toolpact_listen::Signals;
 
-use super::{Opening, Peer, ToolsError, list};
+use super::{Listed, Opening, Peer, ToolsError, list};
 use crate::child::Child;
 use crate::message::{Id, code, error};
 use crate::pipe::line::{Line, LineReader};
 use crate::settings::MAX_MESSAGE;
 
-/// Fetches all tools of a server and ends it. Returns a `tools/list` result with all pages in one.
+/// Fetches all tools of a server and ends it.
 ///
 /// Use it with a timeout: a server may never answer. If a signal ends this process meanwhile, the server
 /// ends, too.
-pub async fn tools(mut child: Child, opening: Opening) -> Result<Value, ToolsError> {
+pub async fn tools(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Pipes { reader: LineReader::new(stdout, MAX_MESSAGE), writer: stdin };
@@ -30,7 +30,7 @@ pub async fn tools(mut child: Child, opening: Opening) -> Result<Value, ToolsErr
             tools
         };
         tokio::select! {
-            tools = listed => return tools.map(|tools| json!({ "tools": tools })),
+            tools = listed => return tools,
             caught = signals.next() => caught,
         }
     };

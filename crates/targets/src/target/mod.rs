@@ -1,6 +1,7 @@
 //! Targets: model APIs, engines, hosts and SDKs, as data.
 
 pub(crate) mod check;
+mod impacts;
 pub(crate) mod measure;
 mod registry;
 pub(crate) mod rules;

@@ -1,0 +1,31 @@
+//! `--format concise`: one line per finding.
+
+use std::io::{self, Write};
+
+use super::impacts::summary;
+use super::report::Report;
+use crate::terminal::printable;
+
+/// Writes `report`.
+pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    for (list, found) in report.new_findings() {
+        let place = match (&list.file, found.position) {
+            (Some(file), Some((line, column))) => format!("{file}:{line}:{column}"),
+            _ => list.name.clone(),
+        };
+        let impacts = match summary(&found.finding.impacts) {
+            impacts if impacts.is_empty() => impacts,
+            impacts => format!(" [{impacts}]"),
+        };
+        let line = format!("{place}: {}{impacts}", found.finding.finding);
+        writeln!(out, "{}", printable(&line))?;
+    }
+    for entry in &report.stale {
+        let line = format!(
+            "baseline: stale entry {}: {} {} {} no longer occurs",
+            entry.fingerprint, entry.rule, entry.tool, entry.place
+        );
+        writeln!(out, "{}", printable(&line))?;
+    }
+    Ok(())
+}

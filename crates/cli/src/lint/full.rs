@@ -1,0 +1,196 @@
+//! `--format full`: what happens to which tool at which target, then the findings by rule.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use toolpact_contract::Severity;
+use toolpact_targets::{Effect, rules};
+
+use super::impacts::{ImpactGroup, describe_evidence, group_impacts, worst_impacts};
+use super::list::{LintedList, Reported};
+use super::matrix::{Matrix, effect_symbol};
+use super::report::{Report, plural};
+use crate::terminal::{BAD, DIM, GOOD, printable};
+
+/// The most places of a rule, unless all are asked for.
+const MAX_PLACES: usize = 5;
+
+/// Writes `report`.
+pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let is_single = report.lists.len() == 1;
+    let mut fine = 0;
+    for list in &report.lists {
+        if is_single || list.new_findings().next().is_some() {
+            write_list(list, report, out)?;
+        } else {
+            fine += 1;
+        }
+    }
+    if fine > 0 {
+        writeln!(out, "{GOOD}{}{GOOD:#} without findings", plural(fine, "list"))?;
+    }
+    for entry in &report.stale {
+        let (tool, place) = (printable(&entry.tool), printable(&entry.place));
+        let (rule, fingerprint) = (printable(&entry.rule), printable(&entry.fingerprint));
+        writeln!(
+            out,
+            "{BAD}stale{BAD:#} baseline entry {fingerprint}: {rule} {tool} {place} no longer occurs"
+        )?;
+    }
+    write_totals(report, out)
+}
+
+fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let name = printable(&list.name);
+    let tools = plural(list.tools.len(), "tool");
+    let kept = list.kept.len();
+    match list.tools.len().saturating_sub(kept) {
+        _ if list.new_findings().next().is_none() => {
+            let new = if list.findings.is_empty() { "" } else { "new " };
+            return writeln!(out, "{name}: {GOOD}{tools} without {new}findings{GOOD:#}");
+        }
+        0 => writeln!(out, "{name}: {tools}")?,
+        unusable => {
+            writeln!(out, "{name}: {tools}, {BAD}{unusable} not usable by any client{BAD:#}")?;
+        }
+    }
+    Matrix::new(list, &report.targets, report.verbose).write(report.verbose, out)?;
+    let mut groups: BTreeMap<&str, Vec<&Reported>> = BTreeMap::new();
+    for reported in list.new_findings() {
+        groups.entry(reported.rule()).or_default().push(reported);
+    }
+    let worst = |group: &[&Reported]| group.iter().map(|found| found.severity()).max();
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(worst(group)));
+    let is_shown = |group: &[&Reported]| report.verbose || worst(group) > Some(Severity::Info);
+    for (rule, group) in groups.iter().filter(|(_, group)| is_shown(group)) {
+        writeln!(out)?;
+        write_group(rule, group, list, report, out)?;
+    }
+    let infos: Vec<_> = groups
+        .iter()
+        .filter(|(_, group)| !is_shown(group))
+        .map(|(rule, group)| format!("{rule} ({})", group.len()))
+        .collect();
+    if !infos.is_empty() {
+        writeln!(out, "\n{DIM}info, shown with --verbose: {}{DIM:#}", infos.join(", "))?;
+    }
+    writeln!(out)
+}
+
+fn write_group(
+    rule: &str,
+    group: &[&Reported],
+    list: &LintedList,
+    report: &Report,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let severity = group.iter().map(|found| found.severity()).max().unwrap_or(Severity::Info);
+    let style = if severity == Severity::Info { DIM } else { BAD };
+    let summary = rules().find(|one| one.id == rule).map_or("", |rule| rule.summary());
+    writeln!(out, "{style}{severity}[{rule}]{style:#} {summary}")?;
+    write_impacts(group, report.verbose, out)?;
+    let shown = if report.verbose { group.len() } else { MAX_PLACES };
+    for found in group.iter().take(shown) {
+        let place = match (&list.file, found.position) {
+            (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
+            _ => String::new(),
+        };
+        let (tool, pointer, message) = (found.tool(), found.pointer(), found.message());
+        let gap = if tool.is_empty() { "" } else { " " };
+        writeln!(out, "  {}", printable(&format!("{place}{tool}{gap}{pointer}: {message}")))?;
+    }
+    if group.len() > shown {
+        let rest = plural(group.len() - shown, "more place");
+        writeln!(out, "  … {rest} (--verbose shows all)")?;
+    }
+    let mut titles: Vec<_> = group
+        .iter()
+        .filter_map(|found| {
+            let fix = found.finding.fix.as_ref()?;
+            Some((fix.title.as_str(), found.is_fixable() && report.offers_fix))
+        })
+        .collect();
+    titles.sort_unstable();
+    titles.dedup();
+    for (title, applies) in titles.iter().take(MAX_PLACES) {
+        let how = if *applies { " (--fix does this)" } else { "" };
+        writeln!(out, "  {GOOD}fix{GOOD:#}: {}{how}", printable(title))?;
+    }
+    writeln!(out, "  {DIM}toolpact explain {rule}{DIM:#}")
+}
+
+/// Writes what targets do. Unless `all` are asked for: the worst of each target, and of slight effects only the names.
+fn write_impacts(group: &[&Reported], all: bool, out: &mut impl Write) -> io::Result<()> {
+    let impacts: Vec<_> = group.iter().flat_map(|found| &found.finding.impacts).collect();
+    let (bad, slight): (Vec<_>, Vec<_>) = if all {
+        (impacts, Vec::new())
+    } else {
+        worst_impacts(&impacts).into_iter().partition(|one| one.effect > Effect::ConstraintLost)
+    };
+    for ImpactGroup { effect, note, evidence, targets } in group_impacts(bad) {
+        let style = if effect > Effect::ConstraintLost { BAD } else { DIM };
+        let (symbol, targets) = (effect_symbol(effect), targets.join(", "));
+        writeln!(out, "  {style}{symbol}{style:#} {targets}: {}: {note}", effect.words())?;
+        writeln!(out, "    {DIM}{}{DIM:#}", describe_evidence(&evidence))?;
+    }
+    for effect in [Effect::ConstraintLost, Effect::Degraded] {
+        let of_effect = slight.iter().filter(|one| one.effect == effect);
+        let targets: Vec<_> = of_effect.map(|one| one.target).collect();
+        if !targets.is_empty() {
+            let (symbol, targets) = (effect_symbol(effect), targets.join(", "));
+            writeln!(out, "  {DIM}{symbol} {targets}: {}{DIM:#}", effect.words())?;
+        }
+    }
+    Ok(())
+}
+
+fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {
+    let count = |severity, noun| plural(report.count(severity), noun);
+    let tools: usize = report.lists.iter().map(|list| list.tools.len()).sum();
+    write!(
+        out,
+        "{}, {}, {} in {} of {}",
+        count(Severity::Error, "error"),
+        count(Severity::Warning, "warning"),
+        count(Severity::Info, "info"),
+        plural(tools, "tool"),
+        plural(report.lists.len(), "list"),
+    )?;
+    let known = report.lists.iter().flat_map(|list| &list.findings).filter(|found| found.known);
+    match known.count() {
+        0 => {}
+        known => write!(out, "; {known} more in the baseline")?,
+    }
+    writeln!(out)?;
+    let fixable = report.new_findings().filter(|(_, found)| found.is_fixable()).count();
+    if fixable > 0 && report.offers_fix {
+        writeln!(out, "--fix fixes {fixable} of them")?;
+    }
+    if let Some(target) = most_harmed(report) {
+        writeln!(
+            out,
+            "`toolpact view --for {target}` shows the tools in a form that {target} accepts; \
+             `toolpact guard --for {target}` hands them out in it"
+        )?;
+    }
+    Ok(())
+}
+
+/// The target that refuses or loses most.
+fn most_harmed(report: &Report) -> Option<&'static str> {
+    let is_harm = |found: &Reported, target: &str| {
+        let impacts = &found.finding.impacts;
+        impacts.iter().any(|one| one.target == target && one.effect > Effect::ConstraintLost)
+    };
+    let counts = report.targets.iter().map(|target| {
+        let findings = report.new_findings().filter(|(_, found)| is_harm(found, target.name));
+        (findings.count(), target.name)
+    });
+    // The first of those with the same count.
+    counts
+        .filter(|(count, _)| *count > 0)
+        .rev()
+        .max_by_key(|(count, _)| *count)
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,213 @@
+//! What happens to which tool at which target.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use anstyle::Style;
+use toolpact_contract::Severity;
+use toolpact_targets::{Effect, Target};
+
+use super::list::LintedList;
+use super::report::plural;
+use crate::terminal::{BAD, DIM, printable};
+
+/// The most rows, unless all are asked for.
+const MAX_ROWS: usize = 40;
+
+/// The most characters of a name.
+const MAX_NAME: usize = 30;
+
+/// The name of the column for findings that are not about targets.
+const ANY: &str = "any client";
+
+/// The worst that happens to a tool at a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    /// Findings that are not about targets.
+    Checks(Severity),
+    /// What the target does.
+    Effect(Effect),
+}
+
+impl Cell {
+    /// The cells that a legend explains, worst first.
+    const LEGEND: [Self; 8] = [
+        Self::Checks(Severity::Error),
+        Self::Checks(Severity::Warning),
+        Self::Checks(Severity::Info),
+        Self::Effect(Effect::RequestFails),
+        Self::Effect(Effect::ToolLost),
+        Self::Effect(Effect::CallFails),
+        Self::Effect(Effect::ConstraintLost),
+        Self::Effect(Effect::Degraded),
+    ];
+
+    /// One character.
+    pub(super) const fn symbol(self) -> &'static str {
+        match self {
+            Self::Checks(Severity::Error) => "E",
+            Self::Checks(Severity::Warning) => "W",
+            Self::Checks(Severity::Info) => "i",
+            Self::Effect(effect) => effect_symbol(effect),
+        }
+    }
+
+    /// What the symbol stands for.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Checks(Severity::Error) => "error",
+            Self::Checks(Severity::Warning) => "warning",
+            Self::Checks(Severity::Info) => "info",
+            Self::Effect(effect) => effect.words(),
+        }
+    }
+
+    const fn is_bad(self) -> bool {
+        match self {
+            Self::Checks(severity) => matches!(severity, Severity::Error | Severity::Warning),
+            Self::Effect(effect) => !matches!(effect, Effect::ConstraintLost | Effect::Degraded),
+        }
+    }
+
+    const fn style(self) -> Style {
+        if self.is_bad() { BAD } else { DIM }
+    }
+
+    /// Whether this is worse than `other`, in the same column.
+    fn is_worse(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Checks(one), Self::Checks(other)) => one > other,
+            (Self::Effect(one), Self::Effect(other)) => one > other,
+            _ => false,
+        }
+    }
+}
+
+/// The character for an effect.
+pub(super) const fn effect_symbol(effect: Effect) -> &'static str {
+    match effect {
+        Effect::RequestFails => "✗",
+        Effect::ToolLost => "-",
+        Effect::CallFails => "!",
+        Effect::ConstraintLost => "~",
+        _ => "·",
+    }
+}
+
+/// A row for each tool, a column for each target.
+pub(super) struct Matrix {
+    /// The names of the columns.
+    pub(super) columns: Vec<&'static str>,
+    /// The rows in the order of the list, only those with a finding.
+    pub(super) rows: Vec<(String, Vec<Option<Cell>>)>,
+    /// How many tools have only infos.
+    pub(super) slight: usize,
+    /// How many tools have no finding.
+    pub(super) fine: usize,
+}
+
+impl Matrix {
+    /// The matrix of `list`. With `all`, tools have a row also if nothing bad happens to them.
+    pub(super) fn new(list: &LintedList, targets: &[&'static Target], all: bool) -> Self {
+        let mut columns: Vec<_> = targets.iter().map(|target| target.name).collect();
+        // The list itself comes first.
+        let mut rows: BTreeMap<Option<usize>, Vec<Option<Cell>>> = BTreeMap::new();
+        for reported in list.new_findings() {
+            let index = reported.finding.finding.index;
+            let row = rows.entry(index).or_insert_with(|| vec![None; columns.len() + 1]);
+            let impacts = &reported.finding.impacts;
+            let mut put = |column: usize, cell: Cell| {
+                if row[column].is_none_or(|other| cell.is_worse(other)) {
+                    row[column] = Some(cell);
+                }
+            };
+            for impact in impacts {
+                if let Some(column) = columns.iter().position(|name| *name == impact.target) {
+                    put(column + 1, Cell::Effect(impact.effect));
+                }
+            }
+            if impacts.is_empty() && (all || reported.severity() > Severity::Info) {
+                put(0, Cell::Checks(reported.severity()));
+            }
+        }
+        columns.insert(0, ANY);
+        let with_findings = rows.keys().flatten().count();
+        let total = rows.len();
+        let is_bad = |row: &[Option<Cell>]| row.iter().flatten().any(|cell| cell.is_bad());
+        let rows: Vec<_> = rows
+            .into_iter()
+            .filter(|(_, row)| all || is_bad(row))
+            .map(|(index, row)| {
+                let name = match index {
+                    _ if list.tools.len() <= 1 && index.is_none() => list.tool_name(0),
+                    None => "(the list)".to_owned(),
+                    Some(index) => list.tool_name(index),
+                };
+                (shorten(&printable(&name)), row)
+            })
+            .collect();
+        let slight = total - rows.len();
+        Self { columns, rows, slight, fine: list.tools.len().saturating_sub(with_findings) }
+    }
+
+    /// Writes the matrix: the heads of the columns as steps, so that many targets fit.
+    pub(super) fn write(&self, all: bool, out: &mut impl Write) -> io::Result<()> {
+        let shown = if all { self.rows.len() } else { self.rows.len().min(MAX_ROWS) };
+        let rows = &self.rows[..shown];
+        if !rows.is_empty() {
+            let used = |column: &usize| *column > 0 || rows.iter().any(|(_, row)| row[0].is_some());
+            let columns: Vec<usize> = (0..self.columns.len()).filter(used).collect();
+            let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+            for (step, column) in columns.iter().enumerate() {
+                let bars = "│ ".repeat(step);
+                writeln!(out, "  {:width$}  {DIM}{bars}{}{DIM:#}", "", self.columns[*column])?;
+            }
+            for (name, row) in rows {
+                write!(out, "  {name:width$} ")?;
+                let last = columns.iter().rposition(|column| row[*column].is_some());
+                for column in columns.iter().take(last.map_or(0, |last| last + 1)) {
+                    match row[*column] {
+                        Some(cell) => {
+                            let style = cell.style();
+                            write!(out, " {style}{}{style:#}", cell.symbol())?;
+                        }
+                        None => write!(out, "  ")?,
+                    }
+                }
+                writeln!(out)?;
+            }
+            if shown < self.rows.len() {
+                let rest = plural(self.rows.len() - shown, "more tool");
+                writeln!(out, "  … {rest} (--verbose shows all)")?;
+            }
+            // At most 100 columns.
+            for part in self.legend().chunks(4) {
+                writeln!(out, "  {DIM}{}{DIM:#}", part.join("   "))?;
+            }
+        }
+        if self.slight > 0 {
+            let tools = plural(self.slight, "tool");
+            writeln!(out, "  {tools} with infos only (--verbose shows all)")?;
+        }
+        if self.fine > 0 {
+            writeln!(out, "  {} without findings", plural(self.fine, "tool"))?;
+        }
+        Ok(())
+    }
+
+    /// Explains the symbols that occur.
+    pub(super) fn legend(&self) -> Vec<String> {
+        let cells: Vec<Cell> =
+            self.rows.iter().flat_map(|(_, row)| row).copied().flatten().collect();
+        let used = Cell::LEGEND.into_iter().filter(|cell| cells.contains(cell));
+        used.map(|cell| format!("{} {}", cell.symbol(), cell.words())).collect()
+    }
+}
+
+/// Cuts `name` at the end if it is long.
+fn shorten(name: &str) -> String {
+    if name.chars().count() <= MAX_NAME {
+        return name.to_owned();
+    }
+    name.chars().take(MAX_NAME - 1).chain(['…']).collect()
+}

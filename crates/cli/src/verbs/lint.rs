@@ -1,0 +1,247 @@
+//! `toolpact lint`: checks tool lists, and says what becomes of each tool at each target.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use serde::de::IgnoredAny;
+
+use crate::exit::Exit;
+use crate::input::{Document, Source, Syntax};
+use crate::lint::{
+    Baseline, Fixed, Input, LintFormat, Linter, Report, Settings, SettingsArgs, expand, fix_source,
+    is_tool_list, note_skipped, write_back,
+};
+use crate::live::{self, LiveOptions};
+use crate::terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  toolpact lint tools.json
+  toolpact lint schemas/                           all tool lists in a folder
+  toolpact lint -- npx -y @modelcontextprotocol/server-everything
+  toolpact lint https://tools.example/mcp --header 'Authorization: Bearer …'
+  toolpact lint --target gemini,openai-strict tools.json
+  toolpact lint --fix tools.json                   rewrite what has one right form
+  toolpact lint --format sarif tools.json > lint.sarif
+  toolpact lint --baseline known.json --write-baseline tools.json
+  toolpact explain external-ref                    explain a rule
+  toolpact targets gemini                          what a target accepts
+
+Exit code 0: nothing that `--fail-on` names; 1: findings; 2: wrong usage or unreadable input.";
+
+/// Check tool lists: against the protocol, good practice, and what model APIs and hosts do to tools.
+///
+/// A list is a `tools/list` result, a JSON-RPC response with one, an array of tools, or one tool. A
+/// finding names the rule and the place, and what each target does: the request fails, the tool is left
+/// out, valid calls fail, a constraint is lost, or the model sees less.
+///
+/// A folder stands for the tool lists in it. A URL is a live server on Streamable HTTP. A COMMAND is a
+/// live server on standard input and output.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option")]
+pub(crate) struct Lint {
+    /// The lists: JSON or YAML files, folders, `-` for standard input, or URLs of live servers
+    #[arg(value_name = "FILE|DIR|URL", default_value = "-", conflicts_with = "command")]
+    lists: Vec<PathBuf>,
+
+    /// A server on standard input and output, with its arguments, whose tools are checked
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+
+    #[command(flatten)]
+    settings: SettingsArgs,
+
+    /// How findings are written
+    #[arg(long, value_enum, default_value_t)]
+    format: LintFormat,
+
+    /// Write what `--format full` leaves out: infos, and all places of a rule
+    #[arg(long)]
+    verbose: bool,
+
+    /// Rewrite files where that does not change what a schema accepts. The rest of a file stays byte for
+    /// byte. A list on standard input is written to standard output
+    #[arg(long, conflicts_with_all = ["command", "kept"])]
+    fix: bool,
+
+    /// Create or update the file of `--baseline` with the findings that fail the check
+    #[arg(long)]
+    write_baseline: bool,
+
+    /// Write the lists with the tools that are kept to standard output, and findings to standard error
+    #[arg(long)]
+    kept: bool,
+
+    #[command(flatten)]
+    live: LiveOptions,
+}
+
+/// What a run has come to.
+struct Run<'a> {
+    linter: Linter<'a>,
+    report: Report,
+    skipped: Vec<String>,
+    fixed: Vec<(String, Fixed)>,
+    exit: Exit,
+}
+
+impl Lint {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        if self.lists.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+            bail!("`-` appears more than once; standard input can be read only once");
+        }
+        let settings = self.settings.settings()?;
+        if self.write_baseline && settings.baseline.is_none() {
+            bail!("--write-baseline needs --baseline FILE, or `baseline` in `[lint]`");
+        }
+        let mut run = Run::new(&settings, self.kept, self.verbose);
+        if self.command.is_empty() {
+            for input in expand(&self.lists) {
+                if let Err(error) = input.and_then(|input| run.lint(input, self.fix, &self.live)) {
+                    if live::is_interrupted(&error) {
+                        return Err(error);
+                    }
+                    terminal::print_error(&error);
+                    run.exit = Exit::Failed;
+                }
+            }
+        } else {
+            let document = self.live.fetch_from_command(&self.command)?;
+            run.report.lists.push(run.linter.lint(document)?);
+        }
+        note_skipped(&run.skipped);
+        let uses_stdout =
+            self.kept || (self.fix && self.lists.iter().any(|p| p.as_os_str() == "-"));
+        run.finish(&settings, self.format, self.write_baseline, uses_stdout)
+    }
+}
+
+impl<'a> Run<'a> {
+    fn new(settings: &'a Settings, kept: bool, verbose: bool) -> Self {
+        let report = Report {
+            targets: settings.targets.clone(),
+            fail_on: settings.fail_on,
+            verbose,
+            ..Report::default()
+        };
+        let linter = Linter { options: &settings.options, keeps_list: kept };
+        Self { linter, report, skipped: Vec::new(), fixed: Vec::new(), exit: Exit::Clean }
+    }
+
+    /// Checks one input.
+    fn lint(&mut self, input: Input, fixes: bool, live: &LiveOptions) -> anyhow::Result<()> {
+        match input {
+            Input::Url(url) if fixes => bail!("{url}: --fix changes files, not live servers"),
+            Input::Url(url) => {
+                let document = live.fetch_from_url(&url)?;
+                self.report.lists.push(self.linter.lint(document)?);
+            }
+            Input::File(path) => {
+                let source = Source::read(&path)?;
+                self.lint_source(source, fixes)?;
+            }
+            Input::InFolder(path) => {
+                let name = path.display().to_string();
+                match Source::read(&path).ok().filter(holds_tool_lists) {
+                    Some(source) => self.lint_source(source, fixes)?,
+                    None => self.skipped.push(name),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn lint_source(&mut self, mut source: Source, fixes: bool) -> anyhow::Result<()> {
+        if fixes {
+            let before = source.text.clone();
+            let applied = fix_source(&mut source, &self.linter)?;
+            self.fixed.extend(applied.into_iter().map(|one| (source.name.clone(), one)));
+            if source.syntax == Syntax::Guess {
+                write!(io::stdout().lock(), "{}", source.text)?;
+            } else if source.text != before {
+                write_back(&source)?;
+            }
+        }
+        self.report.offers_fix |= matches!(source.syntax, Syntax::Json | Syntax::JsonLines);
+        for document in source.documents() {
+            let linted = document
+                .map_err(|error| with_hint(error, &source))
+                .and_then(|d| self.linter.lint(d));
+            match linted {
+                Ok(list) => self.report.lists.push(list),
+                Err(error) => {
+                    terminal::print_error(&error);
+                    self.exit = Exit::Failed;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares with the baseline and writes the report.
+    fn finish(
+        mut self,
+        settings: &Settings,
+        format: LintFormat,
+        writes_baseline: bool,
+        uses_stdout: bool,
+    ) -> anyhow::Result<Exit> {
+        match &settings.baseline {
+            Some(path) if writes_baseline => write_baseline(&self.report, path)?,
+            Some(path) => self.report.apply(Baseline::read(path)?),
+            None => {}
+        }
+        self.say_fixed();
+        if self.report.lists.is_empty() && self.exit == Exit::Failed {
+            return Ok(Exit::Failed);
+        }
+        if uses_stdout {
+            format.write(&self.report, &mut anstream::stderr().lock())?;
+            for list in self.report.lists.iter().filter_map(|list| list.list.as_ref()) {
+                writeln!(io::stdout().lock(), "{list:#}")?;
+            }
+        } else if format.is_for_programs() {
+            format.write(&self.report, &mut io::BufWriter::new(io::stdout().lock()))?;
+        } else {
+            format.write(&self.report, &mut anstream::stdout().lock())?;
+        }
+        let exit = if writes_baseline { Exit::Clean } else { self.report.exit() };
+        Ok(exit.max(self.exit))
+    }
+
+    fn say_fixed(&self) {
+        for (name, Fixed { rule, tool, title }) in &self.fixed {
+            terminal::print_fixed(&format!("{name}: {tool}: {title} ({rule})"));
+        }
+    }
+}
+
+fn write_baseline(report: &Report, path: &Path) -> anyhow::Result<()> {
+    let baseline = Baseline::of(report);
+    baseline.write(path)?;
+    let count = baseline.findings.len();
+    terminal::print_note(&format!("{}: wrote {count} known findings", path.display()));
+    Ok(())
+}
+
+/// Whether each value of `source` is a tool list.
+fn holds_tool_lists(source: &Source) -> bool {
+    let is_list = |document: anyhow::Result<Document<'_>>| {
+        document.is_ok_and(|document| is_tool_list(&document.value))
+    };
+    source.documents().all(is_list)
+}
+
+/// Adds a hint to `error` if the source has one JSON value per line but another extension.
+fn with_hint(error: anyhow::Error, source: &Source) -> anyhow::Error {
+    let is_json = |line: &str| serde_json::from_str::<IgnoredAny>(line).is_ok();
+    let mut lines = source.text.lines().filter(|line| !line.trim().is_empty());
+    let has_lines = lines.by_ref().take(2).filter(|line| is_json(line)).count() == 2;
+    if source.syntax == Syntax::JsonLines || !has_lines {
+        return error;
+    }
+    anyhow::anyhow!("{error:#} (for one value per line, use a file whose name ends in .jsonl)")
+}

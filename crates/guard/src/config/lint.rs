@@ -1,0 +1,72 @@
+//! `[lint]`: what `toolpact lint` checks, and what fails it.
+
+use std::path::{Path, PathBuf};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::{Config, ConfigError, read_text};
+
+/// Options of `toolpact lint`. Those on its command line come first.
+///
+/// ```
+/// use toolpact_guard::config::{FailOn, LintConfig};
+///
+/// let text = "[lint]\ntargets = ['gemini']\nfail-on = 'error'";
+/// let lint = LintConfig::parse("toolpact.toml".as_ref(), text)?;
+/// assert_eq!(lint.targets, Some(vec!["gemini".to_owned()]));
+/// assert_eq!(lint.fail_on, Some(FailOn::Error));
+/// # Ok::<(), toolpact_guard::config::ConfigError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct LintConfig {
+    /// The targets to check against: names that `toolpact targets` lists, `all` or `none` (default: the most used ones).
+    pub targets: Option<Vec<String>>,
+    /// Report only the warnings and infos of these rules.
+    pub select: Vec<String>,
+    /// Do not report these rules.
+    pub ignore: Vec<String>,
+    /// The least severity that fails the check (default: warning).
+    pub fail_on: Option<FailOn>,
+    /// The file with the known findings, relative to the folder of this file.
+    pub baseline: Option<PathBuf>,
+}
+
+/// The least severity of a finding that fails `toolpact lint`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+#[serde(rename_all = "lowercase")]
+pub enum FailOn {
+    /// Only errors.
+    Error,
+    /// Warnings and errors.
+    #[default]
+    Warning,
+    /// All findings.
+    Info,
+    /// Nothing.
+    Never,
+}
+
+impl LintConfig {
+    /// Reads the section of the file at `path`. The servers in the file are not looked at.
+    ///
+    /// Fails if the file cannot be read, is longer than 1 MiB, or if [`LintConfig::parse`] fails.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        Self::parse(path, &read_text(path)?)
+    }
+
+    /// Parses the text of the file at `path`.
+    ///
+    /// Fails if it is not TOML, or has unknown keys or values.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let config: Config =
+            toml::from_str(text).map_err(|error| ConfigError::toml(path, text, &error))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let mut lint = *config.lint;
+        lint.baseline = lint.baseline.map(|file| folder.join(file));
+        Ok(lint)
+    }
+}
