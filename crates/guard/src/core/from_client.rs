@@ -18,7 +18,7 @@ use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
 use crate::contract::header_changes::HeaderChange;
 use crate::contract::param_headers::ParamHeaders;
-use crate::contract::view::restore_arguments;
+use crate::contract::view::{Unrestored, restore_arguments};
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
@@ -333,7 +333,13 @@ impl Conversation {
                 }
                 return PartFate::Waiting;
             }
-            call.restored = restore_arguments(view, arguments).map(ByteString::from);
+            call.restored = match restore_arguments(view, arguments) {
+                Ok(restored) => restored.map(ByteString::from),
+                Err(Unrestored) => {
+                    let checked = call.failure(Unrestored::REASON);
+                    return self.conclude(&call, tool, checked);
+                }
+            };
         }
         self.check_call(call, tool, rules, budget)
     }

@@ -14,7 +14,7 @@ use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::contract::list::{CheckedPage, PageCheck};
 use crate::contract::result::{CheckedResult, ResultCheck};
-use crate::contract::view::restore_arguments;
+use crate::contract::view::{Unrestored, restore_arguments};
 use crate::message::INLINE_BYTES;
 use crate::server::{GuardedServer, Rules};
 
@@ -46,7 +46,7 @@ pub(crate) enum JobOutcome {
     Result(CheckedResult),
     Page(CheckedPage),
     /// The arguments of a call, where they are not those of the client.
-    Restored(Option<String>),
+    Restored(Result<Option<String>, Unrestored>),
     /// The check could not be run to its end.
     Failed(&'static str),
 }

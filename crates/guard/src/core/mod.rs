@@ -35,6 +35,7 @@ use crate::audience::Audience;
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
 use crate::contract::list::HIDDEN;
 use crate::contract::tasks::Tasks;
+use crate::contract::view::Unrestored;
 use crate::event::Event;
 use crate::json::edit::Span;
 use crate::message::{Handshake, Id, code, error};
@@ -181,13 +182,13 @@ impl Conversation {
                 self.conclude_call(&call, tool, checked);
             }
             JobPurpose::Restore(call, tool) => match outcome {
-                JobOutcome::Restored(arguments) => self.resume_restored(call, tool, arguments),
-                JobOutcome::Failed(reason) => {
-                    let checked = call.failure(reason);
-                    self.conclude_call(&call, Some(tool), checked);
-                }
-                _ => {
-                    let checked = call.failure("the check failed");
+                JobOutcome::Restored(Ok(arguments)) => self.resume_restored(call, tool, arguments),
+                outcome => {
+                    let checked = call.failure(match outcome {
+                        JobOutcome::Restored(Err(_)) => Unrestored::REASON,
+                        JobOutcome::Failed(reason) => reason,
+                        _ => "the check failed",
+                    });
                     self.conclude_call(&call, Some(tool), checked);
                 }
             },
