@@ -41,7 +41,8 @@ impl ViewNames {
         let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut used = UsedNames::default();
         used.tools = tools.iter().map(|(own, _)| (*own).to_owned()).collect();
-        let others = names.iter().filter(|((of, _), own)| *of == target.name && !used.tools.contains(*own));
+        let others =
+            names.iter().filter(|((of, _), own)| *of == target.name && !used.tools.contains(*own));
         used.views = others.map(|((_, view), _)| view.clone()).collect();
         let page = name_views(tools, target, &used);
         if names.len() + page.len() > MAX_NAMES {
@@ -77,11 +78,10 @@ impl<H: ServerHandler> Enforced<H> {
         let Some(tool) = self.find_tool(&own, context).await? else { return Ok(request) };
         request.name = own.into();
         let view = tool.usable.as_ref().and_then(|usable| usable.view(target));
-        if let (Some(view), Some(arguments)) = (view, request.arguments.take_if(|_| true)) {
-            request.arguments = match view.restore(Value::Object(arguments)) {
-                Value::Object(arguments) => Some(arguments),
-                _ => None,
-            };
+        if let (Some(view), Some(arguments)) = (view, &mut request.arguments)
+            && let Value::Object(restored) = view.restore(Value::Object(std::mem::take(arguments)))
+        {
+            *arguments = restored;
         }
         Ok(request)
     }
@@ -118,10 +118,15 @@ impl<H: ServerHandler> Enforced<H> {
 pub(super) fn view_page(
     names: &ViewNames,
     listed: Vec<Tool>,
-    tools: &HashMap<&str, &Arc<ServerTool>>,
+    tools: &[Arc<ServerTool>],
     target: &'static Target,
 ) -> Vec<Tool> {
-    let view = |tool: &Tool| tools.get(tool.name.as_ref())?.usable.as_ref()?.view(target);
+    // Of several tools with one name the first usable one is listed.
+    let usable = |name: &str| {
+        let mut usable = tools.iter().filter_map(|tool| tool.usable.as_ref());
+        usable.find(|usable| usable.contract.name() == name)
+    };
+    let view = |tool: &Tool| usable(&tool.name)?.view(target);
     let views: Vec<Option<Arc<View>>> = listed.iter().map(view).collect();
     let wanted = listed.iter().zip(&views).map(|(tool, view)| {
         let own = tool.name.as_ref();
