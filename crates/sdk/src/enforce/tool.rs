@@ -114,6 +114,10 @@ impl UsableTool {
         }
         let tool = serde_json::to_value(&self.natural).ok()?;
         let view = view_tool(&tool, target);
+        if let Some(view) = &view {
+            let (tool, target, changes) = (&view.name, target.name, view.report.join(", "));
+            tracing::info!(target: "toolpact", "tool `{tool}` has another form for {target}: {changes}");
+        }
         // There are as many as there are targets, at most.
         views().push((target.name, view.clone()));
         view

@@ -121,12 +121,12 @@ pub(super) fn view_page(
     tools: &[Arc<ServerTool>],
     target: &'static Target,
 ) -> Vec<Tool> {
-    // Of several tools with one name the first usable one is listed.
-    let usable = |name: &str| {
-        let mut usable = tools.iter().filter_map(|tool| tool.usable.as_ref());
-        usable.find(|usable| usable.contract.name() == name)
-    };
-    let view = |tool: &Tool| usable(&tool.name)?.view(target);
+    let mut usable = HashMap::new();
+    for tool in tools.iter().filter_map(|tool| tool.usable.as_ref()) {
+        // Of several tools with one name the first is listed.
+        usable.entry(tool.contract.name()).or_insert(tool);
+    }
+    let view = |tool: &Tool| usable.get(tool.name.as_ref())?.view(target);
     let views: Vec<Option<Arc<View>>> = listed.iter().map(view).collect();
     let wanted = listed.iter().zip(&views).map(|(tool, view)| {
         let own = tool.name.as_ref();
