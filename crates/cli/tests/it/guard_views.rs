@@ -123,7 +123,6 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
         [name, { "region": "eu", "more": true }],
         [name, { "region": "eu", "labels": [{ "key": "team", "value": 7 }] }],
         [name, { "region": "eu", "size": "3" }],
-        ["files/store", { "region": "eu", "labels": { "team": "red" } }],
     ]));
     let given = |call: usize| serde_json::from_str::<Value>(text(&report, call)).unwrap();
     assert_eq!(given(0), json!({ "region": "eu", "labels": { "team": "blue" } }));
@@ -132,14 +131,19 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
         assert!(text(&report, call).contains(reason), "{report}");
     }
     assert_eq!(given(3), json!({ "region": "eu", "size": 3 }));
-    assert_eq!(given(4), json!({ "region": "eu", "labels": { "team": "red" } }));
 }
 
 #[test]
 fn typescript_calls_a_view_on_standard_input_and_output() {
     let program = Program::new("stdio");
     let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--for", "gemini", "--", "node"];
-    is_view(|calls| visit_modern(false, calls, &[&guard[..], &[program.path()]].concat()));
+    let visit =
+        |calls: &Value| visit_modern(false, calls, &[&guard[..], &[program.path()]].concat());
+    is_view(visit);
+    // Clients may remember the name that the tool has without a view.
+    let given = json!({ "region": "eu", "labels": { "team": "red" } });
+    let report = visit(&json!([["files/store", given]]));
+    assert_eq!(serde_json::from_str::<Value>(text(&report, 0)).unwrap(), given);
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn tool(name: &str, property: &str) -> Value {
             "required": [property],
             "additionalProperties": false,
         },
-        "_meta": { "result": { "content": [] } },
+        "_meta": { "answer": { "content": [] } },
     })
 }
 
