@@ -239,3 +239,34 @@ async fn the_log_says_once_what_a_list_became() {
     let about = said.iter().filter(|line| line.contains("toolpact view --for gemini"));
     assert_eq!(about.count(), 1, "{said:?}");
 }
+
+/// Alternatives that contain each other: which one a value is, shows only after everything in it.
+#[tokio::test]
+async fn alternatives_that_contain_each_other_hold_up_nobody() {
+    let node = |kind: &str| {
+        json!({
+            "type": "object",
+            "properties": { "left": { "$ref": "#/$defs/node" }, "kind": { "const": kind } },
+            "required": ["left", "kind"],
+            "additionalProperties": false,
+        })
+    };
+    let tool = json!({ "name": "parse", "description": "Parses.", "inputSchema": {
+        "type": "object",
+        "properties": { "tree": { "$ref": "#/$defs/node" }, "map": { "type": "object" } },
+        "required": ["tree"],
+        "additionalProperties": false,
+        "$defs": { "node": { "anyOf": [node("a"), node("b"), { "type": "string" }] } },
+    } });
+    let mut tree = json!("leaf");
+    for _ in 0..60 {
+        tree = json!({ "left": tree, "kind": "other" });
+    }
+    let mut settings = Settings::default();
+    settings.view_for = ViewFor::Target(target("openai-strict").unwrap());
+    let mut pair = Pair::new(settings);
+    pair.initialize("2025-11-25").await;
+    pair.list(&json!([tool]).to_string()).await;
+    pair.client.send(&call(1, "parse", &json!({ "tree": tree, "map": null }))).await;
+    assert_eq!(pair.client.json().await["result"]["isError"], true);
+}
