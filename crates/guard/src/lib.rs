@@ -12,6 +12,7 @@
 //! - [`config`] reads `toolpact.toml`, and a [`Fleet`] serves the servers in it.
 //! - [`live`] asks a running server for its tools.
 
+mod audience;
 mod child;
 pub mod config;
 mod contract;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use toolpact_contract::{Mode, Policy, Repairs};
+use toolpact_targets::{Target, ViewFor};
 
 /// What a guard does with the messages of a server.
 ///
@@ -36,6 +37,10 @@ pub struct Settings {
     pub bridge_eras: bool,
     /// Whether to leave schemas in the dialect that they declare, instead of converting them to 2020-12.
     pub keep_dialects: bool,
+    /// The target whose form of the tools clients get.
+    pub view_for: ViewFor,
+    /// The same for clients of these names.
+    pub view_for_clients: HashMap<String, ViewFor>,
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolpact_schema::Options,
     /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
@@ -76,6 +81,8 @@ impl Default for Settings {
             project: true,
             bridge_eras: true,
             keep_dialects: false,
+            view_for: ViewFor::None,
+            view_for_clients: HashMap::new(),
             schema: toolpact_schema::Options::default(),
             ignore_headers: true,
             log_values: false,
@@ -109,7 +116,19 @@ impl Settings {
             || self.results != Mode::Off
             || self.project
             || !self.keep_dialects
+            || self.has_views()
             || !self.overrides.is_empty()
+    }
+
+    /// Whether some clients get tools in the form of a target.
+    pub(crate) fn has_views(&self) -> bool {
+        self.view_for != ViewFor::None || !self.view_for_clients.is_empty()
+    }
+
+    /// The target whose form of the tools a client that calls itself `client` gets.
+    pub(crate) fn target(&self, client: Option<&str>) -> Option<&'static Target> {
+        let own = client.and_then(|client| self.view_for_clients.get(client));
+        own.unwrap_or(&self.view_for).target(client)
     }
 
     /// What to do with invalid arguments of `tool`.

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex};
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use serde_json::Value;
-use toolpact_contract::{Action, Contract, Finding, Form, JudgeOptions, Revision, judge_tools};
+use toolpact_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_tools};
+use toolpact_targets::View;
 
+use crate::audience::Audience;
 use crate::lock::lock;
 
 /// A judged tool.
@@ -21,24 +23,26 @@ pub(crate) struct JudgedTool {
     pub(crate) findings: Vec<Finding>,
     /// Whether the whole list is refused because of it.
     pub(crate) refuses_list: bool,
-    /// What clients get of it, by their revision.
-    shapes: Mutex<Vec<(Revision, Shape)>>,
+    /// What clients get of it, by who they are.
+    shapes: Mutex<Vec<(Audience, Shape)>>,
 }
 
-/// A tool as the clients of one revision get it.
+/// A tool as the clients of one audience get it.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     /// Its text, where it is not the same as that of the server.
     pub(crate) text: Option<Arc<str>>,
     /// How its results reach a client.
     pub(crate) form: Form,
+    /// How to restore its calls, where clients get it in the form of a target.
+    pub(crate) view: Option<Arc<View>>,
 }
 
 impl JudgedTool {
-    /// The shape for clients of `revision`, which `make` makes unless it is known.
-    pub(crate) fn shape(&self, revision: &Revision, make: impl FnOnce() -> Shape) -> Shape {
-        let find = |shapes: &[(Revision, Shape)]| {
-            shapes.iter().find(|(known, _)| known == revision).map(|(_, shape)| shape.clone())
+    /// The shape for clients of `audience`, which `make` makes unless it is known.
+    pub(crate) fn shape(&self, audience: &Audience, make: impl FnOnce() -> Shape) -> Shape {
+        let find = |shapes: &[(Audience, Shape)]| {
+            shapes.iter().find(|(known, _)| known == audience).map(|(_, shape)| shape.clone())
         };
         if let Some(shape) = find(&lock(&self.shapes)) {
             return shape;
@@ -46,15 +50,15 @@ impl JudgedTool {
         let shape = make();
         let mut shapes = lock(&self.shapes);
         // Clients may name any revision.
-        if shapes.len() < MAX_SHAPES && revision.to_string().len() <= MAX_REVISION {
-            shapes.push((revision.clone(), shape.clone()));
+        if shapes.len() < MAX_SHAPES && audience.revision.to_string().len() <= MAX_REVISION {
+            shapes.push((audience.clone(), shape.clone()));
         }
         shape
     }
 }
 
 /// The most shapes of a tool that are remembered, and the longest name of their revision.
-const MAX_SHAPES: usize = 4;
+const MAX_SHAPES: usize = 8;
 const MAX_REVISION: usize = 32;
 
 /// Judged tools by their text: at most [`MAX_TOOLS`] with [`MAX_BYTES`] of text.
@@ -133,24 +137,29 @@ mod tests {
     use serde_json::json;
     use toolpact_contract::{Form, JudgeOptions, Revision};
 
-    use super::{JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, ToolCache, judge, lock};
+    use super::{
+        Audience, JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, ToolCache, judge, lock,
+    };
 
     fn nothing() -> Arc<JudgedTool> {
         judge(vec![json!(null)], &JudgeOptions::default()).pop().unwrap().into()
     }
 
     #[test]
-    fn a_shape_is_made_once_for_a_bounded_number_of_revisions() {
+    fn a_shape_is_made_once_for_a_bounded_number_of_audiences() {
         let tool = nothing();
-        let shape = || Shape { text: Some("{}".into()), form: Form::Natural };
-        let revision = Revision::V2025_11_25;
-        tool.shape(&revision, shape);
-        let again = tool.shape(&revision, || unreachable!("it is known"));
+        let shape = || Shape { text: Some("{}".into()), form: Form::Natural, view: None };
+        let audience = Audience::from(Revision::V2025_11_25);
+        tool.shape(&audience, shape);
+        let again = tool.shape(&audience, || unreachable!("it is known"));
         assert_eq!(again.text.as_deref(), Some("{}"));
-        tool.shape(&Revision::from("x".repeat(1000).as_str()), shape);
+        tool.shape(&Revision::from("x".repeat(1000).as_str()).into(), shape);
         assert_eq!(lock(&tool.shapes).len(), 1);
+        let target = toolpact_targets::target("gemini").ok();
+        tool.shape(&Audience { target, ..audience }, shape);
+        assert_eq!(lock(&tool.shapes).len(), 2);
         for n in 0..2 * MAX_SHAPES {
-            tool.shape(&Revision::from(format!("revision {n}").as_str()), shape);
+            tool.shape(&Revision::from(format!("revision {n}").as_str()).into(), shape);
         }
         assert_eq!(lock(&tool.shapes).len(), MAX_SHAPES);
     }

@@ -63,8 +63,8 @@
 //!
 //! # Re-exported crates
 //!
-//! [`rmcp`] and [`schemars`] are the versions that this crate is built on, [`contract`] and [`schema`] are
-//! `toolpact-contract` and `toolpact-schema`:
+//! [`rmcp`] and [`schemars`] are the versions that this crate is built on, [`contract`], [`schema`] and
+//! [`targets`] are `toolpact-contract`, `toolpact-schema` and `toolpact-targets`:
 //!
 //! ```
 //! use toolpact::{rmcp::ErrorData, schemars::JsonSchema};
@@ -113,6 +113,8 @@ pub use toolpact_contract::{
 pub use toolpact_macros::tools;
 pub use toolpact_schema as schema;
 pub use toolpact_schema::Limits;
+pub use toolpact_targets as targets;
+pub use toolpact_targets::ViewFor;
 pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};
 
 /// The Rust code of the README and of the guides, as documentation tests.

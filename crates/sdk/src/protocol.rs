@@ -1,4 +1,4 @@
-//! The protocol revision of a request.
+//! Who sent a request: its protocol revision, and the name of its client.
 
 use rmcp::{RoleServer, service::RequestContext};
 use serde_json::Value;
@@ -6,6 +6,15 @@ use toolpact_contract::Revision;
 
 /// The `_meta` member that names the revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The `_meta` member that says who the client of a request is.
+const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
+
+/// Returns the name of the client of a request: from its own `_meta`, else from `initialize`.
+pub(crate) fn request_client(context: &RequestContext<RoleServer>) -> Option<String> {
+    let own = context.meta.get(CLIENT_INFO).and_then(|info| info.get("name")?.as_str());
+    own.map(str::to_owned).or_else(|| Some(context.peer.peer_info()?.client_info.name.clone()))
+}
 
 /// Returns the revision of a request: from its own `_meta`, else the one that its session or its
 /// `MCP-Protocol-Version` header agreed on, else a legacy one.

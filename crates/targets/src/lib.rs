@@ -10,6 +10,7 @@
 //! This crate works on `serde_json` values and does no I/O.
 
 mod checks;
+mod client;
 mod effect;
 mod evidence;
 mod feature;
@@ -18,8 +19,10 @@ mod lint;
 mod node;
 mod target;
 mod view;
+mod view_names;
 
 pub use checks::compare_order;
+pub use client::{ViewFor, target_for_client};
 pub use effect::Effect;
 pub use evidence::{Established, Evidence};
 pub use fix::{Edit, Fix, fix_tools};
@@ -30,6 +33,7 @@ pub use target::{
     targets,
 };
 pub use view::{View, view_tools};
+pub use view_names::{UsedNames, name_views};
 
 use toolpact_contract::Rule;
 

@@ -45,6 +45,7 @@ mod guard_process;
 mod guard_repairs;
 mod guard_stalls;
 mod guard_tls;
+mod guard_views;
 mod inspector;
 mod lint;
 mod lint_fix;

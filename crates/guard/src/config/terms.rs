@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toolpact_contract::{Mode, Policy};
 use toolpact_schema::{Limits, Schema};
+use toolpact_targets::ViewFor;
 
 use crate::settings::{Override, Settings};
 
@@ -51,6 +52,19 @@ pub struct Terms {
     /// Do not translate between clients and servers of different eras of the protocol, before 2026-07-28 and since
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) keep_eras: Option<bool>,
+
+    /// Give clients tools in the form that this model API or host accepts, and restore their calls: a name of
+    /// `toolpact targets`, `auto` to go by the name of the client, or `none` (default: none)
+    #[cfg_attr(feature = "clap", arg(long = "for", value_name = "TARGET"))]
+    #[serde(rename = "for", deserialize_with = "view_for")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) view_for: Option<ViewFor>,
+
+    /// The same for clients of these names, which they give in `clientInfo`.
+    #[cfg_attr(feature = "clap", arg(skip))]
+    #[serde(deserialize_with = "views_for")]
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub(crate) for_clients: BTreeMap<String, ViewFor>,
 
     /// Show the values of arguments and results in findings; they may contain secrets
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
@@ -180,6 +194,22 @@ fn limits<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Limit>, D::E
     limits.iter().map(|(name, n)| Limit::new(name, *n).map_err(D::Error::custom)).collect()
 }
 
+fn view_for<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<ViewFor>, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    name.parse().map(Some).map_err(D::Error::custom)
+}
+
+fn views_for<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, ViewFor>, D::Error> {
+    let names = BTreeMap::<String, String>::deserialize(deserializer)?;
+    let read = |(client, name): (String, String)| {
+        let view = name.parse().map_err(|error| D::Error::custom(format!("`{client}`: {error}")));
+        Ok((client, view?))
+    };
+    names.into_iter().map(read).collect()
+}
+
 impl From<ModeName> for Mode {
     fn from(name: ModeName) -> Self {
         match name {
@@ -260,6 +290,11 @@ impl Terms {
         if let Some(keep_eras) = self.keep_eras {
             settings.bridge_eras = !keep_eras;
         }
+        if let Some(view_for) = self.view_for {
+            settings.view_for = view_for;
+        }
+        let clients = self.for_clients.iter().map(|(name, view)| (name.clone(), *view));
+        settings.view_for_clients.extend(clients);
         let mut limits = Limits::default();
         for terms in [before, self] {
             let fuel = terms.fuel.map(|fuel| Limit("fuel".to_owned(), fuel));

@@ -1,11 +1,13 @@
-//! The tools that a server lists, by protocol revision.
+//! The tools that a server lists, by who the list is for.
 
-use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use ahash::AHashMap;
-use toolpact_contract::{Contract, Form, Revision};
+use toolpact_contract::{Contract, Form};
+use toolpact_targets::{UsedNames, View};
+
+use crate::audience::Audience;
 
 /// A listed tool.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub(crate) enum Tool {
         contract: Contract,
         /// How its results reach the client.
         form: Form,
+        /// How to restore a call, where clients get it in the form of a target.
+        view: Option<Arc<View>>,
     },
     /// Clients may not call it, for this reason.
     Withheld(Arc<str>),
@@ -32,10 +36,10 @@ pub(crate) enum Lookup {
     Unseen,
 }
 
-/// The tools of one server, for each revision it was asked in.
+/// The tools of one server, for each audience that has asked.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    lists: AHashMap<Revision, List>,
+    lists: AHashMap<Audience, List>,
     /// How often the list has changed.
     changes: u64,
     /// The newest settings that it was used under.
@@ -45,6 +49,8 @@ pub(crate) struct Catalog {
 #[derive(Debug, Default)]
 struct List {
     tools: AHashMap<String, (Tool, Option<u64>)>,
+    /// The tools that clients get as views, by the name of the view: the own name, unless two tools have that name.
+    views: AHashMap<String, (Option<String>, Option<u64>)>,
     complete: bool,
     /// Whether the server may have changed it since its first page was requested.
     stale: bool,
@@ -64,8 +70,11 @@ const FULL: &str = "the server lists more tools than the guard keeps";
 /// Why tools that are not on the first pages of an endless list cannot be called.
 const ENDLESS: &str = "it is not on the first pages of the server's tool list, which has no end";
 
-/// The most revisions. Requests name theirs, so there can be any number.
-const REVISIONS: usize = 8;
+/// Why a view cannot be called whose name another one has.
+const AMBIGUOUS: &str = "two tools have this name; list the tools again";
+
+/// The most lists. Requests name their revision, so there can be any number.
+const LISTS: usize = 16;
 
 impl Catalog {
     /// The catalog under the settings of `generation`. Newer settings make all lists unseen.
@@ -77,41 +86,46 @@ impl Catalog {
         self
     }
 
-    /// Finds the tool `name`.
-    pub(crate) fn find(&self, revision: &Revision, name: &str) -> Lookup {
-        let Some(list) = self.lists.get(revision).filter(|list| !list.stale) else {
+    /// Finds the tool that clients call `name`.
+    pub(crate) fn find(&self, audience: &Audience, name: &str) -> Lookup {
+        let Some(list) = self.lists.get(audience).filter(|list| !list.stale) else {
             return Lookup::Unseen;
         };
-        match (list.tools.get(name), list.rest) {
-            (Some((tool, _)), _) => Lookup::Found(tool.clone()),
+        match (list.get(name), list.rest) {
+            (Some(tool), _) => Lookup::Found(tool),
             (None, Some(rest)) => Lookup::Found(Tool::Withheld(rest.into())),
             (None, None) if list.complete => Lookup::Absent,
             (None, None) => Lookup::Unseen,
         }
     }
 
-    /// Whether there is a list for `revision`, changed or not.
-    pub(crate) fn has_list(&self, revision: &Revision) -> bool {
-        self.lists.contains_key(revision)
+    /// The name that the server has for the tool that clients call `name`.
+    pub(crate) fn own_name<'a>(&'a self, audience: &Audience, name: &'a str) -> &'a str {
+        let view = self.lists.get(audience).and_then(|list| list.views.get(name));
+        view.and_then(|(own, _)| own.as_deref()).unwrap_or(name)
     }
 
-    /// Finds the tool `name` in the last list, although that may have changed.
-    pub(crate) fn find_stale(&self, revision: &Revision, name: &str) -> Option<Tool> {
-        self.lists.get(revision)?.tools.get(name).map(|(tool, _)| tool.clone())
+    /// Whether there is a list for `audience`, changed or not.
+    pub(crate) fn has_list(&self, audience: &Audience) -> bool {
+        self.lists.contains_key(audience)
+    }
+
+    /// Finds the tool that clients call `name` in the last list, although that may have changed.
+    pub(crate) fn find_stale(&self, audience: &Audience, name: &str) -> Option<Tool> {
+        self.lists.get(audience)?.get(name)
     }
 
     /// The names on the other pages of the list that `request` is for.
-    pub(crate) fn names_before(
-        &self,
-        revision: &Revision,
-        request: PageRequest,
-    ) -> HashSet<String> {
-        let list = self.lists.get(revision).filter(|_| !request.is_first());
-        let others = list.into_iter().flat_map(|list| &list.tools);
-        others
-            .filter(|(_, (_, page))| *page != request.page)
-            .map(|(name, _)| name.clone())
-            .collect()
+    pub(crate) fn names_before(&self, audience: &Audience, request: PageRequest) -> UsedNames {
+        let mut used = UsedNames::default();
+        let Some(list) = self.lists.get(audience).filter(|_| !request.is_first()) else {
+            return used;
+        };
+        let tools = list.tools.iter().filter(|(_, (_, page))| *page != request.page);
+        used.tools = tools.map(|(name, _)| name.clone()).collect();
+        let views = list.views.iter().filter(|(_, (_, page))| *page != request.page);
+        used.views = views.map(|(name, _)| name.clone()).collect();
+        used
     }
 
     /// A page that is requested now.
@@ -130,16 +144,16 @@ impl Catalog {
     }
 
     /// Takes the list as it is, although it changed while it was fetched.
-    pub(crate) fn accept_stale(&mut self, revision: &Revision) {
-        if let Some(list) = self.lists.get_mut(revision) {
+    pub(crate) fn accept_stale(&mut self, audience: &Audience) {
+        if let Some(list) = self.lists.get_mut(audience) {
             list.complete |= list.stale;
             list.stale = false;
         }
     }
 
     /// Stops at the pages seen so far: the list has no end.
-    pub(crate) fn cut_off(&mut self, revision: &Revision) {
-        if let Some(list) = self.lists.get_mut(revision) {
+    pub(crate) fn cut_off(&mut self, audience: &Audience) {
+        if let Some(list) = self.lists.get_mut(audience) {
             list.rest = list.rest.or(Some(ENDLESS));
         }
     }
@@ -148,7 +162,7 @@ impl Catalog {
     /// is ignored.
     pub(crate) fn add_page(
         &mut self,
-        revision: &Revision,
+        audience: &Audience,
         page: Page,
         tools: impl IntoIterator<Item = (String, Tool)>,
     ) {
@@ -156,10 +170,10 @@ impl Catalog {
             return;
         }
         self.under(page.generation);
-        if !self.lists.contains_key(revision) && self.lists.len() >= REVISIONS {
+        if !self.lists.contains_key(audience) && self.lists.len() >= LISTS {
             self.lists.clear();
         }
-        let list = self.lists.entry(revision.clone()).or_default();
+        let list = self.lists.entry(audience.clone()).or_default();
         if page.request.is_first() {
             *list = List { stale: page.request.since < self.changes, ..List::default() };
         }
@@ -173,6 +187,9 @@ impl Catalog {
             }
             if list.rest.is_some() {
                 break;
+            }
+            if let Tool::Offered { view: Some(view), .. } = &tool {
+                list.add_view(view.view_name(), &name, page.request.page);
             }
             // Of two pages with the same tool, the first counts.
             let entry = list.tools.entry(name).or_insert_with(|| (tool.clone(), page.request.page));
@@ -189,6 +206,31 @@ impl Catalog {
         for list in self.lists.values_mut() {
             list.stale = true;
             list.complete = false;
+        }
+    }
+}
+
+impl List {
+    /// The tool that clients call `name`. One that has another name as a view is itself under its own name, which
+    /// clients may remember.
+    fn get(&self, name: &str) -> Option<Tool> {
+        match self.views.get(name) {
+            Some((Some(own), _)) => self.tools.get(own).map(|(tool, _)| tool.clone()),
+            Some((None, _)) => Some(Tool::Withheld(AMBIGUOUS.into())),
+            None => self.tools.get(name).map(|(tool, _)| match tool {
+                Tool::Offered { contract, form, .. } => {
+                    Tool::Offered { contract: contract.clone(), form: *form, view: None }
+                }
+                Tool::Withheld(reason) => Tool::Withheld(Arc::clone(reason)),
+            }),
+        }
+    }
+
+    /// Adds the view `name` of the tool `own`. Pages that are checked at the same time may give one name twice.
+    fn add_view(&mut self, name: &str, own: &str, page: Option<u64>) {
+        let entry = self.views.entry(name.to_owned()).or_insert((Some(own.to_owned()), page));
+        if entry.0.as_deref() != Some(own) {
+            entry.0 = (entry.1 == page).then(|| own.to_owned());
         }
     }
 }
@@ -224,9 +266,11 @@ pub(crate) struct Page {
 mod tests {
     use toolpact_contract::Revision;
 
-    use super::{Catalog, Lookup, Page, PageRequest, Tool};
+    use super::{Audience, Catalog, Lookup, Page, PageRequest, Tool};
 
-    const R: Revision = Revision::V2025_11_25;
+    fn r() -> Audience {
+        Revision::V2025_11_25.into()
+    }
 
     fn tool(name: &str) -> (String, Tool) {
         (name.to_owned(), Tool::Withheld("".into()))
@@ -244,75 +288,75 @@ mod tests {
     #[test]
     fn is_complete_after_the_last_page() {
         let mut catalog = Catalog::default();
-        assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
-        catalog.add_page(&R, page(true, false), [tool("a")]);
-        assert!(matches!(catalog.find(&R, "a"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&R, "b"), Lookup::Unseen));
-        catalog.add_page(&R, page(false, true), [tool("b")]);
-        assert!(matches!(catalog.find(&R, "c"), Lookup::Absent));
-        assert!(matches!(catalog.find(&Revision::V2026_07_28, "a"), Lookup::Unseen));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, false), [tool("a")]);
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
+        catalog.add_page(&r(), page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&r(), "c"), Lookup::Absent));
+        assert!(matches!(catalog.find(&Revision::V2026_07_28.into(), "a"), Lookup::Unseen));
     }
 
     #[test]
     fn a_change_makes_it_unseen_until_the_first_page_comes_again() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&R, page(true, true), [tool("a")]);
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
         catalog.invalidate();
-        assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
-        catalog.add_page(&R, page(false, true), [tool("b")]);
-        assert!(matches!(catalog.find(&R, "b"), Lookup::Unseen));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
         // What was asked for before the change may be what it was before.
-        catalog.add_page(&R, page(true, true), [tool("a")]);
-        assert!(matches!(catalog.find(&R, "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
         catalog.add_page(
-            &R,
+            &r(),
             Page { request: catalog.request_page(None), ..page(true, true) },
             [tool("c")],
         );
-        assert!(matches!(catalog.find(&R, "c"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&R, "a"), Lookup::Absent));
+        assert!(matches!(catalog.find(&r(), "c"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&r(), "a"), Lookup::Absent));
     }
 
     #[test]
     fn new_rules_make_it_unseen_and_old_pages_come_too_late() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&R, page(true, true), [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&R, "a"), Lookup::Unseen));
-        catalog.add_page(&R, page(true, true), [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&R, "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
         let request = catalog.request_page(None);
-        catalog.add_page(&R, Page { generation: 1, request, ..page(true, true) }, [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&R, "a"), Lookup::Found(_)));
+        catalog.add_page(&r(), Page { generation: 1, request, ..page(true, true) }, [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Found(_)));
     }
 
     #[test]
     fn keeps_a_bounded_number_of_tools() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&R, page(true, false), [tool("a")]);
+        catalog.add_page(&r(), page(true, false), [tool("a")]);
         for n in 0..2 * super::TOOLS {
-            catalog.add_page(&R, page(false, false), [tool(&n.to_string())]);
+            catalog.add_page(&r(), page(false, false), [tool(&n.to_string())]);
         }
-        assert_eq!(catalog.lists[&R].tools.len(), super::TOOLS);
+        assert_eq!(catalog.lists[&r()].tools.len(), super::TOOLS);
         let beyond = (2 * super::TOOLS - 1).to_string();
-        let reason = match catalog.find(&R, &beyond) {
+        let reason = match catalog.find(&r(), &beyond) {
             Lookup::Found(Tool::Withheld(reason)) => reason,
             other => panic!("{other:?}"),
         };
         assert_eq!(&*reason, super::FULL);
 
-        catalog.add_page(&R, Page { bytes: super::BYTES, ..page(true, false) }, [tool("a")]);
-        assert!(matches!(catalog.find(&R, "b"), Lookup::Unseen));
-        catalog.add_page(&R, Page { bytes: 1, ..page(false, true) }, [tool("b")]);
-        assert_eq!(catalog.lists[&R].tools.len(), 1);
+        catalog.add_page(&r(), Page { bytes: super::BYTES, ..page(true, false) }, [tool("a")]);
+        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
+        catalog.add_page(&r(), Page { bytes: 1, ..page(false, true) }, [tool("b")]);
+        assert_eq!(catalog.lists[&r()].tools.len(), 1);
     }
 
     #[test]
-    fn keeps_a_bounded_number_of_revisions() {
+    fn keeps_a_bounded_number_of_lists() {
         let mut catalog = Catalog::default();
         for n in 0..100 {
-            let revision = Revision::from(format!("r{n}").as_str());
-            catalog.add_page(&revision, page(true, true), [tool("a")]);
+            let audience = Revision::from(format!("r{n}").as_str()).into();
+            catalog.add_page(&audience, page(true, true), [tool("a")]);
         }
-        assert!(catalog.lists.len() <= super::REVISIONS);
+        assert!(catalog.lists.len() <= super::LISTS);
     }
 }

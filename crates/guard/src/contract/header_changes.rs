@@ -1,4 +1,4 @@
-//! The `Mcp-Param-*` headers of a call whose arguments are repaired.
+//! The headers of a call whose name or arguments change on their way.
 
 use serde_json::Value;
 use toolpact_contract::headers::{encode, param_headers};
@@ -8,10 +8,18 @@ use toolpact_contract::headers::{encode, param_headers};
 pub(crate) struct HeaderChange {
     /// Its name.
     pub(crate) name: String,
-    /// The argument as the client sent it; a call without it has no such header.
+    /// What the client says in the body; a call without it has no such header.
     pub(crate) from: Option<Value>,
-    /// The value of the header that the repaired arguments ask for.
+    /// The value of the header that the changed body asks for.
     pub(crate) to: Option<String>,
+}
+
+impl HeaderChange {
+    /// The header `Mcp-Name` of a call of a view.
+    pub(crate) fn of_name(view: &str, own: &str) -> Self {
+        let (from, to) = (Some(view.into()), encode(&own.into()));
+        Self { name: "Mcp-Name".to_owned(), from, to }
+    }
 }
 
 /// The headers that `schema`, an input schema, asks for and that differ between two versions of the arguments.

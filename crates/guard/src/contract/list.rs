@@ -8,11 +8,14 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolpact_contract::{
-    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Revision, Shaped,
-    convert_tool, judge_tools, lift_tool, project_tool, rule,
+    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
+    judge_tools, lift_tool, project_tool, rule,
 };
+use toolpact_targets::{Target, UsedNames, name_views};
 
 use super::catalog::{Page, PageRequest, Tool};
+use super::view::{rename_view, view_tool};
+use crate::audience::Audience;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply, patch_value};
 use crate::json::members::members;
@@ -52,9 +55,9 @@ pub(crate) struct PageCheck<'a> {
     pub(crate) server: &'a GuardedServer,
     pub(crate) rules: &'a Rules,
     pub(crate) request: PageRequest,
-    /// The tools on other pages of the list: of two tools with the same name, the first counts.
-    pub(crate) others: &'a HashSet<String>,
-    pub(crate) revision: &'a Revision,
+    /// The names on other pages of the list: of two tools with the same name, the first counts.
+    pub(crate) others: &'a UsedNames,
+    pub(crate) audience: &'a Audience,
     /// How many schemas were converted to 2020-12.
     pub(crate) converted: Cell<usize>,
 }
@@ -178,6 +181,7 @@ impl PageCheck<'_> {
         let mut tools = Vec::new();
         let mut texts = Vec::with_capacity(entries.len());
         let mut offered = HashSet::new();
+        let mut places = Vec::new();
         for (index, (entry, judged)) in entries.iter().zip(&judged).enumerate() {
             let name = entry.name();
             if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
@@ -204,7 +208,7 @@ impl PageCheck<'_> {
                 texts.push(if settings.tools.is_some() { Text::LeftOut } else { Text::Same });
                 continue;
             };
-            if self.others.contains(contract.name()) {
+            if self.others.tools.contains(contract.name()) {
                 self.server.report(Event::warning(format!(
                     "tool `{}` is on two pages of the tool list; the first one counts",
                     contract.name()
@@ -213,13 +217,17 @@ impl PageCheck<'_> {
                 continue;
             }
             offered.insert(contract.name().to_owned());
-            let Shape { text, form } =
-                judged.shape(self.revision, || self.shape_tool(settings, contract, entry));
-            texts.push(text.map_or(Text::Same, Text::New));
+            let shape = judged.shape(self.audience, || self.shape_tool(settings, contract, entry));
+            places.push((texts.len(), tools.len()));
+            texts.push(shape.text.map_or(Text::Same, Text::New));
             tools.push((
                 contract.name().to_owned(),
-                Tool::Offered { contract: contract.clone(), form },
+                Tool::Offered { contract: contract.clone(), form: shape.form, view: shape.view },
             ));
+        }
+        if let Some(target) = self.audience.target {
+            self.name_views(target, entries, &mut texts, &mut tools, &places);
+            self.report_views(target, &tools);
         }
         if let count @ 1.. = self.converted.take() {
             let noun = if count == 1 { "schema" } else { "schemas" };
@@ -228,6 +236,70 @@ impl PageCheck<'_> {
             )));
         }
         Ok((texts, tools))
+    }
+
+    /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`
+    /// and in `tools`.
+    fn name_views(
+        &self,
+        target: &'static Target,
+        entries: &[Entry<'_>],
+        texts: &mut [Text],
+        tools: &mut [(String, Tool)],
+        places: &[(usize, usize)],
+    ) {
+        let mut used = self.others.clone();
+        used.tools.extend(entries.iter().filter_map(Entry::name).map(str::to_owned));
+        let wanted = |(_, at): &(usize, usize)| match &tools[*at] {
+            (own, Tool::Offered { view: Some(view), .. }) => (own.as_str(), view.view_name()),
+            (own, _) => (own.as_str(), own.as_str()),
+        };
+        let wanted: Vec<_> = places.iter().map(wanted).collect();
+        let names = name_views(&wanted, target, &used);
+        let is_other =
+            |(wanted, name): &(&(&str, &str), Option<String>)| name.as_deref() != Some(wanted.1);
+        let others: Vec<_> = wanted
+            .iter()
+            .zip(names)
+            .zip(places)
+            .filter(|(it, _)| is_other(it))
+            .map(|((_, name), place)| (name, *place))
+            .collect();
+        for (name, (text_at, tool_at)) in others {
+            let (own, tool) = &mut tools[tool_at];
+            let Tool::Offered { view, .. } = tool else { continue };
+            let text = match &texts[text_at] {
+                Text::New(text) => text,
+                _ => entries[text_at].text,
+            };
+            let renamed = name.and_then(|name| rename_view(text, &name, view.as_deref(), target));
+            if let Some((text, renamed)) = renamed {
+                (texts[text_at], *view) = (Text::New(text.into()), Some(renamed));
+                continue;
+            }
+            let reason = "its name for this client is that of another tool";
+            self.server.report(Event::error(format!("server: tool `{own}` dropped: {reason}")));
+            (texts[text_at], *tool) = (Text::LeftOut, Tool::Withheld(reason.into()));
+        }
+    }
+
+    /// Reports how much views for `target` differ from the tools.
+    fn report_views(&self, target: &Target, tools: &[(String, Tool)]) {
+        let views = tools.iter().filter_map(|(_, tool)| match tool {
+            Tool::Offered { view, .. } => view.as_deref(),
+            Tool::Withheld(_) => None,
+        });
+        let (mut count, mut changes) = (0, 0);
+        for view in views {
+            (count, changes) = (count + 1, changes + view.report.len());
+        }
+        if count > 0 {
+            self.server.report_event_once(Event::info(format!(
+                "gave {count} of {} tools the form for {name}, with {changes} changes; `toolpact view --for {name}` shows them",
+                tools.len(),
+                name = target.name,
+            )));
+        }
     }
 
     /// Reports the findings about a page; fails where the list is refused because of them.
@@ -269,12 +341,13 @@ impl PageCheck<'_> {
         let tool = if settings.tools.is_some() { contract.value() } else { &*value };
         let converted = self.convert_dialects(tool);
         let tool = &*converted;
+        let revision = &self.audience.revision;
         let shaped = if !settings.project {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
-        } else if self.revision.is_natural() {
-            lift_tool(tool, self.revision)
+        } else if revision.is_natural() {
+            lift_tool(tool, revision)
         } else {
-            project_tool(tool, self.revision)
+            project_tool(tool, revision)
         };
         let (tool, form) = match shaped {
             Ok(Shaped { tool, form, .. }) => (tool, form),
@@ -287,8 +360,10 @@ impl PageCheck<'_> {
                 (Cow::Owned(tool), Form::Undeclared)
             }
         };
-        let text = patch_value(entry.text, &value, &tool);
-        Shape { text: (text != entry.text).then(|| text.into()), form }
+        let view = self.audience.target.and_then(|target| view_tool(&tool, target));
+        let tool = view.as_ref().map_or(&*tool, |view| &view.tool);
+        let text = patch_value(entry.text, &value, tool);
+        Shape { text: (text != entry.text).then(|| text.into()), form, view }
     }
 
     /// The tool with its schemas in 2020-12.
@@ -396,10 +471,10 @@ fn rewrite(
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::collections::HashSet;
     use std::sync::Arc;
 
     use toolpact_contract::Revision;
+    use toolpact_targets::UsedNames;
 
     use super::{PageCheck, PageFate};
     use crate::contract::catalog::{Catalog, Tool};
@@ -410,13 +485,14 @@ mod tests {
 
     fn check(server: &GuardedServer, tools: &[&str], others: &[&str]) -> PageFate {
         let result = format!("{{\"tools\":[{}]}}", tools.join(","));
-        let others: HashSet<_> = others.iter().map(|name| (*name).to_owned()).collect();
+        let mut used = UsedNames::default();
+        used.tools = others.iter().map(|name| (*name).to_owned()).collect();
         let check = PageCheck {
             server,
             rules: &server.rules(),
             request: Catalog::default().request_page(None),
-            others: &others,
-            revision: &Revision::V2025_11_25,
+            others: &used,
+            audience: &Revision::V2025_11_25.into(),
             converted: Cell::default(),
         };
         check.check(&result).fate
@@ -457,8 +533,8 @@ mod tests {
                 server: &server,
                 rules: &server.rules(),
                 request: Catalog::default().request_page(None),
-                others: &HashSet::new(),
-                revision: &Revision::V2025_11_25,
+                others: &UsedNames::default(),
+                audience: &Revision::V2025_11_25.into(),
                 converted: Cell::default(),
             };
             let page = check.check(&result);

@@ -9,6 +9,7 @@ pub(crate) mod param_headers;
 pub(crate) mod result;
 mod shape;
 pub(crate) mod tasks;
+pub(crate) mod view;
 
 use serde_json::{Map, Value};
 use toolpact_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, rule, tool_error};

@@ -15,6 +15,7 @@ use super::{
     Action, AskId, Conversation, Destination, JobPurpose, Link, OWN_ID, PageRequest, StreamId,
     Ticket,
 };
+use crate::audience::Audience;
 use crate::contract::arguments::CheckedArguments;
 use crate::contract::budget::Budget;
 use crate::contract::catalog::Catalog;
@@ -40,10 +41,14 @@ pub(super) struct WaitingCall {
     pub(super) key: Key,
     /// The id that the client gave it.
     pub(super) id: Id,
+    /// The name that the client calls the tool, and where it stands in the text.
     pub(super) name: String,
+    pub(super) name_at: Span,
     pub(super) arguments: Option<ByteString>,
+    /// The arguments as the tool takes them, where the client called a view of it.
+    pub(super) restored: Option<ByteString>,
     pub(super) meta: Option<String>,
-    pub(super) revision: Revision,
+    pub(super) audience: Audience,
     /// The headers that repeat arguments, where there are headers to check.
     pub(super) headers: Option<Arc<ParamHeaders>>,
     /// The message that the call is a part of, and where in it the call stands.
@@ -54,10 +59,23 @@ pub(super) struct WaitingCall {
 }
 
 impl WaitingCall {
-    /// What the server gets if the call passes, with `arguments` in place of its own if they were repaired.
-    pub(super) fn to_send(&self, arguments: Option<String>) -> Result<PartFate, Misfit> {
+    /// The arguments that are checked.
+    pub(super) fn arguments(&self) -> Option<&ByteString> {
+        self.restored.as_ref().or(self.arguments.as_ref())
+    }
+
+    /// What the server gets if the call passes: under the name that the server has for the tool, and with `arguments`
+    /// in place of those of the client if they were repaired.
+    pub(super) fn to_send(
+        &self,
+        own_name: &str,
+        arguments: Option<String>,
+    ) -> Result<PartFate, Misfit> {
         let mut edits = self.edits.clone();
-        if let Some(new) = arguments {
+        if own_name != self.name {
+            edits.push((self.name_at, Value::from(own_name).to_string()));
+        }
+        if let Some(new) = arguments.or_else(|| self.restored.as_ref().map(ToString::to_string)) {
             let old = self.arguments.as_deref().ok_or(Misfit)?;
             edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
         }
@@ -70,7 +88,7 @@ impl WaitingCall {
     /// The tool error for a call that could not be checked.
     pub(super) fn failure(&self, reason: &str) -> CheckedArguments {
         let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
-        CheckedArguments::Refused(refusal_text(tool_error(text), &self.revision))
+        CheckedArguments::Refused(refusal_text(tool_error(text), &self.audience.revision))
     }
 }
 
@@ -115,7 +133,7 @@ struct Fetch {
     ask: AskId,
     stream: StreamId,
     meta: Option<String>,
-    revision: Revision,
+    audience: Audience,
     pages: Pages,
     /// The request for the page that is on its way, and for the first page of this try.
     page: PageRequest,
@@ -161,7 +179,7 @@ impl Conversation {
                 ask: AskId(0),
                 stream: call.stream,
                 meta: call.meta.clone(),
-                revision: call.revision.clone(),
+                audience: call.audience.clone(),
                 pages: Pages::default(),
                 page,
                 first: page,
@@ -182,7 +200,7 @@ impl Conversation {
         fetch.page = self.catalog.request_page(fetch.pages.cursor.as_deref());
         let id = Id::String(format!("{OWN_ID}{}", ask.0));
         let cursor = fetch.pages.cursor.as_deref();
-        let bytes = list_request(&id, cursor, fetch.meta.as_deref(), &fetch.revision);
+        let bytes = list_request(&id, cursor, fetch.meta.as_deref(), &fetch.audience.revision);
         let stream = fetch.stream;
         if self.link == Link::Streams {
             self.actions.push_back(Action::Ask { ask, stream, bytes: bytes.into() });
@@ -203,9 +221,9 @@ impl Conversation {
         let Some(result) = result else {
             return self.fail_fetch(ask, "the server answered with an error", now);
         };
-        let (request, revision) = (fetch.page, fetch.revision.clone());
-        let others = self.catalog.names_before(&revision, request);
-        let check = Check::Page { request, others, result, revision };
+        let (request, audience) = (fetch.page, fetch.audience.clone());
+        let others = self.catalog.names_before(&audience, request);
+        let check = Check::Page { request, others, result, audience };
         self.start_job(None, check, JobPurpose::OwnPage(ask));
     }
 
@@ -220,7 +238,7 @@ impl Conversation {
             return;
         };
         if let Some((page, tools)) = page.tools {
-            self.catalog.add_page(&fetch.revision, page, tools);
+            self.catalog.add_page(&fetch.audience, page, tools);
         }
         match fetch.pages.advance(page.next) {
             Ok(true) => return self.request_page(),
@@ -232,13 +250,13 @@ impl Conversation {
                 return self.request_page();
             }
             Ok(false) => {
-                self.catalog.accept_stale(&fetch.revision);
+                self.catalog.accept_stale(&fetch.audience);
                 self.report(Event::warning(format!(
                     "server: the tool list changed each of {TRIES} times it was fetched; the last one is in force"
                 )));
             }
             Err(Endless) => {
-                self.catalog.cut_off(&fetch.revision);
+                self.catalog.cut_off(&fetch.audience);
                 self.report(Event::error(
                     "server: the tool list has no end; calls of tools beyond its first pages are refused",
                 ));
@@ -272,7 +290,7 @@ impl Conversation {
 
     fn end_fetch(&mut self, reason: &str, until: Instant, now: Instant) {
         let Some(fetch) = self.fetcher.running.take() else { return };
-        let then = if self.catalog.has_list(&fetch.revision) {
+        let then = if self.catalog.has_list(&fetch.audience) {
             "calls are checked against the last one"
         } else {
             "calls are forwarded unchecked"

@@ -12,15 +12,19 @@ use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
 use super::{Action, Conversation, Destination, JobPurpose, Link, OWN_ID, StreamId, Ticket};
+use crate::audience::Audience;
 use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::contract::catalog::{Lookup, Tool};
+use crate::contract::header_changes::HeaderChange;
 use crate::contract::param_headers::ParamHeaders;
+use crate::contract::view::{Unrestored, restore_arguments};
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
-    CallParams, Envelope, Id, Kind, ListParams, Message, Method, Progress, Task, TokenOf,
-    Unreadable, cancelled_id, code, progress, response,
+    CallParams, ClientMeta, Envelope, INLINE_BYTES, Id, Kind, ListParams, Message, Method,
+    Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+    response,
 };
 use crate::server::Rules;
 use crate::status::OTHER;
@@ -156,16 +160,23 @@ impl Conversation {
             this.refuse(part.stream, Some(id), code::PARAMS, &text);
             PartFate::Dropped
         };
-        let revision = |this: &Self, named: Option<Revision>| {
-            named.or_else(|| part.revision.cloned()).unwrap_or_else(|| this.negotiated.clone())
+        let audience = |this: &Self, told: ClientMeta| {
+            let revision = told.revision.or_else(|| part.revision.cloned());
+            let client = told.client.as_deref().or(this.client.as_deref());
+            Audience {
+                revision: revision.unwrap_or_else(|| this.negotiated.clone()),
+                target: rules.settings.target(client),
+            }
         };
         let mut call = None;
         let purpose = match method {
-            Method::Initialize | Method::Discover => Purpose::Handshake,
+            Method::Initialize => Purpose::Handshake { client: initializing_client(part.params()) },
+            Method::Discover => Purpose::Handshake { client: None },
             Method::CallTool if is_inspecting => match CallParams::read(part.params()) {
-                Ok(params) => {
-                    let revision = revision(self, params.revision.clone());
-                    call = Some((params, revision.clone()));
+                Ok(mut params) => {
+                    let audience = audience(self, std::mem::take(&mut params.client));
+                    let revision = audience.revision.clone();
+                    call = Some((params, audience));
                     Purpose::Call { tool: None, revision }
                 }
                 Err(error) => return wrong_params(self, &error),
@@ -173,7 +184,7 @@ impl Conversation {
             Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
                 Ok(params) => Purpose::List {
                     request: self.catalog.request_page(params.cursor),
-                    revision: revision(self, params.revision),
+                    audience: audience(self, params.client),
                 },
                 Err(error) => return wrong_params(self, &error),
             },
@@ -196,7 +207,7 @@ impl Conversation {
             self.refuse(part.stream, Some(id), code::REQUEST, &text);
             return PartFate::Dropped;
         }
-        let Some((params, revision)) = call else {
+        let Some((params, audience)) = call else {
             if edits.is_empty() {
                 return PartFate::Same;
             }
@@ -205,6 +216,9 @@ impl Conversation {
                 Err(Misfit) => self.refuse_edit(part.stream, &key, id),
             };
         };
+        let Some(name_at) = Span::locate(part.text, params.name_text) else {
+            return self.refuse_edit(part.stream, &key, id);
+        };
         let call = WaitingCall {
             ticket: part.ticket,
             index: part.index,
@@ -212,9 +226,11 @@ impl Conversation {
             key,
             id: id.clone(),
             name: params.name.into_owned(),
+            name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
+            restored: None,
             meta: params.meta.map(str::to_owned),
-            revision,
+            audience,
             headers: part.headers.cloned(),
             text: part.text.clone(),
             span: part.envelope.span,
@@ -281,12 +297,12 @@ impl Conversation {
     /// Holds a call to the contract of its tool.
     pub(super) fn decide_call(
         &mut self,
-        call: WaitingCall,
+        mut call: WaitingCall,
         rules: &Rules,
         budget: &mut Budget,
         now: Instant,
     ) -> PartFate {
-        let tool = match self.find_tool(rules, &call.revision, &call.name) {
+        let tool = match self.find_tool(rules, &call.audience, &call.name) {
             Lookup::Found(tool) => Some(tool),
             Lookup::Absent => {
                 if rules.settings.arguments_mode(&call.name) != Mode::Off {
@@ -299,15 +315,61 @@ impl Conversation {
             }
             // The last list is better than none.
             Lookup::Unseen if self.fetcher.has_failed(&self.catalog, now) => {
-                self.catalog.find_stale(&call.revision, &call.name)
+                self.catalog.find_stale(&call.audience, &call.name)
             }
             Lookup::Unseen => {
                 self.fetch_tools(call, now);
                 return PartFate::Waiting;
             }
         };
+        if let (Some(Tool::Offered { view: Some(view), .. }), Some(arguments)) =
+            (&tool, &call.arguments)
+        {
+            if arguments.len() > INLINE_BYTES {
+                let check = Check::Restore { view: Arc::clone(view), arguments: arguments.clone() };
+                if let Some(tool) = tool {
+                    let stream = Some(call.stream);
+                    self.start_job(stream, check, JobPurpose::Restore(call, tool));
+                }
+                return PartFate::Waiting;
+            }
+            call.restored = match restore_arguments(view, arguments) {
+                Ok(restored) => restored.map(ByteString::from),
+                Err(Unrestored) => {
+                    let checked = call.failure(Unrestored::REASON);
+                    return self.conclude(&call, tool, checked);
+                }
+            };
+        }
+        self.check_call(call, tool, rules, budget)
+    }
+
+    /// Goes on with a call whose arguments a job has restored.
+    pub(super) fn resume_restored(
+        &mut self,
+        mut call: WaitingCall,
+        tool: Tool,
+        arguments: Option<String>,
+    ) {
+        call.restored = arguments.map(ByteString::from);
+        let (ticket, index) = (call.ticket, call.index);
+        let server = self.server.clone();
+        match self.check_call(call, Some(tool), &server.rules(), &mut Budget::inline()) {
+            PartFate::Waiting => {}
+            fate => self.settle(ticket, index, fate),
+        }
+    }
+
+    /// Checks the arguments of a call, and what its headers say about them.
+    fn check_call(
+        &mut self,
+        call: WaitingCall,
+        tool: Option<Tool>,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> PartFate {
         if let (Some(Tool::Offered { contract, .. }), Some(headers)) = (&tool, &call.headers)
-            && let Err(reason) = headers.check(contract, call.arguments.as_deref())
+            && let Err(reason) = headers.check(contract, call.arguments().map(|it| &**it))
         {
             if self.pending.remove(&call.key).is_some() {
                 let text = format!("header mismatch: {reason}");
@@ -319,8 +381,9 @@ impl Conversation {
             Some(Tool::Offered { contract, .. })
                 if rules.settings.arguments_mode(contract.name()) != Mode::Off =>
             {
-                let arguments = call.arguments.as_deref();
-                check_arguments(&self.server, rules, contract, arguments, &call.revision, budget)
+                let arguments = call.arguments().map(|it| &**it);
+                let revision = &call.audience.revision;
+                check_arguments(&self.server, rules, contract, arguments, revision, budget)
             }
             _ => Ok(CheckedArguments::Pass),
         };
@@ -329,8 +392,8 @@ impl Conversation {
             (Err(OutOfBudget), Some(Tool::Offered { contract, .. })) => {
                 let check = Check::Arguments {
                     contract: contract.clone(),
-                    arguments: call.arguments.clone(),
-                    revision: call.revision.clone(),
+                    arguments: call.arguments().cloned(),
+                    revision: call.audience.revision.clone(),
                 };
                 let stream = Some(call.stream);
                 self.start_job(stream, check, JobPurpose::Call(call, tool));
@@ -359,8 +422,12 @@ impl Conversation {
         checked: CheckedArguments,
     ) -> PartFate {
         // Names of unknown tools are anybody's, and are not counted one by one.
-        let name = if tool.is_some() { call.name.as_str() } else { OTHER };
-        self.server.status().record_call(name, &call.revision);
+        let own_name = match &tool {
+            Some(Tool::Offered { contract, .. }) => contract.name().to_owned(),
+            _ => call.name.clone(),
+        };
+        let name = if tool.is_some() { own_name.as_str() } else { OTHER };
+        self.server.status().record_call(name, &call.audience.revision);
         let Some(pending) = self.pending.get_mut(&call.key) else { return PartFate::Dropped };
         if let Some(Tool::Withheld(reason)) = &tool {
             let text = format!("tool `{}` is not offered: {reason}", call.name);
@@ -368,13 +435,11 @@ impl Conversation {
             self.refuse(call.stream, Some(&call.id), code::PARAMS, &text);
             return PartFate::Dropped;
         }
+        let mut headers = Vec::new();
         let repaired = match checked {
             CheckedArguments::Pass => None,
-            CheckedArguments::Repaired { arguments, headers } => {
-                if self.link == Link::Streams && !headers.is_empty() {
-                    let stream = call.stream;
-                    self.actions.push_back(Action::SetHeaders { stream, headers });
-                }
+            CheckedArguments::Repaired { arguments, headers: changed } => {
+                headers = changed;
                 Some(arguments)
             }
             CheckedArguments::Refused(refusal) => {
@@ -385,8 +450,14 @@ impl Conversation {
             }
         };
         pending.is_held = false;
-        pending.purpose = Purpose::Call { tool, revision: call.revision.clone() };
-        match call.to_send(repaired) {
+        pending.purpose = Purpose::Call { tool, revision: call.audience.revision.clone() };
+        if own_name != call.name {
+            headers.push(HeaderChange::of_name(&call.name, &own_name));
+        }
+        if self.link == Link::Streams && !headers.is_empty() {
+            self.actions.push_back(Action::SetHeaders { stream: call.stream, headers });
+        }
+        match call.to_send(&own_name, repaired) {
             Ok(fate) => fate,
             Err(Misfit) => self.refuse_edit(call.stream, &call.key, &call.id),
         }

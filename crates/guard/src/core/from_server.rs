@@ -272,20 +272,24 @@ impl Conversation {
                 self.on_own_answer(ask, Some(part.text.slice_ref(text)), now);
                 (to, PartFate::Dropped)
             }
-            Purpose::Handshake => {
+            Purpose::Handshake { client } => {
                 self.shake_hands(text);
+                // Where each request has its own stream, clients share a conversation until they have a session.
+                if self.link != Link::Streams {
+                    self.client = client.or(self.client.take());
+                }
                 (to, edited(part, edits))
             }
-            Purpose::List { request, revision } => {
-                let others = self.catalog.names_before(&revision, request);
+            Purpose::List { request, audience } => {
+                let others = self.catalog.names_before(&audience, request);
                 let check = Check::Page {
                     request,
                     others,
                     result: part.text.slice_ref(text),
-                    revision: revision.clone(),
+                    audience: audience.clone(),
                 };
                 let checked = Checked { part, result, edits, id: Some(id), to };
-                self.check_later(&checked, check, Then::List { revision })
+                self.check_later(&checked, check, Then::List { audience })
             }
             Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
                 let checked = Checked { part, result, edits, id: Some(id), to };
@@ -413,9 +417,9 @@ impl Conversation {
                 }
                 Ok(done.replacement)
             }
-            (JobOutcome::Page(page), Then::List { revision }) => {
+            (JobOutcome::Page(page), Then::List { audience }) => {
                 if let Some((page, tools)) = page.tools {
-                    self.catalog.add_page(&revision, page, tools);
+                    self.catalog.add_page(&audience, page, tools);
                 }
                 match page.fate {
                     PageFate::Same => Ok(None),

@@ -1,18 +1,20 @@
 //! Checks that take too long for the I/O thread.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytestring::ByteString;
 use toolpact_contract::{Contract, Revision};
+use toolpact_targets::{UsedNames, View};
 
+use crate::audience::Audience;
 use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::contract::list::{CheckedPage, PageCheck};
 use crate::contract::result::{CheckedResult, ResultCheck};
+use crate::contract::view::{Unrestored, restore_arguments};
 use crate::message::INLINE_BYTES;
 use crate::server::{GuardedServer, Rules};
 
@@ -33,7 +35,8 @@ pub(crate) struct Job {
 pub(super) enum Check {
     Arguments { contract: Contract, arguments: Option<ByteString>, revision: Revision },
     Result { tool: Option<Tool>, result: ByteString, revision: Revision },
-    Page { request: PageRequest, others: HashSet<String>, result: ByteString, revision: Revision },
+    Page { request: PageRequest, others: UsedNames, result: ByteString, audience: Audience },
+    Restore { view: Arc<View>, arguments: ByteString },
 }
 
 /// What a job came to.
@@ -42,6 +45,8 @@ pub(crate) enum JobOutcome {
     Arguments(CheckedArguments),
     Result(CheckedResult),
     Page(CheckedPage),
+    /// The arguments of a call, where they are not those of the client.
+    Restored(Result<Option<String>, Unrestored>),
     /// The check could not be run to its end.
     Failed(&'static str),
 }
@@ -62,6 +67,8 @@ impl Job {
             Check::Result { result, .. } => value_bytes(result),
             // The text and the value of each tool, and the shaped copy.
             Check::Page { result, .. } => 3 * value_bytes(result),
+            // The values before and after, and the new text.
+            Check::Restore { arguments, .. } => 3 * value_bytes(arguments),
         };
         if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
     }
@@ -85,13 +92,16 @@ impl Job {
                 let check = ResultCheck { server, rules, tool: tool.as_ref(), revision };
                 JobOutcome::Result(check.check(result, None, &mut budget)?)
             }
-            Check::Page { request, others, result, revision } => {
+            Check::Restore { view, arguments } => {
+                JobOutcome::Restored(restore_arguments(view, arguments))
+            }
+            Check::Page { request, others, result, audience } => {
                 let check = PageCheck {
                     server,
                     rules,
                     request: *request,
                     others,
-                    revision,
+                    audience,
                     converted: Cell::default(),
                 };
                 JobOutcome::Page(check.check(result))

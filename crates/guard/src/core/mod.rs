@@ -31,9 +31,11 @@ use self::held::Held;
 use self::job::Check;
 pub(crate) use self::job::{Job, JobId, JobOutcome};
 use self::pending::{PendingRequests, Purpose};
+use crate::audience::Audience;
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
 use crate::contract::list::HIDDEN;
 use crate::contract::tasks::Tasks;
+use crate::contract::view::Unrestored;
 use crate::event::Event;
 use crate::json::edit::Span;
 use crate::message::{Handshake, Id, code, error};
@@ -77,6 +79,8 @@ pub(crate) enum Origin {
 enum JobPurpose {
     /// The arguments of a call.
     Call(WaitingCall, Option<Tool>),
+    /// The arguments of a call of a view, as the tool takes them.
+    Restore(WaitingCall, Tool),
     /// An answer of the server.
     Answer(HeldAnswer),
     /// A page that the guard requested itself.
@@ -104,7 +108,7 @@ enum Then {
     /// Remember the tasks that it created.
     Call { tool: Option<Tool>, revision: Revision },
     /// Add the page to the catalog.
-    List { revision: Revision },
+    List { audience: Audience },
 }
 
 #[derive(Debug)]
@@ -122,6 +126,8 @@ pub(crate) struct Conversation {
     tasks: Tasks,
     pending: PendingRequests,
     negotiated: Revision,
+    /// The name of the only client, where that has sent `initialize`.
+    client: Option<String>,
     fetcher: Fetcher,
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
@@ -144,6 +150,7 @@ impl Conversation {
             tasks: Tasks::default(),
             pending: PendingRequests::default(),
             negotiated: revision,
+            client: None,
             fetcher: Fetcher::default(),
             held: AHashMap::new(),
             jobs: AHashMap::new(),
@@ -174,6 +181,17 @@ impl Conversation {
                 };
                 self.conclude_call(&call, tool, checked);
             }
+            JobPurpose::Restore(call, tool) => match outcome {
+                JobOutcome::Restored(Ok(arguments)) => self.resume_restored(call, tool, arguments),
+                outcome => {
+                    let checked = call.failure(match outcome {
+                        JobOutcome::Restored(Err(_)) => Unrestored::REASON,
+                        JobOutcome::Failed(reason) => reason,
+                        _ => "the check failed",
+                    });
+                    self.conclude_call(&call, Some(tool), checked);
+                }
+            },
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
             JobPurpose::OwnPage(ask) => match outcome {
                 JobOutcome::Page(page) => self.take_own_page(ask, page, now),
@@ -240,6 +258,9 @@ impl Conversation {
     /// Moves `stream` and its requests to `other`: the answer on it opened a session.
     pub(crate) fn move_stream(&mut self, stream: StreamId, other: &mut Self) {
         for (key, pending) in self.pending.close(stream) {
+            if let Purpose::Handshake { client: Some(client) } = &pending.purpose {
+                other.client = Some(client.clone());
+            }
             // Streams are never shared, so their keys are not in use.
             let _ = other.pending.insert(key, pending);
         }
@@ -260,11 +281,13 @@ impl Conversation {
         self.send(Destination::Answer(stream), None, error(id, code, message));
     }
 
-    fn find_tool(&mut self, rules: &Rules, revision: &Revision, name: &str) -> Lookup {
-        if rules.settings.is_hidden(name) {
+    /// Finds the tool that clients of `audience` call `name`.
+    fn find_tool(&mut self, rules: &Rules, audience: &Audience, name: &str) -> Lookup {
+        let catalog = self.catalog.under(rules.generation);
+        if rules.settings.is_hidden(catalog.own_name(audience, name)) {
             return Lookup::Found(Tool::Withheld(HIDDEN.into()));
         }
-        self.catalog.under(rules.generation).find(revision, name)
+        catalog.find(audience, name)
     }
 
     /// Starts a job for `stream`.
@@ -288,7 +311,8 @@ impl Conversation {
             job.abandoned.store(true, Ordering::Relaxed);
             match &job.purpose {
                 JobPurpose::Answer(HeldAnswer { ticket, .. })
-                | JobPurpose::Call(WaitingCall { ticket, .. }, _) => drop(held.remove(ticket)),
+                | JobPurpose::Call(WaitingCall { ticket, .. }, _)
+                | JobPurpose::Restore(WaitingCall { ticket, .. }, _) => drop(held.remove(ticket)),
                 JobPurpose::OwnPage(_) => {}
             }
             false

@@ -7,6 +7,7 @@ use ahash::AHashMap;
 use toolpact_contract::Revision;
 
 use super::action::{AskId, StreamId};
+use crate::audience::Audience;
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::message::Id;
 
@@ -23,10 +24,10 @@ const MAX_ABANDONED: usize = 4096;
 /// Why a request was sent, as far as its answer is checked.
 #[derive(Clone, Debug)]
 pub(super) enum Purpose {
-    /// The answer names the server and the revision.
-    Handshake,
+    /// The answer names the server and the revision. `client` is the name of a client that sends `initialize`.
+    Handshake { client: Option<String> },
     /// A page of the tool list.
-    List { request: PageRequest, revision: Revision },
+    List { request: PageRequest, audience: Audience },
     /// A call of a tool, or a request for its result.
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
@@ -268,7 +269,7 @@ impl PendingRequests {
             pending.is_open()
                 && !matches!(
                     pending.purpose,
-                    Purpose::Other | Purpose::Subscription | Purpose::Handshake
+                    Purpose::Other | Purpose::Subscription | Purpose::Handshake { .. }
                 )
         })
     }

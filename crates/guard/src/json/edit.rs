@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 /// The text of `new`, written with `old`, the text of `value`, wherever the two agree: member order is that of
 /// `new`; numbers, escapes and white space inside what did not change stay as they came.
 ///
-/// A value that went into the envelope or came out of it keeps its text, too.
+/// A value that went into the envelope or came out of it keeps its text, and so does one that got another name.
 pub(crate) fn patch_value(old: &str, value: &Value, new: &Value) -> String {
     let mut out = String::with_capacity(old.len() + 128);
     write(old.trim(), value, new, &mut out);
@@ -38,6 +38,8 @@ fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
             // Of two members of one name the last one counts, as it does for `Value`.
             let olds: HashMap<_, _> =
                 olds.iter().map(|(name, text, old)| (name.as_str(), (*text, *old))).collect();
+            let mut renamed: Vec<_> =
+                values.iter().filter(|(name, _)| !news.contains_key(*name)).collect();
             out.push('{');
             for (index, (key, new)) in news.iter().enumerate() {
                 if index > 0 {
@@ -51,7 +53,12 @@ fn write(old: &str, value: &Value, new: &Value, out: &mut String) {
                 } else {
                     out.push_str(&Value::from(key.as_str()).to_string());
                     out.push(':');
-                    out.push_str(&new.to_string());
+                    let is_it = |(_, value): &(&String, &Value)| same(value, new);
+                    let found = renamed.iter().position(is_it).map(|at| renamed.remove(at).0);
+                    match found.and_then(|name| olds.get(name.as_str())) {
+                        Some((_, old)) => out.push_str(old),
+                        None => out.push_str(&new.to_string()),
+                    }
                 }
             }
             out.push('}');
@@ -218,6 +225,10 @@ mod tests {
         assert_eq!(
             patch(old, &json!({ "a": 1.5, "b": [100.0, { "x": 3 }], "d": true })),
             r#"{"a":1.50,"\u0062":[1e2,{"x":3}],"d":true}"#
+        );
+        assert_eq!(
+            patch(r#"{"a":1.50,"b":2,"c":1.5}"#, &json!({ "x": 1.5, "b": 3, "y": 1.5 })),
+            r#"{"x":1.50,"b":3,"y":1.5}"#
         );
     }
 

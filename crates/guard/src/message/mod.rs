@@ -17,8 +17,8 @@ use serde_json::value::RawValue;
 pub(crate) use self::id::Id;
 pub(crate) use self::outline::{Outline, RESULT_NAMES};
 pub(crate) use self::params::{
-    CallParams, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf, cancelled_id,
-    created_tasks, progress,
+    CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
+    cancelled_id, created_tasks, initializing_client, progress,
 };
 pub(crate) use self::reply::{code, error, error_code, error_with_data, response};
 pub(crate) use self::skim::Skim;

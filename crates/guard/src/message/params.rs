@@ -26,21 +26,49 @@ fn present(raw: Option<&RawValue>) -> Option<&RawValue> {
     raw.filter(|raw| raw.get() != "null")
 }
 
-/// The revision that `_meta` names.
-fn revision(meta: Option<&RawValue>) -> serde_json::Result<Option<Revision>> {
-    let Some(meta) = present(meta) else { return Ok(None) };
-    let [version] = members(meta.get(), [VERSION])?;
-    present(version).map(|version| Ok(Revision::from(&*string(version)?))).transpose()
+/// What `_meta` of a request says about its client.
+#[derive(Debug, Default)]
+pub(crate) struct ClientMeta {
+    /// The revision that the request itself names.
+    pub(crate) revision: Option<Revision>,
+    /// The name of the client.
+    pub(crate) client: Option<String>,
+}
+
+impl ClientMeta {
+    fn read(meta: Option<&RawValue>) -> serde_json::Result<Self> {
+        let Some(meta) = present(meta) else { return Ok(Self::default()) };
+        let [version, info] = members(meta.get(), [VERSION, meta::CLIENT_INFO])?;
+        let version = present(version).map(string).transpose()?;
+        let revision = version.map(|version| Revision::from(&*version));
+        Ok(Self { revision, client: info.and_then(client_name) })
+    }
+}
+
+/// The most characters of the name of a client that count.
+const CLIENT_NAME: usize = 200;
+
+/// The name in `info`, which says who a client is.
+fn client_name(info: &RawValue) -> Option<String> {
+    let [name] = members(info.get(), ["name"]).ok()?;
+    Some(string(name?).ok()?.chars().take(CLIENT_NAME).collect())
+}
+
+/// The name of the client that sends `initialize` with `params`.
+pub(crate) fn initializing_client(params: Option<&str>) -> Option<String> {
+    let [info] = members(params?, ["clientInfo"]).ok()?;
+    client_name(info?)
 }
 
 /// The parameters of `tools/call`.
 #[derive(Debug)]
 pub(crate) struct CallParams<'a> {
     pub(crate) name: Cow<'a, str>,
+    /// The name as it is written, with quotes.
+    pub(crate) name_text: &'a str,
     pub(crate) arguments: Option<&'a str>,
     pub(crate) meta: Option<&'a str>,
-    /// The revision that the call itself names.
-    pub(crate) revision: Option<Revision>,
+    pub(crate) client: ClientMeta,
 }
 
 impl<'a> CallParams<'a> {
@@ -51,9 +79,10 @@ impl<'a> CallParams<'a> {
             name.ok_or_else(|| serde::de::Error::custom("missing required property `name`"))?;
         Ok(Self {
             name: string(name)?,
+            name_text: name.get(),
             arguments: arguments.map(RawValue::get),
             meta: present(meta).map(RawValue::get),
-            revision: revision(meta)?,
+            client: ClientMeta::read(meta)?,
         })
     }
 }
@@ -63,14 +92,14 @@ impl<'a> CallParams<'a> {
 pub(crate) struct ListParams<'a> {
     /// The cursor to the page; the first page has none.
     pub(crate) cursor: Option<&'a str>,
-    pub(crate) revision: Option<Revision>,
+    pub(crate) client: ClientMeta,
 }
 
 impl<'a> ListParams<'a> {
     pub(crate) fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
         let params = params.filter(|params| *params != "null").unwrap_or("{}");
         let [cursor, meta] = members(params, ["cursor", "_meta"])?;
-        Ok(Self { cursor: present(cursor).map(RawValue::get), revision: revision(meta)? })
+        Ok(Self { cursor: present(cursor).map(RawValue::get), client: ClientMeta::read(meta)? })
     }
 }
 
@@ -234,7 +263,9 @@ pub(crate) fn created_tasks(result: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallParams, Handshake, ListParams, TokenOf, progress};
+    use super::{
+        CLIENT_NAME, CallParams, Handshake, ListParams, TokenOf, initializing_client, progress,
+    };
     use crate::message::Id;
 
     #[test]
@@ -249,11 +280,24 @@ mod tests {
     fn reads_the_revision_of_a_request() {
         let text = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1}}"#;
         let params = ListParams::read(Some(text)).unwrap();
-        assert!(params.cursor.is_none() && params.revision.unwrap().is_natural());
-        assert!(ListParams::read(None).unwrap().revision.is_none());
+        assert!(params.cursor.is_none() && params.client.revision.unwrap().is_natural());
+        assert!(ListParams::read(None).unwrap().client.revision.is_none());
         assert!(CallParams::read(Some(r#"{"name":"a","Name":"b"}"#)).is_err());
         assert!(CallParams::read(Some(r#"{"arguments":{}}"#)).is_err());
         assert!(CallParams::read(Some("[]")).is_err());
+    }
+
+    #[test]
+    fn reads_who_the_client_is() {
+        let modern =
+            r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"}}}"#;
+        assert_eq!(ListParams::read(Some(modern)).unwrap().client.client.unwrap(), "a");
+        let legacy = r#"{"clientInfo":{"name":"a","version":"1"}}"#;
+        assert_eq!(initializing_client(Some(legacy)).unwrap(), "a");
+        let twice = r#"{"clientInfo":{"name":"a","name":"b"}}"#;
+        assert!(initializing_client(Some(twice)).is_none());
+        let long = format!(r#"{{"clientInfo":{{"name":"{}"}}}}"#, "x".repeat(1000));
+        assert_eq!(initializing_client(Some(&long)).unwrap().len(), CLIENT_NAME);
     }
 
     #[test]

@@ -15,3 +15,4 @@ mod pair;
 mod scripts;
 mod tasks;
 mod text;
+mod views;

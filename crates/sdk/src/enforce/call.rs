@@ -1,6 +1,6 @@
 //! `tools/call` behind the contract.
 
-use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
+use std::{borrow::Cow, panic::AssertUnwindSafe, pin::Pin, sync::Arc};
 
 use futures_util::{FutureExt as _, future};
 use rmcp::{
@@ -10,6 +10,7 @@ use rmcp::{
 };
 use serde_json::{Map, Value};
 use toolpact_contract::{Form, JudgedCall, MARKER, Mode, Revision, Structured, lift_result};
+use toolpact_targets::ViewFor;
 
 use super::{
     Enforced, Shared,
@@ -56,6 +57,8 @@ struct CheckedCall {
 
 type Response = Result<CallToolResponse, ErrorData>;
 
+type Answer<'a> = Pin<Box<dyn Future<Output = Response> + Send + 'a>>;
+
 impl<H: ServerHandler> Enforced<H> {
     /// Calls a tool: checks the arguments, calls the handler, checks the result and converts it for the client.
     ///
@@ -66,11 +69,26 @@ impl<H: ServerHandler> Enforced<H> {
         mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> impl Future<Output = Response> + MaybeSendFuture {
+        if self.shared.options.view_for != ViewFor::None {
+            let answer = self.restore_and_run(request, context);
+            let answer: Answer<'_> = Box::pin(catch_panic("tools/call", answer));
+            return answer.right_future();
+        }
         if let Some(call) = self.check_inline(&mut request, &context) {
             return self.run(call, request, context).left_future();
         }
         let answer = self.check_and_run(request, context);
-        Box::pin(catch_panic("tools/call", answer)).right_future()
+        let answer: Answer<'_> = Box::pin(catch_panic("tools/call", answer));
+        answer.right_future()
+    }
+
+    async fn restore_and_run(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Response {
+        let request = self.restore_call(request, &context).await?;
+        self.check_and_run(request, context).await
     }
 
     /// Checks a call of a fresh tool whose arguments take little fuel to validate: the common case.

@@ -92,10 +92,13 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        catch_panic_sync("`get_tool`", || match self.find_fresh(name) {
+        let find = |name: &str| match self.find_fresh(name) {
             Some(tool) => Some(tool.source.clone()),
             None => self.handler.get_tool(name),
-        })
+        };
+        // `rmcp` looks for the header annotations of a tool, which its view has in the same places.
+        let find_view = || find(&self.shared.view_names.own_name_for_any(name)?);
+        catch_panic_sync("`get_tool`", || find(name).or_else(find_view))
     }
 
     fn get_info(&self) -> ServerConfig {

@@ -8,12 +8,13 @@ use rmcp::{
     service::RequestContext,
 };
 use toolpact_contract::{Action, Policy, Revision, Severity, rule};
+use toolpact_targets::Target;
 
-use super::{Enforced, Shared, tool::ServerTool};
+use super::{Enforced, Shared, tool::ServerTool, view::view_page};
 use crate::protocol::request_revision;
 
 /// Pages of the handler's list that are searched for one tool.
-const MAX_PAGES: usize = 1_000;
+pub(super) const MAX_PAGES: usize = 1_000;
 
 impl<H: ServerHandler> Enforced<H> {
     /// Returns one page of tools, checked and in the form for the revision of the request.
@@ -22,11 +23,14 @@ impl<H: ServerHandler> Enforced<H> {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let revision = request_revision(&context);
+        let (revision, target) = (request_revision(&context), self.target(&context));
         let mut page = self.handler.list_tools(request, context).await?;
         let tools = self.shared.check_tools(std::mem::take(&mut page.tools)).await?;
         self.shared.reject_list(&tools)?;
         page.tools = self.shared.listed(&tools, &revision);
+        if let Some(target) = target {
+            page.tools = self.shared.viewed(std::mem::take(&mut page.tools), tools, target).await?;
+        }
         Ok(page)
     }
 
@@ -111,6 +115,21 @@ impl Shared {
             .find(|finding| finding.severity == Severity::Error);
         error.map_or(Ok(()), |finding| {
             Err(ErrorData::internal_error(format!("tool list refused: {finding}"), None))
+        })
+    }
+
+    /// Returns `listed`, which are usable ones of `tools`, in the form for `target`. Views are made on another thread.
+    async fn viewed(
+        self: &Arc<Self>,
+        listed: Vec<Tool>,
+        tools: Vec<Arc<ServerTool>>,
+        target: &'static Target,
+    ) -> Result<Vec<Tool>, ErrorData> {
+        let shared = Arc::clone(self);
+        let view = move || view_page(&shared.view_names, listed, &tools, target);
+        tokio::task::spawn_blocking(view).await.map_err(|error| {
+            tracing::error!(target: "toolpact", "could not make the views of the tools: {error}");
+            ErrorData::internal_error("internal error", None)
         })
     }
 

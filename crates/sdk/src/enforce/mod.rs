@@ -7,6 +7,7 @@ mod list;
 mod malformed;
 mod send;
 mod tool;
+mod view;
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +15,7 @@ use rmcp::ServerHandler;
 
 use crate::ServerOptions;
 use cache::ToolCache;
+use view::ViewNames;
 
 /// Puts `handler` behind the contract of its tools, with the default [`ServerOptions`].
 ///
@@ -53,6 +55,7 @@ pub fn enforce_with<H: ServerHandler>(handler: H, options: ServerOptions) -> Enf
     let shared = Shared {
         options,
         cache: ToolCache::default(),
+        view_names: ViewNames::default(),
         has_fixed_tools: OnceLock::new(),
         open_calls: Arc::default(),
     };
@@ -71,6 +74,7 @@ pub struct Enforced<H> {
 struct Shared {
     options: ServerOptions,
     cache: ToolCache,
+    view_names: ViewNames,
     /// Whether the tools stay the same: the server does not declare `tools.listChanged`.
     has_fixed_tools: OnceLock<bool>,
     /// Cloned by every open call, so that its count tells how many there are.

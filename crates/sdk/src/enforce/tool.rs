@@ -1,10 +1,14 @@
 //! A tool of a server: what is listed for each revision, and the contract of its calls.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rmcp::model::Tool;
 use toolpact_contract::{
     Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools, rule,
 };
+use toolpact_targets::{Target, View};
 
+use super::view::view_tool;
 use crate::ServerOptions;
 
 /// A tool as its author wrote it, checked.
@@ -27,6 +31,8 @@ pub(super) struct UsableTool {
     pub(super) form: Form,
     natural: Tool,
     legacy: Tool,
+    /// The views that clients got so far, by the name of their target.
+    views: Mutex<Vec<(&'static str, Option<Arc<View>>)>>,
 }
 
 impl ServerTool {
@@ -96,7 +102,25 @@ impl UsableTool {
                 }
             };
         let (natural, legacy) = (serde_json::from_value(natural)?, serde_json::from_value(legacy)?);
-        Ok((Self { contract, form, natural, legacy }, findings))
+        let views = Mutex::default();
+        Ok((Self { contract, form, natural, legacy, views }, findings))
+    }
+
+    /// How to restore calls of its view for `target`; `None` where the view is the tool itself.
+    pub(super) fn view(&self, target: &'static Target) -> Option<Arc<View>> {
+        let views = || self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, view)) = views().iter().find(|(name, _)| *name == target.name) {
+            return view.clone();
+        }
+        let tool = serde_json::to_value(&self.natural).ok()?;
+        let view = view_tool(&tool, target);
+        if let Some(view) = &view {
+            let (tool, target, changes) = (&view.name, target.name, view.report.join(", "));
+            tracing::info!(target: "toolpact", "tool `{tool}` has another form for {target}: {changes}");
+        }
+        // There are as many as there are targets, at most.
+        views().push((target.name, view.clone()));
+        view
     }
 
     /// The tool in the form for `revision`.

@@ -1,6 +1,7 @@
 //! Options of a server.
 
 use toolpact_contract::Revision;
+use toolpact_targets::ViewFor;
 
 use super::{Checks, check_setters};
 
@@ -28,6 +29,7 @@ pub struct ServerOptions {
     pub(crate) keep_dialects: bool,
     pub(crate) declared_capabilities_only: bool,
     pub(crate) max_revision: Option<Revision>,
+    pub(crate) view_for: ViewFor,
 }
 
 /// Repairs tools and arguments, enforces results, and answers every request that the handler answers.
@@ -38,6 +40,7 @@ impl Default for ServerOptions {
             keep_dialects: false,
             declared_capabilities_only: false,
             max_revision: None,
+            view_for: ViewFor::None,
         }
     }
 }
@@ -64,6 +67,21 @@ impl ServerOptions {
     /// Sets the newest protocol revision that the server agrees to. The default is the newest that `rmcp` knows.
     pub fn max_revision(mut self, revision: Revision) -> Self {
         self.max_revision = Some(revision);
+        self
+    }
+
+    /// Sets the target, such as a model API or a host, whose form of the tools clients get. Calls are restored, and
+    /// checked against the tools as they were written. The default is [`ViewFor::None`]; with [`ViewFor::Auto`] the name
+    /// of the client decides.
+    ///
+    /// ```
+    /// use toolpact::{ServerOptions, targets::target};
+    ///
+    /// let options = ServerOptions::default().view_for(target("gemini")?);
+    /// # Ok::<(), toolpact::targets::UnknownTarget>(())
+    /// ```
+    pub fn view_for(mut self, view_for: impl Into<ViewFor>) -> Self {
+        self.view_for = view_for.into();
         self
     }
 }

@@ -15,3 +15,4 @@ mod rounds;
 mod server;
 mod servers;
 mod sessions;
+mod views;

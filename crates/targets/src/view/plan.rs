@@ -1,5 +1,7 @@
 //! How values of a view map to values of the tool.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value, json};
 use toolpact_schema::Schema;
 
@@ -51,6 +53,33 @@ pub(super) const VALUE: &str = "value";
 /// Nested levels that are mapped. Deeper values stay as they are.
 const MAX_DEPTH: usize = 128;
 
+/// The steps that choosing alternatives may take. Alternatives that contain each other would take twice as many for each
+/// nested level.
+struct Steps(Cell<usize>);
+
+impl Steps {
+    /// As many as values take that were written for a view, and some more.
+    fn for_value(value: &Value) -> Self {
+        Self(Cell::new(10_000_usize.saturating_add(count(value).saturating_mul(100))))
+    }
+
+    /// Takes a step; `false` if there is none left.
+    fn take(&self) -> bool {
+        let left = self.0.get();
+        self.0.set(left.saturating_sub(1));
+        left > 0
+    }
+}
+
+/// The number of values in `value`.
+fn count(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count).sum(),
+        Value::Object(members) => members.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
 /// The plans of a view.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plans {
@@ -63,7 +92,10 @@ impl Plans {
     /// Maps `value` of the view back.
     pub(super) fn restore(&self, value: Value) -> Value {
         match &self.root {
-            Some(plan) => self.back(plan, value, MAX_DEPTH),
+            Some(plan) => {
+                let steps = Steps::for_value(&value);
+                self.back(plan, value, MAX_DEPTH, &steps)
+            }
             None => value,
         }
     }
@@ -76,7 +108,7 @@ impl Plans {
         }
     }
 
-    fn back(&self, plan: &Plan, value: Value, depth: usize) -> Value {
+    fn back(&self, plan: &Plan, value: Value, depth: usize, steps: &Steps) -> Value {
         let Some(depth) = depth.checked_sub(1) else { return value };
         match (plan, value) {
             (Plan::Json, Value::String(text)) => {
@@ -85,7 +117,7 @@ impl Plans {
             (Plan::Pairs(inner), Value::Array(pairs)) if pairs.iter().all(is_pair) => {
                 let mut object = Map::new();
                 for mut pair in pairs {
-                    let value = self.back(inner, pair[VALUE].take(), depth);
+                    let value = self.back(inner, pair[VALUE].take(), depth, steps);
                     if let Value::String(key) = pair[KEY].take() {
                         object.insert(key, value);
                     }
@@ -93,20 +125,21 @@ impl Plans {
                 Value::Object(object)
             }
             (Plan::Items(inner), Value::Array(items)) => {
-                items.into_iter().map(|item| self.back(inner, item, depth)).collect()
+                items.into_iter().map(|item| self.back(inner, item, depth, steps)).collect()
             }
             (Plan::Members(members), Value::Object(object)) => {
-                Value::Object(self.members_back(members, object, depth))
+                Value::Object(self.members_back(members, object, depth, steps))
             }
             (Plan::Union(branches), value) => {
-                let fitting = branches.iter().find(|(schema, _)| self.fits(schema, &value, depth));
+                let fitting =
+                    branches.iter().find(|(schema, _)| self.fits(schema, &value, depth, steps));
                 match fitting {
-                    Some((_, plan)) => self.back(plan, value, depth),
+                    Some((_, plan)) => self.back(plan, value, depth, steps),
                     None => value,
                 }
             }
             (Plan::Definition(number), value) => match self.definitions.get(*number) {
-                Some((_, plan)) => self.back(plan, value, depth),
+                Some((_, plan)) => self.back(plan, value, depth, steps),
                 None => value,
             },
             (_, value) => value,
@@ -118,6 +151,7 @@ impl Plans {
         Members { members, rest }: &Members,
         object: Map<String, Value>,
         depth: usize,
+        steps: &Steps,
     ) -> Map<String, Value> {
         let mut restored = Map::new();
         for (name, value) in object {
@@ -135,7 +169,7 @@ impl Plans {
             match members.iter().find(|member| member.name == name) {
                 Some(member) if member.null_is_absent && value.is_null() => {}
                 Some(member) => {
-                    let value = self.back(&member.plan, value, depth);
+                    let value = self.back(&member.plan, value, depth, steps);
                     restored.insert(member.own.clone(), value);
                 }
                 None => {
@@ -167,7 +201,10 @@ impl Plans {
                     .map(|(at, (_, plan))| (at, self.forth(plan, value, depth)));
                 // The alternative that accepts the value, and that `restore` will choose.
                 let chosen = |written: &Value| {
-                    branches.iter().position(|(schema, _)| self.fits(schema, written, depth))
+                    let steps = Steps::for_value(written);
+                    let fits =
+                        |(schema, _): &(Value, Plan)| self.fits(schema, written, depth, &steps);
+                    branches.iter().position(fits)
                 };
                 written
                     .into_iter()
@@ -229,20 +266,21 @@ impl Plans {
     }
 
     /// Whether `value` looks like one that `schema` describes: its type, its required members and their constants. Only
-    /// decides between alternatives.
-    fn fits(&self, schema: &Value, value: &Value, depth: usize) -> bool {
-        let Some(depth) = depth.checked_sub(1) else { return true };
+    /// decides between alternatives. Without steps left, the first alternative has to do.
+    fn fits(&self, schema: &Value, value: &Value, depth: usize, steps: &Steps) -> bool {
+        let Some(depth) = depth.checked_sub(1).filter(|_| steps.take()) else { return true };
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
             let number = reference.strip_prefix(DEFINITION);
             let found = self
                 .definitions
                 .iter()
                 .find(|(definition, _)| definition.get("name").and_then(Value::as_str) == number);
-            return found
-                .is_none_or(|(definition, _)| self.fits(&definition["schema"], value, depth));
+            return found.is_none_or(|(definition, _)| {
+                self.fits(&definition["schema"], value, depth, steps)
+            });
         }
         if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
-            return branches.iter().any(|branch| self.fits(branch, value, depth));
+            return branches.iter().any(|branch| self.fits(branch, value, depth, steps));
         }
         if let Some(values) = schema.get("enum").and_then(Value::as_array)
             && !values.contains(value)
@@ -263,7 +301,7 @@ impl Plans {
         }
         match value {
             Value::Array(items) => schema.get("items").is_none_or(|inner| {
-                items.iter().take(MAX_DEPTH).all(|item| self.fits(inner, item, depth))
+                items.iter().take(MAX_DEPTH).all(|item| self.fits(inner, item, depth, steps))
             }),
             Value::Object(object) => {
                 let required =
@@ -275,7 +313,7 @@ impl Plans {
                 has_required
                     && object.iter().all(|(name, value)| {
                         match properties.and_then(|all| all.get(name)) {
-                            Some(inner) => self.fits(inner, value, depth),
+                            Some(inner) => self.fits(inner, value, depth, steps),
                             None => !closed,
                         }
                     })
