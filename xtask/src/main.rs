@@ -10,6 +10,7 @@ mod python;
 mod setup;
 mod spelling;
 mod suite;
+mod targets;
 mod test;
 mod workspace;
 
@@ -31,6 +32,8 @@ enum Chore {
     Docs,
     /// Download what the tests need into `target/testkit`
     Setup,
+    /// Run the converters of all targets over cases and published tools, and write docs/targets.md
+    Targets,
     Bench(bench::Bench),
 }
 
@@ -39,6 +42,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Test => test::run(),
         Chore::Docs => docs(),
         Chore::Setup => setup::run(),
+        Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
     }
 }

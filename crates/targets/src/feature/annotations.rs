@@ -4,23 +4,6 @@ use super::{Hit, declare_feature};
 use crate::node::Node;
 
 declare_feature! {
-    /// `$comment`.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "city": { "type": "string", "$comment": "from the old form" } } }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "city": { "type": "string" } } }
-    /// ```
-    COMMENT = "comment-keyword", keywords ["$comment"]
-}
-
-declare_feature! {
     /// The content of a string: `contentEncoding`, `contentMediaType`, `contentSchema`.
     ///
     /// ## Example
@@ -86,23 +69,6 @@ declare_feature! {
     /// { "type": "object", "properties": {} }
     /// ```
     SCHEMA_KEYWORD = "schema-keyword", keywords ["$schema", "$id"], schema_keyword
-}
-
-declare_feature! {
-    /// `title`.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "city": { "type": "string", "title": "City" } } }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "city": { "type": "string", "description": "The city." } } }
-    /// ```
-    TITLE = "title-keyword", keywords ["title"]
 }
 
 fn schema_keyword(node: &Node<'_>) -> Option<Hit> {

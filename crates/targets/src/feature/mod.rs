@@ -105,12 +105,10 @@ pub(crate) use declare_feature;
 
 /// All features.
 pub(crate) static FEATURES: &[&Feature] = &[
-    &annotations::COMMENT,
     &annotations::CONTENT,
     &annotations::DEFAULT,
     &annotations::EXAMPLES,
     &annotations::SCHEMA_KEYWORD,
-    &annotations::TITLE,
     &arrays::ARRAY_BOUND,
     &arrays::ARRAY_LENGTH,
     &arrays::ARRAY_WITHOUT_ITEMS,
@@ -148,7 +146,6 @@ pub(crate) static FEATURES: &[&Feature] = &[
     &references::ESCAPED_REF,
     &references::NESTED_ID,
     &references::RECURSIVE_REF,
-    &references::REF,
     &references::REF_CHAIN,
     &references::REF_ELSEWHERE,
     &references::REF_SIBLINGS,
@@ -177,7 +174,6 @@ pub(crate) static FEATURES: &[&Feature] = &[
     &types::UNTYPED_BRANCH,
     &types::UNTYPED_ITEMS,
     &unions::ALL_OF,
-    &unions::ANY_OF,
     &unions::CLOSED_UNION,
     &unions::CONDITION,
     &unions::MERGED_OBJECTS,

@@ -128,23 +128,6 @@ declare_feature! {
 }
 
 declare_feature! {
-    /// `$ref`.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "at": { "$ref": "#/$defs/point" } }, "$defs": { "point": { "type": "string" } } }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "at": { "type": "string" } } }
-    /// ```
-    REF = "reference", |node| Hit::keyword(node, &["$ref"])
-}
-
-declare_feature! {
     /// A reference to something else than a definition at the root.
     ///
     /// ## Example

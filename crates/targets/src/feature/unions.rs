@@ -46,23 +46,6 @@ declare_feature! {
 }
 
 declare_feature! {
-    /// `anyOf` below the root.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "id": { "anyOf": [{ "type": "string" }, { "type": "integer" }] } } }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "id": { "type": "string" } } }
-    /// ```
-    ANY_OF = "nested-any-of", |node| below(node, "anyOf")
-}
-
-declare_feature! {
     /// `if`, `then` and `else`.
     ///
     /// ## Example

@@ -58,19 +58,3 @@ pub(crate) fn has_any(schema: &Value, features: &[&'static Feature]) -> bool {
     });
     any
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn dump() {
-        let cases = std::fs::read("tests/cases/schemas.json").unwrap();
-        let cases: Vec<serde_json::Value> = serde_json::from_slice(&cases).unwrap();
-        for case in cases {
-            let tool = serde_json::json!({ "inputSchema": case["schema"] });
-            let tool = tool.as_object().unwrap();
-            let found = super::survey(tool, crate::feature::FEATURES);
-            let ids: Vec<_> = found.iter().map(|it| it.feature.rule.id).collect();
-            println!("{}\t{}", case["name"].as_str().unwrap(), ids.join(" "));
-        }
-    }
-}

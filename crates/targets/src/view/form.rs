@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolpact_contract::subschemas::Path;
 
-use crate::feature::{Feature, Hit, arrays, objects, references, root, types, unions, values};
+use crate::feature::{Feature, Hit, arrays, objects, references, root, types, values};
 use crate::node::{Node, walk_all};
 use crate::target::measure::measure;
 use crate::target::survey::has_any;
@@ -71,7 +71,7 @@ impl Form {
         form.never_closed = form.refuses(&objects::CLOSED_OBJECT);
         form.all_required = form.refuses(&objects::OPTIONAL_PROPERTY);
         form.typed = form.refuses(&types::UNTYPED);
-        form.inline = form.refuses(&references::REF) || form.refuses(&references::REF_CHAIN);
+        form.inline = form.refuses(&references::REF_CHAIN);
         form
     }
 
@@ -92,11 +92,7 @@ impl Form {
 
     /// Whether alternatives have to be merged into one schema.
     pub(super) fn merges_unions(&self, is_root: bool) -> bool {
-        if is_root {
-            self.refuses(&root::ROOT_ANY_OF) || self.refuses(&root::ROOT_ONE_OF)
-        } else {
-            self.refuses(&unions::ANY_OF)
-        }
+        is_root && (self.refuses(&root::ROOT_ANY_OF) || self.refuses(&root::ROOT_ONE_OF))
     }
 
     /// Whether arrays need a schema for their elements.

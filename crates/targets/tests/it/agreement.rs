@@ -1,6 +1,7 @@
 //! Rules agree with the converters that they are about: where a converter throws, loses or keeps, so do its rules.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
@@ -9,6 +10,7 @@ use toolpact_schema::Schema;
 use toolpact_targets::{Effect, LintOptions, lint_tools, targets};
 
 use crate::converters::{self, Converted, Made};
+use crate::docs;
 
 /// A schema with values that it accepts and refuses.
 pub(crate) struct Case {
@@ -198,8 +200,43 @@ fn compare() -> Result<(), Failed> {
         wrong.push(format!("{}\t{}\tis listed as an exception, and agrees", key.0, key.1));
     }
     if wrong.is_empty() {
-        println!("{} results of converters, {} exceptions", converted.len(), used.len());
-        return Ok(());
+        return docs::compare("converters", &table(&cases, &converted, &exceptions));
     }
     Err(format!("{} of {} differ:\n{}", wrong.len(), converted.len(), wrong.join("\n")).into())
+}
+
+/// What each converter does to each case.
+fn table(
+    cases: &[Case],
+    converted: &[Converted],
+    exceptions: &BTreeMap<(String, String), String>,
+) -> String {
+    let names: BTreeSet<&str> = converted.iter().map(|one| one.converter.as_str()).collect();
+    let mut marks: BTreeMap<(usize, &str), &str> = BTreeMap::new();
+    for Converted { id, converter, made } in converted {
+        let mark = match measure(&cases[*id], made) {
+            Some(Effect::RequestFails) => "✗",
+            Some(Effect::CallFails) => "!",
+            Some(_) => "~",
+            None => "",
+        };
+        marks.insert((*id, converter), mark);
+    }
+    let mut text = format!(
+        "{} results of {} converters over {} schemas. Rules and converters differ in {} of them, each with its reason in \
+         `crates/targets/tests/cases/exceptions.json`.\n\n| schema | {} |\n| --- |{}\n",
+        converted.len(),
+        names.len(),
+        cases.len(),
+        exceptions.len(),
+        names.iter().copied().collect::<Vec<_>>().join(" | "),
+        " --- |".repeat(names.len())
+    );
+    for (id, case) in cases.iter().enumerate() {
+        let row: Vec<_> =
+            names.iter().map(|name| marks.get(&(id, name)).copied().unwrap_or_default()).collect();
+        // Writing to a `String` does not fail.
+        _ = writeln!(text, "| {} | {} |", case.name, row.join(" | "));
+    }
+    text
 }

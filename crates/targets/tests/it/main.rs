@@ -1,9 +1,13 @@
 //! What the targets crate is held to. Each module lists its cases; a case is data with a name.
 
+#![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
+
 mod agreement;
 mod checks;
 mod converters;
+mod docs;
 mod fixes;
+mod pages;
 mod survive;
 mod views;
 
@@ -13,7 +17,9 @@ fn main() {
     let trials: Vec<Trial> = [
         agreement::trials(),
         checks::trials(),
+        docs::trials(),
         fixes::trials(),
+        pages::trials(),
         survive::trials(),
         views::trials(),
     ]

@@ -3,6 +3,7 @@
 //! By default a tenth of the corpus is converted; `TOOLPACT_CONVERTERS=all` converts all of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
@@ -12,13 +13,14 @@ use toolpact_testkit::corpus;
 
 use crate::agreement::cases;
 use crate::converters::{self, Converted, Made};
+use crate::docs;
 use crate::views::{is_usable, samples};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("survive/cases", || check(case_tools())),
+        Trial::test("survive/cases", || check(&case_tools())),
         Trial::test("survive/corpus", || match corpus_tools() {
-            Ok(tools) => check(tools),
+            Ok(tools) => check(&tools).and_then(|()| write_report(&tools)),
             Err(reason) => {
                 eprintln!("skipped: {reason}");
                 Ok(())
@@ -111,13 +113,12 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-fn check(tools: Vec<Sampled>) -> Result<(), Failed> {
+fn check(tools: &[Sampled]) -> Result<(), Failed> {
     if let Some(reason) = converters::missing() {
         eprintln!("skipped: {reason}");
         return Ok(());
     }
     let mut wrong = Vec::new();
-    let mut counts: BTreeMap<(&str, String), [usize; 2]> = BTreeMap::new();
     for target in targets() {
         let names: Vec<_> = converters_of(target).into_iter().collect();
         if names.is_empty() {
@@ -133,8 +134,6 @@ fn check(tools: Vec<Sampled>) -> Result<(), Failed> {
             let values = written.entry(id).or_insert_with(|| {
                 tools[id].values.iter().map(|value| views[id].express(value)).collect()
             });
-            let count = counts.entry((target.name, converter.clone())).or_default();
-            count[0] += 1;
             let Some(problem) = problem(&made, values) else { continue };
             if EXCEPTIONS
                 .iter()
@@ -142,18 +141,65 @@ fn check(tools: Vec<Sampled>) -> Result<(), Failed> {
             {
                 continue;
             }
-            count[1] += 1;
             wrong.push(format!(
                 "{}\t{converter}\t{}\t{problem}\t{}",
                 target.name, tools[id].name, views[id].tool["inputSchema"]
             ));
         }
     }
-    for ((target, converter), [all, bad]) in &counts {
-        println!("{target} {converter}: {bad} of {all} views fail");
-    }
     if wrong.is_empty() {
         return Ok(());
     }
     Err(format!("{} problems:\n{}", wrong.len(), wrong.join("\n")).into())
+}
+
+/// Writes how many published tools break in each converter, as they are and as views. Takes minutes.
+fn write_report(tools: &[Sampled]) -> Result<(), Failed> {
+    if !docs::writes() || converters::missing().is_some() {
+        return Ok(());
+    }
+    let mut text = format!(
+        "{} tools, each with up to 6 generated calls. A tool is broken if the converter throws, or if what it makes refuses one of \
+         the calls.\n\n| target | converter | broken as it is | broken as a view |\n| --- | --- | --- | --- |\n",
+        tools.len()
+    );
+    for target in targets() {
+        let names: Vec<_> = converters_of(target).into_iter().collect();
+        if names.is_empty() {
+            continue;
+        }
+        let before = broken(tools, &names, |one| (one.tool.clone(), one.values.clone()));
+        let after = broken(tools, &names, |one| {
+            let view = view_tools(std::slice::from_ref(&one.tool), target).remove(0);
+            let values = one.values.iter().map(|value| view.express(value)).collect();
+            (view.tool, values)
+        });
+        for name in names {
+            let count = |counts: &BTreeMap<String, usize>| counts.get(name).copied().unwrap_or(0);
+            _ = writeln!(
+                text,
+                "| `{}` | {name} | {} | {} |",
+                target.name,
+                count(&before),
+                count(&after)
+            );
+        }
+    }
+    docs::compare("views", &text)
+}
+
+/// How many tools each converter breaks.
+fn broken(
+    tools: &[Sampled],
+    names: &[&str],
+    form: impl Fn(&Sampled) -> (Value, Vec<Value>),
+) -> BTreeMap<String, usize> {
+    let forms: Vec<_> = tools.iter().map(form).collect();
+    let lines: Vec<Value> = forms.iter().map(|(tool, _)| json!({ "tool": tool })).collect();
+    let mut counts = BTreeMap::new();
+    for Converted { id, converter, made } in converters::convert(&lines, names) {
+        *counts.entry(converter).or_default() +=
+            usize::from(problem(&made, &forms[id].1).is_some());
+    }
+    counts
 }

@@ -86,7 +86,7 @@ fn check_cases(target: &'static Target) -> Result<(), Failed> {
         {
             continue;
         }
-        let view = view_tools(&[case.tool.clone()], target).remove(0);
+        let view = view_tools(std::slice::from_ref(&case.tool), target).remove(0);
         for problem in problems(&view, target, &case.valid) {
             wrong.push(format!(
                 "{}: {problem}\n    {}\n    {}",
@@ -94,7 +94,7 @@ fn check_cases(target: &'static Target) -> Result<(), Failed> {
             ));
         }
     }
-    report(wrong)
+    report(&wrong)
 }
 
 fn check_corpus(part: usize) -> Result<(), Failed> {
@@ -132,7 +132,7 @@ fn check_corpus(part: usize) -> Result<(), Failed> {
             }
         }
     }
-    report(wrong)
+    report(&wrong)
 }
 
 /// Whether the tool can be used as it is.
@@ -178,10 +178,14 @@ fn close(schema: &mut Value, is_whole: bool) {
                 all.values_mut().for_each(|inner| close(inner, true));
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(all)) => {
-                all.iter_mut().for_each(|inner| close(inner, !is_split))
+                for inner in all {
+                    close(inner, !is_split);
+                }
             }
             ("prefixItems", Value::Array(all)) => {
-                all.iter_mut().for_each(|inner| close(inner, true))
+                for inner in all {
+                    close(inner, true);
+                }
             }
             ("items" | "additionalProperties", inner) => close(inner, true),
             _ => {}
@@ -207,7 +211,7 @@ fn has_surplus(value: &Value) -> bool {
     }
 }
 
-fn report(wrong: Vec<String>) -> Result<(), Failed> {
+fn report(wrong: &[String]) -> Result<(), Failed> {
     if wrong.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Anthropic.
 
-use super::{fails, limit, loses, names, throws};
+use super::{fails, limit, loses, names, row, throws};
 use crate::feature::{
     arrays, numbers, objects, references as r, root, strings, types, unions, values,
 };
@@ -143,8 +143,9 @@ pub(super) static ANTHROPIC_STRICT: Target = Target {
         loses(&root::ROOT_CONDITION, PYPI, "moves into the description"),
         loses(&r::CONSTRAINED_REF, PYPI, "what stands beside `$ref` is lost"),
         // The API itself
-        throws(
+        row(
             &objects::OPEN_OBJECT,
+            Effect::Degraded,
             Evidence::documented(
                 "Anthropic guide, strict tool use, as read by pydantic-ai 2.66.0",
                 "2026-11-16",

@@ -1,0 +1,151 @@
+//! `docs/targets.md`, whose tables are written by `cargo xtask targets`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::Value;
+use toolpact_targets::{Effect, Target, check_targets, targets};
+use toolpact_testkit::corpus;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        Trial::test("docs/targets", || compare("targets", &target_table())),
+        Trial::test("docs/corpus", || match corpus_tables() {
+            Ok(tables) => compare("corpus", &tables),
+            Err(reason) => {
+                eprintln!("skipped: {reason}");
+                Ok(())
+            }
+        }),
+    ]
+}
+
+/// Whether tables are written instead of compared.
+pub(crate) fn writes() -> bool {
+    std::env::var("TOOLPACT_TARGETS").is_ok_and(|it| it == "write")
+}
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/targets.md")
+}
+
+/// Compares the part `name` of the document with `text`, or writes it.
+pub(crate) fn compare(name: &str, text: &str) -> Result<(), Failed> {
+    let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
+    let document = fs::read_to_string(file())?;
+    let (head, rest) = document.split_once(&begin).ok_or_else(|| format!("no part {name}"))?;
+    let (known, tail) = rest.split_once(&end).ok_or_else(|| format!("part {name} does not end"))?;
+    let text = format!("\n{}\n\n", text.trim());
+    if known == text {
+        return Ok(());
+    }
+    if writes() {
+        fs::write(file(), format!("{head}{begin}{text}{end}{tail}"))?;
+        return Ok(());
+    }
+    let line = known.lines().zip(text.lines()).find(|(old, new)| old != new);
+    Err(format!(
+        "docs/targets.md, part {name}, is out of date ({line:?}): `cargo xtask targets` writes it"
+    )
+    .into())
+}
+
+/// A table of all targets.
+fn target_table() -> String {
+    let mut text = String::from(
+        "| target | what it is | rules | longest name | converters that the tests run |\n| --- | --- | --- | --- | --- |\n",
+    );
+    for target in targets() {
+        let converters: Vec<_> = crate::survive::converters_of(target).into_iter().collect();
+        let longest = match target.names.longest {
+            1000 => "any".to_owned(),
+            longest => format!(
+                "{longest}{}",
+                if target.names.prefix.is_empty() {
+                    String::new()
+                } else {
+                    format!(", with `{}`", target.names.prefix)
+                }
+            ),
+        };
+        // Writing to a `String` does not fail.
+        _ = writeln!(
+            text,
+            "| `{}` | {} ({}) | {} | {longest} | {} |",
+            target.name,
+            target.title,
+            target.kind,
+            target.rules.len() + target.limits.len(),
+            converters.join(", ")
+        );
+    }
+    text
+}
+
+/// What each target does to published tools.
+fn corpus_tables() -> Result<String, String> {
+    let tools: Vec<Value> = corpus::servers()?.flat_map(|server| server.tools().to_vec()).collect();
+    let total = tools.len();
+    let mut text = format!(
+        "Of {total} tools, with the worst effect on each tool:\n\n| target | request fails | tool left out | valid calls fail | constraint lost | degraded | unharmed |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+    );
+    let mut by_rule: BTreeMap<(&str, &str), (Effect, usize)> = BTreeMap::new();
+    for target in targets() {
+        let mut worst = [0_usize; 6];
+        for tool in &tools {
+            let effects = effects(tool, target);
+            worst[effects.iter().map(|(_, effect)| 1 + rank(*effect)).max().unwrap_or(0)] += 1;
+            for (rule, effect) in effects {
+                let known = by_rule.entry((target.name, rule)).or_insert((effect, 0));
+                *known = (known.0.max(effect), known.1 + 1);
+            }
+        }
+        let share = |count: usize| if count == 0 { String::new() } else { percent(count, total) };
+        _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} | {} | {} | {} |",
+            target.name,
+            share(worst[5]),
+            share(worst[4]),
+            share(worst[3]),
+            share(worst[2]),
+            share(worst[1]),
+            share(worst[0]),
+        );
+    }
+    text.push_str("\nBy rule, where at least one tool in a hundred breaks it and the effect is worse than a lost constraint:\n\n| target | rule | effect | tools |\n| --- | --- | --- | --- |\n");
+    for ((target, rule), (effect, count)) in by_rule {
+        if effect > Effect::ConstraintLost && count * 100 >= total {
+            _ = writeln!(
+                text,
+                "| `{target}` | {rule} | {} | {} |",
+                effect.words(),
+                percent(count, total)
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// The rules that `tool` breaks, with their worst effect.
+fn effects(tool: &Value, target: &'static Target) -> Vec<(&'static str, Effect)> {
+    let Some(tool) = tool.as_object() else { return Vec::new() };
+    check_targets(tool, &[target], None)
+        .into_iter()
+        .filter_map(|found| Some((found.finding.rule, found.impacts.first()?.effect)))
+        .collect()
+}
+
+fn rank(effect: Effect) -> usize {
+    Effect::ALL.iter().position(|one| *one == effect).unwrap_or_default()
+}
+
+fn percent(count: usize, total: usize) -> String {
+    // Small enough to be exact.
+    #[expect(clippy::cast_precision_loss, reason = "thousands of tools")]
+    let share = 100.0 * count as f64 / total as f64;
+    format!("{share:.1} % ({count})")
+}

@@ -1,0 +1,18 @@
+//! Writes what the converters of the targets do.
+
+use crate::command::{cargo, run as run_command};
+use crate::{node, python};
+
+/// Installs the converters, runs them over the cases and the corpus, and writes `docs/targets.md`.
+pub(crate) fn run() -> anyhow::Result<()> {
+    node::install("converters", "crates/targets/tests/converters")?;
+    python::install("converters", "crates/targets/tests/converters")?;
+    // One at a time: they write parts of one file.
+    for part in ["docs/", "agreement/", "survive/corpus"] {
+        let mut tests =
+            cargo(["test", "--package", "toolpact-targets", "--test", "it", "--", part]);
+        tests.env("TOOLPACT_TARGETS", "write").env("TOOLPACT_CONVERTERS", "all");
+        run_command(tests)?;
+    }
+    Ok(())
+}
