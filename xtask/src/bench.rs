@@ -35,6 +35,8 @@ enum Subject {
     /// How often a wrong call can be fixed with what a message says, beside other validators; writes
     /// `docs/messages.md`
     Messages,
+    /// Lint of every tool of the corpus for all targets, and views for each of them
+    Targets,
     /// Peak memory of the guard under load that is meant to fill it
     Memory,
     /// Clients of every kind over every transport for `--minutes N` (30), then what is left of them

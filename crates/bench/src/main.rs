@@ -10,6 +10,7 @@ mod plain;
 mod schema;
 mod sdk;
 mod soak;
+mod targets;
 mod timing;
 
 use std::path::PathBuf;
@@ -55,6 +56,8 @@ enum What {
     Soak(soak::Options),
     /// How often a wrong call can be fixed with what a message says, beside other validators.
     Messages(messages::Options),
+    /// Lint of every tool of the corpus for all targets, and views for each of them.
+    Targets,
     /// The server that the guard is measured with.
     #[command(hide = true)]
     GuardServer {
@@ -115,6 +118,7 @@ fn main() -> anyhow::Result<()> {
     match Bench::parse().what {
         What::Schema { folder } => schema::run(folder),
         What::Contract => contract::run(),
+        What::Targets => targets::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
         What::Memory(options) => memory::run(&options),
