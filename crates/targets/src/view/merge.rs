@@ -194,7 +194,7 @@ pub(super) fn types(value: &Value) -> Vec<&'static str> {
     }
 }
 
-/// The types that `schema` allows: those of `type`, of its values, or of the keywords it has. `None` if it says nothing.
+/// The types that `schema` allows: those of `type` or of its values, or that of what it declares. `None` if it says nothing.
 pub(super) fn types_of(schema: &Schema) -> Option<Vec<&'static str>> {
     if let Some(written) = schema.get("type") {
         return Some(types(written));
@@ -217,9 +217,26 @@ pub(super) fn types_of(schema: &Schema) -> Option<Vec<&'static str>> {
         }
         return Some(all);
     }
-    let kinds: Vec<_> = schema.keys().filter_map(|keyword| about(keyword)).collect();
-    let first = *kinds.first()?;
-    kinds.iter().all(|kind| *kind == first).then(|| vec![first])
+    // Whoever declares properties or elements means objects or arrays.
+    if schema.contains_key("properties") {
+        return Some(vec!["object"]);
+    }
+    (schema.contains_key("items") || schema.contains_key("prefixItems")).then(|| vec!["array"])
+}
+
+/// Whether `names` has the type `kind`; integers are numbers.
+pub(super) fn has_type(names: &[&str], kind: &str) -> bool {
+    names.contains(&kind) || (kind == "number" && names.contains(&"integer"))
+}
+
+/// Whether nothing can be of the types of both.
+pub(super) fn excludes(one: &Schema, other: &Schema) -> bool {
+    match (one.get("type"), other.get("type")) {
+        (Some(one), Some(other)) => !types(one)
+            .into_iter()
+            .any(|one| types(other).into_iter().any(|other| narrow(one, other).is_some())),
+        _ => false,
+    }
 }
 
 /// The values of `enum` or `const`.

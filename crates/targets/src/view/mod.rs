@@ -14,7 +14,7 @@ use toolpact_contract::to_2020_12;
 
 use crate::Target;
 use form::Form;
-use plan::Plans;
+use plan::{Plan, Plans};
 
 /// A tool in the form that one target accepts.
 ///
@@ -49,6 +49,12 @@ impl View {
     #[must_use]
     pub fn express(&self, arguments: &Value) -> Value {
         self.plans.express(arguments)
+    }
+
+    /// Whether arguments have another form in the view, so that calls have to be [restored](Self::restore).
+    #[must_use]
+    pub fn changes_arguments(&self) -> bool {
+        self.plans.root.as_ref().is_some_and(|plan| *plan != Plan::Keep)
     }
 
     /// Whether the view is the tool as it was.

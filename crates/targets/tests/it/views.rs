@@ -2,15 +2,19 @@
 
 use std::collections::HashSet;
 
+use jsonschema::canonical::{Containment, options};
 use libtest_mimic::{Failed, Trial};
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolpact_contract::{JudgeOptions, judge_tools, to_2020_12};
 use toolpact_schema::{Schema, Verdict};
 use toolpact_targets::{Effect, Target, View, check_targets, targets, view_tools};
 use toolpact_testkit::corpus;
-use toolpact_testkit::generate::{Rng, sample};
+use toolpact_testkit::generate::{Rng, document, sample};
 
 use crate::agreement::cases;
+
+/// The random schemas that are tried.
+const SCHEMAS: u64 = 800;
 
 /// The parts that the corpus is checked in.
 const PARTS: usize = 8;
@@ -21,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trials.push(Trial::test(format!("views/cases/{}", target.name), || check_cases(target)));
     }
     for part in 0..PARTS {
+        trials.push(Trial::test(format!("views/random/{part}"), move || check_random(part)));
         trials.push(Trial::test(format!("views/corpus/{part}"), move || check_corpus(part)));
     }
     trials
@@ -135,6 +140,66 @@ fn check_corpus(part: usize) -> Result<(), Failed> {
     report(&wrong)
 }
 
+/// Random schemas, as properties and as the whole input schema. Where the form of values stays, the view covers the full
+/// schema as far as that can be decided.
+fn check_random(part: usize) -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    for seed in (part as u64..SCHEMAS).step_by(PARTS) {
+        let mut rng = Rng::new(seed);
+        let mut schema = document(&mut rng);
+        if seed % 2 == 0 {
+            let definitions = schema.as_object_mut().and_then(|schema| schema.remove("$defs"));
+            schema = json!({ "properties": { "a": schema, "b": { "type": "string" } }, "required": ["a"] });
+            schema["$defs"] = definitions.unwrap_or_else(|| json!({}));
+        }
+        let Value::Object(map) = &mut schema else { continue };
+        map.insert("type".to_owned(), json!("object"));
+        let tool = json!({ "name": "t", "inputSchema": schema });
+        // Other properties of an alternative may be declared by another one.
+        let is_explicit = schema.to_string().contains(r#""additionalProperties":true"#);
+        if !is_usable(&tool) || is_explicit {
+            continue;
+        }
+        let values = samples(&schema);
+        for target in targets() {
+            let view = view_tools(std::slice::from_ref(&tool), target).remove(0);
+            for problem in problems(&view, target, &values) {
+                wrong.push(format!(
+                    "{} {seed}: {problem}\n  {schema}\n  {}",
+                    target.name, view.tool["inputSchema"]
+                ));
+            }
+            if !view.changes_arguments()
+                && schema.get("properties").is_some()
+                && !covers(&view.tool["inputSchema"], &schema)
+            {
+                wrong.push(format!(
+                    "{} {seed}: accepts less\n  {schema}\n  {}",
+                    target.name, view.tool["inputSchema"]
+                ));
+            }
+        }
+    }
+    report(&wrong)
+}
+
+/// Whether `view` accepts what `full` accepts, unless that is not decided. Objects may be closed.
+fn covers(view: &Value, full: &Value) -> bool {
+    // Their properties count as declared only if the condition holds.
+    if full.to_string().contains("dependentSchemas") {
+        return true;
+    }
+    let mut closed = full.clone();
+    close(&mut closed, true);
+    let canonical = |schema: &Value| {
+        options().offline().should_validate_formats(false).canonicalize(schema).ok()
+    };
+    match (canonical(view), canonical(&closed)) {
+        (Some(view), Some(full)) => !matches!(view.covers(&full), Ok(Containment::No)),
+        _ => true,
+    }
+}
+
 /// Whether the tool can be used as it is.
 pub(crate) fn is_usable(tool: &Value) -> bool {
     judge_tools(tool.clone(), &JudgeOptions::default()).errors().next().is_none()
@@ -167,7 +232,8 @@ pub(crate) fn samples(schema: &Value) -> Vec<Value> {
     values
 }
 
-/// Closes objects that say nothing about other properties than they declare.
+/// Closes objects that say nothing about other properties than they declare, and types what declares properties or
+/// elements.
 fn close(schema: &mut Value, is_whole: bool) {
     let Value::Object(members) = schema else { return };
     members.remove("$schema");
@@ -190,6 +256,13 @@ fn close(schema: &mut Value, is_whole: bool) {
             ("items" | "additionalProperties", inner) => close(inner, true),
             _ => {}
         }
+    }
+    if !members.contains_key("type") && members.contains_key("properties") {
+        members.insert("type".to_owned(), "object".into());
+    } else if !members.contains_key("type")
+        && (members.contains_key("items") || members.contains_key("prefixItems"))
+    {
+        members.insert("type".to_owned(), "array".into());
     }
     let describes = ["properties", "anyOf", "oneOf", "allOf", "$ref"]
         .iter()

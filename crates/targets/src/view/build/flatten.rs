@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Builder, Flat, Place};
 use crate::feature::{objects, references, root, unions};
-use crate::view::merge::{intersect, unite};
+use crate::view::merge::{intersect, types_of, unite};
 use crate::view::notes;
 
 impl Builder<'_> {
@@ -168,8 +168,11 @@ impl Builder<'_> {
     }
 }
 
-/// Adds properties of `branches` that `schema` does not declare, as optional ones.
+/// Adds properties of `branches` that `schema` does not declare, as optional ones, if it describes objects.
 pub(super) fn declare(schema: &mut Map<String, Value>, branches: &[Map<String, Value>]) {
+    if types_of(schema).as_deref() != Some(&["object"]) {
+        return;
+    }
     let declared = unite(branches.to_vec());
     let Some(Value::Object(more)) = declared.get("properties") else { return };
     let properties = schema.entry("properties").or_insert_with(|| json!({}));

@@ -8,10 +8,11 @@ mod single;
 mod union;
 
 use serde_json::{Map, Value, json};
+use toolpact_schema::Subschemas;
 
 use self::union::is_union;
 use super::form::Form;
-use super::notes::{self, Notes};
+use super::notes::Notes;
 use super::plan::{Plan, Plans};
 use crate::Measure;
 use crate::target::measure::measure_schema;
@@ -154,7 +155,11 @@ impl Builder<'_> {
         if self.form.typed {
             return self.json_text(Some(known), "any value");
         }
-        let schema = known.iter().filter(|(keyword, _)| notes::is_annotation(keyword));
+        let is_kept = |keyword: &str| {
+            !matches!(keyword, "type" | "required" | "$ref" | "$dynamicRef" | "$recursiveRef")
+                && Subschemas::under(keyword).is_none()
+        };
+        let schema = known.iter().filter(|(keyword, _)| is_kept(keyword));
         let schema = schema.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
         self.finish(schema, Plan::Keep, false, Notes::default())
     }

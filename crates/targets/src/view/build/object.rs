@@ -99,7 +99,10 @@ impl Builder<'_> {
         let patterns = schema
             .get("patternProperties")
             .and_then(Value::as_object)
-            .filter(|_| self.form.refuses(&objects::PATTERN_PROPERTIES))
+            .filter(|all| {
+                self.form.refuses(&objects::PATTERN_PROPERTIES)
+                    || !all.values().all(|inner| self.form.accepts_unchanged(inner, false))
+            })
             .map(|all| all.values().cloned().collect::<Vec<_>>());
         if patterns.is_some() {
             notes.take(schema, "patternProperties");

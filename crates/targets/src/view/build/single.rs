@@ -24,6 +24,7 @@ impl Builder<'_> {
             notes.take(&mut schema, "const");
         }
         if place.is_root && self.form.refuses(&root::ROOT_ENUM) {
+            declare_values(&mut schema);
             for keyword in ["enum", "const"] {
                 notes.take(&mut schema, keyword);
             }
@@ -110,10 +111,18 @@ impl Builder<'_> {
             if place.depth >= self.form.depth {
                 return self.json_text(Some(&schema), "nested too deeply");
             }
+            if found.contains(&"object") {
+                declare_values(&mut schema);
+            }
             for keyword in ["enum", "const"] {
                 notes.take(&mut schema, keyword);
             }
+            schema.entry("type").or_insert_with(|| written(found.to_vec()));
         }
+        // What is about other types constrains nothing.
+        schema.retain(|keyword, _| {
+            merge::about(keyword).is_none_or(|kind| merge::has_type(found, kind))
+        });
         self.drop_unsafe(&mut schema, &mut notes);
         if found.contains(&"object") {
             match self.object(&mut schema, place, &mut notes) {
@@ -141,26 +150,54 @@ impl Builder<'_> {
 
     /// Removes keywords whose subschemas would have to change where changing them is no relaxation.
     pub(super) fn drop_unsafe(&mut self, schema: &mut Map<String, Value>, notes: &mut Notes) {
-        for keyword in
-            ["not", "contains", "propertyNames", "unevaluatedProperties", "unevaluatedItems", "if"]
-        {
-            let clean =
-                schema.get(keyword).is_none_or(|inner| self.form.accepts_unchanged(inner, false));
-            let changes_members = self.form.closed || self.form.all_required || !self.form.maps;
-            if !clean || (changes_members && matches!(keyword, "if" | "unevaluatedProperties")) {
-                notes.take(schema, keyword);
-                match keyword {
-                    "if" => {
-                        notes.take(schema, "then");
-                        notes.take(schema, "else");
-                    }
-                    "contains" => {
-                        notes.take(schema, "minContains");
-                        notes.take(schema, "maxContains");
-                    }
-                    _ => {}
+        let changes_members = self.form.closed || self.form.all_required || !self.form.maps;
+        let is_clean = |inner: &Value| self.form.accepts_unchanged(inner, false);
+        for (keyword, group) in CONDITIONS {
+            let clean = match schema.get(*keyword) {
+                Some(Value::Object(all)) if *keyword == "dependentSchemas" => {
+                    all.values().all(is_clean)
+                }
+                Some(inner) => is_clean(inner),
+                None => true,
+            };
+            let about_members = matches!(
+                *keyword,
+                "if" | "then" | "else" | "unevaluatedProperties" | "dependentSchemas"
+            );
+            if !clean || (changes_members && about_members) {
+                for keyword in *group {
+                    notes.take(schema, keyword);
                 }
             }
+        }
+    }
+}
+
+/// Keywords whose subschemas cannot change without changing what the schema around them refuses, with those that go with
+/// them.
+const CONDITIONS: &[(&str, &[&str])] = &[
+    ("not", &["not"]),
+    ("contains", &["contains", "minContains", "maxContains"]),
+    ("propertyNames", &["propertyNames"]),
+    ("unevaluatedProperties", &["unevaluatedProperties"]),
+    ("unevaluatedItems", &["unevaluatedItems"]),
+    ("dependentSchemas", &["dependentSchemas"]),
+    ("if", &["if", "then", "else"]),
+    ("then", &["if", "then", "else"]),
+    ("else", &["if", "then", "else"]),
+];
+
+/// Declares the properties that the objects of `enum` or `const` have.
+fn declare_values(schema: &mut Map<String, Value>) {
+    let values = merge::values(schema).unwrap_or_default();
+    let names = values.iter().filter_map(Value::as_object).flat_map(Map::keys);
+    let undeclared: Vec<_> = names.cloned().collect();
+    if undeclared.is_empty() {
+        return;
+    }
+    if let Value::Object(properties) = schema.entry("properties").or_insert_with(|| json!({})) {
+        for name in undeclared {
+            properties.entry(name).or_insert_with(|| json!({}));
         }
     }
 }

@@ -31,10 +31,10 @@ impl Builder<'_> {
             match self.flatten_part(branch, place, 0) {
                 Flat::Schema(branch, inner) => {
                     let branch = self.flat_branches(branch, &inner, 0);
+                    let possible =
+                        branch.into_iter().filter(|it| !merge::excludes(it, &constraints));
                     flat.extend(
-                        branch
-                            .into_iter()
-                            .map(|branch| (intersect(branch, constraints.clone()), inner.clone())),
+                        possible.map(|it| (intersect(it, constraints.clone()), inner.clone())),
                     );
                 }
                 Flat::Any(known) if merges || !constraints.is_empty() => {
@@ -45,7 +45,7 @@ impl Builder<'_> {
         }
         if merges {
             if flat.is_empty() {
-                return self.any(&annotations);
+                return self.single(intersect(annotations, constraints), place);
             }
             self.changes.push("alternatives, merged into one".to_owned());
             let hint = alternatives_hint(flat.iter().map(|(branch, _)| branch));
@@ -59,6 +59,9 @@ impl Builder<'_> {
         }
         for (branch, inner) in flat {
             kept.push(self.single(branch, &Place { is_root: false, ..inner }));
+        }
+        if kept.is_empty() {
+            return self.single(intersect(annotations, constraints), place);
         }
         self.alternatives(annotations, kept)
     }
@@ -146,11 +149,16 @@ impl Builder<'_> {
             }
             return Built { schema: Value::Object(schema), plan };
         }
-        if merge::types_of(&schema).is_some_and(|found| found.contains(&"null")) {
+        let takes_null = match merge::values(&schema) {
+            Some(values) => values.contains(&Value::Null),
+            None => merge::types_of(&schema).is_some_and(|found| found.contains(&"null")),
+        };
+        if takes_null {
             return Built { schema: Value::Object(schema), plan };
         }
         let or_null = json!({ "type": "null" });
-        if let Some(Value::Array(branches)) = schema.get_mut("anyOf") {
+        let is_union = schema.keys().all(|it| it == "anyOf" || notes::is_annotation(it));
+        if let Some(Value::Array(branches)) = schema.get_mut("anyOf").filter(|_| is_union) {
             if !branches.contains(&or_null) {
                 branches.push(or_null.clone());
             }
