@@ -131,7 +131,9 @@ impl Matrix {
             }
         }
         columns.insert(0, ANY);
-        let with_findings = rows.keys().flatten().count();
+        // A document that is a tool has no index for it.
+        let is_tool = list.tools.len() == 1;
+        let with_findings = rows.keys().filter(|index| is_tool || index.is_some()).count();
         let total = rows.len();
         let is_bad = |row: &[Option<Cell>]| row.iter().flatten().any(|cell| cell.is_bad());
         let rows: Vec<_> = rows
@@ -139,7 +141,7 @@ impl Matrix {
             .filter(|(_, row)| all || is_bad(row))
             .map(|(index, row)| {
                 let name = match index {
-                    _ if list.tools.len() <= 1 && index.is_none() => list.tool_name(0),
+                    None if is_tool => list.tool_name(0),
                     None => "(the list)".to_owned(),
                     Some(index) => list.tool_name(index),
                 };

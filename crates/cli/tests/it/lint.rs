@@ -27,7 +27,7 @@ commands! {
     writes_what_is_kept: ["lint", "--target", "none", "--kept", "--format", "concise", "tools.json"];
     sums_several_lists: ["lint", "--target", "none", "fine.tools.json", "tools.json", "nowhere.json"];
     lints_a_folder: ["lint", "--target", "none", "lint/folder"];
-    wants_lists_in_a_folder: ["lint", "snapshots"];
+    wants_lists_in_a_folder: ["lint", "config"];
     finds_no_list: ["lint", "good.json"];
     refuses_an_unknown_policy: ["lint", "--policy", "fix", "tools.json"];
     refuses_an_unknown_target: ["lint", "--target", "gemni", "tools.json"];
