@@ -23,7 +23,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         )?;
         for entry in &report.stale {
             let name = attribute(&entry.fingerprint);
-            let text = format!("{} {} {} no longer occurs", entry.rule, entry.tool, entry.place);
+            let text = entry.to_string();
             writeln!(out, r#"    <testcase name="{name}" classname="baseline">"#)?;
             writeln!(out, r#"      <failure type="stale" message="{}"/>"#, attribute(&text))?;
             writeln!(out, "    </testcase>")?;

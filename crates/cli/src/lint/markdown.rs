@@ -73,8 +73,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out)?;
     }
     for entry in &report.stale {
-        let text = format!("{} {} {}", entry.rule, entry.tool, entry.place);
-        writeln!(out, "- stale baseline entry: {} no longer occurs", cell(&text))?;
+        writeln!(out, "- {}", cell(&entry.to_string()))?;
     }
     writeln!(out, "`toolpact explain RULE` explains a rule.")
 }

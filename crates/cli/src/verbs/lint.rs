@@ -192,11 +192,18 @@ impl<'a> Run<'a> {
         uses_stdout: bool,
     ) -> anyhow::Result<Exit> {
         match &settings.baseline {
+            // Without all lists, known findings would be missing in it.
+            Some(_) if writes_baseline && self.exit == Exit::Failed => {}
             Some(path) if writes_baseline => write_baseline(&self.report, path)?,
             Some(path) => self.report.apply(Baseline::read(path)?),
             None => {}
         }
         self.say_fixed();
+        if !format.has_stale_entries() {
+            for entry in &self.report.stale {
+                terminal::print_error(&anyhow::anyhow!("{entry}"));
+            }
+        }
         if self.report.lists.is_empty() && self.exit == Exit::Failed {
             return Ok(Exit::Failed);
         }

@@ -239,10 +239,17 @@ fn options_are_read_from_the_working_directory() {
     );
     let (code, out, _) = lint(&["lint", "tool.json", "--format", "concise"]);
     assert_eq!(code, Some(1));
-    assert!(
-        out.starts_with("baseline: stale entry ") && out.contains("tool-name-form a b"),
-        "{out}"
-    );
+    assert!(out.starts_with("baseline: ") && out.contains("(tool-name-form a b #/name)"), "{out}");
+    for format in ["full", "json", "sarif", "github", "gitlab", "junit", "markdown"] {
+        let (code, out, err) = lint(&["lint", "tool.json", "--format", format]);
+        assert_eq!(code, Some(1), "{format}");
+        let said = if ["sarif", "gitlab"].contains(&format) { err } else { out };
+        assert!(said.contains("tool-name-form"), "{format}: {said}");
+    }
+    // A list that cannot be read does not empty the baseline.
+    let before = fs::read(scratch.0.join("known.json")).unwrap();
+    assert_eq!(lint(&["lint", "nowhere.json", "--write-baseline"]).0, Some(2));
+    assert_eq!(fs::read(scratch.0.join("known.json")).unwrap(), before);
     assert_eq!(lint(&["lint", "tool.json", "--write-baseline"]).0, Some(0));
     assert_eq!(lint(&["lint", "tool.json"]).0, Some(0));
 }
