@@ -183,3 +183,20 @@ fn escape(line: &str, start: usize, end: usize) -> (String, Range<usize>) {
     let mark = before.len()..before.len() + marked.len();
     (format!("{before}{marked}{after}"), mark)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LineIndex;
+
+    #[test]
+    fn lines_and_columns_are_those_of_a_count_from_the_start() {
+        let text = "ä\n€uro\r\n".repeat(400) + &"𝄞x".repeat(700) + "\nend";
+        let index = LineIndex::new(&text);
+        for (offset, _) in text.char_indices().chain([(text.len(), ' ')]) {
+            let before = &text[..offset];
+            let line = before.matches('\n').count();
+            let column = before.rsplit('\n').next().unwrap().chars().count();
+            assert_eq!(index.line_column(&text, offset), (line, column), "{offset}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Known findings, in a file.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -28,6 +29,14 @@ pub(crate) struct Entry {
     pub(crate) rule: String,
     pub(crate) tool: String,
     pub(crate) place: String,
+}
+
+/// What is wrong with an entry that no longer occurs, on one line.
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fingerprint, rule, tool, place } = self;
+        write!(f, "baseline: {fingerprint} ({rule} {tool} {place}) no longer occurs")
+    }
 }
 
 impl Baseline {

@@ -21,11 +21,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{}", printable(&line))?;
     }
     for entry in &report.stale {
-        let line = format!(
-            "baseline: stale entry {}: {} {} {} no longer occurs",
-            entry.fingerprint, entry.rule, entry.tool, entry.place
-        );
-        writeln!(out, "{}", printable(&line))?;
+        writeln!(out, "{}", printable(&entry.to_string()))?;
     }
     Ok(())
 }

@@ -43,6 +43,11 @@ impl LintFormat {
         }
     }
 
+    /// Whether the format says which entries of the baseline no longer occur.
+    pub(crate) const fn has_stale_entries(self) -> bool {
+        !matches!(self, Self::Sarif | Self::Gitlab)
+    }
+
     /// Whether programs read the format, so that nothing may be removed from it.
     pub(crate) const fn is_for_programs(self) -> bool {
         matches!(self, Self::Json | Self::Sarif | Self::Gitlab | Self::Junit)

@@ -30,12 +30,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "{GOOD}{}{GOOD:#} without findings", plural(fine, "list"))?;
     }
     for entry in &report.stale {
-        let (tool, place) = (printable(&entry.tool), printable(&entry.place));
-        let (rule, fingerprint) = (printable(&entry.rule), printable(&entry.fingerprint));
-        writeln!(
-            out,
-            "{BAD}stale{BAD:#} baseline entry {fingerprint}: {rule} {tool} {place} no longer occurs"
-        )?;
+        writeln!(out, "{BAD}error{BAD:#}: {}", printable(&entry.to_string()))?;
     }
     write_totals(report, out)
 }

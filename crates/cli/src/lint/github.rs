@@ -42,8 +42,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "::{command} {}::{}", properties.join(","), data(&message))?;
     }
     for entry in &report.stale {
-        let message = format!("{} {} {} no longer occurs", entry.rule, entry.tool, entry.place);
-        writeln!(out, "::error title=stale baseline entry::{}", data(&printable(&message)))?;
+        let message = entry.to_string();
+        writeln!(out, "::error title=stale baseline::{}", data(&printable(&message)))?;
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::impacts::summary;
 use super::list::{LintedList, Reported};
 use super::report::Report;
+use crate::terminal::printable;
 
 /// Writes `report`.
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
@@ -21,10 +22,10 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             r#"  <testsuite name="baseline" tests="{count}" failures="{count}" errors="0" skipped="0">"#
         )?;
         for entry in &report.stale {
-            let name = escape(&entry.fingerprint);
-            let text = format!("{} {} {} no longer occurs", entry.rule, entry.tool, entry.place);
+            let name = attribute(&entry.fingerprint);
+            let text = entry.to_string();
             writeln!(out, r#"    <testcase name="{name}" classname="baseline">"#)?;
-            writeln!(out, r#"      <failure type="stale" message="{}"/>"#, escape(&text))?;
+            writeln!(out, r#"      <failure type="stale" message="{}"/>"#, attribute(&text))?;
             writeln!(out, "    </testcase>")?;
         }
         writeln!(out, "  </testsuite>")?;
@@ -33,7 +34,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::Result<()> {
-    let name = escape(&list.name);
+    let name = attribute(&list.name);
     let mut cases: Vec<(String, Vec<&Reported>)> =
         (0..list.tools.len()).map(|index| (list.tool_name(index), Vec::new())).collect();
     let mut about_list = Vec::new();
@@ -56,7 +57,7 @@ fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::R
         r#"  <testsuite name="{name}" tests="{tests}" failures="{failures}" errors="0" skipped="0">"#
     )?;
     for (tool, findings) in &cases {
-        let tool = escape(tool);
+        let tool = attribute(tool);
         if findings.is_empty() {
             writeln!(out, r#"    <testcase name="{tool}" classname="{name}"/>"#)?;
             continue;
@@ -68,15 +69,17 @@ fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::R
             writeln!(
                 out,
                 r#"      <failure type="{}" message="{}">{}</failure>"#,
-                escape(&kind),
-                escape(&message),
+                attribute(&kind),
+                attribute(&message),
                 escape(&details(found, list))
             )?;
         }
         let rest: Vec<_> = findings.iter().filter(|found| !fails(found)).collect();
         if !rest.is_empty() {
-            let lines: Vec<_> =
-                rest.iter().map(|found| found.finding.finding.to_string()).collect();
+            let lines: Vec<_> = rest
+                .iter()
+                .map(|found| printable(&found.finding.finding.to_string()).into_owned())
+                .collect();
             writeln!(out, "      <system-out>{}</system-out>", escape(&lines.join("\n")))?;
         }
         writeln!(out, "    </testcase>")?;
@@ -88,7 +91,7 @@ fn write_list(list: &LintedList, report: &Report, out: &mut impl Write) -> io::R
 fn details(found: &Reported, list: &LintedList) -> String {
     let mut lines = Vec::new();
     if let (Some(file), Some((line, column))) = (&list.file, found.position) {
-        lines.push(format!("{file}:{line}:{column}"));
+        lines.push(printable(&format!("{file}:{line}:{column}")).into_owned());
     }
     let impacts = summary(&found.finding.impacts);
     if !impacts.is_empty() {
@@ -96,6 +99,11 @@ fn details(found: &Reported, list: &LintedList) -> String {
     }
     lines.push(format!("toolpact explain {}", found.rule()));
     lines.join("\n")
+}
+
+/// Escapes text for an attribute: on one line.
+fn attribute(text: &str) -> String {
+    escape(&printable(text)).into_owned()
 }
 
 /// Escapes text for XML 1.0, which has no form for most control characters: these are shown as `\u{…}`.

@@ -31,11 +31,13 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             continue;
         }
         writeln!(out, "{} of {}\n", plural(matrix.rows.len(), "tool"), cell(&list.name))?;
-        writeln!(out, "| tool | {} |", matrix.columns.join(" | "))?;
-        writeln!(out, "| --- |{}", " :-: |".repeat(matrix.columns.len()))?;
+        let columns = matrix.used_columns(&matrix.rows);
+        let heads: Vec<_> = columns.iter().map(|column| matrix.columns[*column]).collect();
+        writeln!(out, "| tool | {} |", heads.join(" | "))?;
+        writeln!(out, "| --- |{}", " :-: |".repeat(columns.len()))?;
         for (name, row) in matrix.rows.iter().take(MAX_ROWS) {
-            let cells: Vec<_> =
-                row.iter().map(|cell| cell.map_or("", |cell| cell.symbol())).collect();
+            let symbol = |column: &usize| row[*column].map_or("", |cell| cell.symbol());
+            let cells: Vec<_> = columns.iter().map(symbol).collect();
             writeln!(out, "| {} | {} |", cell(name), cells.join(" | "))?;
         }
         write_rest(matrix.rows.len(), out)?;
@@ -71,8 +73,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         writeln!(out)?;
     }
     for entry in &report.stale {
-        let text = format!("{} {} {}", entry.rule, entry.tool, entry.place);
-        writeln!(out, "- stale baseline entry: {} no longer occurs", cell(&text))?;
+        writeln!(out, "- {}", cell(&entry.to_string()))?;
     }
     writeln!(out, "`toolpact explain RULE` explains a rule.")
 }

@@ -17,6 +17,9 @@ const MAX_ROWS: usize = 40;
 /// The most characters of a name.
 const MAX_NAME: usize = 30;
 
+/// The most targets without findings that are named.
+const MAX_NAMED: usize = 6;
+
 /// The name of the column for findings that are not about targets.
 const ANY: &str = "any client";
 
@@ -94,12 +97,17 @@ pub(super) const fn effect_symbol(effect: Effect) -> &'static str {
     }
 }
 
+/// The name of a tool, and a cell for each column.
+type Row = (String, Vec<Option<Cell>>);
+
 /// A row for each tool, a column for each target.
 pub(super) struct Matrix {
     /// The names of the columns.
     pub(super) columns: Vec<&'static str>,
     /// The rows in the order of the list, only those with a finding.
-    pub(super) rows: Vec<(String, Vec<Option<Cell>>)>,
+    pub(super) rows: Vec<Row>,
+    /// The targets that do nothing to any tool.
+    untouched: Vec<&'static str>,
     /// How many tools have only infos.
     pub(super) slight: usize,
     /// How many tools have no finding.
@@ -130,8 +138,15 @@ impl Matrix {
                 put(0, Cell::Checks(reported.severity()));
             }
         }
+        let is_touched = |column: usize| {
+            rows.values().any(|row| row.get(column + 1).is_some_and(Option::is_some))
+        };
+        let untouched = (0..columns.len()).filter(|column| !is_touched(*column));
+        let untouched = untouched.map(|column| columns[column]).collect();
         columns.insert(0, ANY);
-        let with_findings = rows.keys().flatten().count();
+        // A document that is a tool has no index for it.
+        let is_tool = list.tools.len() == 1;
+        let with_findings = rows.keys().filter(|index| is_tool || index.is_some()).count();
         let total = rows.len();
         let is_bad = |row: &[Option<Cell>]| row.iter().flatten().any(|cell| cell.is_bad());
         let rows: Vec<_> = rows
@@ -139,7 +154,7 @@ impl Matrix {
             .filter(|(_, row)| all || is_bad(row))
             .map(|(index, row)| {
                 let name = match index {
-                    _ if list.tools.len() <= 1 && index.is_none() => list.tool_name(0),
+                    None if is_tool => list.tool_name(0),
                     None => "(the list)".to_owned(),
                     Some(index) => list.tool_name(index),
                 };
@@ -147,35 +162,17 @@ impl Matrix {
             })
             .collect();
         let slight = total - rows.len();
-        Self { columns, rows, slight, fine: list.tools.len().saturating_sub(with_findings) }
+        let fine = list.tools.len().saturating_sub(with_findings);
+        Self { columns, rows, untouched, slight, fine }
     }
 
-    /// Writes the matrix: the heads of the columns as steps, so that many targets fit.
+    /// Writes the matrix: the heads of the columns as steps, so that many targets fit. Columns without a cell are left
+    /// out.
     pub(super) fn write(&self, all: bool, out: &mut impl Write) -> io::Result<()> {
         let shown = if all { self.rows.len() } else { self.rows.len().min(MAX_ROWS) };
         let rows = &self.rows[..shown];
         if !rows.is_empty() {
-            let used = |column: &usize| *column > 0 || rows.iter().any(|(_, row)| row[0].is_some());
-            let columns: Vec<usize> = (0..self.columns.len()).filter(used).collect();
-            let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
-            for (step, column) in columns.iter().enumerate() {
-                let bars = "│ ".repeat(step);
-                writeln!(out, "  {:width$}  {DIM}{bars}{}{DIM:#}", "", self.columns[*column])?;
-            }
-            for (name, row) in rows {
-                write!(out, "  {name:width$} ")?;
-                let last = columns.iter().rposition(|column| row[*column].is_some());
-                for column in columns.iter().take(last.map_or(0, |last| last + 1)) {
-                    match row[*column] {
-                        Some(cell) => {
-                            let style = cell.style();
-                            write!(out, " {style}{}{style:#}", cell.symbol())?;
-                        }
-                        None => write!(out, "  ")?,
-                    }
-                }
-                writeln!(out)?;
-            }
+            self.write_rows(rows, out)?;
             if shown < self.rows.len() {
                 let rest = plural(self.rows.len() - shown, "more tool");
                 writeln!(out, "  … {rest} (--verbose shows all)")?;
@@ -185,12 +182,49 @@ impl Matrix {
                 writeln!(out, "  {DIM}{}{DIM:#}", part.join("   "))?;
             }
         }
+        match &self.untouched[..] {
+            [] => {}
+            targets if targets.len() <= MAX_NAMED => {
+                writeln!(out, "  breaks no rule of {}", targets.join(", "))?;
+            }
+            targets => writeln!(out, "  breaks no rule of {} other targets", targets.len())?,
+        }
         if self.slight > 0 {
             let tools = plural(self.slight, "tool");
             writeln!(out, "  {tools} with infos only (--verbose shows all)")?;
         }
         if self.fine > 0 {
             writeln!(out, "  {} without findings", plural(self.fine, "tool"))?;
+        }
+        Ok(())
+    }
+
+    /// The columns in which one of `rows` has a cell.
+    pub(super) fn used_columns(&self, rows: &[Row]) -> Vec<usize> {
+        let is_used = |column: &usize| rows.iter().any(|(_, row)| row[*column].is_some());
+        (0..self.columns.len()).filter(is_used).collect()
+    }
+
+    fn write_rows(&self, rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+        let columns = self.used_columns(rows);
+        let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or_default();
+        for (step, column) in columns.iter().enumerate() {
+            let bars = "│ ".repeat(step);
+            writeln!(out, "  {:width$}  {DIM}{bars}{}{DIM:#}", "", self.columns[*column])?;
+        }
+        for (name, row) in rows {
+            write!(out, "  {name:width$} ")?;
+            let last = columns.iter().rposition(|column| row[*column].is_some());
+            for column in columns.iter().take(last.map_or(0, |last| last + 1)) {
+                match row[*column] {
+                    Some(cell) => {
+                        let style = cell.style();
+                        write!(out, " {style}{}{style:#}", cell.symbol())?;
+                    }
+                    None => write!(out, "  ")?,
+                }
+            }
+            writeln!(out)?;
         }
         Ok(())
     }

@@ -276,12 +276,13 @@ impl Layout {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
     use toolpact_targets::{Edit, Fix};
 
     use super::{Replacement, apply};
 
-    fn set(pointer: &str, value: serde_json::Value) -> Fix {
+    fn set(pointer: &str, value: Value) -> Fix {
         Fix::safe("", vec![Edit::Set { pointer: pointer.into(), value }])
     }
 
@@ -342,6 +343,39 @@ mod tests {
         assert_eq!(apply(text, &remove("/b")), None);
         assert_eq!(apply(text, &set("/b/c", json!(1))), None);
         assert_eq!(apply(text, &set("/a", json!(1))), None);
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            "[a-c~/\"\\\\\n ]{0,3}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec(("[a-c~/]{1,2}", inner), 0..4)
+                    .prop_map(|members| Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        /// Whatever a fix writes instead of what, the text becomes that, and stays within its layout.
+        #[test]
+        fn any_value_becomes_any_other(before in json(), after in json(), is_pretty in any::<bool>()) {
+            let tool = json!({ "name": "a", "x": before, "y": [1, { "z": 2 }] });
+            let text = if is_pretty { format!("{tool:#}") } else { tool.to_string() };
+            let fixed = apply(&text, &set("/x", after.clone()));
+            prop_assert_eq!(fixed.is_some(), before != after);
+            if let Some(fixed) = fixed {
+                let value: Value = serde_json::from_str(&fixed).unwrap();
+                prop_assert_eq!(&value["x"], &after);
+                let last = if is_pretty { "\n  \"y\": [\n    1,\n    {\n      \"z\": 2\n    }\n  ]\n}" } else { ",\"y\":[1,{\"z\":2}]}" };
+                prop_assert!(fixed.ends_with(last), "{}", fixed);
+            }
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(crate) struct Lint {
 
     /// Rewrite files where that does not change what a schema accepts. The rest of a file stays byte for
     /// byte. A list on standard input is written to standard output
-    #[arg(long, conflicts_with_all = ["command", "kept"])]
+    #[arg(long, conflicts_with = "kept")]
     fix: bool,
 
     /// Create or update the file of `--baseline` with the findings that fail the check
@@ -108,6 +108,8 @@ impl Lint {
                     run.exit = Exit::Failed;
                 }
             }
+        } else if self.fix {
+            bail!("--fix changes files, not live servers");
         } else {
             let document = self.live.fetch_from_command(&self.command)?;
             run.report.lists.push(run.linter.lint(document)?);
@@ -190,11 +192,18 @@ impl<'a> Run<'a> {
         uses_stdout: bool,
     ) -> anyhow::Result<Exit> {
         match &settings.baseline {
+            // Without all lists, known findings would be missing in it.
+            Some(_) if writes_baseline && self.exit == Exit::Failed => {}
             Some(path) if writes_baseline => write_baseline(&self.report, path)?,
             Some(path) => self.report.apply(Baseline::read(path)?),
             None => {}
         }
         self.say_fixed();
+        if !format.has_stale_entries() {
+            for entry in &self.report.stale {
+                terminal::print_error(&anyhow::anyhow!("{entry}"));
+            }
+        }
         if self.report.lists.is_empty() && self.exit == Exit::Failed {
             return Ok(Exit::Failed);
         }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use toolpact_targets::{Effect, Evidence, Limit, NameForm, Target, target, targets};
+use toolpact_targets::{
+    Effect, Evidence, Limit, NameForm, Target, default_targets, target, targets,
+};
 
 use crate::exit::Exit;
 use crate::terminal::DIM;
@@ -31,7 +33,10 @@ fn write_list(out: &mut impl Write) -> io::Result<()> {
     let width = targets().iter().map(|target| target.name.len()).max().unwrap_or_default();
     for target in targets() {
         let kind = target.kind.to_string();
-        writeln!(out, "{:width$}  {DIM}{kind:9}{DIM:#}  {}", target.name, target.title)?;
+        let is_default = default_targets().iter().any(|default| default.name == target.name);
+        let default = if is_default { " (default)" } else { "" };
+        let (name, title) = (target.name, target.title);
+        writeln!(out, "{name:width$}  {DIM}{kind:9}{DIM:#}  {title}{DIM}{default}{DIM:#}")?;
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ commands! {
     writes_what_is_kept: ["lint", "--target", "none", "--kept", "--format", "concise", "tools.json"];
     sums_several_lists: ["lint", "--target", "none", "fine.tools.json", "tools.json", "nowhere.json"];
     lints_a_folder: ["lint", "--target", "none", "lint/folder"];
-    wants_lists_in_a_folder: ["lint", "snapshots"];
+    wants_lists_in_a_folder: ["lint", "config"];
     finds_no_list: ["lint", "good.json"];
     refuses_an_unknown_policy: ["lint", "--policy", "fix", "tools.json"];
     refuses_an_unknown_target: ["lint", "--target", "gemni", "tools.json"];
@@ -239,10 +239,17 @@ fn options_are_read_from_the_working_directory() {
     );
     let (code, out, _) = lint(&["lint", "tool.json", "--format", "concise"]);
     assert_eq!(code, Some(1));
-    assert!(
-        out.starts_with("baseline: stale entry ") && out.contains("tool-name-form a b"),
-        "{out}"
-    );
+    assert!(out.starts_with("baseline: ") && out.contains("(tool-name-form a b #/name)"), "{out}");
+    for format in ["full", "json", "sarif", "github", "gitlab", "junit", "markdown"] {
+        let (code, out, err) = lint(&["lint", "tool.json", "--format", format]);
+        assert_eq!(code, Some(1), "{format}");
+        let said = if ["sarif", "gitlab"].contains(&format) { err } else { out };
+        assert!(said.contains("tool-name-form"), "{format}: {said}");
+    }
+    // A list that cannot be read does not empty the baseline.
+    let before = fs::read(scratch.0.join("known.json")).unwrap();
+    assert_eq!(lint(&["lint", "nowhere.json", "--write-baseline"]).0, Some(2));
+    assert_eq!(fs::read(scratch.0.join("known.json")).unwrap(), before);
     assert_eq!(lint(&["lint", "tool.json", "--write-baseline"]).0, Some(0));
     assert_eq!(lint(&["lint", "tool.json"]).0, Some(0));
 }
