@@ -332,3 +332,35 @@ async fn a_session_on_http_knows_its_client() {
     }
     assert_eq!(lists, [true, false, false]);
 }
+
+#[tokio::test]
+async fn an_integer_that_would_change_is_refused() {
+    let tool = json!({ "name": "count", "description": "Counts.", "inputSchema": {
+        "type": "object",
+        "properties": {
+            "n": { "type": "integer", "description": "N." },
+            "counts": { "type": "object", "description": "C.", "additionalProperties": { "type": "integer" } },
+        },
+    } });
+    let mut pair = Pair::new(viewed());
+    pair.initialize("2025-11-25").await;
+    let (tool, _) = only(&pair.list(&json!([tool]).to_string()).await);
+    assert_eq!(tool["inputSchema"]["properties"]["counts"]["type"], "array", "{tool}");
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"count","arguments":{arguments}}}}}"#
+        )
+    };
+    let (large, small) = ("12345678901234567890123", "1234567890123456789");
+    // Where nothing has another form, every digit stays.
+    pair.client
+        .send(&call(&format!(r#"{{"n":{large},"counts":[{{"key":"a","value":{small}}}]}}"#)))
+        .await;
+    let expected = call(&format!(r#"{{"n":{large},"counts":{{"a":{small}}}}}"#));
+    assert_eq!(pair.server.line().await.trim_end(), expected);
+    pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#).await;
+    pair.client.send(&call(&format!(r#"{{"counts":[{{"key":"a","value":{large}}}]}}"#))).await;
+    let answer = pair.client.json().await;
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("more than 64 bits"), "{answer}");
+}
