@@ -74,14 +74,16 @@ impl PartialEq for ViewFor {
 
 impl Eq for ViewFor {}
 
-/// What hosts call themselves in `clientInfo`, and their target.
-const CLIENTS: [(&str, &str); 8] = [
+/// What hosts call themselves in `clientInfo`, and their target. What ends with `-` is the start of a name.
+const CLIENTS: [(&str, &str); 9] = [
     ("claude-ai", "claude-desktop"),
     ("claude-code", "claude-code"),
     ("codex-mcp-client", "codex"),
     ("cursor", "cursor"),
     ("cursor-vscode", "cursor"),
     ("gemini-cli-mcp-client", "gemini-cli"),
+    // Some versions add the name that they have for the server.
+    ("gemini-cli-mcp-client-", "gemini-cli"),
     ("visual studio code", "vscode"),
     ("visual studio code - insiders", "vscode"),
 ];
@@ -91,8 +93,9 @@ const CLIENTS: [(&str, &str); 8] = [
 /// Names are compared without case. A proxy may have added to the name, as in `claude-ai (via mcp-remote 0.1.37)`.
 #[must_use]
 pub fn target_for_client(name: &str) -> Option<&'static Target> {
-    let name = name.split(" (").next().unwrap_or_default();
-    let (_, found) = CLIENTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+    let name = name.split(" (").next().unwrap_or_default().to_ascii_lowercase();
+    let is_it = |known: &str| name == known || (known.ends_with('-') && name.starts_with(known));
+    let (_, found) = CLIENTS.iter().find(|(known, _)| is_it(known))?;
     target(found).ok()
 }
 
@@ -111,12 +114,12 @@ mod tests {
     #[test]
     fn clients_are_told_by_their_names() {
         for (name, target) in CLIENTS {
-            let known = crate::target(target).ok().map(|target| target.name);
             for name in [name.to_owned(), name.to_uppercase(), format!("{name} (via mcp-remote 1)")]
             {
-                assert_eq!(target_for_client(&name).map(|target| target.name), known, "{name}");
+                assert_eq!(target_for_client(&name).map(|it| it.name), Some(target), "{name}");
             }
         }
+        assert_eq!(target_for_client("gemini-cli-mcp-client-files").unwrap().name, "gemini-cli");
         assert!(target_for_client("cursory").is_none());
     }
 }

@@ -273,6 +273,11 @@ mod tests {
         let (memory, search) = (config.settings("memory"), config.settings("search"));
         assert_eq!((memory.tools, memory.results), (Some(Policy::Repair), Mode::Enforce));
         assert_eq!((search.tools, search.results), (Some(Policy::Repair), Mode::Warn));
+        let target = |settings: &crate::Settings, client| settings.target(client).map(|it| it.name);
+        assert_eq!(target(&memory, Some("claude-code")), Some("claude-code"));
+        assert_eq!(target(&memory, None), None);
+        assert_eq!(target(&search, Some("claude-code")), None);
+        assert_eq!(target(&search, Some("my-agent")), Some("gemini"));
         let memory = config.servers["memory"].get_ref();
         assert_eq!(memory.cwd.as_deref(), Some(&*here.join("examples/data")));
 

@@ -22,12 +22,14 @@ use crate::contract::view::{Unrestored, restore_arguments};
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
-    CallParams, ClientMeta, Envelope, INLINE_BYTES, Id, Kind, ListParams, Message, Method,
-    Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
-    response,
+    CallParams, ClientMeta, Envelope, Id, Kind, ListParams, Message, Method, Progress, Task,
+    TokenOf, Unreadable, cancelled_id, code, initializing_client, progress, response,
 };
 use crate::server::Rules;
 use crate::status::OTHER;
+
+/// Arguments of a view up to this size are restored on the I/O thread.
+const INLINE_RESTORE: usize = 4 << 10;
 
 /// One part of a message of a client.
 struct Part<'a> {
@@ -325,7 +327,7 @@ impl Conversation {
         if let (Some(Tool::Offered { view: Some(view), .. }), Some(arguments)) =
             (&tool, &call.arguments)
         {
-            if arguments.len() > INLINE_BYTES {
+            if arguments.len() > INLINE_RESTORE {
                 let check = Check::Restore { view: Arc::clone(view), arguments: arguments.clone() };
                 if let Some(tool) = tool {
                     let stream = Some(call.stream);

@@ -8,6 +8,7 @@ use bytestring::ByteString;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use toolpact_contract::{Mode, Revision};
+use toolpact_targets::ViewFor;
 
 use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId};
 use crate::contract::budget::Budget;
@@ -85,8 +86,10 @@ struct World {
 }
 
 impl World {
-    fn new(link: Link) -> Self {
-        let settings = Settings { results: Mode::Enforce, project: false, ..Settings::default() };
+    /// With a view, the tool has another form for clients; what they send suits both.
+    fn new(link: Link, view_for: ViewFor) -> Self {
+        let settings =
+            Settings { results: Mode::Enforce, project: false, view_for, ..Settings::default() };
         let server = GuardedServer::new("s", settings, Arc::new(|_: Event| {}));
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
         Self {
@@ -321,7 +324,8 @@ impl World {
 }
 
 fn run(link: Link, steps: &[Step]) {
-    let mut world = World::new(link);
+    let view_for = if steps.len() % 2 == 0 { "openai-strict" } else { "none" };
+    let mut world = World::new(link, view_for.parse().unwrap());
     for step in steps {
         world.play(step);
     }

@@ -23,7 +23,7 @@ use crate::pair::Pair;
 const HANG: Duration = Duration::from_secs(60);
 
 /// A guard with a client and a server that the test plays.
-trait Stage {
+pub(crate) trait Stage {
     async fn client_sends(&mut self, text: &str);
     async fn server_receives(&mut self) -> String;
     async fn server_sends(&mut self, text: &str);
@@ -49,14 +49,14 @@ impl Stage for Pair {
 }
 
 /// The client's side on HTTP: one connection for each message.
-struct HttpClient {
+pub(crate) struct HttpClient {
     port: u16,
-    headers: String,
+    pub(crate) headers: String,
     open: Option<TcpStream>,
 }
 
 impl HttpClient {
-    async fn send(&mut self, text: &str) {
+    pub(crate) async fn send(&mut self, text: &str) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         let head = format!(
             "POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: application/json\r\ncontent-type: application/json\r\n{}content-length: {}\r\nconnection: close\r\n\r\n",
@@ -68,7 +68,7 @@ impl HttpClient {
     }
 
     /// Head and body of the response.
-    async fn receive(&mut self) -> (String, String) {
+    pub(crate) async fn receive(&mut self) -> (String, String) {
         let mut response = String::new();
         let mut stream = self.open.take().unwrap();
         timeout(HANG, stream.read_to_string(&mut response)).await.unwrap().unwrap();
@@ -78,10 +78,14 @@ impl HttpClient {
 }
 
 /// A server on HTTP.
-struct OverHttp {
-    client: HttpClient,
+pub(crate) struct OverHttp {
+    pub(crate) client: HttpClient,
     upstream: TcpListener,
     asked: Option<TcpStream>,
+    /// The head of the last request.
+    pub(crate) head: String,
+    /// Further headers of the next response.
+    pub(crate) more: String,
 }
 
 impl Stage for OverHttp {
@@ -100,6 +104,7 @@ impl Stage for OverHttp {
                 let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
                 if body.len() == length {
                     self.asked = Some(stream);
+                    self.head = head;
                     return body.to_owned();
                 }
             }
@@ -110,7 +115,8 @@ impl Stage for OverHttp {
     async fn server_sends(&mut self, text: &str) {
         let mut stream = self.asked.take().unwrap();
         let response = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{text}",
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{}content-length: {}\r\nconnection: close\r\n\r\n{text}",
+            self.more,
             text.len()
         );
         stream.write_all(response.as_bytes()).await.unwrap();
@@ -169,14 +175,16 @@ async fn serve(backend: Backend) -> u16 {
 }
 
 impl OverHttp {
-    async fn new(settings: Settings, revision: &str) -> Self {
+    pub(crate) async fn new(settings: Settings, revision: &str) -> Self {
         let upstream = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://127.0.0.1:{}/mcp", upstream.local_addr().unwrap().port());
         let (server, memory) = guarded(settings);
         let proxy = Proxy::new(&url, Client::new(None).unwrap(), server, memory).unwrap();
         let port = serve(Backend::Proxy(Arc::new(proxy))).await;
         let headers = format!("mcp-session-id: s\r\nmcp-protocol-version: {revision}\r\n");
-        Self { client: HttpClient { port, headers, open: None }, upstream, asked: None }
+        let client = HttpClient { port, headers, open: None };
+        let (head, more) = (String::new(), String::new());
+        Self { client, upstream, asked: None, head, more }
     }
 }
 
@@ -251,6 +259,7 @@ fn script(path: &Path) -> Script {
                 ("results", value) => settings.results = mode(value),
                 ("arguments", value) => settings.arguments = mode(value),
                 ("tools", "filter") => settings.tools = Some(Policy::Filter),
+                ("for", value) => settings.view_for = value.parse().unwrap(),
                 ("revision", value) => value.clone_into(&mut revision),
                 other => panic!("{name}: no setting {other:?}"),
             },

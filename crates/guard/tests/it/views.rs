@@ -7,6 +7,7 @@ use toolpact_targets::{ViewFor, target};
 
 use crate::contract::{call, modern};
 use crate::pair::Pair;
+use crate::scripts::{OverHttp, Stage as _};
 
 /// Gemini takes neither `/` in names nor `additionalProperties`.
 const TOOLS: &str = r#"[{"name":"files/read","description":"Reads.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"n":{"type":"integer"}},"required":["path"],"additionalProperties":false}}]"#;
@@ -269,4 +270,97 @@ async fn alternatives_that_contain_each_other_hold_up_nobody() {
     pair.list(&json!([tool]).to_string()).await;
     pair.client.send(&call(1, "parse", &json!({ "tree": tree, "map": null }))).await;
     assert_eq!(pair.client.json().await["result"]["isError"], true);
+}
+
+#[tokio::test]
+async fn headers_name_the_tool_of_the_server() {
+    let mut settings = viewed();
+    settings.bridge_eras = false;
+    let mut stage = OverHttp::new(settings, "2026-07-28").await;
+    stage.client_sends(&modern(1, "tools/list", json!({}))).await;
+    stage.server_receives().await;
+    stage
+        .server_sends(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{TOOLS}}}}}"#))
+        .await;
+    let list: Value = serde_json::from_str(&stage.client_receives().await).unwrap();
+    let (_, name) = only(&list);
+    let plain = stage.client.headers.clone();
+    // What contradicts the body reaches the server, which has to refuse it.
+    for (header, expected) in [(name.as_str(), "files/read"), ("other", "other")] {
+        stage.client.headers = format!("{plain}mcp-method: tools/call\r\nmcp-name: {header}\r\n");
+        let call = json!({ "name": name, "arguments": { "path": "a" } });
+        stage.client_sends(&modern(2, "tools/call", call)).await;
+        let body: Value = serde_json::from_str(&stage.server_receives().await).unwrap();
+        assert_eq!(body["params"]["name"], "files/read");
+        assert!(stage.head.contains(&format!("mcp-name: {expected}\r\n")), "{}", stage.head);
+        stage.server_sends(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#).await;
+        stage.client_receives().await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_on_http_knows_its_client() {
+    let mut settings = Settings::default();
+    settings.view_for_clients = [("narrow".to_owned(), viewed().view_for)].into();
+    settings.bridge_eras = false;
+    let mut stage = OverHttp::new(settings, "2025-11-25").await;
+    let version = "mcp-protocol-version: 2025-11-25\r\n";
+    let mut lists = Vec::new();
+    // Both open their sessions before either lists its tools.
+    for client in ["narrow", "wide"] {
+        stage.client.headers = String::new();
+        let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
+            "params": { "clientInfo": { "name": client, "version": "1" } } });
+        stage.client_sends(&hello.to_string()).await;
+        stage.server_receives().await;
+        stage.more = format!("mcp-session-id: {client}\r\n");
+        stage
+            .server_sends(r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}}"#)
+            .await;
+        stage.client_receives().await;
+        stage.more = String::new();
+    }
+    for session in ["mcp-session-id: narrow\r\n", "mcp-session-id: wide\r\n", ""] {
+        stage.client.headers = format!("{session}{version}");
+        stage.client_sends(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+        stage.server_receives().await;
+        stage
+            .server_sends(&format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":{TOOLS}}}}}"#))
+            .await;
+        let list: Value = serde_json::from_str(&stage.client_receives().await).unwrap();
+        lists.push(only(&list).1 != "files/read");
+    }
+    assert_eq!(lists, [true, false, false]);
+}
+
+#[tokio::test]
+async fn an_integer_that_would_change_is_refused() {
+    let tool = json!({ "name": "count", "description": "Counts.", "inputSchema": {
+        "type": "object",
+        "properties": {
+            "n": { "type": "integer", "description": "N." },
+            "counts": { "type": "object", "description": "C.", "additionalProperties": { "type": "integer" } },
+        },
+    } });
+    let mut pair = Pair::new(viewed());
+    pair.initialize("2025-11-25").await;
+    let (tool, _) = only(&pair.list(&json!([tool]).to_string()).await);
+    assert_eq!(tool["inputSchema"]["properties"]["counts"]["type"], "array", "{tool}");
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"count","arguments":{arguments}}}}}"#
+        )
+    };
+    let (large, small) = ("12345678901234567890123", "1234567890123456789");
+    // Where nothing has another form, every digit stays.
+    pair.client
+        .send(&call(&format!(r#"{{"n":{large},"counts":[{{"key":"a","value":{small}}}]}}"#)))
+        .await;
+    let expected = call(&format!(r#"{{"n":{large},"counts":{{"a":{small}}}}}"#));
+    assert_eq!(pair.server.line().await.trim_end(), expected);
+    pair.comes(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#).await;
+    pair.client.send(&call(&format!(r#"{{"counts":[{{"key":"a","value":{large}}}]}}"#))).await;
+    let answer = pair.client.json().await;
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("more than 64 bits"), "{answer}");
 }

@@ -1,6 +1,9 @@
 //! A tool of a server: what is listed for each revision, and the contract of its calls.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use rmcp::model::Tool;
 use toolpact_contract::{
@@ -32,7 +35,7 @@ pub(super) struct UsableTool {
     natural: Tool,
     legacy: Tool,
     /// The views that clients got so far, by the name of their target.
-    views: Mutex<Vec<(&'static str, Option<Arc<View>>)>>,
+    views: Mutex<HashMap<&'static str, Option<Arc<View>>>>,
 }
 
 impl ServerTool {
@@ -109,7 +112,7 @@ impl UsableTool {
     /// How to restore calls of its view for `target`; `None` where the view is the tool itself.
     pub(super) fn view(&self, target: &'static Target) -> Option<Arc<View>> {
         let views = || self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, view)) = views().iter().find(|(name, _)| *name == target.name) {
+        if let Some(view) = views().get(target.name) {
             return view.clone();
         }
         let tool = serde_json::to_value(&self.natural).ok()?;
@@ -119,7 +122,7 @@ impl UsableTool {
             tracing::info!(target: "toolpact", "tool `{tool}` has another form for {target}: {changes}");
         }
         // There are as many as there are targets, at most.
-        views().push((target.name, view.clone()));
+        views().insert(target.name, view.clone());
         view
     }
 

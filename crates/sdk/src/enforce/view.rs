@@ -116,7 +116,7 @@ impl<H: ServerHandler> Enforced<H> {
 /// Returns `listed`, the tools of one page, in the form for `target`; `tools` are the same tools with their views. A
 /// tool without a name of its own left is left out.
 pub(super) fn view_page(
-    names: &ViewNames,
+    known: &ViewNames,
     listed: Vec<Tool>,
     tools: &[Arc<ServerTool>],
     target: &'static Target,
@@ -133,9 +133,9 @@ pub(super) fn view_page(
         (own, view.as_ref().map_or(own, |view| view.view_name()))
     });
     let wanted: Vec<_> = wanted.collect();
-    let page = names.name_page(&wanted, target);
-    let named = listed.into_iter().zip(views).zip(page);
-    named.filter_map(|((tool, view), name)| Some(viewed(tool, view.as_deref(), name?))).collect()
+    let page = known.name_page(&wanted, target);
+    let tools = listed.into_iter().zip(views).zip(page);
+    tools.filter_map(|((tool, view), name)| Some(viewed(tool, view.as_deref(), name?))).collect()
 }
 
 /// `tool` as its view, under `name`.

@@ -24,7 +24,7 @@ fn tool(name: &str, property: &str) -> Value {
 }
 
 fn options() -> ServerOptions {
-    ServerOptions::default().view_for(target("gemini").unwrap())
+    ServerOptions::default().view_for(target("gemini").expect("a target"))
 }
 
 #[tokio::test]

@@ -57,10 +57,14 @@ const MAX_DEPTH: usize = 128;
 /// nested level.
 struct Steps(Cell<usize>);
 
+/// The most steps: about a second.
+const MAX_STEPS: usize = 20_000_000;
+
 impl Steps {
     /// As many as values take that were written for a view, and some more.
     fn for_value(value: &Value) -> Self {
-        Self(Cell::new(10_000_usize.saturating_add(count(value).saturating_mul(100))))
+        let steps = count(value).saturating_mul(100).saturating_add(10_000);
+        Self(Cell::new(steps.min(MAX_STEPS)))
     }
 
     /// Takes a step; `false` if there is none left.
