@@ -225,11 +225,9 @@ fn finding(
 ) -> LintFinding {
     let severity = impacts.iter().map(|impact| {
         let severity = impact.effect.severity();
-        if impact.evidence.how == Established::Reported {
-            severity.min(Severity::Warning)
-        } else {
-            severity
-        }
+        let is_sure =
+            impact.evidence.how != Established::Reported && impact.evidence.versions.is_none();
+        if is_sure { severity } else { severity.min(Severity::Warning) }
     });
     let severity = severity.max().unwrap_or(rule.severity);
     let finding: Finding = rule.finding(message).at(at).severity(severity);
