@@ -15,8 +15,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
 
-    /// Report only the warnings and infos of this rule; may be repeated. Errors of the protocol are
-    /// always reported
+    /// Report only this rule; may be repeated. Errors of the protocol are always reported
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     select: Vec<String>,
 

@@ -24,9 +24,9 @@ use super::{Config, ConfigError, read_text};
 pub struct LintConfig {
     /// The targets to check against: names that `toolpact targets` lists, `all` or `none` (default: the most used ones).
     pub targets: Option<Vec<String>>,
-    /// Report only the warnings and infos of these rules.
+    /// Report only these rules. Errors of the protocol are always reported.
     pub select: Vec<String>,
-    /// Do not report these rules.
+    /// Do not report these rules. Errors of the protocol cannot be ignored.
     pub ignore: Vec<String>,
     /// The least severity that fails the check (default: warning).
     pub fail_on: Option<FailOn>,
