@@ -176,7 +176,10 @@ fn target_findings(tools: &[Tool<'_>], options: &LintOptions) -> Vec<LintFinding
         }
     }
     let values: Vec<_> = tools.iter().map(|tool| tool.value).collect();
-    findings.extend(check_list(&values, &options.targets, server));
+    for mut found in check_list(&values, &options.targets, server) {
+        found.finding.index = found.finding.index.and_then(|place| tools[place].index);
+        findings.push(found);
+    }
     findings
 }
 

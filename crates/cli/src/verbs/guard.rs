@@ -264,7 +264,7 @@ impl Guard {
                     () = shutdown_signal_then_exit(true) => {}
                 }
             };
-            Arc::clone(fleet.router()).serve(listener, end).await;
+            Box::pin(Arc::clone(fleet.router()).serve(listener, end)).await;
             Ok(Exit::Clean)
         })
     }

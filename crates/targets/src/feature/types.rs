@@ -162,7 +162,6 @@ fn is_value(node: &Node<'_>) -> bool {
             node.keyword,
             Some(
                 "properties"
-                    | "items"
                     | "prefixItems"
                     | "anyOf"
                     | "oneOf"

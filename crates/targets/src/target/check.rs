@@ -144,6 +144,9 @@ pub(crate) fn full_name(form: &NameForm, name: &str, server: Option<&str>) -> St
 fn name_problem(form: &NameForm, name: &str) -> Option<&'static str> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || form.other_characters.contains(c);
     let first = name.chars().next()?;
+    if form.accepts_any() {
+        return None;
+    }
     if name.chars().count() > form.longest {
         Some("the name is too long")
     } else if !name.chars().all(allowed) {

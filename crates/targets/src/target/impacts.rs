@@ -23,7 +23,7 @@ impl Target {
             .map(|rule| impact(rule.effect, rule.note, rule.evidence))
             .chain(limits.map(|limit| impact(limit.effect, limit.measure.note(), limit.evidence)))
             .collect();
-        if id == rules::TARGET_NAME.id {
+        if id == rules::TARGET_NAME.id && !self.names.accepts_any() {
             impacts.push(impact(self.names.effect, "names of another form", self.names.evidence));
         }
         impacts

@@ -80,6 +80,14 @@ pub struct NameForm {
     pub evidence: Evidence,
 }
 
+impl NameForm {
+    /// Whether the target takes any name.
+    #[must_use]
+    pub const fn accepts_any(&self) -> bool {
+        self.longest == usize::MAX
+    }
+}
+
 /// A limit on tools.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

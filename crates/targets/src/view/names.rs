@@ -33,6 +33,9 @@ pub(super) fn rename(tools: &[Value], target: &Target) -> Vec<Option<String>> {
 pub(crate) fn accepts(form: &NameForm, name: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || form.other_characters.contains(c);
     let first = name.chars().next();
+    if form.accepts_any() {
+        return true;
+    }
     !name.is_empty()
         && name.chars().count() <= room(form)
         && name.chars().all(allowed)

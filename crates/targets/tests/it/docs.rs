@@ -61,7 +61,7 @@ fn target_table() -> String {
     for target in targets() {
         let converters: Vec<_> = crate::survive::converters_of(target).into_iter().collect();
         let longest = match target.names.longest {
-            1000 => "any".to_owned(),
+            usize::MAX => "any".to_owned(),
             longest => format!(
                 "{longest}{}",
                 if target.names.prefix.is_empty() {

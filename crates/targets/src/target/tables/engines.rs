@@ -19,7 +19,7 @@ pub(super) static LLAMA_CPP: Target = Target {
     kind: Kind::Engine,
     about: "The whole tool list becomes one grammar. Repetitions beyond 2000 make it fail for all tools; keywords that the grammar \
             cannot express are ignored.",
-    names: names(1000, "_.-/:", ANY_NAME),
+    names: names(usize::MAX, "", ANY_NAME),
     limits: &[],
     rules: &[
         throws(&strings::LONG_REPETITION, LLAMA, "repetitions beyond 2000 fail"),
@@ -52,7 +52,7 @@ pub(super) static LLGUIDANCE: Target = Target {
     title: "llguidance (vLLM, Azure, llama.cpp option)",
     kind: Kind::Engine,
     about: "Compiles schemas to a grammar and refuses keywords that it does not implement.",
-    names: names(1000, "_.-/:", ANY_NAME),
+    names: names(usize::MAX, "", ANY_NAME),
     limits: &[],
     rules: &[
         throws(&unions::NOT, GUIDANCE, "unimplemented keys: not"),
@@ -77,7 +77,7 @@ pub(super) static OUTLINES: Target = Target {
     title: "Outlines",
     kind: Kind::Engine,
     about: "Builds a regular expression from the schema. Refuses schemas without a type, and ignores keywords that it does not know.",
-    names: names(1000, "_.-/:", ANY_NAME),
+    names: names(usize::MAX, "", ANY_NAME),
     limits: &[],
     rules: &[
         throws(&r::ANCHOR, CORE, "the reference is not resolved"),

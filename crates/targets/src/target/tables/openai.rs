@@ -198,6 +198,7 @@ pub(super) static OPENAI_STRICT: Target = Target {
         throws(&values::CONST_OBJECT, STRICT, "values are strings, numbers, booleans or null"),
         throws(&values::ENUM_OBJECT, STRICT, "values are strings, numbers, booleans or null"),
         throws(&types::UNTYPED, STRICT, "every schema needs a type"),
+        throws(&types::UNTYPED_ITEMS, STRICT, "every schema needs a type"),
         throws(&types::UNTYPED_BRANCH, STRICT, "every schema needs a type"),
         throws(&root::ROOT_ENUM, STRICT, "the root has to be a plain object"),
         throws(&r::DEFINITIONS, STRICT, "definitions are in `$defs`"),

@@ -108,6 +108,9 @@ impl Builder<'_> {
         let Some(target) = self.source.pointer(&pointer).cloned() else {
             return Flat::Any(schema);
         };
+        if !self.copies(&pointer, &target) {
+            return Flat::Any(schema);
+        }
         match self.flatten(&target, &place, rounds + 1) {
             Flat::Schema(target, place) => {
                 let merged = intersect(schema, strip_definitions(target));
@@ -122,6 +125,21 @@ impl Builder<'_> {
                 self.flatten(&Value::Object(merged), &place, rounds + 1)
             }
         }
+    }
+
+    /// Whether the definition at `pointer` may be copied once more.
+    fn copies(&mut self, pointer: &str, target: &Value) -> bool {
+        let size = match self.sizes.get(pointer) {
+            Some(size) => *size,
+            None => {
+                let size = target.to_string().len();
+                self.sizes.insert(pointer.to_owned(), size);
+                size
+            }
+        };
+        let left = self.bytes.checked_sub(size);
+        self.bytes = left.unwrap_or(self.bytes);
+        left.is_some()
     }
 
     /// Flattens a part of a schema; a reference that would be kept is resolved.

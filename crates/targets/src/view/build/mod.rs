@@ -7,6 +7,8 @@ mod reference;
 mod single;
 mod union;
 
+use std::collections::HashMap;
+
 use serde_json::{Map, Value, json};
 use toolpact_schema::Subschemas;
 
@@ -19,6 +21,9 @@ use crate::target::measure::measure_schema;
 
 /// The subschemas of one view. What is beyond them is JSON text.
 const MAX_NODES: usize = 4000;
+
+/// The bytes of definitions that are copied into a view, if the schema is not larger itself.
+const MIN_COPIED: usize = 16 << 10;
 
 /// A schema of a view with its plan.
 #[derive(Clone, Debug)]
@@ -56,6 +61,9 @@ pub(super) struct Builder<'a> {
     form: &'a Form,
     source: &'a Value,
     nodes: usize,
+    /// The bytes of definitions that may still be copied, and the size of each.
+    bytes: usize,
+    sizes: HashMap<String, usize>,
     optional: usize,
     unions: usize,
     values: usize,
@@ -71,6 +79,8 @@ pub(super) fn build(source: &Value, form: &Form) -> (Value, Plans, Vec<String>) 
         form,
         source,
         nodes: MAX_NODES,
+        bytes: source.to_string().len().max(MIN_COPIED),
+        sizes: HashMap::new(),
         optional: form.optional,
         unions: form.unions,
         values: form.values,
