@@ -324,7 +324,7 @@ impl World {
 }
 
 fn run(link: Link, steps: &[Step]) {
-    let view_for = if steps.len() % 2 == 0 { "openai-strict" } else { "none" };
+    let view_for = if steps.len().is_multiple_of(2) { "openai-strict" } else { "none" };
     let mut world = World::new(link, view_for.parse().unwrap());
     for step in steps {
         world.play(step);
