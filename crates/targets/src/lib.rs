@@ -19,7 +19,6 @@ mod lint;
 mod node;
 mod target;
 mod view;
-mod view_names;
 
 pub use checks::compare_order;
 pub use client::{ViewFor, target_for_client};
@@ -32,8 +31,7 @@ pub use target::{
     Kind, Limit, Measure, NameForm, Target, TargetRule, UnknownTarget, default_targets, target,
     targets,
 };
-pub use view::{View, view_tools};
-pub use view_names::{UsedNames, name_views};
+pub use view::{UsedNames, View, name_views, view_tools};
 
 use toolpact_contract::Rule;
 

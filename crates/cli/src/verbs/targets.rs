@@ -97,6 +97,9 @@ impl Sources {
 }
 
 fn name_form(names: &NameForm) -> String {
+    if names.accepts_any() {
+        return "Any name".to_owned();
+    }
     let mut form = format!("Up to {} characters", names.longest);
     if !names.prefix.is_empty() {
         form = format!("{form}, with the prefix `{}`", names.prefix);

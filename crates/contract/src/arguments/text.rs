@@ -29,6 +29,26 @@ pub(crate) fn parse(text: &str) -> Option<Parsed> {
     Some(Parsed { value, text: text.to_owned() })
 }
 
+/// Reads `text` as JSON, also as a JSON string. Returns `None` if it is not JSON, is longer than 1 MiB, has a key twice, or
+/// has an integer of more than 64 bits.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_contract::read_json_text;
+///
+/// assert_eq!(read_json_text(r#"{ "a": [1] }"#), Some(json!({ "a": [1] })));
+/// assert_eq!(read_json_text(r#""a""#), Some(json!("a")));
+/// assert_eq!(read_json_text("a"), None);
+/// assert_eq!(read_json_text(r#"{ "a": 1, "a": 2 }"#), None);
+/// ```
+#[must_use]
+pub fn read_json_text(text: &str) -> Option<Value> {
+    if text.starts_with('"') && text.len() <= MAX_BYTES {
+        return serde_json::from_str(text).ok();
+    }
+    Some(parse(text)?.value)
+}
+
 /// Whether every integer in the JSON `text` has 64 bits: a larger one would be compared as another number.
 fn integers_fit(text: &str) -> bool {
     let mut rest = text;

@@ -14,6 +14,7 @@ use toolpact_contract::to_2020_12;
 
 use crate::Target;
 use form::Form;
+pub use names::{UsedNames, name_views};
 use plan::{Plan, Plans};
 
 /// A tool in the form that one target accepts.

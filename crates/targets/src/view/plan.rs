@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use serde_json::{Map, Value, json};
+use toolpact_contract::read_json_text;
 use toolpact_schema::Schema;
 
 /// How a value of a view maps to the value of the tool.
@@ -116,7 +117,7 @@ impl Plans {
         let Some(depth) = depth.checked_sub(1) else { return value };
         match (plan, value) {
             (Plan::Json, Value::String(text)) => {
-                serde_json::from_str(&text).unwrap_or(Value::String(text))
+                read_json_text(&text).unwrap_or(Value::String(text))
             }
             (Plan::Pairs(inner), Value::Array(pairs)) if pairs.iter().all(is_pair) => {
                 let mut object = Map::new();
@@ -160,7 +161,7 @@ impl Plans {
         let mut restored = Map::new();
         for (name, value) in object {
             if rest.as_ref() == Some(&name) {
-                let text = value.as_str().and_then(|text| serde_json::from_str(text).ok());
+                let text = value.as_str().and_then(read_json_text);
                 match text {
                     Some(Value::Object(more)) => restored.extend(more),
                     _ if value.is_null() => {}
