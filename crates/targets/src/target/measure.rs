@@ -7,7 +7,7 @@ use toolpact_contract::Rule;
 
 use super::Measure;
 use super::rules::{DESCRIPTION_LENGTH, SCHEMA_SIZE, TOOL_COUNT};
-use crate::node::walk;
+use crate::node::{Node, walk};
 
 /// The sizes of a tool.
 pub(crate) struct Measured {
@@ -39,12 +39,15 @@ pub(crate) fn measure_schema(schema: &Value) -> Vec<(Measure, usize)> {
                     .count()
             });
             properties += members.len();
-            optional += members.len().saturating_sub(required);
+            // Definitions do not count where they are defined.
+            optional +=
+                if is_definition(node) { 0 } else { members.len().saturating_sub(required) };
             characters += members.keys().map(String::len).sum::<usize>();
         }
         let is_union =
             node.has("anyOf") || node.has("oneOf") || node.get("type").is_some_and(Value::is_array);
-        unions += usize::from(is_union && node.keyword == Some("properties"));
+        let is_property = node.keyword == Some("properties") && !is_definition(node);
+        unions += usize::from(is_union && is_property);
         if let Some(all) = node.get("enum").and_then(Value::as_array) {
             values += all.len();
             characters += all.iter().filter_map(Value::as_str).map(str::len).sum::<usize>();
@@ -60,7 +63,12 @@ pub(crate) fn measure_schema(schema: &Value) -> Vec<(Measure, usize)> {
     ]
 }
 
-/// The nested levels of objects and arrays, without following references.
+/// Whether the node is in a definition.
+fn is_definition(node: &Node<'_>) -> bool {
+    node.path.steps().iter().any(|step| matches!(step.keyword, "$defs" | "definitions"))
+}
+
+/// The nested levels of objects, without following references.
 fn depth(schema: &Value, above: usize) -> usize {
     let Value::Object(map) = schema else { return above };
     if above > 256 {
@@ -68,10 +76,8 @@ fn depth(schema: &Value, above: usize) -> usize {
     }
     let mut deepest = above;
     toolpact_contract::subschemas::each(map, |step, inner| {
-        let nested = matches!(
-            step.keyword,
-            "properties" | "items" | "prefixItems" | "additionalProperties" | "patternProperties"
-        );
+        let nested =
+            matches!(step.keyword, "properties" | "additionalProperties" | "patternProperties");
         deepest = deepest.max(depth(inner, above + usize::from(nested)));
     });
     deepest

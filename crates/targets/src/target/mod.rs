@@ -112,7 +112,7 @@ pub enum Measure {
     Description,
     /// The bytes of an input schema.
     SchemaBytes,
-    /// The nested levels of objects and arrays that an input schema describes.
+    /// The nested levels of objects that an input schema describes.
     Depth,
     /// The properties of an input schema, at all levels.
     Properties,

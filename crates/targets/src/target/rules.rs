@@ -49,14 +49,12 @@ declare_rule! {
     /// ## Example
     ///
     /// ```json
-    /// {
-    ///   "type": "object",
-    ///   "properties": {
-    ///     "a": { "type": "array", "items": { "type": "array", "items": { "type": "array", "items": { "type": "array", "items": {
-    ///       "type": "array", "items": { "type": "array", "items": { "type": "array", "items": { "type": "array", "items": {
-    ///         "type": "array", "items": { "type": "array", "items": { "type": "string" } } } } } } } } } } }
-    ///   }
-    /// }
+    /// { "type": "object", "properties": { "j": { "type": "object", "properties": { "k": { "type":
+    /// "object", "properties": { "l": { "type": "object", "properties": { "m": { "type": "object",
+    /// "properties": { "n": { "type": "object", "properties": { "o": { "type": "object", "properties": {
+    /// "p": { "type": "object", "properties": { "q": { "type": "object", "properties": { "r": { "type":
+    /// "object", "properties": { "s": { "type": "object", "properties": { "t": { "type": "string" } } } } }
+    /// } } } } } } } } } } } } } } } } } }
     /// ```
     ///
     /// ## Use instead

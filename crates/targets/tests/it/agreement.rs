@@ -6,8 +6,9 @@ use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolpact_contract::{JudgeOptions, judge_tools};
 use toolpact_schema::Schema;
-use toolpact_targets::{Effect, LintOptions, lint_tools, targets};
+use toolpact_targets::{Effect, check_targets, targets};
 
 use crate::converters::{self, Converted, Made};
 use crate::docs;
@@ -126,12 +127,11 @@ fn compact(value: &Value) -> String {
 }
 
 /// The worst effect that the rules about `converter` expect for `tool`, from [`Effect::ConstraintLost`] on.
-fn expected(tool: &Value) -> (bool, BTreeMap<&'static str, Effect>) {
-    let report =
-        lint_tools(tool.clone(), &LintOptions::default().targets(targets().iter().copied()));
-    let is_unusable = report.judged.errors().next().is_some();
+pub(crate) fn expected(tool: &Value) -> (bool, BTreeMap<&'static str, Effect>) {
+    let is_unusable = judge_tools(tool.clone(), &JudgeOptions::default()).errors().next().is_some();
+    let found = check_targets(tool.as_object().unwrap(), targets(), None);
     let mut worst: BTreeMap<&'static str, Effect> = BTreeMap::new();
-    for impact in report.findings.iter().flat_map(|found| &found.impacts) {
+    for impact in found.iter().flat_map(|found| &found.impacts) {
         if let Some(converter) = impact.evidence.converter
             && impact.effect >= Effect::ConstraintLost
         {

@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolpact_schema::Schema;
-use toolpact_targets::{Target, View, targets, view_tools};
+use toolpact_targets::{Effect, Target, View, targets, view_tools};
 use toolpact_testkit::corpus;
 
-use crate::agreement::cases;
+use crate::agreement::{cases, expected};
 use crate::converters::{self, Converted, Made};
 use crate::docs;
 use crate::views::{is_usable, samples};
@@ -160,7 +160,8 @@ fn write_report(tools: &[Sampled]) -> Result<(), Failed> {
     }
     let mut text = format!(
         "{} tools, each with up to 6 generated calls. A tool is broken if the converter throws, or if what it makes refuses one of \
-         the calls.\n\n| target | converter | broken as it is | broken as a view |\n| --- | --- | --- | --- |\n",
+         the calls. *Foretold* are the tools that throw and that a rule about the converter warns of; *false alarms* are those that \
+         a rule says throw, and that do not.\n\n| target | converter | throws | foretold | false alarms | broken as it is | broken as a view |\n| --- | --- | --- | --- | --- | --- | --- |\n",
         tools.len()
     );
     for target in targets() {
@@ -175,17 +176,26 @@ fn write_report(tools: &[Sampled]) -> Result<(), Failed> {
             (view.tool, values)
         });
         for name in names {
-            let count = |counts: &BTreeMap<String, usize>| counts.get(name).copied().unwrap_or(0);
+            let of =
+                |counts: &BTreeMap<String, Counts>| counts.get(name).copied().unwrap_or_default();
+            let (is, view) = (of(&before), of(&after));
             _ = writeln!(
                 text,
-                "| `{}` | {name} | {} | {} |",
-                target.name,
-                count(&before),
-                count(&after)
+                "| `{}` | {name} | {} | {} | {} | {} | {} |",
+                target.name, is.throws, is.foretold, is.false_alarms, is.broken, view.broken
             );
         }
     }
     docs::compare("views", &text)
+}
+
+/// What a converter does to tools.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    throws: usize,
+    foretold: usize,
+    false_alarms: usize,
+    broken: usize,
 }
 
 /// How many tools each converter breaks.
@@ -193,13 +203,19 @@ fn broken(
     tools: &[Sampled],
     names: &[&str],
     form: impl Fn(&Sampled) -> (Value, Vec<Value>),
-) -> BTreeMap<String, usize> {
+) -> BTreeMap<String, Counts> {
     let forms: Vec<_> = tools.iter().map(form).collect();
     let lines: Vec<Value> = forms.iter().map(|(tool, _)| json!({ "tool": tool })).collect();
-    let mut counts = BTreeMap::new();
+    let expected: Vec<_> = forms.iter().map(|(tool, _)| expected(tool).1).collect();
+    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
     for Converted { id, converter, made } in converters::convert(&lines, names) {
-        *counts.entry(converter).or_default() +=
-            usize::from(problem(&made, &forms[id].1).is_some());
+        let throws = matches!(made, Made::Error(_));
+        let expected = expected[id].get(converter.as_str()).copied();
+        let counts = counts.entry(converter).or_default();
+        counts.throws += usize::from(throws);
+        counts.foretold += usize::from(throws && expected >= Some(Effect::CallFails));
+        counts.false_alarms += usize::from(!throws && expected == Some(Effect::RequestFails));
+        counts.broken += usize::from(problem(&made, &forms[id].1).is_some());
     }
     counts
 }
