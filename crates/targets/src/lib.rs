@@ -42,5 +42,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     all.extend(feature::rules());
     all.extend(target::rules::RULES);
     all.sort_by_key(|rule| rule.id);
+    // Some rules of good practice are also rules of targets.
+    all.dedup_by(|one, other| std::ptr::eq(*one, *other));
     all.into_iter()
 }

@@ -154,11 +154,29 @@ pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
     let tools = tools(&written, &judged);
     let mut findings = fix::add_repairs(&tools, &judged, &options.judge);
     findings.extend(checks::findings(&tools));
-    findings.extend(target_findings(&tools, options));
+    for found in target_findings(&tools, options) {
+        if !add_impacts(&mut findings, &found) {
+            findings.push(found);
+        }
+    }
     findings.retain(|found| options.includes(&found.finding));
     findings.sort_by_key(|found| found.finding.index);
     let tools = tools.iter().map(|tool| tool.name().to_owned()).collect();
     LintReport { judged, tools, findings }
+}
+
+/// Adds what targets do to the findings of good practice about the same tool and rule. Returns whether there are any.
+fn add_impacts(findings: &mut [LintFinding], found: &LintFinding) -> bool {
+    let same = |known: &&mut LintFinding| {
+        known.finding.rule == found.finding.rule && known.finding.index == found.finding.index
+    };
+    let mut any = false;
+    for known in findings.iter_mut().filter(same).filter(|known| known.impacts.is_empty()) {
+        known.impacts.clone_from(&found.impacts);
+        known.finding.severity = known.finding.severity.max(found.finding.severity);
+        any = true;
+    }
+    any
 }
 
 /// What the targets do to the tools.

@@ -48,9 +48,11 @@ fn write_page(target: &Target, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "\n{}", target.about)?;
     }
     let NameForm { effect, evidence, .. } = &target.names;
-    let source = sources.number(evidence);
+    let source = if target.names.accepts_any() { String::new() } else { sources.number(evidence) };
     writeln!(out, "\n## Names\n\n{}.", name_form(&target.names))?;
-    writeln!(out, "With other names {} {source}.", effect.words())?;
+    if !target.names.accepts_any() {
+        writeln!(out, "With other names {} {source}.", effect.words())?;
+    }
     if !target.limits.is_empty() {
         writeln!(out, "\n## Limits\n")?;
         for Limit { measure, most, effect, evidence, .. } in target.limits {

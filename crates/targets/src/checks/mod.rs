@@ -30,6 +30,10 @@ mod tool_size;
 mod unused_definition;
 mod ways;
 
+pub(crate) use array_without_items::ARRAY_WITHOUT_ITEMS;
+pub(crate) use pattern_backtracking::PATTERN_BACKTRACKING;
+pub(crate) use required_undeclared::REQUIRED_UNDECLARED;
+
 use serde_json::{Map, Value};
 use toolpact_contract::{Contract, Finding, Role, Rule};
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Hit, declare_feature};
+use super::{Feature, Hit, Side, declare_feature};
 use crate::node::Node;
 
 declare_feature! {
@@ -22,22 +22,13 @@ declare_feature! {
     ARRAY_LENGTH = "array-length", keywords ["minItems", "maxItems"]
 }
 
-declare_feature! {
-    /// An array whose elements have no schema.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "tags": { "type": "array" } } }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "tags": { "type": "array", "items": { "type": "string" } } } }
-    /// ```
-    ARRAY_WITHOUT_ITEMS = "untyped-array", array_without_items
-}
+/// The same rule as that of good practice.
+pub(crate) static ARRAY_WITHOUT_ITEMS: Feature = Feature {
+    rule: &crate::checks::ARRAY_WITHOUT_ITEMS,
+    side: Side::Input,
+    check: array_without_items,
+    keywords: &[],
+};
 
 declare_feature! {
     /// `maxItems`, or `minItems` above 1.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Hit, declare_feature, len};
+use super::{Feature, Hit, Side, declare_feature, len};
 use crate::node::Node;
 
 declare_feature! {
@@ -259,31 +259,13 @@ declare_feature! {
     }
 }
 
-declare_feature! {
-    /// `required` names a property that is not declared.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "city": { "type": "string" } }, "required": ["town"] }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "city": { "type": "string" } }, "required": ["city"] }
-    /// ```
-    UNDECLARED_REQUIRED = "undeclared-property", |node| {
-        let required = node.get("required")?.as_array()?;
-        let is_part = matches!(node.keyword, Some("anyOf" | "oneOf" | "allOf"));
-        let around = node.parent.filter(|_| is_part).and_then(|parent| parent.get("properties"));
-        let declared = |name: &str| {
-            [node.get("properties"), around].into_iter().flatten().any(|all| all.get(name).is_some())
-        };
-        let name = required.iter().filter_map(Value::as_str).find(|name| !declared(name))?;
-        Some(Hit::at("required", format!("`required` names {name:?}, which is not declared here")))
-    }
-}
+/// The same rule as that of good practice.
+pub(crate) static UNDECLARED_REQUIRED: Feature = Feature {
+    rule: &crate::checks::REQUIRED_UNDECLARED,
+    side: Side::Input,
+    check: undeclared_required,
+    keywords: &[],
+};
 
 declare_feature! {
     /// `unevaluatedProperties` or `unevaluatedItems`.
@@ -382,4 +364,15 @@ fn property_key(node: &Node<'_>) -> Option<Hit> {
             "the property {shown:?} has other characters than `A-Z a-z 0-9 _ . -`, or more than 64"
         ),
     ))
+}
+
+fn undeclared_required(node: &Node<'_>) -> Option<Hit> {
+    let required = node.get("required")?.as_array()?;
+    let is_part = matches!(node.keyword, Some("anyOf" | "oneOf" | "allOf"));
+    let around = node.parent.filter(|_| is_part).and_then(|parent| parent.get("properties"));
+    let declared = |name: &str| {
+        [node.get("properties"), around].into_iter().flatten().any(|all| all.get(name).is_some())
+    };
+    let name = required.iter().filter_map(Value::as_str).find(|name| !declared(name))?;
+    Some(Hit::at("required", format!("`required` names {name:?}, which is not declared here")))
 }

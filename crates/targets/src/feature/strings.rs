@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Hit, declare_feature};
+use super::{Feature, Hit, Side, declare_feature};
 use crate::node::Node;
 
 declare_feature! {
@@ -44,25 +44,13 @@ declare_feature! {
     }
 }
 
-declare_feature! {
-    /// A pattern with look-around or back-references.
-    ///
-    /// ## Example
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "name": { "type": "string", "pattern": "^(?!x)[a-z]+$" } } }
-    /// ```
-    ///
-    /// ## Use instead
-    ///
-    /// ```json
-    /// { "type": "object", "properties": { "name": { "type": "string", "pattern": "^[a-wyz][a-z]*$" } } }
-    /// ```
-    LOOK_AROUND = "look-around", keywords ["pattern"], |node| {
-        let pattern = node.get("pattern")?.as_str()?;
-        needs_backtracking(pattern).then(|| Hit::at("pattern", "a pattern with look-around or a back-reference"))
-    }
-}
+/// The same rule as that of good practice.
+pub(crate) static LOOK_AROUND: Feature = Feature {
+    rule: &crate::checks::PATTERN_BACKTRACKING,
+    side: Side::Input,
+    check: look_around,
+    keywords: &["pattern"],
+};
 
 declare_feature! {
     /// `pattern`.
@@ -227,4 +215,10 @@ fn unescaped(pattern: &str) -> impl Iterator<Item = (usize, char)> {
         }
         false
     })
+}
+
+fn look_around(node: &Node<'_>) -> Option<Hit> {
+    let pattern = node.get("pattern")?.as_str()?;
+    needs_backtracking(pattern)
+        .then(|| Hit::at("pattern", "a pattern with look-around or a back-reference"))
 }
