@@ -8,7 +8,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("converters", "crates/targets/tests/converters")?;
     python::install("converters", "crates/targets/tests/converters")?;
     // One at a time: they write parts of one file.
-    for part in ["docs/", "agreement/", "survive/corpus"] {
+    for part in ["views/", "docs/", "agreement/", "survive/corpus"] {
         let mut tests =
             cargo(["test", "--package", "toolpact-targets", "--test", "it", "--", part]);
         tests.env("TOOLPACT_TARGETS", "write").env("TOOLPACT_CONVERTERS", "all");

@@ -1,7 +1,7 @@
 // Runs the schema converters that model APIs and agent frameworks publish for Node over tools, without a network.
 //
 // `convert.mjs [--list] [NAME…]` reads lines `{"id": N, "tool": {…}, "structured": …}` and writes, for each line and each
-// converter, one line `{"id": N, "converter": NAME, …}` with `schema`, the input schema that the converter makes, as JSON
+// converter (or those that the line names in `converters`), one line `{"id": N, "converter": NAME, …}` with `schema`, the input schema that the converter makes, as JSON
 // Schema (`null`: the tool is sent without parameters), or `error`, why there is none.
 //
 // The clients of the SDK have nothing to convert: `schema` is then the input schema as it came. `structured` is the
@@ -176,6 +176,7 @@ async function main(given) {
   for await (const text of createInterface({ input: process.stdin })) {
     const line = JSON.parse(text);
     for (const name of names) {
+      if (line.converters && !line.converters.includes(name)) continue;
       if (!thread) {
         thread = start(names);
         await thread.next();

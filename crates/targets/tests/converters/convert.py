@@ -1,7 +1,7 @@
 """Runs the schema converters that model APIs and agent frameworks publish for Python over tools, without a network.
 
 `convert.py [--list] [NAME…]` reads lines `{"id": N, "tool": {…}, "structured": …}` and writes, for each line and each
-converter, one line `{"id": N, "converter": NAME, …}` with one of
+converter (or those that the line names in `converters`), one line `{"id": N, "converter": NAME, …}` with one of
 
 - `schema`: the input schema that the converter makes, as JSON Schema (`null`: the tool is sent without parameters),
 - `regex`: what `outlines` makes of it (`null` and its `length` when it is longer than a million characters),
@@ -372,8 +372,11 @@ def main(names):
         runs[name] = Apart(name, convert).run if name in APART else partial(run, name, convert)
     sys.setrecursionlimit(20 * RECURSION_LIMIT)
     for text in sys.stdin:
-        identity = json.loads(text)["id"]
+        line = json.loads(text)
+        identity, wanted = line["id"], line.get("converters", runs)
         for name, convert in runs.items():
+            if name not in wanted:
+                continue
             made = {"id": identity, "converter": name, **convert(text)}
             STDOUT.write(json.dumps(made) + "\n")
 

@@ -30,6 +30,11 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/converters")
 }
 
+/// Whether the whole corpus is converted and checked, instead of a part.
+pub(crate) fn all() -> bool {
+    std::env::var("TOOLPACT_CONVERTERS").is_ok_and(|it| it == "all")
+}
+
 /// Why the converters cannot be run, if they cannot.
 pub(crate) fn missing() -> Option<String> {
     let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");

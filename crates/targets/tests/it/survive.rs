@@ -43,14 +43,13 @@ fn case_tools() -> Vec<Sampled> {
 
 /// The tools of the corpus that can be used, or every tenth of them.
 pub(crate) fn corpus_tools() -> Result<Vec<Sampled>, String> {
-    let all = std::env::var("TOOLPACT_CONVERTERS").is_ok_and(|it| it == "all");
     let mut tools = Vec::new();
     for server in corpus::servers()? {
         for tool in server.tools() {
             tools.push((server.name.clone(), tool.clone()));
         }
     }
-    let step = if all { 1 } else { 10 };
+    let step = if converters::all() { 1 } else { 10 };
     Ok(tools
         .into_iter()
         .step_by(step)
@@ -126,32 +125,36 @@ fn check(tools: &[Sampled]) -> Result<(), Failed> {
         eprintln!("skipped: {reason}");
         return Ok(());
     }
-    let mut wrong = Vec::new();
+    // All targets in one run: starting the converters takes seconds.
+    let mut lines = Vec::new();
+    let mut views: Vec<(&Target, usize, View)> = Vec::new();
     for target in targets() {
-        let names: Vec<_> = converters_of(target).into_iter().collect();
+        let names = converters_of(target);
         if names.is_empty() {
             continue;
         }
-        let views: Vec<View> = tools
-            .iter()
-            .map(|one| view_tools(std::slice::from_ref(&one.tool), target).remove(0))
-            .collect();
-        let lines: Vec<Value> = views.iter().map(|view| json!({ "tool": view.tool })).collect();
-        let mut written: HashMap<usize, Vec<Value>> = HashMap::new();
-        for Converted { id, converter, made } in converters::convert(&lines, &names) {
-            let values = written.entry(id).or_insert_with(|| {
-                tools[id].values.iter().map(|value| views[id].express(value)).collect()
-            });
-            let Some(problem) = problem(&made, values) else { continue };
-            if EXCEPTIONS
-                .iter()
-                .any(|(name, start, _)| *name == converter && problem.starts_with(start))
-            {
-                continue;
-            }
+        for (id, one) in tools.iter().enumerate() {
+            let view = view_tools(std::slice::from_ref(&one.tool), target).remove(0);
+            lines.push(json!({ "tool": view.tool, "converters": names }));
+            views.push((target, id, view));
+        }
+    }
+    let mut wrong = Vec::new();
+    let mut written: HashMap<usize, Vec<Value>> = HashMap::new();
+    for Converted { id, converter, made } in converters::convert(&lines, &[]) {
+        let (target, tool, view) = &views[id];
+        let values = written.entry(id).or_insert_with(|| {
+            tools[*tool].values.iter().map(|value| view.express(value)).collect()
+        });
+        let Some(problem) = problem(&made, values) else { continue };
+        let is_known = |(name, start, _): &(&str, &str, &str)| {
+            *name == converter && problem.starts_with(start)
+        };
+        if !EXCEPTIONS.iter().any(is_known) {
+            let schema = &view.tool["inputSchema"];
             wrong.push(format!(
-                "{}\t{converter}\t{}\t{problem}\t{}",
-                target.name, tools[id].name, views[id].tool["inputSchema"]
+                "{}\t{converter}\t{}\t{problem}\t{schema}",
+                target.name, tools[*tool].name
             ));
         }
     }
