@@ -116,6 +116,7 @@ fn check_corpus(part: usize) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for file in files.iter().skip(part).step_by(PARTS) {
         let server = file.read();
+        let step = if converters::all() { 1 } else { 4 };
         let usable: Vec<Value> =
             server.tools().iter().step_by(step).filter(|tool| is_usable(tool)).cloned().collect();
         let values: Vec<_> = usable.iter().map(|tool| samples(&tool["inputSchema"])).collect();
