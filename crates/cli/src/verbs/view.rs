@@ -96,7 +96,7 @@ fn say_changes(view: toolpact_targets::View) -> Value {
         terminal::print_note(&format!(
             "{}: changed or left out: {}",
             view.name,
-            view.report.join(", ")
+            view.report.join("; ")
         ));
     }
     view.tool

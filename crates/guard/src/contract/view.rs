@@ -33,11 +33,12 @@ pub(super) fn rename_view(
 
 /// The arguments would not be the same in the form of the tool.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unrestored;
-
-impl Unrestored {
-    pub(crate) const REASON: &'static str = "they have an integer of more than 64 bits where the tool takes another form; send it as a string";
+pub(crate) struct Unrestored {
+    /// Why, for the model.
+    pub(crate) reason: String,
 }
+
+const LARGE_INTEGER: &str = "they have an integer of more than 64 bits where the tool takes another form; send it as a string";
 
 /// `arguments` of a call of `view` as the tool takes them, with the same text wherever the value is the same; `None`
 /// where they stay as they are. Arguments that cannot be parsed stay, too: the check refuses them.
@@ -46,13 +47,16 @@ pub(crate) fn restore_arguments(
     arguments: &str,
 ) -> Result<Option<String>, Unrestored> {
     let Ok(value) = strict::parse(arguments) else { return Ok(None) };
+    if let Some(reason) = view.unreadable(&value) {
+        return Err(Unrestored { reason });
+    }
     let restored = view.restore(value.clone());
     let text = patch_value(arguments, &value, &restored);
     if text == arguments.trim() {
         return Ok(None);
     }
     if large_integers(arguments) != large_integers(&text) {
-        return Err(Unrestored);
+        return Err(Unrestored { reason: LARGE_INTEGER.to_owned() });
     }
     Ok(Some(text))
 }

@@ -337,8 +337,8 @@ impl Conversation {
             }
             call.restored = match restore_arguments(view, arguments) {
                 Ok(restored) => restored.map(ByteString::from),
-                Err(Unrestored) => {
-                    let checked = call.failure(Unrestored::REASON);
+                Err(Unrestored { reason }) => {
+                    let checked = call.failure(&reason);
                     return self.conclude(&call, tool, checked);
                 }
             };

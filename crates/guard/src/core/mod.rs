@@ -184,8 +184,8 @@ impl Conversation {
             JobPurpose::Restore(call, tool) => match outcome {
                 JobOutcome::Restored(Ok(arguments)) => self.resume_restored(call, tool, arguments),
                 outcome => {
-                    let checked = call.failure(match outcome {
-                        JobOutcome::Restored(Err(_)) => Unrestored::REASON,
+                    let checked = call.failure(match &outcome {
+                        JobOutcome::Restored(Err(Unrestored { reason })) => reason,
                         JobOutcome::Failed(reason) => reason,
                         _ => "the check failed",
                     });

@@ -161,6 +161,7 @@ pub(crate) static FEATURES: &[&Feature] = &[
     &strings::CUSTOM_FORMAT,
     &strings::FORMAT,
     &strings::LONG_REPETITION,
+    &strings::MAX_LENGTH,
     &strings::LOOK_AROUND,
     &strings::PATTERN,
     &strings::STRING_LENGTH,

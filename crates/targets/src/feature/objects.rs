@@ -8,6 +8,9 @@ use crate::node::Node;
 declare_feature! {
     /// An object that allows no other properties (`additionalProperties: false`).
     ///
+    /// Strict APIs need closed objects, and some converters cannot read them. If you cannot choose, keep the object closed:
+    /// `toolpact view --for gemini` and `toolpact guard --for gemini` leave it out for Gemini.
+    ///
     /// ## Example
     ///
     /// ```json
@@ -235,7 +238,12 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": {} }
     /// ```
-    PROPERTY_NAMES = "property-names", keywords ["propertyNames"]
+    PROPERTY_NAMES = "property-names", keywords ["propertyNames"], |node| {
+        let names = node.get("propertyNames")?.as_object()?;
+        // Names are strings anyway.
+        let constrains = names.iter().any(|(keyword, value)| keyword != "type" || value != "string");
+        constrains.then(|| Hit::at("propertyNames", "has `propertyNames`"))
+    }
 }
 
 declare_feature! {

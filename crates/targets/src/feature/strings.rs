@@ -53,6 +53,23 @@ pub(crate) static LOOK_AROUND: Feature = Feature {
 };
 
 declare_feature! {
+    /// `maxLength`.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "maxLength": 3 } } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": { "code": { "type": "string", "description": "At most 3 characters." } } }
+    /// ```
+    MAX_LENGTH = "max-length", keywords ["maxLength"]
+}
+
+declare_feature! {
     /// `pattern`.
     ///
     /// ## Example
@@ -126,7 +143,7 @@ declare_feature! {
 }
 
 declare_feature! {
-    /// A `format` that neither JSON Schema nor OpenAPI registers.
+    /// A `format` that grammar engines do not know.
     ///
     /// ## Example
     ///

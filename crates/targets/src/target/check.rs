@@ -61,7 +61,8 @@ pub(crate) fn check_list(
             .collect()
     });
     if !over.is_empty() {
-        let message = format!("{} tools in one list", tools.len());
+        let most = most(Measure::Tools, tools.len(), targets);
+        let message = format!("{} tools in one list, {most}", tools.len());
         findings.push(finding(&rules::TOOL_COUNT, message, Pointer::root(), over));
     }
     findings.extend(of_collisions(tools, targets, server));
@@ -101,7 +102,7 @@ fn of_limits(tool: &Map<String, Value>, targets: &[&'static Target]) -> Vec<Lint
         });
         if !over.is_empty() {
             let (rule, member) = measure.rule();
-            let message = format!("{found} {measure}");
+            let message = format!("{found} {measure}, {}", most(measure, found, targets));
             findings.push(finding(rule, message, Pointer::root().join(member), over));
         }
     }
@@ -127,9 +128,10 @@ fn of_name(
     });
     (!wrong.is_empty()).then(|| {
         let shown: String = name.chars().take(80).collect();
+        let length = name.chars().count();
         finding(
             &rules::TARGET_NAME,
-            format!("the name {shown:?}"),
+            format!("the name {shown:?} has {length} characters"),
             Pointer::root().join("name"),
             wrong,
         )
@@ -165,7 +167,7 @@ fn of_collisions(
     server: Option<&str>,
 ) -> Vec<LintFinding> {
     let mut findings: Vec<LintFinding> = Vec::new();
-    for target in targets.iter().filter(|target| target.names.cuts) {
+    for target in targets.iter().filter(|target| target.names.replaces) {
         let mut seen: HashMap<String, &str> = HashMap::new();
         for (index, tool) in tools.iter().enumerate() {
             let Some(name) = tool.get("name").and_then(Value::as_str) else { continue };
@@ -197,7 +199,22 @@ fn of_collisions(
 
 fn cut(form: &NameForm, name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || form.other_characters.contains(c);
-    name.chars().map(|c| if allowed(c) { c } else { '_' }).take(form.longest).collect()
+    let plain: Vec<char> = name.chars().map(|c| if allowed(c) { c } else { '_' }).collect();
+    if plain.len() <= form.longest || form.kept_ends == 0 {
+        return plain.into_iter().collect();
+    }
+    let (start, end) = (&plain[..form.kept_ends], &plain[plain.len() - form.kept_ends..]);
+    start.iter().chain(&['.'; 3]).chain(end).collect()
+}
+
+/// The limits that `found` exceeds.
+fn most(measure: Measure, found: usize, targets: &[&'static Target]) -> String {
+    let over = targets.iter().flat_map(|target| {
+        let limits =
+            target.limits.iter().filter(move |it| it.measure == measure && found > it.most);
+        limits.map(|limit| format!("{} takes {}", target.name, limit.most))
+    });
+    over.collect::<Vec<_>>().join(", ")
 }
 
 fn of_limit(target: &'static Target, limit: &Limit) -> Impact {

@@ -72,8 +72,10 @@ pub struct NameForm {
     pub other_characters: &'static str,
     /// Whether the first character has to be a letter or `_`.
     pub starts_with_letter: bool,
-    /// Whether the target replaces other characters and cuts longer names itself.
-    pub cuts: bool,
+    /// Whether the target replaces other characters by `_`.
+    pub replaces: bool,
+    /// The characters at both ends of a longer name that the target keeps, with `...` between; 0 if it does not cut names.
+    pub kept_ends: usize,
     /// What happens to other names.
     pub effect: Effect,
     /// How that is known.

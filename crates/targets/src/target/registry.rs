@@ -3,5 +3,13 @@
 pub(super) use super::tables::ALL;
 
 /// The names of the most used ones.
-pub(super) static DEFAULT: &[&str] =
-    &["openai", "anthropic", "gemini", "claude-code", "codex", "vscode", "cursor"];
+pub(super) static DEFAULT: &[&str] = &[
+    "openai",
+    "anthropic",
+    "gemini",
+    "claude-code",
+    "claude-desktop",
+    "codex",
+    "vscode",
+    "cursor",
+];

@@ -46,6 +46,13 @@ impl View {
         self.plans.restore(arguments)
     }
 
+    /// Says which part of `arguments` does not have the form of the view, so that it cannot be restored: a list of keys and
+    /// values that is none, or that has a key twice. The full schema would complain about a form that the caller never saw.
+    #[must_use]
+    pub fn unreadable(&self, arguments: &Value) -> Option<String> {
+        self.plans.unreadable(arguments)
+    }
+
     /// Writes arguments of the tool in the form of the view, as a model would.
     #[must_use]
     pub fn express(&self, arguments: &Value) -> Value {
@@ -107,7 +114,7 @@ fn view(tool: &Value, view_name: Option<String>, form: &Form) -> View {
         changes.sort();
         changes.dedup();
         if changes.is_empty() {
-            changes.push("the input schema, in another form".to_owned());
+            changes.push("references or keywords in another place".to_owned());
         }
         view.report.extend(changes);
         view.tool["inputSchema"] = schema;

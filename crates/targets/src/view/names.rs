@@ -153,6 +153,19 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_with_a_user_interface_keeps_its_name() {
+        let tool = |meta: serde_json::Value| serde_json::json!({ "name": "a/b", "_meta": meta });
+        let tools = [
+            tool(serde_json::json!({ "ui": { "resourceUri": "ui://x" } })),
+            tool(serde_json::json!({})),
+        ];
+        let names = super::rename(&tools[..1], target("gemini").unwrap());
+        assert_eq!(names, [None]);
+        let names = super::rename(&tools[1..], target("gemini").unwrap());
+        assert_eq!(names, [Some("a_b".to_owned())]);
+    }
+
+    #[test]
     fn names_do_not_depend_on_the_order_of_a_page() {
         let mut tools = [("a/b", "a_b"), ("a b", "a_b"), ("c", "c")];
         let there = names(&tools, &[]);

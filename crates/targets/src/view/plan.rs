@@ -1,6 +1,7 @@
 //! How values of a view map to values of the tool.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 use toolpact_contract::read_json_text;
@@ -113,13 +114,58 @@ impl Plans {
         }
     }
 
+    /// The first list in `value` that should stand for an object and does not.
+    pub(super) fn unreadable(&self, value: &Value) -> Option<String> {
+        self.find_unreadable(self.root.as_ref()?, value, "", MAX_DEPTH)
+    }
+
+    fn find_unreadable(
+        &self,
+        plan: &Plan,
+        value: &Value,
+        path: &str,
+        depth: usize,
+    ) -> Option<String> {
+        let depth = depth.checked_sub(1)?;
+        match (plan, value) {
+            (Plan::Pairs(_), Value::Array(pairs)) if !is_map(pairs) => {
+                let place = path.trim_start_matches('.');
+                Some(format!(
+                    "{place}: expected a list of objects with `{KEY}` and `{VALUE}`, each key once"
+                ))
+            }
+            (Plan::Pairs(inner) | Plan::Items(inner), Value::Array(items)) => {
+                let is_pairs = matches!(plan, Plan::Pairs(_));
+                items.iter().enumerate().find_map(|(index, item)| {
+                    let item = if is_pairs { &item[VALUE] } else { item };
+                    self.find_unreadable(inner, item, &format!("{path}[{index}]"), depth)
+                })
+            }
+            (Plan::Members(members), Value::Object(object)) => {
+                members.members.iter().find_map(|member| {
+                    let value = object.get(&member.name)?;
+                    self.find_unreadable(
+                        &member.plan,
+                        value,
+                        &format!("{path}.{}", member.name),
+                        depth,
+                    )
+                })
+            }
+            (Plan::Definition(number), value) => {
+                self.find_unreadable(&self.definitions.get(*number)?.1, value, path, depth)
+            }
+            _ => None,
+        }
+    }
+
     fn back(&self, plan: &Plan, value: Value, depth: usize, steps: &Steps) -> Value {
         let Some(depth) = depth.checked_sub(1) else { return value };
         match (plan, value) {
             (Plan::Json, Value::String(text)) => {
                 read_json_text(&text).unwrap_or(Value::String(text))
             }
-            (Plan::Pairs(inner), Value::Array(pairs)) if pairs.iter().all(is_pair) => {
+            (Plan::Pairs(inner), Value::Array(pairs)) if is_map(&pairs) => {
                 let mut object = Map::new();
                 for mut pair in pairs {
                     let value = self.back(inner, pair[VALUE].take(), depth, steps);
@@ -330,6 +376,12 @@ impl Plans {
 
 /// What references to definitions of a view start with.
 pub(super) const DEFINITION: &str = "#/$defs/";
+
+/// Whether `pairs` stand for an object: each is a pair, and no key is there twice.
+fn is_map(pairs: &[Value]) -> bool {
+    let mut keys = HashSet::new();
+    pairs.iter().all(|pair| is_pair(pair) && keys.insert(pair[KEY].as_str()))
+}
 
 fn is_pair(pair: &Value) -> bool {
     pair.as_object().is_some_and(|pair| pair.len() == 2 && pair.contains_key(VALUE))

@@ -111,6 +111,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
         "refuses a closed object without properties",
     ),
     ("outlines", "the expression is too long", "builds more than a megabyte for large tools"),
+    ("outlines", "MemoryError", "takes more than a gigabyte for large tools"),
     ("outlines", "Timeout", "takes more than five seconds for large tools"),
     (
         "outlines",

@@ -37,6 +37,14 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// What is wrong with a view of `tool`, for `values` that its input schema accepts.
 pub(crate) fn problems(view: &View, target: &'static Target, values: &[Value]) -> Vec<String> {
     let mut wrong = Vec::new();
+    // Header annotations, for example, have to stay right.
+    let judged = judge_tools(view.tool.clone(), &JudgeOptions::default());
+    wrong.extend(
+        judged
+            .errors()
+            .filter(|it| !it.pointer.as_str().starts_with("/outputSchema"))
+            .map(ToString::to_string),
+    );
     let schema = match Schema::compile(&view.tool["inputSchema"]) {
         Ok(schema) => schema,
         Err(error) => return vec![format!("the view is refused: {error}")],

@@ -89,7 +89,6 @@ pub(super) static OUTLINES: Target = Target {
         throws(&arrays::OLD_TUPLE, CORE, "unsupported structure"),
         throws(&types::UNTYPED, CORE, "unsupported structure"),
         throws(&types::UNTYPED_BRANCH, CORE, "unsupported structure"),
-        throws(&strings::LONG_REPETITION, CORE, "the expression is too large"),
         throws(&strings::CUSTOM_FORMAT, CORE, "the format is not supported"),
         fails(&objects::EXPLICITLY_OPEN, CORE, "other properties are refused"),
         fails(&objects::UNDECLARED_REQUIRED, CORE, "the property is refused"),

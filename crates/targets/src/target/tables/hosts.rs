@@ -35,7 +35,7 @@ pub(super) static CODEX: Target = Target {
             Schemas of more than 5,000 bytes lose their descriptions first, then their definitions.",
     names: NameForm {
         prefix: "{server}__",
-        cuts: true,
+        replaces: true,
         effect: Effect::Degraded,
         ..names(128, "_-", CODEX_SOURCE)
     },
@@ -76,7 +76,7 @@ pub(super) static CLAUDE_CODE: Target = Target {
             descriptions at 2,048 characters.",
     names: NameForm {
         prefix: "mcp__{server}__",
-        cuts: true,
+        replaces: true,
         effect: Effect::ToolLost,
         ..names(128, "_-", CLAUDE_NAMES)
     },
@@ -182,7 +182,8 @@ pub(super) static GEMINI_CLI: Target = Target {
     names: NameForm {
         prefix: "mcp_{server}_",
         other_characters: "_.:-",
-        cuts: true,
+        replaces: true,
+        kept_ends: 30,
         effect: Effect::Degraded,
         ..names(63, "", GEMINI_CLI_SOURCE)
     },

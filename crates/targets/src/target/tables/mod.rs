@@ -75,7 +75,8 @@ const fn names(longest: usize, other: &'static str, evidence: Evidence) -> NameF
         longest,
         other_characters: other,
         starts_with_letter: false,
-        cuts: false,
+        replaces: false,
+        kept_ends: 0,
         effect: Effect::RequestFails,
         evidence,
     }

@@ -106,7 +106,7 @@ pub(super) static COHERE: Target = Target {
 
 pub(super) static GROQ: Target = Target {
     name: "groq",
-    title: "Groq API",
+    title: "Groq API with strict tools",
     kind: Kind::Api,
     about: "Strict tools need closed objects whose properties are all required.",
     names: names(64, "_-", GROQ_DOCS),
@@ -128,7 +128,7 @@ pub(super) static GROQ: Target = Target {
         throws(&root::ROOT_ONE_OF, GROQ_DOCS, "objects have to be closed"),
         throws(&root::ROOT_ALL_OF, GROQ_DOCS, "objects have to be closed"),
         throws(&unions::CLOSED_UNION, GROQ_DOCS, "objects have to be closed"),
-        throws(&unions::ALL_OF, GROQ_DOCS, "objects have to be closed"),
+        throws(&unions::MERGED_OBJECTS, GROQ_DOCS, "objects have to be closed"),
     ],
 };
 
@@ -160,9 +160,7 @@ pub(super) static KIMI: Target = Target {
         throws(&a::EXAMPLES, WALLE, "refused"),
         throws(&values::CONST, WALLE, "refused"),
         throws(&values::ENUM_MIXED, WALLE, "enums have values of one type"),
-        throws(&values::ENUM_NULL, WALLE, "enums have values of one type"),
         throws(&values::ENUM_OBJECT, WALLE, "enums have values of one type"),
-        throws(&strings::PATTERN, WALLE, "refused"),
         throws(&strings::FORMAT, WALLE, "refused"),
         throws(&numbers::MULTIPLE_OF, WALLE, "refused"),
         throws(&numbers::EXCLUSIVE_RANGE, WALLE, "refused"),
@@ -188,7 +186,7 @@ pub(super) static KIMI: Target = Target {
         throws(&root::ROOT_CONDITION, WALLE, "refused"),
         throws(&root::ROOT_ENUM, WALLE, "the root has to be an object"),
         throws(&root::ROOT_REF, WALLE, "the root has to be an object"),
-        throws(&r::REF_SIBLINGS, WALLE, "`$ref` must stand alone"),
+        throws(&r::CONSTRAINED_REF, WALLE, "`$ref` must stand alone"),
         throws(&r::DEFINITIONS, WALLE, "definitions are in `$defs` at the root"),
         throws(&r::REF_ELSEWHERE, WALLE, "definitions are in `$defs` at the root"),
         throws(&r::ESCAPED_REF, WALLE, "names of definitions have no `/`"),

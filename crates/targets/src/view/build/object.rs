@@ -72,6 +72,9 @@ impl Builder<'_> {
             name
         });
         self.write_members(schema, built, names_required, place);
+        if self.form.closed && !is_closed {
+            notes.changed("objects closed");
+        }
         if self.form.closed || (is_closed && !self.form.never_closed && !needs_rest) {
             schema.insert("additionalProperties".to_owned(), false.into());
         } else if let (Some(values @ Value::Object(_)), true) = (&more, self.form.maps) {
@@ -159,6 +162,7 @@ impl Builder<'_> {
                 !is_required && self.form.all_required && inner.get("x-mcp-header").is_none();
             if null_is_absent {
                 value = self.nullable(value);
+                self.changes.push("optional properties, required and nullable".to_owned());
             }
             if is_required || self.form.all_required {
                 names_required.push(name.clone());
