@@ -121,6 +121,18 @@ impl Lint {
     }
 }
 
+/// Adds a hint to `error` if `path` looks like a command: it has no folder and no extension.
+fn with_command_hint(error: anyhow::Error, path: &Path) -> anyhow::Error {
+    let is_word = path.components().count() == 1 && path.extension().is_none();
+    if !is_word || path.as_os_str() == "-" || path.exists() {
+        return error;
+    }
+    anyhow::anyhow!(
+        "{error:#} (a command stands after `--`: toolpact lint -- {} …)",
+        path.display()
+    )
+}
+
 impl<'a> Run<'a> {
     fn new(settings: &'a Settings, kept: bool, verbose: bool) -> Self {
         let report = Report {
@@ -142,7 +154,8 @@ impl<'a> Run<'a> {
                 self.report.lists.push(self.linter.lint(document)?);
             }
             Input::File(path) => {
-                let source = Source::read(&path)?;
+                let source =
+                    Source::read(&path).map_err(|error| with_command_hint(error, &path))?;
                 self.lint_source(source, fixes)?;
             }
             Input::InFolder(path) => {

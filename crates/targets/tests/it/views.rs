@@ -1,6 +1,6 @@
 //! Views accept what the full schema accepts, obey the rules of their target, and calls of them are restored.
 //!
-//! By default a quarter of the corpus is checked; `TOOLPACT_CONVERTERS=all` checks all of it.
+//! By default half of the corpus is checked; `TOOLPACT_CONVERTERS=all` checks all of it.
 
 use std::collections::HashSet;
 
@@ -77,7 +77,7 @@ pub(crate) fn problems(view: &View, target: &'static Target, values: &[Value]) -
 fn is_kept(finding: &toolpact_contract::Finding) -> bool {
     finding.pointer.as_str().starts_with("/outputSchema")
         || matches!(finding.rule, "nested-optional" | "tool-count")
-        || finding.message.ends_with(" properties")
+        || finding.message.contains(" properties, cohere takes")
 }
 
 /// An optional property that accepts null is written as null when it is absent.
@@ -124,7 +124,7 @@ fn check_corpus(part: usize) -> Result<(), Failed> {
     let mut wrong = Vec::new();
     for file in files.iter().skip(part).step_by(PARTS) {
         let server = file.read();
-        let step = if converters::all() { 1 } else { 4 };
+        let step = if converters::all() { 1 } else { 2 };
         let usable: Vec<Value> =
             server.tools().iter().step_by(step).filter(|tool| is_usable(tool)).cloned().collect();
         let values: Vec<_> = usable.iter().map(|tool| samples(&tool["inputSchema"])).collect();

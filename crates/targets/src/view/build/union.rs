@@ -8,6 +8,9 @@ use crate::view::merge::{self, intersect, types_of, unite};
 use crate::view::notes::{self, Notes};
 use crate::view::plan::Plan;
 
+/// Keywords that could refuse null, whatever `type` says.
+const IN_PLACE: [&str; 7] = ["const", "allOf", "anyOf", "oneOf", "not", "if", "$ref"];
+
 /// The alternatives that are kept apart. More are merged.
 const MAX_BRANCHES: usize = 64;
 
@@ -139,7 +142,7 @@ impl Builder<'_> {
         if let Some(found) = schema.get("type").map(merge::types)
             && !found.contains(&"null")
             && !self.form.refuses(&types::NULLABLE_TYPE)
-            && !schema.contains_key("const")
+            && !IN_PLACE.iter().any(|keyword| schema.contains_key(*keyword))
             && found.len() == 1
             && !(found[0] == "object" && plan != Plan::Keep)
         {
