@@ -48,6 +48,22 @@ impl View {
 
     /// Says which part of `arguments` does not have the form of the view, so that it cannot be restored: a list of keys and
     /// values that is none, or that has a key twice. The full schema would complain about a form that the caller never saw.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_targets::{target, view_tools};
+    ///
+    /// let labels = json!({ "type": "object", "additionalProperties": { "type": "string" } });
+    /// let tool = json!({ "name": "t", "inputSchema": { "type": "object", "properties": { "labels": labels } } });
+    /// let view = view_tools(&[tool], target("gemini")?).remove(0);
+    /// let twice = json!({ "labels": [{ "key": "a", "value": "1" }, { "key": "a", "value": "2" }] });
+    /// assert_eq!(
+    ///     view.unreadable(&twice).unwrap(),
+    ///     "labels: expected a list of objects with `key` and `value`, each key once"
+    /// );
+    /// assert_eq!(view.restore(twice.clone()), twice);
+    /// # Ok::<(), toolpact_targets::UnknownTarget>(())
+    /// ```
     #[must_use]
     pub fn unreadable(&self, arguments: &Value) -> Option<String> {
         self.plans.unreadable(arguments)
