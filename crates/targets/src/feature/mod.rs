@@ -125,6 +125,7 @@ pub(crate) static FEATURES: &[&Feature] = &[
     &objects::EMPTY_OBJECT,
     &objects::EXPLICITLY_OPEN,
     &objects::MAP,
+    &objects::NAME_CONSTRAINT,
     &objects::NESTED_OPTIONAL,
     &objects::OPEN_OBJECT,
     &objects::OPTIONAL_NULLABLE,

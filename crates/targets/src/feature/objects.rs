@@ -238,7 +238,24 @@ declare_feature! {
     /// ```json
     /// { "type": "object", "properties": {} }
     /// ```
-    PROPERTY_NAMES = "property-names", keywords ["propertyNames"], |node| {
+    PROPERTY_NAMES = "property-names", keywords ["propertyNames"]
+}
+
+declare_feature! {
+    /// `propertyNames` that allows some names only.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// { "type": "object", "properties": {}, "propertyNames": { "maxLength": 8 } }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// { "type": "object", "properties": {}, "propertyNames": { "type": "string" } }
+    /// ```
+    NAME_CONSTRAINT = "name-constraint", keywords ["propertyNames"], |node| {
         let names = node.get("propertyNames")?.as_object()?;
         // Names are strings anyway.
         let constrains = names.iter().any(|(keyword, value)| keyword != "type" || value != "string");
