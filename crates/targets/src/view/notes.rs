@@ -1,6 +1,6 @@
 //! What a view leaves out, written into descriptions.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// The most characters of one constraint in a description.
 const MAX_NOTE: usize = 120;
@@ -22,7 +22,7 @@ impl Notes {
     pub(super) fn take(&mut self, schema: &mut Map<String, Value>, keyword: &str) {
         let Some(value) = schema.shift_remove(keyword) else { return };
         self.changes.push(format!("`{keyword}`"));
-        if SILENT.contains(&keyword) {
+        if SILENT.contains(&keyword) || says_nothing(&value) {
             return;
         }
         let text = match &value {
@@ -54,6 +54,12 @@ impl Notes {
             append(schema, &format!("({})", self.texts.join("; ")));
         }
     }
+}
+
+/// Whether a constraint is one that generators write everywhere: the range of safe integers, or that names are strings.
+fn says_nothing(value: &Value) -> bool {
+    const SAFE: f64 = 9_007_199_254_740_991.0;
+    value.as_f64().is_some_and(|bound| bound.abs() >= SAFE) || *value == json!({ "type": "string" })
 }
 
 /// Keywords that say nothing to a model.
