@@ -67,8 +67,7 @@ impl Job {
             Check::Result { result, .. } => value_bytes(result),
             // The text and the value of each tool, and the shaped copy.
             Check::Page { result, .. } => 3 * value_bytes(result),
-            // The values before and after, and the new text.
-            Check::Restore { arguments, .. } => 3 * value_bytes(arguments),
+            Check::Restore { arguments, .. } => restore_bytes(arguments),
         };
         if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
     }
@@ -92,6 +91,10 @@ impl Job {
                 let check = ResultCheck { server, rules, tool: tool.as_ref(), revision };
                 JobOutcome::Result(check.check(result, None, &mut budget)?)
             }
+            // What is too large to be restored is checked as it came.
+            Check::Restore { arguments, .. } if restore_bytes(arguments) > budget.memory => {
+                JobOutcome::Restored(Ok(None))
+            }
             Check::Restore { view, arguments } => {
                 JobOutcome::Restored(restore_arguments(view, arguments))
             }
@@ -108,4 +111,9 @@ impl Job {
             }
         })
     }
+}
+
+/// The bytes of the values of `arguments` before and after they are restored, and of the new text.
+fn restore_bytes(arguments: &str) -> usize {
+    value_bytes(arguments).saturating_mul(3)
 }

@@ -1,5 +1,7 @@
 //! References.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::{Hit, declare_feature};
@@ -297,32 +299,36 @@ fn reference<'a>(node: &Node<'a>) -> Option<&'a str> {
 
 /// Whether the schema at `target` refers to itself, directly or through others.
 pub(crate) fn reaches_itself(root: &Value, target: &str) -> bool {
-    let mut seen: Vec<String> = Vec::new();
+    reaches_itself_within(root, target, &mut { MAX_STEPS })
+}
+
+/// The same, in `steps`, from which it takes what it needs. Without steps left, it may as well.
+pub(crate) fn reaches_itself_within(root: &Value, target: &str, steps: &mut usize) -> bool {
+    let mut seen = HashSet::new();
     let mut open = vec![target.to_owned()];
-    let mut steps = 0;
+    let mut left = (*steps).min(MAX_STEPS);
+    *steps -= left;
     while let Some(pointer) = open.pop() {
         let Some(schema) = root.pointer(&decode(&pointer)) else { continue };
         let mut found = false;
         crate::node::walk_all(schema, &mut |node| {
-            steps += 1;
+            left = left.saturating_sub(1);
             let Some(reference) = reference(node).and_then(|it| it.strip_prefix('#')) else {
                 return;
             };
             // A reference to something around the target comes back to it.
             found |= target == reference
                 || target.strip_prefix(reference).is_some_and(|rest| rest.starts_with('/'));
-            if !seen.iter().any(|it| it == reference) {
-                seen.push(reference.to_owned());
+            if seen.insert(reference.to_owned()) {
                 open.push(reference.to_owned());
             }
         });
-        if found {
-            return true;
-        }
-        if steps > MAX_STEPS {
+        if found || left == 0 {
+            *steps += left;
             return true;
         }
     }
+    *steps += left;
     false
 }
 

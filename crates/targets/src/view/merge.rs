@@ -26,7 +26,7 @@ pub(super) fn intersect(one: Schema, other: Schema) -> Schema {
                     *present = written(common);
                 }
             }
-            "properties" | "$defs" | "definitions" => {
+            "properties" | "patternProperties" | "$defs" | "definitions" => {
                 if let (Value::Object(present), Value::Object(more)) = (present, value) {
                     for (name, schema) in more {
                         let merged = match present.remove(&name) {
@@ -91,14 +91,23 @@ fn unite_two(mut one: Schema, mut other: Schema) -> Schema {
             types.as_ref().is_some_and(|all| all.contains(&name))
                 && others.as_ref().is_some_and(|all| !all.contains(&name))
         };
-    if let (Some(a), Some(b)) = (values(&one), values(&other)) {
-        let mut all = a;
-        all.extend(b.into_iter().filter(|value| !all.contains(value)).collect::<Vec<_>>());
+    if let (Some(mut all), Some(more)) = (take_values(&mut one), take_values(&mut other)) {
+        for value in more {
+            if !all.contains(&value) {
+                all.push(value);
+            }
+        }
         either.insert("enum".to_owned(), Value::Array(all));
     }
-    for removed in ["enum", "const", "type"] {
-        one.remove(removed);
-        other.remove(removed);
+    one.remove("type");
+    other.remove("type");
+    let both_objects =
+        !only(&one_types, &other_types, "object") && !only(&other_types, &one_types, "object");
+    if both_objects && one.get("patternProperties") != other.get("patternProperties") {
+        for side in [&mut one, &mut other] {
+            side.shift_remove("patternProperties");
+            side.insert("additionalProperties".to_owned(), true.into());
+        }
     }
     for (keyword, value) in std::mem::take(&mut one) {
         let kind = about(&keyword);
@@ -143,22 +152,25 @@ fn unite_two(mut one: Schema, mut other: Schema) -> Schema {
 fn unite_properties(one: Value, other: Value) -> Value {
     let (Value::Object(mut all), Value::Object(more)) = (one, other) else { return json!({}) };
     for (name, schema) in more {
-        let merged = match all.get(&name) {
-            Some(known) if *known != schema => match known.get("anyOf").and_then(Value::as_array) {
-                Some(branches) if known.as_object().is_some_and(|it| it.len() == 1) => {
-                    let mut branches = branches.clone();
-                    if !branches.contains(&schema) {
-                        branches.push(schema);
-                    }
-                    json!({ "anyOf": branches })
-                }
-                _ => json!({ "anyOf": [known, schema] }),
-            },
-            _ => schema,
-        };
-        all.insert(name, merged);
+        match all.get_mut(&name) {
+            Some(known) if *known == schema => {}
+            Some(known) => add_alternative(known, schema),
+            None => {
+                all.insert(name, schema);
+            }
+        }
     }
     Value::Object(all)
+}
+
+/// Makes `known` accept what `schema` accepts, too. Copies nothing: there may be thousands of alternatives.
+fn add_alternative(known: &mut Value, schema: Value) {
+    let is_union = known.as_object().is_some_and(|it| it.len() == 1);
+    match known.get_mut("anyOf").filter(|_| is_union) {
+        Some(Value::Array(branches)) if branches.contains(&schema) => {}
+        Some(Value::Array(branches)) => branches.push(schema),
+        _ => *known = json!({ "anyOf": [known.take(), schema] }),
+    }
 }
 
 /// The type that a keyword is about, if it is about one.
@@ -244,6 +256,15 @@ pub(super) fn values(schema: &Schema) -> Option<Vec<Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(constant), _) => Some(vec![constant.clone()]),
         (None, Some(Value::Array(values))) => Some(values.clone()),
+        _ => None,
+    }
+}
+
+/// Takes the values of `enum` or `const` out of `schema`.
+fn take_values(schema: &mut Schema) -> Option<Vec<Value>> {
+    match (schema.remove("const"), schema.remove("enum")) {
+        (Some(constant), _) => Some(vec![constant]),
+        (None, Some(Value::Array(values))) => Some(values),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! How values of a view map to values of the tool.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 use toolpact_contract::read_json_text;
@@ -29,9 +29,24 @@ pub(super) enum Plan {
 /// The members of an object of a view.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Members {
-    pub(super) members: Vec<Member>,
+    all: Vec<Member>,
+    /// The place of each member, by its name in the view.
+    places: HashMap<String, usize>,
     /// The member with JSON text of an object whose members belong into this one.
-    pub(super) rest: Option<String>,
+    rest: Option<String>,
+}
+
+impl Members {
+    pub(super) fn new(members: Vec<Member>, rest: Option<String>) -> Self {
+        let places =
+            members.iter().enumerate().map(|(at, member)| (member.name.clone(), at)).collect();
+        Self { all: members, places, rest }
+    }
+
+    /// The member that the view calls `name`.
+    fn get(&self, name: &str) -> Option<&Member> {
+        self.places.get(name).and_then(|at| self.all.get(*at))
+    }
 }
 
 /// A member of an object of a view.
@@ -62,6 +77,9 @@ struct Steps(Cell<usize>);
 /// The most steps: about a second.
 const MAX_STEPS: usize = 20_000_000;
 
+/// The values of an enum that are compared in one step.
+const VALUES_PER_STEP: usize = 64;
+
 impl Steps {
     /// As many as values take that were written for a view, and some more.
     fn for_value(value: &Value) -> Self {
@@ -69,10 +87,10 @@ impl Steps {
         Self(Cell::new(steps.min(MAX_STEPS)))
     }
 
-    /// Takes a step; `false` if there is none left.
-    fn take(&self) -> bool {
+    /// Takes `count` steps; `false` if there is none left.
+    fn take(&self, count: usize) -> bool {
         let left = self.0.get();
-        self.0.set(left.saturating_sub(1));
+        self.0.set(left.saturating_sub(count));
         left > 0
     }
 }
@@ -91,10 +109,22 @@ fn count(value: &Value) -> usize {
 pub(super) struct Plans {
     pub(super) root: Option<Plan>,
     /// The schema and the plan of each definition.
-    pub(super) definitions: Vec<(Value, Plan)>,
+    definitions: Vec<(Value, Plan)>,
+    /// The number of each definition, by its name.
+    numbers: HashMap<String, usize>,
 }
 
 impl Plans {
+    pub(super) fn new(root: Plan) -> Self {
+        Self { root: Some(root), ..Self::default() }
+    }
+
+    /// Adds the definition `name`, whose number is the next.
+    pub(super) fn define(&mut self, name: &str, schema: Value, plan: Plan) {
+        self.numbers.insert(name.to_owned(), self.definitions.len());
+        self.definitions.push((schema, plan));
+    }
+
     /// Maps `value` of the view back.
     pub(super) fn restore(&self, value: Value) -> Value {
         match &self.root {
@@ -142,7 +172,7 @@ impl Plans {
                 })
             }
             (Plan::Members(members), Value::Object(object)) => {
-                members.members.iter().find_map(|member| {
+                members.all.iter().find_map(|member| {
                     let value = object.get(&member.name)?;
                     self.find_unreadable(
                         &member.plan,
@@ -199,17 +229,18 @@ impl Plans {
 
     fn members_back(
         &self,
-        Members { members, rest }: &Members,
+        members: &Members,
         object: Map<String, Value>,
         depth: usize,
         steps: &Steps,
     ) -> Map<String, Value> {
         let mut restored = Map::new();
+        let mut others = Map::new();
         for (name, value) in object {
-            if rest.as_ref() == Some(&name) {
+            if members.rest.as_ref() == Some(&name) {
                 let text = value.as_str().and_then(read_json_text);
                 match text {
-                    Some(Value::Object(more)) => restored.extend(more),
+                    Some(Value::Object(more)) => others = more,
                     _ if value.is_null() => {}
                     _ => {
                         restored.insert(name, value);
@@ -217,7 +248,7 @@ impl Plans {
                 }
                 continue;
             }
-            match members.iter().find(|member| member.name == name) {
+            match members.get(&name) {
                 Some(member) if member.null_is_absent && value.is_null() => {}
                 Some(member) => {
                     let value = self.back(&member.plan, value, depth, steps);
@@ -227,6 +258,10 @@ impl Plans {
                     restored.entry(name).or_insert(value);
                 }
             }
+        }
+        // What has a place of its own counts.
+        for (name, value) in others {
+            restored.entry(name).or_insert(value);
         }
         restored
     }
@@ -274,7 +309,7 @@ impl Plans {
 
     fn members_forth(
         &self,
-        Members { members, rest }: &Members,
+        Members { all: members, rest, .. }: &Members,
         object: &Map<String, Value>,
         depth: usize,
     ) -> Map<String, Value> {
@@ -306,11 +341,9 @@ impl Plans {
     /// Whether `schema`, an alternative of this view, accepts `value`.
     fn accepts(&self, schema: &Value, value: &Value) -> bool {
         let definitions: Map<_, _> = self
-            .definitions
+            .numbers
             .iter()
-            .filter_map(|(definition, _)| {
-                Some((definition["name"].as_str()?.to_owned(), definition["schema"].clone()))
-            })
+            .map(|(name, number)| (name.clone(), self.definitions[*number].0.clone()))
             .collect();
         let whole = json!({ "allOf": [schema], "$defs": definitions });
         Schema::compile(&whole).is_ok_and(|schema| schema.is_valid(value))
@@ -319,24 +352,22 @@ impl Plans {
     /// Whether `value` looks like one that `schema` describes: its type, its required members and their constants. Only
     /// decides between alternatives. Without steps left, the first alternative has to do.
     fn fits(&self, schema: &Value, value: &Value, depth: usize, steps: &Steps) -> bool {
-        let Some(depth) = depth.checked_sub(1).filter(|_| steps.take()) else { return true };
+        let Some(depth) = depth.checked_sub(1).filter(|_| steps.take(1)) else { return true };
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            let number = reference.strip_prefix(DEFINITION);
-            let found = self
-                .definitions
-                .iter()
-                .find(|(definition, _)| definition.get("name").and_then(Value::as_str) == number);
-            return found.is_none_or(|(definition, _)| {
-                self.fits(&definition["schema"], value, depth, steps)
-            });
+            let number = reference.strip_prefix(DEFINITION).and_then(|name| self.numbers.get(name));
+            let found = number.and_then(|number| self.definitions.get(*number));
+            return found.is_none_or(|(schema, _)| self.fits(schema, value, depth, steps));
         }
         if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
             return branches.iter().any(|branch| self.fits(branch, value, depth, steps));
         }
-        if let Some(values) = schema.get("enum").and_then(Value::as_array)
-            && !values.contains(value)
-        {
-            return false;
+        if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+            if !steps.take(values.len() / VALUES_PER_STEP) {
+                return true;
+            }
+            if !values.contains(value) {
+                return false;
+            }
         }
         if schema.get("const").is_some_and(|constant| constant != value) {
             return false;

@@ -7,6 +7,7 @@ mod checks;
 mod converters;
 mod docs;
 mod fixes;
+mod hostile_views;
 mod pages;
 mod survive;
 mod views;
@@ -19,6 +20,7 @@ fn main() {
         checks::trials(),
         docs::trials(),
         fixes::trials(),
+        hostile_views::trials(),
         pages::trials(),
         survive::trials(),
         views::trials(),

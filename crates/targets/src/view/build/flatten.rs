@@ -35,7 +35,10 @@ impl Builder<'_> {
             }
             if schema.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
                 schema.shift_remove("unevaluatedProperties");
-                schema.insert("additionalProperties".to_owned(), false.into());
+                // What alternatives declare counts, too, and more than one may hold.
+                if !OTHER_PLACES.iter().any(|it| schema.contains_key(*it)) {
+                    schema.insert("additionalProperties".to_owned(), false.into());
+                }
             }
             return self.flatten(&Value::Object(schema), &place, rounds + 1);
         }
@@ -87,8 +90,7 @@ impl Builder<'_> {
     ) -> Flat {
         let pointer = reference.as_str().and_then(|it| self.locate(it));
         let Some(pointer) = pointer else { return Flat::Any(schema) };
-        let is_recursive =
-            place.followed.contains(&pointer) || references::reaches_itself(self.source, &pointer);
+        let is_recursive = place.followed.contains(&pointer) || self.is_recursive(&pointer);
         schema.retain(|keyword, _| !matches!(keyword.as_str(), "$defs" | "definitions"));
         let has_constraints = schema.keys().any(|it| !notes::is_annotation(it));
         let siblings = self.form.refuses(&references::REF_SIBLINGS);
@@ -125,6 +127,16 @@ impl Builder<'_> {
                 self.flatten(&Value::Object(merged), &place, rounds + 1)
             }
         }
+    }
+
+    /// Whether the schema at `pointer` refers to itself.
+    fn is_recursive(&mut self, pointer: &str) -> bool {
+        if let Some(known) = self.recursive.get(pointer) {
+            return *known;
+        }
+        let found = references::reaches_itself_within(self.source, pointer, &mut self.steps);
+        self.recursive.insert(pointer.to_owned(), found);
+        found
     }
 
     /// Whether the definition at `pointer` may be copied once more.
@@ -185,6 +197,9 @@ impl Builder<'_> {
         found
     }
 }
+
+/// Keywords that declare properties beside `properties`, in part of the values.
+const OTHER_PLACES: [&str; 6] = ["anyOf", "oneOf", "then", "else", "dependentSchemas", "$ref"];
 
 /// Adds properties of `branches` that `schema` does not declare, as optional ones, if it describes objects.
 pub(super) fn declare(schema: &mut Map<String, Value>, branches: &[Map<String, Value>]) {

@@ -25,6 +25,9 @@ const MAX_NODES: usize = 4000;
 /// The bytes of definitions that are copied into a view, if the schema is not larger itself.
 const MIN_COPIED: usize = 16 << 10;
 
+/// The subschemas that are visited to find references that lead back to themselves. What is left may lead back.
+const MAX_STEPS: usize = 500_000;
+
 /// A schema of a view with its plan.
 #[derive(Clone, Debug)]
 struct Built {
@@ -64,6 +67,9 @@ pub(super) struct Builder<'a> {
     /// The bytes of definitions that may still be copied, and the size of each.
     bytes: usize,
     sizes: HashMap<String, usize>,
+    /// Whether the schema at a pointer refers to itself, and the steps that finding out may still take.
+    recursive: HashMap<String, bool>,
+    steps: usize,
     optional: usize,
     unions: usize,
     values: usize,
@@ -81,6 +87,8 @@ pub(super) fn build(source: &Value, form: &Form) -> (Value, Plans, Vec<String>) 
         nodes: MAX_NODES,
         bytes: source.to_string().len().max(MIN_COPIED),
         sizes: HashMap::new(),
+        recursive: HashMap::new(),
+        steps: MAX_STEPS,
         optional: form.optional,
         unions: form.unions,
         values: form.values,
@@ -89,12 +97,13 @@ pub(super) fn build(source: &Value, form: &Form) -> (Value, Plans, Vec<String>) 
     };
     let place = Place { is_root: true, ..Place::default() };
     let Built { mut schema, plan } = builder.build(source, &place);
-    let mut plans = Plans { root: Some(plan), definitions: Vec::new() };
+    builder.build_definitions();
+    let mut plans = Plans::new(plan);
     let mut definitions = Map::new();
     for (_, name, built) in builder.definitions {
         let built = built.unwrap_or(Built { schema: json!({}), plan: Plan::Keep });
-        definitions.insert(name.clone(), built.schema.clone());
-        plans.definitions.push((json!({ "name": name, "schema": built.schema }), built.plan));
+        plans.define(&name, built.schema.clone(), built.plan);
+        definitions.insert(name, built.schema);
     }
     if let Value::Object(schema) = &mut schema {
         schema.entry("type").or_insert_with(|| "object".into());
@@ -221,12 +230,12 @@ fn into_map(schema: Value) -> Map<String, Value> {
 }
 
 /// `wanted`, or the first name with a number that is not taken.
-fn free_name(wanted: &str, taken: &Map<String, Value>) -> String {
-    if !taken.contains_key(wanted) {
+fn free_name(wanted: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if !is_taken(wanted) {
         return wanted.to_owned();
     }
     let mut number = 2;
-    while taken.contains_key(&format!("{wanted}_{number}")) {
+    while is_taken(&format!("{wanted}_{number}")) {
         number += 1;
     }
     format!("{wanted}_{number}")

@@ -55,16 +55,17 @@ impl Builder<'_> {
             .collect();
         let Written { mut built, mut names_required, members, overflow } =
             self.members(&properties, &required, place);
-        if self.form.all_required {
+        let is_lost = self.form.closed || (place.is_root && is_empty && !self.form.maps);
+        let needs_rest = overflow || (more.is_some() && is_lost);
+        let is_renamed = members.iter().any(|member| member.name != member.own);
+        if self.form.all_required || needs_rest || is_renamed {
             for keyword in ["minProperties", "maxProperties", "dependentRequired", "propertyNames"]
             {
                 notes.take(schema, keyword);
             }
         }
-        let is_lost = self.form.closed || (place.is_root && is_empty && !self.form.maps);
-        let needs_rest = overflow || (more.is_some() && is_lost);
         let rest = needs_rest.then(|| {
-            let name = free_name("other_properties", &built);
+            let name = free_name("other_properties", |name| built.contains_key(name));
             let text = "JSON text of an object with all other properties; `{}` if there are none";
             built.insert(name.clone(), json!({ "type": "string", "description": text }));
             names_required.push(name.clone());
@@ -89,7 +90,7 @@ impl Builder<'_> {
             && members.iter().all(|it| {
                 it.plan == Plan::Keep && !it.null_is_absent && !it.drops_null && it.name == it.own
             });
-        Some(if is_kept { Plan::Keep } else { Plan::Members(Members { members, rest }) })
+        Some(if is_kept { Plan::Keep } else { Plan::Members(Members::new(members, rest)) })
     }
 
     /// Takes `additionalProperties` and what has to become of it: the second is the schema of other properties, if there may
@@ -151,7 +152,8 @@ impl Builder<'_> {
                 }
                 self.optional -= usize::from(self.form.optional != usize::MAX);
             }
-            let name = self.key(own, place, &built);
+            let is_taken = |name: &str| built.contains_key(name) || properties.contains_key(name);
+            let name = self.key(own, place, is_taken);
             // Where alternatives are few, a property that may be left out need not also be null.
             let stripped = (!is_required && self.form.unions != usize::MAX)
                 .then(|| without_null(inner))
@@ -218,7 +220,7 @@ impl Builder<'_> {
     }
 
     /// The name of a property in the view.
-    fn key(&self, own: &str, place: &Place, taken: &Map<String, Value>) -> String {
+    fn key(&self, own: &str, place: &Place, is_taken: impl Fn(&str) -> bool) -> String {
         let refused = (place.is_root
             && self.form.refuses(&objects::PROPERTY_KEY)
             && !objects::is_plain_key(own))
@@ -237,7 +239,7 @@ impl Builder<'_> {
             } else {
                 plain
             };
-        free_name(&plain, taken)
+        free_name(&plain, is_taken)
     }
 
     /// A map as the target takes it.
@@ -254,7 +256,9 @@ impl Builder<'_> {
             schema.insert("additionalProperties".to_owned(), built.schema);
             return Plan::Keep;
         }
-        for keyword in ["minProperties", "maxProperties", "propertyNames", "patternProperties"] {
+        for keyword in
+            ["minProperties", "maxProperties", "propertyNames", "patternProperties", "not"]
+        {
             notes.take(schema, keyword);
         }
         notes.changed("a map, written as a list of keys and values");

@@ -8,6 +8,7 @@ use crate::view::notes::Notes;
 use crate::view::plan::{DEFINITION, Plan};
 
 impl Builder<'_> {
+    /// A reference to the definition at `pointer`, which [`Self::build_definitions`] builds later.
     pub(super) fn reference(&mut self, pointer: &str, annotations: Map<String, Value>) -> Built {
         let known = self.definitions.iter().position(|(known, ..)| known == pointer);
         let number = known.unwrap_or_else(|| {
@@ -18,15 +19,11 @@ impl Builder<'_> {
                 .take(60)
                 .collect();
             let plain = if plain.is_empty() { "root".to_owned() } else { plain };
-            let taken: Map<_, _> =
-                self.definitions.iter().map(|(_, name, _)| (name.clone(), Value::Null)).collect();
-            self.definitions.push((pointer.to_owned(), free_name(&plain, &taken), None));
-            let number = self.definitions.len() - 1;
-            let target = self.source.pointer(pointer).cloned().unwrap_or_default();
-            let place = Place { is_root: false, depth: 1, followed: vec![pointer.to_owned()] };
-            let built = self.build(&without_definitions(target), &place);
-            self.definitions[number].2 = Some(built);
-            number
+            let is_taken =
+                |wanted: &str| self.definitions.iter().any(|(_, name, _)| name == wanted);
+            let name = free_name(&plain, is_taken);
+            self.definitions.push((pointer.to_owned(), name, None));
+            self.definitions.len() - 1
         });
         let mut schema = annotations;
         schema.insert(
@@ -34,6 +31,19 @@ impl Builder<'_> {
             format!("{DEFINITION}{}", self.definitions[number].1).into(),
         );
         self.finish(schema, Plan::Definition(number), false, Notes::default())
+    }
+
+    /// Builds the definitions one after the other: each may refer to the next, and the stack ends before a long chain of
+    /// them does.
+    pub(super) fn build_definitions(&mut self) {
+        let mut number = 0;
+        while let Some((pointer, ..)) = self.definitions.get(number) {
+            let target = self.source.pointer(pointer).cloned().unwrap_or_default();
+            let place = Place { is_root: false, depth: 1, followed: vec![pointer.clone()] };
+            let built = self.build(&without_definitions(target), &place);
+            self.definitions[number].2 = Some(built);
+            number += 1;
+        }
     }
 }
 

@@ -50,7 +50,13 @@ impl Builder<'_> {
         let others = found.iter().filter(|name| **name != "null").count();
         let split = (found.len() > 1 && others <= 1 && self.form.refuses(&types::NULLABLE_TYPE))
             || (others > 1 && self.form.refuses(&types::TYPE_LIST));
-        if split && schema.contains_key("type") {
+        // A map may become a list, which would take the place of the other types.
+        let is_map = found.contains(&"object")
+            && !schema.contains_key("properties")
+            && (schema.get("additionalProperties").is_some_and(Value::is_object)
+                || schema.contains_key("patternProperties"))
+            && (!self.form.maps || self.form.closed);
+        if (split || (is_map && found.len() > 1)) && schema.contains_key("type") {
             return self.split(schema, &found, place, &notes);
         }
         self.one_type(schema, &found, place, notes)
@@ -123,7 +129,7 @@ impl Builder<'_> {
         schema.retain(|keyword, _| {
             merge::about(keyword).is_none_or(|kind| merge::has_type(found, kind))
         });
-        self.drop_unsafe(&mut schema, &mut notes);
+        self.drop_unsafe(&mut schema, is_container, &mut notes);
         if found.contains(&"object") {
             match self.object(&mut schema, place, &mut notes) {
                 Some(found) => plan = found,
@@ -149,7 +155,12 @@ impl Builder<'_> {
     }
 
     /// Removes keywords whose subschemas would have to change where changing them is no relaxation.
-    pub(super) fn drop_unsafe(&mut self, schema: &mut Map<String, Value>, notes: &mut Notes) {
+    fn drop_unsafe(
+        &mut self,
+        schema: &mut Map<String, Value>,
+        is_container: bool,
+        notes: &mut Notes,
+    ) {
         let changes_members = self.form.closed || self.form.all_required || !self.form.maps;
         let is_clean = |inner: &Value| self.form.accepts_unchanged(inner, false);
         for (keyword, group) in CONDITIONS {
@@ -160,10 +171,11 @@ impl Builder<'_> {
                 Some(inner) => is_clean(inner),
                 None => true,
             };
-            let about_members = matches!(
-                *keyword,
-                "if" | "then" | "else" | "unevaluatedProperties" | "dependentSchemas"
-            );
+            let about_members = match *keyword {
+                "if" | "then" | "else" | "unevaluatedProperties" | "dependentSchemas" => true,
+                "not" | "contains" => is_container,
+                _ => false,
+            };
             if !clean || (changes_members && about_members) {
                 for keyword in *group {
                     notes.take(schema, keyword);
