@@ -10,6 +10,7 @@ use toolpact_targets::Effect;
 use super::impacts::summary;
 use super::list::Reported;
 use super::report::Report;
+use crate::terminal::printable_json;
 
 /// Writes `report`.
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
@@ -41,7 +42,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             })
         })
         .collect();
-    writeln!(out, "{:#}", json!(findings))
+    writeln!(out, "{}", printable_json(&format!("{:#}", json!(findings))))
 }
 
 /// The severities of GitLab: `info`, `minor`, `major`, `critical` and `blocker`.

@@ -6,15 +6,18 @@ use serde_json::{Value, json};
 
 use super::list::{LintedList, Reported};
 use super::report::Report;
+use crate::terminal::printable_json;
 
 /// Writes `report`.
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for list in &report.lists {
         // In one call: it can be long.
-        out.write_all(format!("{}\n", list_json(list)).as_bytes())?;
+        let line = format!("{}\n", list_json(list));
+        out.write_all(printable_json(&line).as_bytes())?;
     }
     if !report.stale.is_empty() {
-        writeln!(out, "{}", json!({ "staleBaseline": report.stale }))?;
+        let line = json!({ "staleBaseline": report.stale }).to_string();
+        writeln!(out, "{}", printable_json(&line))?;
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use toolpact_targets::rules;
 use super::impacts::summary;
 use super::list::{LintedList, Reported};
 use super::report::Report;
+use crate::terminal::printable_json;
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -40,7 +41,8 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         "columnKind": "unicodeCodePoints",
         "results": results,
     });
-    writeln!(out, "{:#}", json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] }))
+    let log = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
+    writeln!(out, "{}", printable_json(&format!("{log:#}")))
 }
 
 fn rule_json(rule: &Rule) -> Value {

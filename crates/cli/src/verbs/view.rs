@@ -72,7 +72,7 @@ impl View {
                 }
             }
         }
-        writeln!(io::stdout().lock(), "{list:#}")?;
+        writeln!(io::stdout().lock(), "{}", terminal::printable_json(&format!("{list:#}")))?;
         Ok(exit)
     }
 
