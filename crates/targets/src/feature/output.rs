@@ -85,3 +85,64 @@ declare_feature! {
         (node.schema.is_boolean() && is_property).then(|| Hit::new(format!("the schema `{}`", node.schema)))
     }
 }
+
+declare_feature! {
+    /// An output schema that declares draft-04.
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "$schema": "http://json-schema.org/draft-04/schema#", "type": "object" }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "name": "count",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "type": "object" }
+    /// }
+    /// ```
+    OUTPUT_DRAFT_04 = "output-draft-04", Output, |node| {
+        let dialect = node.get("$schema").filter(|_| node.is_root())?.as_str()?;
+        dialect.contains("draft-04").then(|| Hit::at("$schema", format!("declares {dialect}")))
+    }
+}
+
+declare_feature! {
+    /// A tuple in an output schema (`prefixItems`).
+    ///
+    /// Readers of draft-07 do not know `prefixItems`, and take `items: false` beside it for "no elements".
+    ///
+    /// ## Example
+    ///
+    /// ```json
+    /// {
+    ///   "name": "position",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": {
+    ///     "type": "object",
+    ///     "properties": { "at": { "type": "array", "prefixItems": [{ "type": "number" }], "items": false } }
+    ///   }
+    /// }
+    /// ```
+    ///
+    /// ## Use instead
+    ///
+    /// ```json
+    /// {
+    ///   "name": "position",
+    ///   "inputSchema": { "type": "object", "properties": {} },
+    ///   "outputSchema": { "type": "object", "properties": { "x": { "type": "number" } } }
+    /// }
+    /// ```
+    OUTPUT_TUPLE = "output-tuple", Output, |node| {
+        let is_closed = node.get("items") == Some(&Value::Bool(false));
+        (node.has("prefixItems") && is_closed).then(|| Hit::at("prefixItems", "a tuple (`prefixItems` with `items: false`)"))
+    }
+}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toolpact_contract::subschemas::Path;
 
-use crate::feature::{Feature, Hit, arrays, objects, references, root, types, values};
+use crate::feature::{Feature, Hit, Side, arrays, objects, references, root, types, values};
 use crate::node::{Node, walk_all};
 use crate::target::measure::measure;
 use crate::target::survey::has_any;
@@ -43,8 +43,12 @@ const MAX_DEPTH: usize = 32;
 
 impl Form {
     pub(super) fn of(target: &Target) -> Self {
-        let mut features: Vec<&'static Feature> =
-            target.rules.iter().map(|rule| rule.feature).collect();
+        let mut features: Vec<&'static Feature> = target
+            .rules
+            .iter()
+            .map(|rule| rule.feature)
+            .filter(|feature| feature.side == Side::Input)
+            .collect();
         features.sort_by_key(|feature| feature.rule.id);
         features.dedup_by_key(|feature| feature.rule.id);
         let most = |measure| {

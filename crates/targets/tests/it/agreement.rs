@@ -75,13 +75,17 @@ fn without_members(value: &Value) -> Vec<Value> {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial::test("agreement/rules_agree_with_converters", || match converters::missing() {
+    let run = |check: fn() -> Result<(), Failed>| match converters::missing() {
         Some(reason) => {
             eprintln!("skipped: {reason}");
             Ok(())
         }
-        None => compare(),
-    })]
+        None => check(),
+    };
+    vec![
+        Trial::test("agreement/rules_agree_with_converters", move || run(compare)),
+        Trial::test("agreement/rules_agree_with_clients", move || run(compare_clients)),
+    ]
 }
 
 /// What a converter does to a schema, as far as values show.
@@ -196,7 +200,9 @@ fn compare() -> Result<(), Failed> {
             shown(expected)
         ));
     }
-    for key in exceptions.keys().filter(|key| !used.contains(*key)) {
+    let of_schemas =
+        |key: &&(String, String)| !key.1.starts_with("output-") && !used.contains(*key);
+    for key in exceptions.keys().filter(of_schemas) {
         wrong.push(format!("{}\t{}\tis listed as an exception, and agrees", key.0, key.1));
     }
     if wrong.is_empty() {
@@ -228,7 +234,7 @@ fn table(
         converted.len(),
         names.len(),
         cases.len(),
-        exceptions.len(),
+        exceptions.keys().filter(|key| !key.1.starts_with("output-")).count(),
         names.iter().copied().collect::<Vec<_>>().join(" | "),
         " --- |".repeat(names.len())
     );
@@ -239,4 +245,43 @@ fn table(
         _ = writeln!(text, "| {} | {} |", case.name, row.join(" | "));
     }
     text
+}
+
+/// Rules about output schemas agree with the clients of the SDKs, which list a tool and call it.
+fn compare_clients() -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/outputs.json");
+    let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let tool = |case: &Value| {
+        json!({
+            "name": "tool",
+            "inputSchema": { "type": "object", "properties": {} },
+            "outputSchema": case["schema"]
+        })
+    };
+    let lines: Vec<Value> = cases
+        .iter()
+        .map(|case| json!({ "tool": tool(case), "structured": case["structured"] }))
+        .collect();
+    let clients = ["ts-sdk-v1", "ts-sdk-v2", "ts-sdk-v2-beta", "python-sdk"];
+    let exceptions = exceptions();
+    let mut wrong = Vec::new();
+    for Converted { id, converter, made } in converters::convert(&lines, &clients) {
+        let found = match &made {
+            Made::Error(error) if error.starts_with("list: ") => Some(Effect::RequestFails),
+            Made::Error(_) => Some(Effect::CallFails),
+            _ => None,
+        };
+        let name = format!("output-{}", cases[id]["name"].as_str().unwrap());
+        let (is_unusable, worst) = expected(&tool(&cases[id]));
+        let expected = worst.get(converter.as_str()).copied();
+        if found != expected
+            && !is_unusable
+            && !exceptions.contains_key(&(converter.clone(), name.clone()))
+        {
+            wrong.push(format!(
+                "{converter}\t{name}\tdoes {found:?}\trules say {expected:?}\t{made:?}"
+            ));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }

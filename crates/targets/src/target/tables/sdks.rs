@@ -6,6 +6,7 @@ use crate::target::{Kind, Target};
 use crate::{Effect, Evidence};
 
 const V1: Evidence = Evidence::converter("ts-sdk-v1", "npm @modelcontextprotocol/sdk 1.32.2");
+const V2: Evidence = Evidence::converter("ts-sdk-v2", "npm @modelcontextprotocol/client 2.4.0");
 const BETA: Evidence =
     Evidence::converter("ts-sdk-v2-beta", "npm @modelcontextprotocol/client 2.0.0-beta.5")
         .versions("2.0.0-beta.1 to 2.0.0-beta.5");
@@ -23,6 +24,7 @@ pub(super) static TS_SDK_V1: Target = Target {
         throws(&types::BOOLEAN_SCHEMA, V1, "the whole list is refused"),
         throws(&output::OUTPUT_ROOT_TYPE, V1, "the whole list is refused"),
         throws(&output::OUTPUT_BOOLEAN_PROPERTY, V1, "the whole list is refused"),
+        row(&output::OUTPUT_TUPLE, Effect::CallFails, V1, "no element is allowed"),
     ],
 };
 
@@ -33,12 +35,15 @@ pub(super) static TS_SDK_V2: Target = Target {
     about: "Reads revision 2026-07-28 and earlier ones. Betas read 2020-12 only.",
     names: names(usize::MAX, "", ANY_NAME),
     limits: &[],
-    rules: &[row(
-        &output::OUTPUT_DIALECT,
-        Effect::CallFails,
-        BETA,
-        "other dialects than 2020-12 are refused at each call",
-    )],
+    rules: &[
+        row(&output::OUTPUT_DRAFT_04, Effect::CallFails, V2, "draft-04 is refused at each call"),
+        row(
+            &output::OUTPUT_DIALECT,
+            Effect::CallFails,
+            BETA,
+            "other dialects than 2020-12 are refused at each call",
+        ),
+    ],
 };
 
 pub(super) static PYTHON_SDK: Target = Target {
