@@ -1,5 +1,7 @@
 //! Visiting the subschemas of an input schema, each once.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 use toolpact_contract::Pointer;
 use toolpact_contract::subschemas::{DEEPEST, Path, each};
@@ -16,7 +18,12 @@ pub(crate) struct Node<'a> {
     pub(crate) parent: Option<&'a Map<String, Value>>,
     /// The whole input schema.
     pub(crate) root: &'a Value,
+    /// The steps that are left for following references.
+    pub(crate) steps: &'a Cell<usize>,
 }
+
+/// The steps for following references in one schema.
+pub(crate) const REFERENCE_STEPS: usize = 500_000;
 
 impl<'a> Node<'a> {
     /// The value of `keyword`.
@@ -66,7 +73,9 @@ pub(crate) fn walk_all(schema: &Value, visit: &mut dyn FnMut(&Node<'_>)) {
 
 fn start(schema: &Value, skipped: &[&str], visit: &mut dyn FnMut(&Node<'_>)) {
     let path = Path::default();
-    let root = Node { schema, path: &path, keyword: None, parent: None, root: schema };
+    let steps = Cell::new(REFERENCE_STEPS);
+    let root =
+        Node { schema, path: &path, keyword: None, parent: None, root: schema, steps: &steps };
     descend(&root, skipped, visit);
 }
 
@@ -87,6 +96,7 @@ fn descend(node: &Node<'_>, skipped: &[&str], visit: &mut dyn FnMut(&Node<'_>)) 
             keyword: Some(step.keyword),
             parent: Some(schema),
             root: node.root,
+            steps: node.steps,
         };
         descend(&inner, skipped, visit);
     });

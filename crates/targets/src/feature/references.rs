@@ -125,7 +125,7 @@ declare_feature! {
         let reference = reference(node)?;
         let target = reference.strip_prefix('#')?;
         let inside = at.as_str().strip_prefix(target).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        (inside || reaches_itself(node.root, target)).then(|| Hit::at("$ref", format!("`{reference}` refers to itself")))
+        (inside || recurs(node, target)).then(|| Hit::at("$ref", format!("`{reference}` refers to itself")))
     }
 }
 
@@ -297,12 +297,16 @@ fn reference<'a>(node: &Node<'a>) -> Option<&'a str> {
     node.get("$ref")?.as_str()
 }
 
-/// Whether the schema at `target` refers to itself, directly or through others.
-pub(crate) fn reaches_itself(root: &Value, target: &str) -> bool {
-    reaches_itself_within(root, target, &mut { MAX_STEPS })
+/// Whether `target` refers to itself, within the steps of the walk.
+fn recurs(node: &Node<'_>, target: &str) -> bool {
+    let mut steps = node.steps.get();
+    let found = reaches_itself_within(node.root, target, &mut steps);
+    node.steps.set(steps);
+    found
 }
 
-/// The same, in `steps`, from which it takes what it needs. Without steps left, it may as well.
+/// Whether the schema at `target` refers to itself, directly or through others, in `steps`, from which it takes what it
+/// needs. Without steps left, it may as well.
 pub(crate) fn reaches_itself_within(root: &Value, target: &str, steps: &mut usize) -> bool {
     let mut seen = HashSet::new();
     let mut open = vec![target.to_owned()];

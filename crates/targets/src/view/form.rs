@@ -1,10 +1,12 @@
 //! What a view must avoid, from the rules of its target.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 use toolpact_contract::subschemas::Path;
 
 use crate::feature::{Feature, Hit, Side, arrays, objects, references, root, types, values};
-use crate::node::{Node, walk_all};
+use crate::node::{Node, REFERENCE_STEPS, walk_all};
 use crate::target::measure::measure;
 use crate::target::survey::has_any;
 use crate::{Limit, Measure, Target};
@@ -153,6 +155,7 @@ impl Form {
                 keyword: node.keyword.or(if is_root { None } else { Some("properties") }),
                 parent: node.parent,
                 root: node.root,
+                steps: node.steps,
             };
             clean = !node.has("$ref")
                 && !node.has("$dynamicRef")
@@ -166,5 +169,6 @@ impl Form {
 fn on_node<T>(schema: &Value, is_root: bool, check: impl FnOnce(&Node<'_>) -> T) -> T {
     let path = Path::default();
     let keyword = if is_root { None } else { Some("properties") };
-    check(&Node { schema, path: &path, keyword, parent: None, root: schema })
+    let steps = Cell::new(REFERENCE_STEPS);
+    check(&Node { schema, path: &path, keyword, parent: None, root: schema, steps: &steps })
 }
