@@ -9,6 +9,7 @@
 //!   [`lift_tool`] and [`lift_result`] undo that.
 //! - [`convert_tool`] gives clients the schemas of an older JSON Schema [`dialect`] as 2020-12. [`restore_tool`] undoes
 //!   that.
+//! - [`bundle::bundle`] makes one schema of a schema and the documents that it refers to.
 //!
 //! A problem is a [`Finding`] under a [`Rule`], and every rule has a page ([`rules`]).
 //!
@@ -95,6 +96,7 @@
 //! ```
 
 mod arguments;
+pub mod bundle;
 mod contract;
 pub mod dialect;
 mod error;

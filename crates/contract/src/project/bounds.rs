@@ -50,9 +50,14 @@ fn is_within(value: &Value, limit: usize) -> bool {
     }
 }
 
-/// Refuses a schema if the pointers to all its places take more than [`MAX_POINTER_BYTES`]: a long key is part of the
-/// pointer to everything below it.
+/// Refuses a schema if the pointers to all its places take more than [`MAX_POINTER_BYTES`].
 pub(crate) fn check_pointers(schema: &Value, at: &str) -> Result<(), ProjectError> {
+    check_total(pointer_bytes(schema), at)
+}
+
+/// Returns the bytes of the pointers to all places of a schema: a long key is part of the pointer to everything below
+/// it.
+pub(crate) fn pointer_bytes(schema: &Value) -> usize {
     let mut total = 0_usize;
     let mut stack = vec![(schema, 0_usize)];
     while let Some((value, length)) = stack.pop() {
@@ -65,7 +70,7 @@ pub(crate) fn check_pointers(schema: &Value, at: &str) -> Result<(), ProjectErro
             _ => {}
         }
     }
-    check_total(total, at)
+    total
 }
 
 /// Refuses pointers that take more than [`MAX_POINTER_BYTES`] in total.

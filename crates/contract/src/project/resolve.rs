@@ -2,6 +2,7 @@
 
 use toolpact_schema::Subschemas;
 
+use super::bounds;
 use super::error::ProjectError;
 use super::keyword;
 use super::schema_map::{Link, Pending, SchemaMap, Target};
@@ -14,19 +15,34 @@ impl SchemaMap<'_> {
     }
 
     /// Returns the base of the references in `resource`.
-    pub(super) fn base(&self, resource: usize) -> &str {
+    pub(crate) fn base(&self, resource: usize) -> &str {
         let named = self.places.get(resource).and_then(|place| place.base.as_deref());
-        named.unwrap_or(uri::NAMELESS)
+        named.unwrap_or_else(|| self.outer_base())
+    }
+
+    /// Finds what `fragment` leads to in `resource`, as a reference from another document does.
+    pub(crate) fn find(
+        &mut self,
+        resource: usize,
+        fragment: &str,
+    ) -> Result<Option<Target>, ProjectError> {
+        let mut extras = Vec::new();
+        let found = self.locate(resource, fragment, &mut extras)?;
+        self.resolve_further(extras)?;
+        Ok(found)
     }
 
     /// Resolves every reference. Targets that were not known to be schemas become schemas.
     pub(super) fn resolve(&mut self) -> Result<(), ProjectError> {
-        let mut extras = Vec::new();
-        let mut next = 0;
-        while next < self.links.len() {
-            let found = self.follow(next, &mut extras)?;
-            self.links[next].target = found;
-            next += 1;
+        self.resolve_further(Vec::new())
+    }
+
+    /// Resolves the references that were not followed yet. `extras` are places that are reached by reference only.
+    fn resolve_further(&mut self, mut extras: Vec<usize>) -> Result<(), ProjectError> {
+        while self.followed < self.links.len() {
+            let found = self.follow(self.followed, &mut extras)?;
+            self.links[self.followed].target = found;
+            self.followed += 1;
         }
         for place in extras {
             let (ancestor, token) = self.nearest(&self.places[place].pointer);
@@ -47,15 +63,29 @@ impl SchemaMap<'_> {
     ) -> Result<Option<Target>, ProjectError> {
         let Link { holder, text, .. } = self.links[link];
         let (before, fragment) = uri::split(text);
-        let Some(resource) = self.named(self.places[holder].resource, before)? else {
-            return Ok(None);
-        };
+        match self.named(self.places[holder].resource, before)? {
+            Some(resource) => self.locate(resource, fragment, extras),
+            None => Ok(None),
+        }
+    }
+
+    fn locate(
+        &mut self,
+        resource: usize,
+        fragment: &str,
+        extras: &mut Vec<usize>,
+    ) -> Result<Option<Target>, ProjectError> {
         let Some(fragment) = uri::decode(fragment) else { return Ok(None) };
-        if !fragment.is_empty() && !fragment.starts_with('/') {
+        if fragment.is_empty() {
+            return Ok(Some(Target { place: resource, resource, by_name: false }));
+        }
+        if !fragment.starts_with('/') {
             let place = self.anchors.get(&(resource, fragment.as_str())).copied();
             return Ok(place.map(|place| Target { place, resource, by_name: true }));
         }
         let pointer = format!("{}{fragment}", self.places[resource].pointer);
+        self.pointer_bytes = self.pointer_bytes.saturating_add(pointer.len());
+        bounds::check_total(self.pointer_bytes, "")?;
         let place = if let Some(place) = self.place_at(&pointer) {
             place
         } else {

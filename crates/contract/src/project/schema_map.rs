@@ -18,16 +18,51 @@ pub(crate) struct SchemaMap<'a> {
     /// The references between them.
     pub(crate) links: Vec<Link<'a>>,
     pub(super) by_pointer: HashMap<String, usize>,
-    pub(super) resources: HashMap<String, usize>,
+    pub(crate) resources: HashMap<String, usize>,
     /// The first resource of the same name, if there is an earlier one.
     pub(super) earlier: HashMap<usize, usize>,
     pub(crate) anchors: HashMap<(usize, &'a str), usize>,
     /// The bytes of all URIs that were made so far.
-    uri_bytes: usize,
+    pub(crate) uri_bytes: usize,
+    /// The bytes of all pointers that references were followed by.
+    pub(super) pointer_bytes: usize,
+    /// How many references were followed.
+    pub(super) followed: usize,
     /// Whether a schema is reached by reference only: through data, or as the holder of others.
     pub(crate) tangled: bool,
-    /// Whether `$defs` holds schemas in dialects that do not know it.
-    reads_defs: bool,
+    reading: Reading,
+}
+
+/// How a document is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading {
+    /// The base of a document without `$id`.
+    pub(crate) base: String,
+    /// The dialect of a document without `$schema`.
+    pub(crate) dialect: Dialect,
+    /// What is read as schemas and references.
+    pub(crate) keywords: Keywords,
+}
+
+/// The keywords that hold schemas and references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keywords {
+    /// Those of the dialect.
+    Dialect,
+    /// Those of the dialect, and `$defs`.
+    DialectAndDefs,
+    /// Those of all dialects, and `$schema` wherever it is: what admission reads.
+    AnyDialect,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            base: uri::NAMELESS.to_owned(),
+            dialect: Dialect::default(),
+            keywords: Keywords::Dialect,
+        }
+    }
 }
 
 /// One schema inside a schema.
@@ -48,7 +83,7 @@ pub(crate) struct Place<'a> {
     /// The schemas directly inside: keyword and place.
     pub(crate) children: Vec<(&'a str, usize)>,
     /// The base, if it is the root or has one of its own.
-    pub(super) base: Option<String>,
+    pub(crate) base: Option<String>,
 }
 
 /// One reference.
@@ -86,15 +121,17 @@ pub(super) struct Pending<'a> {
 impl<'a> SchemaMap<'a> {
     /// Finds the schemas of `document`. Fails if a dialect is unknown.
     pub(crate) fn build(document: &'a Value) -> Result<Self, ProjectError> {
-        Self::build_with(document, false)
+        Self::build_as(document, Reading::default())
     }
 
     /// Does what [`build`](Self::build) does, and also finds the schemas in `$defs` of dialects that do not know it.
     pub(crate) fn build_with_defs(document: &'a Value) -> Result<Self, ProjectError> {
-        Self::build_with(document, true)
+        let keywords = Keywords::DialectAndDefs;
+        Self::build_as(document, Reading { keywords, ..Reading::default() })
     }
 
-    fn build_with(document: &'a Value, reads_defs: bool) -> Result<Self, ProjectError> {
+    /// Finds the schemas of `document`, which is read as `reading` says.
+    pub(crate) fn build_as(document: &'a Value, reading: Reading) -> Result<Self, ProjectError> {
         let mut map = Self {
             document,
             places: Vec::new(),
@@ -104,8 +141,10 @@ impl<'a> SchemaMap<'a> {
             earlier: HashMap::new(),
             anchors: HashMap::new(),
             uri_bytes: 0,
+            pointer_bytes: 0,
+            followed: 0,
             tangled: false,
-            reads_defs,
+            reading,
         };
         map.walk(Pending {
             pointer: String::new(),
@@ -127,6 +166,11 @@ impl<'a> SchemaMap<'a> {
         // Links are noted as places are walked, so those of one place stand together, in order.
         let start = self.links.partition_point(|link| link.holder < place);
         self.links[start..].iter().take_while(move |link| link.holder == place)
+    }
+
+    /// Returns the base of the document if it has no `$id`.
+    pub(super) fn outer_base(&self) -> &str {
+        &self.reading.base
     }
 
     /// Counts the root and the schemas that have a base of their own.
@@ -158,11 +202,12 @@ impl<'a> SchemaMap<'a> {
     fn add(&mut self, pending: &Pending<'a>) -> Result<(), ProjectError> {
         let at = self.places.len();
         let around = pending.parent.map(|(parent, _)| parent);
-        let (resource, outer) = around.map_or((at, Dialect::default()), |parent| {
+        let (resource, outer) = around.map_or((at, self.reading.dialect), |parent| {
             (self.places[parent].resource, self.places[parent].dialect)
         });
         let schema = pending.schema.as_object();
-        let dialect = match schema.and_then(|schema| own_dialect(schema, at == 0)) {
+        let is_read = at == 0 || self.reading.keywords == Keywords::AnyDialect;
+        let dialect = match schema.and_then(|schema| own_dialect(schema, is_read)) {
             None => outer,
             Some(uri) => Dialect::from_uri(uri).ok_or_else(|| {
                 let kind = ProjectErrorKind::UnsupportedDialect { uri: uri.to_owned() };
@@ -173,7 +218,7 @@ impl<'a> SchemaMap<'a> {
         let named = if name.is_empty() { None } else { self.make_uri(resource, name)? };
         let is_named = named.is_some();
         let resource = if is_named { at } else { resource };
-        let base = named.or_else(|| (at == 0).then(|| uri::NAMELESS.to_owned()));
+        let base = named.or_else(|| (at == 0).then(|| self.reading.base.clone()));
         if let Some(base) = &base {
             let first = *self.resources.entry(base.clone()).or_insert(at);
             if first != at {
@@ -207,7 +252,7 @@ impl<'a> SchemaMap<'a> {
     }
 
     /// Resolves `reference` within `resource` and counts the bytes: a long base is part of every relative reference.
-    pub(super) fn make_uri(
+    pub(crate) fn make_uri(
         &mut self,
         resource: usize,
         reference: &str,
@@ -220,14 +265,23 @@ impl<'a> SchemaMap<'a> {
 
     fn note_links(&mut self, at: usize, schema: &'a Map<String, Value>) {
         let dialect = self.places[at].dialect;
+        let any = self.reading.keywords == Keywords::AnyDialect;
         for (keyword, known) in [
             ("$ref", true),
-            ("$dynamicRef", dialect == Dialect::Draft202012),
-            ("$recursiveRef", dialect == Dialect::Draft201909),
+            ("$dynamicRef", any || dialect == Dialect::Draft202012),
+            ("$recursiveRef", any || dialect == Dialect::Draft201909),
         ] {
             if let (Some(Value::String(text)), true) = (schema.get(keyword), known) {
                 self.links.push(Link { holder: at, keyword, text, target: None });
             }
+        }
+    }
+
+    fn subschemas_under(&self, keyword: &str, dialect: Dialect) -> Option<Subschemas> {
+        match self.reading.keywords {
+            Keywords::AnyDialect => Subschemas::under(keyword),
+            Keywords::DialectAndDefs if keyword == "$defs" => Some(Subschemas::Named),
+            _ => Subschemas::under_in(keyword, dialect),
         }
     }
 
@@ -240,9 +294,7 @@ impl<'a> SchemaMap<'a> {
         let place = &self.places[at];
         let start = stack.len();
         for (keyword, value) in schema {
-            let is_read = self.reads_defs && keyword == "$defs";
-            let known = Subschemas::under_in(keyword, place.dialect);
-            let Some(subschemas) = known.or(is_read.then_some(Subschemas::Named)) else { continue };
+            let Some(subschemas) = self.subschemas_under(keyword, place.dialect) else { continue };
             let mut pointer = place.pointer.clone();
             uri::push(&mut pointer, keyword);
             let mut child = |token: Option<&str>, schema: &'a Value| {
@@ -274,10 +326,10 @@ impl<'a> SchemaMap<'a> {
     }
 }
 
-/// Returns `$schema` if it applies here: at the root of the document or of an embedded resource.
-fn own_dialect(schema: &Map<String, Value>, is_root: bool) -> Option<&str> {
+/// Returns `$schema` if it `is_read` here, or at the root of an embedded resource.
+fn own_dialect(schema: &Map<String, Value>, is_read: bool) -> Option<&str> {
     let is_resource =
-        is_root || ["$id", "id"].iter().any(|key| schema.get(*key).is_some_and(Value::is_string));
+        is_read || ["$id", "id"].iter().any(|key| schema.get(*key).is_some_and(Value::is_string));
     is_resource.then(|| schema.get("$schema")?.as_str()).flatten()
 }
 

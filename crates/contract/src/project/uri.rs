@@ -16,6 +16,11 @@ pub(crate) fn resolve(base: &str, reference: &str) -> Option<String> {
     Some(resolved.normalize().into_string())
 }
 
+/// Normalizes an absolute URI, without its fragment. Returns `None` if it is not one.
+pub(crate) fn absolute(uri: &str) -> Option<String> {
+    Some(Uri::parse(split(uri).0).ok()?.normalize().into_string())
+}
+
 /// Splits a reference at its `#`.
 pub(crate) fn split(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))

@@ -141,7 +141,7 @@ impl<'a> Documents<'a> {
             let kind = SchemaErrorKind::CopiedBytes { found, limit };
             return Err(SchemaError { pointer: Pointer::root(), kind });
         }
-        Self::collect(options, schema, draft).map(Some).map_err(|error| SchemaError {
+        Self::collect(options, schema, draft, &names).map(Some).map_err(|error| SchemaError {
             pointer: Pointer::root(),
             kind: SchemaErrorKind::DanglingReference { reference: error.to_string() },
         })
@@ -151,6 +151,7 @@ impl<'a> Documents<'a> {
         options: &'a Options,
         schema: &'a Value,
         draft: Draft,
+        names: &Names<'a>,
     ) -> Result<Self, referencing::Error> {
         let resource = ResourceRef::new(schema, draft);
         let base = referencing::uri::from_str(BASE)?;
@@ -161,11 +162,12 @@ impl<'a> Documents<'a> {
         let documents = options.documents.iter();
         let at_hand =
             AtHand(documents.map(|(uri, text)| (bare(uri).to_owned(), text.clone())).collect());
-        let registry = Registry::new()
-            .retriever(at_hand)
-            .draft(draft)
-            .add(base.as_str(), resource)?
-            .prepare()?;
+        let mut registry = Registry::new().retriever(at_hand).draft(draft);
+        // The registry prefers its own copy of a metaschema to one that is embedded, but not to a document.
+        for (uri, schema) in &names.metaschemas {
+            registry = registry.add(*uri, ResourceRef::new(schema, draft.detect(schema)))?;
+        }
+        let registry = registry.add(base.as_str(), resource)?.prepare()?;
         Ok(Self { registry, base, draft })
     }
 
@@ -182,22 +184,28 @@ impl<'a> Documents<'a> {
 
 /// What a schema names.
 #[derive(Default)]
-struct Names {
+struct Names<'a> {
     /// Whether anything looks like an identifier, or a reference other than a plain pointer or
     /// anchor.
     other_documents: bool,
     identifier_bytes: usize,
     count: usize,
+    /// Embedded schemas that have the URI of a metaschema.
+    metaschemas: HashMap<&'a str, &'a Value>,
 }
 
-impl Names {
-    fn collect(schema: &Value, draft: Draft) -> Self {
+impl<'a> Names<'a> {
+    fn collect(schema: &'a Value, draft: Draft) -> Self {
         let mut names = Self::default();
         let mut pending = vec![schema];
         while let Some(value) = pending.pop() {
             match value {
                 Value::Array(items) => pending.extend(items),
                 Value::Object(members) => {
+                    let id = members.get("$id").or_else(|| members.get("id"));
+                    if let Some(id) = id.and_then(Value::as_str).filter(|id| is_metaschema(id)) {
+                        names.metaschemas.entry(bare(id)).or_insert(value);
+                    }
                     for (name, value) in members {
                         names.member(name, value, draft);
                         pending.push(value);

@@ -1,0 +1,87 @@
+//! Named cases: what is missing, what the bundle is, and what is refused.
+
+use std::borrow::Cow;
+
+use libtest_mimic::{Failed, Trial};
+use serde_json::{Value, json};
+use toolpact_contract::bundle::{Document, bundle, missing};
+use toolpact_schema::Schema;
+
+use crate::project::official::is_same;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (file, cases) in [
+        ("bundles", include_str!("../../cases/bundle/bundles.json")),
+        ("missing", include_str!("../../cases/bundle/missing.json")),
+        ("refused", include_str!("../../cases/bundle/refused.json")),
+    ] {
+        let cases: Vec<Value> = serde_json::from_str(cases).expect("cases are a JSON array");
+        trials.extend(cases.into_iter().map(|case| {
+            let name = case["name"].as_str().expect("a case has a name");
+            Trial::test(format!("bundle/{file}/{name}"), move || check(&case))
+        }));
+    }
+    trials
+}
+
+fn check(case: &Value) -> Result<(), Failed> {
+    let (schema, base, documents) = (&case["schema"], case["base"].as_str(), documents(case));
+    if let Some(expected) = case.get("missing") {
+        let found = missing(schema, base, &documents)?;
+        let found: Value = found
+            .iter()
+            .map(|missing| {
+                let from = missing.from.as_deref().unwrap_or_default();
+                json!([missing.uri, missing.reference, format!("{from}{}", missing.pointer)])
+            })
+            .collect();
+        if !is_same(&found, expected) {
+            return Err(format!("missing: {found}").into());
+        }
+        if found != json!([]) {
+            return Ok(());
+        }
+    }
+    if let Some(reason) = case["refused"].as_str() {
+        let found = bundle(schema, base, &documents).map_err(|error| error.to_string());
+        return match found {
+            Err(found) if found == reason => Ok(()),
+            found => Err(format!("found {found:?}").into()),
+        };
+    }
+    let bundled = bundle(schema, base, &documents)?;
+    if !is_same(&bundled, &case["bundle"]) {
+        return Err(format!("found {bundled}").into());
+    }
+    if let Some(same) = case["borrowed"].as_bool()
+        && same != matches!(bundled, Cow::Borrowed(_))
+    {
+        return Err("copied without a change".into());
+    }
+    for (base, documents) in [(base, &documents[..]), (None, &[])] {
+        if !matches!(bundle(&bundled, base, documents)?, Cow::Borrowed(same) if *same == *bundled) {
+            return Err("bundling twice changes more".into());
+        }
+    }
+    let compiled = Schema::compile(&bundled)?;
+    for (list, valid) in [("valid", true), ("invalid", false)] {
+        for value in case[list].as_array().into_iter().flatten() {
+            if compiled.is_valid(value) != valid {
+                return Err(format!("{value} should be {list}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The documents of a case: a list of a URI, the URI it was found at if that is another one, and the document.
+fn documents(case: &Value) -> Vec<Document> {
+    let list = case["documents"].as_array().into_iter().flatten();
+    list.map(|document| {
+        let list = document.as_array().expect("a document is a list");
+        let uri = |at: usize| list[at].as_str().expect("a URI").to_owned();
+        Document { uri: uri(0), base: uri(list.len() - 2), value: list[list.len() - 1].clone() }
+    })
+    .collect()
+}

@@ -1,0 +1,65 @@
+//! The groups of the official suite that refer to other documents, bundled: the verdicts that the suite expects.
+
+use libtest_mimic::{Failed, Trial};
+use toolpact_contract::bundle::{BundleErrorKind, Document, bundle, missing};
+use toolpact_schema::Options;
+use toolpact_testkit::suite::{self, File, Kind};
+
+use crate::project::official::{self, Example};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let files = suite::files().into_iter().filter(|file| file.kind != Kind::Format);
+    files
+        .map(|file| Trial::test(format!("bundle/suite/{}", file.name), move || is_kept(&file)))
+        .collect()
+}
+
+/// The remotes of the suite; metaschemas are always at hand.
+pub(crate) fn remotes(file: &File) -> Vec<Document> {
+    let documents = suite::documents(file.dialect).into_iter();
+    let remotes = documents.filter(|(uri, _)| uri.starts_with("http://localhost:1234/"));
+    remotes.map(|(uri, value)| Document::new(uri, value)).collect()
+}
+
+fn is_kept(file: &File) -> Result<(), Failed> {
+    let documents = remotes(file);
+    let mut faults = Vec::new();
+    let mut bundled = 0;
+    for example in official::examples(file) {
+        match check(&example, &documents) {
+            Ok(is_bundled) => bundled += usize::from(is_bundled),
+            Err(fault) => {
+                faults.push(format!("{}: {}", example.name, fault.message().unwrap_or_default()));
+            }
+        }
+    }
+    eprintln!("{}: {bundled} bundles", file.name);
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+}
+
+/// Whether the schema of `example` is bundled with documents.
+fn check(example: &Example, documents: &[Document]) -> Result<bool, Failed> {
+    let schema = &example.tool["outputSchema"];
+    let bundled = match bundle(schema, None, documents) {
+        Ok(bundled) => bundled,
+        // A metaschema of the suite's own is not a dialect that is known.
+        Err(error) if matches!(error.kind, BundleErrorKind::UnsupportedDialect { .. }) => {
+            return Ok(false);
+        }
+        Err(error) => return Err(error.to_string().into()),
+    };
+    if !missing(schema, None, documents)?.is_empty() {
+        return Err("a document is missing".into());
+    }
+    if *bundled == *schema {
+        return Ok(false);
+    }
+    let compiled = Options::default().compile(&bundled);
+    let compiled = compiled.map_err(|error| format!("{error} in {}", *bundled))?;
+    for (description, value, valid) in &example.values {
+        if compiled.is_valid(value) != *valid {
+            return Err(format!("{description}: {value} should be {valid} under {bundled}").into());
+        }
+    }
+    Ok(true)
+}
