@@ -1,0 +1,270 @@
+//! Why a document is not fetched.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use toolpact_contract::Pointer;
+use toolpact_contract::bundle::BundleError;
+
+/// Why a schema cannot be bundled.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FetchError {
+    /// A document cannot be had.
+    #[error(transparent)]
+    Document(Box<DocumentError>),
+    /// The documents cannot become one schema.
+    #[error(transparent)]
+    Bundle(Box<BundleError>),
+    /// The documents take too long.
+    #[error("the documents took longer than {} s (`total-seconds`)", limit.as_secs())]
+    TotalTime {
+        /// [`Limits::total_time`](crate::Limits::total_time).
+        limit: Duration,
+    },
+}
+
+impl FetchError {
+    /// What to do about it, if known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Document(error) => error.kind.hint(&error.uri),
+            Self::Bundle(_) | Self::TotalTime { .. } => None,
+        }
+    }
+}
+
+impl From<BundleError> for FetchError {
+    fn from(error: BundleError) -> Self {
+        Self::Bundle(Box::new(error))
+    }
+}
+
+impl From<DocumentError> for FetchError {
+    fn from(error: DocumentError) -> Self {
+        Self::Document(Box::new(error))
+    }
+}
+
+/// Why a document cannot be had, and where a schema refers to it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DocumentError {
+    /// The document.
+    pub uri: String,
+    /// The document that refers to it; `None` if the schema itself does.
+    pub from: Option<String>,
+    /// The place of the reference.
+    pub pointer: Pointer,
+    /// The reason.
+    pub kind: DocumentErrorKind,
+}
+
+impl std::error::Error for DocumentError {}
+
+impl fmt::Display for DocumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { uri, from, pointer, kind } = self;
+        let from = from.as_deref().map(shorten).unwrap_or_default();
+        write!(f, "{from}{pointer} refers to {}, which {kind}", shorten(uri))
+    }
+}
+
+/// Why a document cannot be had. The text follows the URI: “X, which …”.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentErrorKind {
+    /// It is not a URL.
+    #[error("is not a URL: {reason}")]
+    Url {
+        /// What is wrong.
+        reason: String,
+    },
+    /// Its scheme cannot be fetched.
+    #[error("has the scheme `{scheme}`, expected `https`, `http` or `file`")]
+    Scheme {
+        /// The scheme.
+        scheme: String,
+    },
+    /// It contains a user name or password.
+    #[error("contains a user name or a password")]
+    Credentials,
+    /// Its host is written in a way that other programs read differently.
+    #[error("has the host `{written}`, another way to write `{meant}`")]
+    UnusualHost {
+        /// The host as written.
+        written: String,
+        /// The host as browsers read it.
+        meant: String,
+    },
+    /// The policy does not allow it.
+    #[error("is not allowed")]
+    NotAllowed,
+    /// Its host name does not resolve.
+    #[error("has a host that does not resolve: {reason}")]
+    Resolve {
+        /// What went wrong.
+        reason: String,
+    },
+    /// Its host has an address that is not public.
+    #[error("is at {address}, a {kind} address")]
+    Address {
+        /// The address.
+        address: IpAddr,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// The connection failed.
+    #[error("could not be reached: {reason}")]
+    Connection {
+        /// What went wrong.
+        reason: String,
+    },
+    /// The answer has a status other than 200.
+    #[error("is answered with status {status}")]
+    Status {
+        /// The status.
+        status: u16,
+    },
+    /// A redirect names no location, or not a URL.
+    #[error("redirects to nowhere (status {status} without a usable `Location`)")]
+    Location {
+        /// The status.
+        status: u16,
+    },
+    /// Redirects lead back to a URL of before.
+    #[error("redirects in a circle")]
+    RedirectLoop,
+    /// There are too many redirects.
+    #[error("redirects more than {limit} times (`redirects`)")]
+    Redirects {
+        /// [`Limits::redirects`](crate::Limits::redirects).
+        limit: usize,
+    },
+    /// A redirect leads to a document that cannot be had.
+    #[error("redirects to {}, which {kind}", shorten(to))]
+    Redirected {
+        /// Where it leads.
+        to: String,
+        /// Why that cannot be had.
+        kind: Box<DocumentErrorKind>,
+    },
+    /// It is a web page.
+    #[error("is a web page (`{media}`), expected JSON")]
+    WebPage {
+        /// Its media type.
+        media: String,
+    },
+    /// It is in another charset.
+    #[error("is in the charset `{charset}`, expected UTF-8")]
+    Charset {
+        /// The charset.
+        charset: String,
+    },
+    /// It is compressed in an unknown way.
+    #[error("has the content encoding `{encoding}`, expected `gzip` or none")]
+    Encoding {
+        /// The encoding.
+        encoding: String,
+    },
+    /// Its compressed bytes are damaged.
+    #[error("cannot be decompressed")]
+    Decompression,
+    /// The body ended too early, or cannot be read.
+    #[error("could not be read to its end: {reason}")]
+    Body {
+        /// What went wrong.
+        reason: String,
+    },
+    /// It is not JSON, or has a key twice.
+    #[error("is not JSON: {reason}")]
+    Json {
+        /// What is wrong.
+        reason: String,
+    },
+    /// It cannot be read as a file.
+    #[error("cannot be read: {reason}")]
+    File {
+        /// What went wrong.
+        reason: String,
+    },
+    /// It is too large.
+    #[error("has more than {limit} bytes (`document-bytes`)")]
+    DocumentBytes {
+        /// [`Limits::document_bytes`](crate::Limits::document_bytes).
+        limit: usize,
+    },
+    /// All documents together are too large.
+    #[error("brings the documents to more than {limit} bytes (`total-bytes`)")]
+    TotalBytes {
+        /// [`Limits::total_bytes`](crate::Limits::total_bytes).
+        limit: usize,
+    },
+    /// There are too many documents.
+    #[error("is one of more than {limit} documents (`documents`)")]
+    Documents {
+        /// [`Limits::documents`](crate::Limits::documents).
+        limit: usize,
+    },
+    /// Documents refer to each other in too long a chain.
+    #[error("is more than {limit} documents away from the schema (`depth`)")]
+    Depth {
+        /// [`Limits::depth`](crate::Limits::depth).
+        limit: usize,
+    },
+    /// It takes too long.
+    #[error("took longer than {} s (`document-seconds`)", limit.as_secs())]
+    DocumentTime {
+        /// [`Limits::document_time`](crate::Limits::document_time).
+        limit: Duration,
+    },
+    /// It is not the document that was locked.
+    #[error("has changed: the lock has sha256:{locked}, found sha256:{found}")]
+    Changed {
+        /// The digest in the lock file.
+        locked: String,
+        /// The digest of what was found.
+        found: String,
+    },
+    /// There is no network, and it is not in the cache.
+    #[error("{}", if *locked { "is not in the cache" } else { "is not in the lock file" })]
+    Offline {
+        /// Whether the lock file has it.
+        locked: bool,
+    },
+}
+
+impl DocumentErrorKind {
+    /// What to do about it, if known. `uri` is that of the document.
+    #[must_use]
+    pub fn hint(&self, uri: &str) -> Option<String> {
+        match self {
+            Self::NotAllowed => {
+                let folder = uri.rfind('/').map_or(uri, |end| &uri[..=end]);
+                Some(format!("allow it with `{}`", shorten(folder)))
+            }
+            Self::Address { address, .. } => {
+                Some(format!("if you trust what is there, also allow `{address}`"))
+            }
+            Self::Redirected { to, kind } => kind.hint(to),
+            Self::UnusualHost { meant, .. } => Some(format!("write `{meant}`")),
+            Self::Changed { .. } => {
+                Some("to accept the new document, remove it from the lock file".to_owned())
+            }
+            Self::Offline { .. } => Some("run once without `--offline`".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// At most 200 characters of `text`, without control characters.
+pub(crate) fn shorten(text: &str) -> String {
+    let mut characters = text.chars().filter(|c| !c.is_control());
+    let mut short: String = characters.by_ref().take(200).collect();
+    if characters.next().is_some() {
+        short.push('…');
+    }
+    short
+}

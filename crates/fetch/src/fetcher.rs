@@ -1,0 +1,313 @@
+//! Bundling a schema with what it refers to, wherever that is.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use serde_json::Value;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+use toolpact_contract::bundle::{self, Document, Missing};
+use toolpact_schema::{Dialect, Instance};
+
+use crate::budget::Budget;
+use crate::client::{Attempt, Client, Download, Observer};
+use crate::error::{DocumentError, DocumentErrorKind, FetchError, shorten};
+use crate::folder::Folders;
+use crate::lock::{Lock, LockError};
+use crate::policy::Policy;
+use crate::resolve::{Resolve, SystemResolver};
+use crate::{digest, file};
+
+/// Fetches the documents that schemas refer to.
+///
+/// Each document is fetched once and then remembered, up to 16 MiB.
+///
+/// ```
+/// use serde_json::json;
+/// use toolpact_fetch::{Fetcher, Policy};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let fetcher = Fetcher::new(Policy::default().allow("https://schemas.example.com/")?)?;
+/// let schema = json!({ "$ref": "https://elsewhere.example/a.json" });
+/// let error = fetcher.bundle(&schema, None).await.unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "#/$ref refers to https://elsewhere.example/a.json, which is not allowed"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(()) })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Fetcher {
+    client: Client,
+    folders: Arc<Folders>,
+    lock: Option<Lock>,
+    observer: Option<Arc<Observer>>,
+    known: Cache<String, Arc<Known>, Bytes>,
+}
+
+/// The most bytes of documents that are remembered.
+const MAX_KNOWN: u64 = 16 << 20;
+
+/// A document that was fetched.
+struct Known {
+    base: String,
+    value: Value,
+    bytes: usize,
+}
+
+/// Weighs documents by their bytes.
+#[derive(Clone)]
+struct Bytes;
+
+impl Weighter<String, Arc<Known>> for Bytes {
+    fn weight(&self, uri: &String, document: &Arc<Known>) -> u64 {
+        (uri.len() + document.bytes).max(1024) as u64
+    }
+}
+
+impl std::fmt::Debug for Fetcher {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fetcher").field("policy", &self.client.policy).finish_non_exhaustive()
+    }
+}
+
+impl Fetcher {
+    /// A fetcher under `policy`.
+    ///
+    /// Fails if the lock file cannot be read.
+    pub fn new(policy: Policy) -> Result<Self, LockError> {
+        Self::with(policy, None, None)
+    }
+
+    /// A fetcher that reports each request to `observer`.
+    pub fn observed(
+        policy: Policy,
+        observer: impl Fn(&Attempt) + Send + Sync + 'static,
+    ) -> Result<Self, LockError> {
+        Self::with(policy, None, Some(Arc::new(observer)))
+    }
+
+    /// A fetcher with a resolver of its own, which may be told of each request.
+    pub fn with(
+        policy: Policy,
+        resolver: Option<Arc<dyn Resolve>>,
+        observer: Option<Arc<Observer>>,
+    ) -> Result<Self, LockError> {
+        let lock = match &policy.lock {
+            Some(path) => Some(Lock::open(path, policy.cache.as_deref())?),
+            None if policy.offline => return Err(LockError::NoLock),
+            None => None,
+        };
+        let resolver = resolver.unwrap_or_else(|| Arc::new(SystemResolver));
+        Ok(Self {
+            folders: Arc::new(Folders::new(policy.folders.clone())),
+            lock,
+            known: Cache::with_weighter(64, MAX_KNOWN, Bytes),
+            client: Client::new(policy, resolver, observer.clone()),
+            observer,
+        })
+    }
+
+    /// Returns `schema` with everything that it refers to. A schema that refers to nothing outside itself is returned as
+    /// it is. `base` is what relative references of a schema without `$id` are relative to.
+    pub async fn bundle<'a>(
+        &self,
+        schema: &'a Value,
+        base: Option<&str>,
+    ) -> Result<Cow<'a, Value>, FetchError> {
+        // Most schemas refer to nothing.
+        if bundle::missing(schema, base, &[])?.is_empty() {
+            return Ok(bundle::bundle(schema, base, &[])?);
+        }
+        let work = self.collect(schema, base).await?;
+        let bundled = blocking(work, |work| {
+            bundle::bundle(&work.schema, work.base.as_deref(), &work.documents).map(Cow::into_owned)
+        });
+        Ok(Cow::Owned(bundled.await.1?))
+    }
+
+    /// Returns the documents that `schema` refers to, directly or through others, for
+    /// [`Options::document`](toolpact_schema::Options::document).
+    pub async fn documents(
+        &self,
+        schema: &Value,
+        base: Option<&str>,
+    ) -> Result<Vec<Document>, FetchError> {
+        let mut documents = self.collect(schema, base).await?.documents;
+        for document in documents.iter_mut().filter(|it| it.base != it.uri) {
+            // Relative references are relative to where redirects led.
+            let Some(members) = document.value.as_object_mut() else { continue };
+            if !members.contains_key("$id") && !members.contains_key("id") {
+                let dialect = members.get("$schema").and_then(Value::as_str);
+                let is_draft4 = dialect.and_then(Dialect::from_uri) == Some(Dialect::Draft4);
+                let keyword = if is_draft4 { "id" } else { "$id" };
+                members.insert(keyword.to_owned(), document.base.as_str().into());
+            }
+        }
+        Ok(documents)
+    }
+
+    /// Returns a tool whose schemas are bundled; `None` if they refer to nothing outside themselves.
+    pub async fn bundle_tool(&self, tool: &Value) -> Result<Option<Value>, ToolError> {
+        let mut bundled = None;
+        for member in ["inputSchema", "outputSchema"] {
+            let Some(schema) = tool.get(member).filter(|it| it.is_object()) else { continue };
+            let wrong = |error| ToolError { member, error };
+            if let Cow::Owned(schema) = self.bundle(schema, None).await.map_err(wrong)? {
+                bundled.get_or_insert_with(|| tool.clone())[member] = schema;
+            }
+        }
+        Ok(bundled)
+    }
+
+    /// Writes the lock file, if there is one and it has changed.
+    pub fn save_lock(&self) -> Result<(), LockError> {
+        self.lock.as_ref().map_or(Ok(()), Lock::save)
+    }
+
+    async fn collect(&self, schema: &Value, base: Option<&str>) -> Result<Work, FetchError> {
+        let limit = self.client.policy.limits.total_time;
+        let work =
+            Work { schema: schema.clone(), base: base.map(str::to_owned), documents: Vec::new() };
+        timeout(limit, self.complete(work)).await.unwrap_or(Err(FetchError::TotalTime { limit }))
+    }
+
+    /// Fetches documents until none is missing.
+    async fn complete(&self, mut work: Work) -> Result<Work, FetchError> {
+        let limits = &self.client.policy.limits;
+        let budget = Budget::new(limits);
+        let mut depths: HashMap<String, usize> = HashMap::new();
+        loop {
+            let found;
+            (work, found) = blocking(work, |work| {
+                bundle::missing(&work.schema, work.base.as_deref(), &work.documents)
+            })
+            .await;
+            let missing = found?;
+            if missing.is_empty() {
+                return Ok(work);
+            }
+            for (index, missing) in missing.iter().enumerate() {
+                let from = missing.from.as_ref().and_then(|from| depths.get(from));
+                let depth = from.map_or(1, |depth| depth + 1);
+                if depth > limits.depth {
+                    let limit = limits.depth;
+                    return Err(failure(missing, DocumentErrorKind::Depth { limit }));
+                }
+                if work.documents.len() + index >= limits.documents {
+                    let limit = limits.documents;
+                    return Err(failure(missing, DocumentErrorKind::Documents { limit }));
+                }
+                depths.insert(missing.uri.clone(), depth);
+            }
+            let budget = &budget;
+            let fetched: Vec<Document> = stream::iter(&missing)
+                .map(|missing| async move {
+                    let known = self.get(&missing.uri, budget).await;
+                    let known = known.map_err(|kind| failure(missing, kind))?;
+                    let (uri, base) = (missing.uri.clone(), known.base.clone());
+                    Ok::<_, FetchError>(Document { uri, base, value: known.value.clone() })
+                })
+                .buffered(limits.connections.max(1))
+                .try_collect()
+                .await?;
+            work.documents.extend(fetched);
+        }
+    }
+
+    /// Returns the document `uri`: a known one, a local one, a cached one, or one from the network.
+    async fn get(&self, uri: &str, budget: &Budget) -> Result<Arc<Known>, DocumentErrorKind> {
+        if let Some(known) = self.known.get(uri) {
+            budget.take(known.bytes)?;
+            return Ok(known);
+        }
+        let fetch = async {
+            let download = self.download(uri, budget).await?;
+            if let Some(lock) = &self.lock {
+                lock.check(uri, &download)?;
+            }
+            let value = parse(&download.bytes)?;
+            let Download { bytes, base } = download;
+            Ok(Arc::new(Known { base, value, bytes: bytes.len() }))
+        };
+        self.known.get_or_insert_async(uri, fetch).await
+    }
+
+    async fn download(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
+        let folders = Arc::clone(&self.folders);
+        let name = uri.to_owned();
+        let found = spawn_blocking(move || folders.find(&name)).await.unwrap_or_default();
+        let local = match (found, &self.lock) {
+            (Some((path, folder)), _) => {
+                let bytes = file::read(&path, &folder, budget);
+                bytes.map(|bytes| Download { bytes, base: uri.to_owned() })
+            }
+            (None, Some(lock)) if self.client.policy.offline => {
+                let cached = lock.cached(uri, budget.most_bytes());
+                cached.and_then(|it| budget.take(it.bytes.len()).map(|()| it))
+            }
+            _ => return self.client.get(uri, budget).await,
+        };
+        let mut attempt = Attempt::new(uri);
+        match &local {
+            Ok(it) => (attempt.bytes, attempt.sha256) = (it.bytes.len(), Some(digest(&it.bytes))),
+            Err(kind) => attempt.error = Some(kind.clone()),
+        }
+        if let Some(observer) = &self.observer {
+            observer(&attempt);
+        }
+        local
+    }
+}
+
+/// Why the schemas of a tool cannot be bundled.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{member}: {error}")]
+#[non_exhaustive]
+pub struct ToolError {
+    /// `inputSchema` or `outputSchema`.
+    pub member: &'static str,
+    /// What is wrong.
+    pub error: FetchError,
+}
+
+/// A schema and its documents so far.
+struct Work {
+    schema: Value,
+    base: Option<String>,
+    documents: Vec<Document>,
+}
+
+/// Runs `task` on a thread where it may take some time.
+async fn blocking<T: Send + 'static>(
+    work: Work,
+    task: impl FnOnce(&Work) -> T + Send + 'static,
+) -> (Work, T) {
+    let run = move || {
+        let done = task(&work);
+        (work, done)
+    };
+    match spawn_blocking(run).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+fn failure(missing: &Missing, kind: DocumentErrorKind) -> FetchError {
+    let Missing { uri, from, pointer, .. } = missing.clone();
+    DocumentError { uri, from, pointer, kind }.into()
+}
+
+/// Parses a document. A key that occurs twice is refused: readers would disagree about it.
+fn parse(bytes: &[u8]) -> Result<Value, DocumentErrorKind> {
+    let wrong = |reason: String| DocumentErrorKind::Json { reason: shorten(&reason) };
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| wrong(format!("invalid UTF-8 at byte {}", error.valid_up_to())))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let instance = Instance::parse(text).map_err(|error| wrong(error.to_string()))?;
+    Ok(instance.to_value())
+}

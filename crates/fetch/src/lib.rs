@@ -1,0 +1,51 @@
+//! Fetches the documents that a JSON Schema refers to, because someone asked for it.
+//!
+//! Nothing else in toolpact ever follows a reference to another document. A [`Fetcher`] does, under a [`Policy`] that
+//! allows nothing unless it is named: host names are resolved once, their addresses are checked and used, redirects are
+//! checked like any other URL, and everything has a [limit](Limits). There are no cookies, no credentials, and no proxy
+//! unless the policy asks for it.
+//!
+//! ```no_run
+//! use serde_json::json;
+//! use toolpact_fetch::{Fetcher, Policy};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let policy = Policy::default().allow("https://schemas.example.com/")?;
+//! let fetcher = Fetcher::new(policy)?;
+//! let schema = json!({ "$ref": "https://schemas.example.com/address.json" });
+//! let bundled = fetcher.bundle(&schema, None).await?;
+//! assert!(bundled["$defs"]["address"].is_object());
+//! # Ok(()) }
+//! ```
+
+mod address;
+mod budget;
+mod client;
+mod error;
+mod fetcher;
+mod file;
+mod folder;
+mod limits;
+mod lock;
+mod policy;
+mod resolve;
+pub mod tls;
+
+pub use client::{Attempt, Observer};
+pub use error::{DocumentError, DocumentErrorKind, FetchError};
+pub use fetcher::{Fetcher, ToolError};
+pub use limits::{Limits, UnknownLimit};
+pub use lock::LockError;
+pub use policy::{Policy, PolicyError};
+pub use resolve::Resolve;
+
+/// The SHA-256 of `bytes`, in hexadecimal digits.
+fn digest(bytes: &[u8]) -> String {
+    use sha2::{Digest as _, Sha256};
+    use std::fmt::Write as _;
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}

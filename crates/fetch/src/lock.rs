@@ -1,0 +1,173 @@
+//! The lock file, and the cache of the documents in it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, io, process};
+
+use serde::{Deserialize, Serialize};
+
+use crate::client::Download;
+use crate::digest;
+use crate::error::DocumentErrorKind;
+
+/// The most bytes of a lock file.
+const MAX_FILE: u64 = 4 << 20;
+
+/// The digests of documents, and the folder that keeps the documents.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    path: PathBuf,
+    cache: PathBuf,
+    entries: Mutex<BTreeMap<String, Entry>>,
+    saved: Mutex<Option<String>>,
+}
+
+/// The lock file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    version: u32,
+    documents: BTreeMap<String, Entry>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    sha256: String,
+    /// Where redirects led to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    found_at: Option<String>,
+}
+
+/// Why a lock file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// It cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// It is not a lock file.
+    #[error("{}: expected a lock file of `toolpact`: {reason}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The user has no cache folder.
+    #[error("found no cache folder; name one with `--cache`")]
+    NoCache,
+    /// Without a lock file, nothing can be taken from the cache.
+    #[error("`--offline` needs `--lock`")]
+    NoLock,
+}
+
+impl Lock {
+    /// Reads the lock file at `path`, or starts a new one. `cache` keeps the documents.
+    pub(crate) fn open(path: &Path, cache: Option<&Path>) -> Result<Self, LockError> {
+        let user = || dirs::cache_dir().map(|folder| folder.join("toolpact"));
+        let cache = cache.map(Path::to_owned).or_else(user).ok_or(LockError::NoCache)?;
+        let failed = |source| LockError::File { path: path.to_owned(), source };
+        let text = match fs::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(failed(error)),
+            Ok(data) if data.len() > MAX_FILE => {
+                return Err(failed(io::Error::other(format!("exceeds {MAX_FILE} bytes"))));
+            }
+            Ok(_) => Some(fs::read_to_string(path).map_err(failed)?),
+        };
+        let wrong = |reason| LockError::Content { path: path.to_owned(), reason };
+        let content = match &text {
+            None => Content { version: 1, ..Content::default() },
+            Some(text) => serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?,
+        };
+        if content.version != 1 {
+            return Err(wrong(format!("version {}, expected 1", content.version)));
+        }
+        let entries = Mutex::new(content.documents);
+        Ok(Self { path: path.to_owned(), cache, entries, saved: Mutex::new(text) })
+    }
+
+    /// Checks a document that was fetched, or adds it.
+    pub(crate) fn check(&self, uri: &str, download: &Download) -> Result<(), DocumentErrorKind> {
+        let found = digest(&download.bytes);
+        let locked = lock(&self.entries).get(uri).cloned();
+        match locked {
+            Some(locked) if locked.sha256 != found => {
+                return Err(DocumentErrorKind::Changed { locked: locked.sha256, found });
+            }
+            Some(_) => {}
+            None => {
+                let found_at = (download.base != uri).then(|| download.base.clone());
+                let entry = Entry { sha256: found.clone(), found_at };
+                lock(&self.entries).insert(uri.to_owned(), entry);
+            }
+        }
+        // Without the cache there is only no `--offline`.
+        let _ = write(&self.cache.join(format!("{found}.json")), &download.bytes);
+        Ok(())
+    }
+
+    /// Takes a document from the cache.
+    pub(crate) fn cached(&self, uri: &str, most: u64) -> Result<Download, DocumentErrorKind> {
+        let Some(entry) = lock(&self.entries).get(uri).cloned() else {
+            return Err(DocumentErrorKind::Offline { locked: false });
+        };
+        let absent = DocumentErrorKind::Offline { locked: true };
+        // The digest comes from a file.
+        let is_digest =
+            |text: &str| text.len() == 64 && text.bytes().all(|c| c.is_ascii_hexdigit());
+        let path = self.cache.join(format!("{}.json", entry.sha256));
+        let is_small = fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= most);
+        if !is_digest(&entry.sha256) || !is_small {
+            return Err(absent);
+        }
+        let bytes = fs::read(&path).map_err(|_| absent)?;
+        let found = digest(&bytes);
+        if found != entry.sha256 {
+            return Err(DocumentErrorKind::Changed { locked: entry.sha256, found });
+        }
+        Ok(Download { bytes, base: entry.found_at.unwrap_or_else(|| uri.to_owned()) })
+    }
+
+    /// Writes the lock file, if it has changed.
+    pub(crate) fn save(&self) -> Result<(), LockError> {
+        let content = Content { version: 1, documents: lock(&self.entries).clone() };
+        let failed = |source| LockError::File { path: self.path.clone(), source };
+        let mut text = serde_json::to_string_pretty(&content).map_err(|it| failed(it.into()))?;
+        text.push('\n');
+        let mut saved = lock(&self.saved);
+        let is_empty = saved.is_none() && content.documents.is_empty();
+        if is_empty || saved.as_deref() == Some(&text) {
+            return Ok(());
+        }
+        write(&self.path, text.as_bytes()).map_err(failed)?;
+        *saved = Some(text);
+        Ok(())
+    }
+}
+
+/// Writes a file as a whole, or not at all.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        fs::create_dir_all(folder)?;
+    }
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", process::id()));
+    let temporary = PathBuf::from(temporary);
+    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,46 @@
+//! Bundling what a server has.
+
+use serde_json::json;
+use toolpact_fetch::Fetcher;
+use toolpact_schema::{Options, Schema};
+
+use crate::allowing;
+use crate::server::{Server, json as document, redirect};
+
+#[tokio::test]
+async fn a_bundle_refers_to_nothing_outside_itself() {
+    let server = Server::start([
+        ("/person.json", redirect("/v2/person.json")),
+        (
+            "/v2/person.json",
+            document(
+                "{\"type\":\"object\",\"properties\":{\"home\":{\"$ref\":\"address.json#/$defs/street\"},\
+                 \"friend\":{\"$ref\":\"#\"}},\"required\":[\"home\"]}",
+            ),
+        ),
+        ("/v2/address.json", document("{\"$defs\":{\"street\":{\"type\":\"string\"}}}")),
+    ])
+    .await;
+    let fetcher = Fetcher::new(allowing(&[&server.url("/")])).unwrap();
+    let schema = json!({ "items": { "$ref": server.url("/person.json") } });
+    let bundled = fetcher.bundle(&schema, None).await.unwrap();
+    let alone = Schema::compile(&bundled).unwrap();
+    let mut options = Options::default();
+    for document in fetcher.documents(&schema, None).await.unwrap() {
+        options = options.document(document.uri, document.value);
+    }
+    let together = options.compile(&schema).unwrap();
+    for (value, is_valid) in [
+        (json!([{ "home": "a", "friend": { "home": "b" } }]), true),
+        (json!([{ "home": 1 }]), false),
+        (json!([{ "home": "a", "friend": { "home": 1 } }]), false),
+        (json!([{}]), false),
+    ] {
+        assert_eq!(alone.is_valid(&value), is_valid, "{value}");
+        assert_eq!(together.is_valid(&value), is_valid, "{value}");
+    }
+    assert_eq!(server.connections(), 3);
+    let again = fetcher.bundle(&bundled, None).await.unwrap();
+    assert!(matches!(again, std::borrow::Cow::Borrowed(_)));
+    assert_eq!(server.connections(), 3);
+}
