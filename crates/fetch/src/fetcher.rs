@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use toolpact_contract::bundle::{self, Document, Missing};
-use toolpact_schema::{Dialect, Instance};
+use toolpact_schema::Instance;
 
 use crate::budget::Budget;
 use crate::client::{Attempt, Client, Download, Observer};
@@ -30,7 +30,7 @@ use crate::{digest, file};
 /// use serde_json::json;
 /// use toolpact_fetch::{Fetcher, Policy};
 ///
-/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let fetcher = Fetcher::new(Policy::default().allow("https://schemas.example.com/")?)?;
 /// let schema = json!({ "$ref": "https://elsewhere.example/a.json" });
 /// let error = fetcher.bundle(&schema, None).await.unwrap_err();
@@ -131,24 +131,14 @@ impl Fetcher {
     }
 
     /// Returns the documents that `schema` refers to, directly or through others, for
-    /// [`Options::document`](toolpact_schema::Options::document).
+    /// [`Options::document`](toolpact_schema::Options::document). That does not know where redirects led, and relative
+    /// references depend on it; [`bundle`](Self::bundle) does.
     pub async fn documents(
         &self,
         schema: &Value,
         base: Option<&str>,
     ) -> Result<Vec<Document>, FetchError> {
-        let mut documents = self.collect(schema, base).await?.documents;
-        for document in documents.iter_mut().filter(|it| it.base != it.uri) {
-            // Relative references are relative to where redirects led.
-            let Some(members) = document.value.as_object_mut() else { continue };
-            if !members.contains_key("$id") && !members.contains_key("id") {
-                let dialect = members.get("$schema").and_then(Value::as_str);
-                let is_draft4 = dialect.and_then(Dialect::from_uri) == Some(Dialect::Draft4);
-                let keyword = if is_draft4 { "id" } else { "$id" };
-                members.insert(keyword.to_owned(), document.base.as_str().into());
-            }
-        }
-        Ok(documents)
+        Ok(self.collect(schema, base).await?.documents)
     }
 
     /// Returns a tool whose schemas are bundled; `None` if they refer to nothing outside themselves.
