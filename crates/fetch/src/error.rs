@@ -26,11 +26,20 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// What to do about it, if known.
+    /// What the policy would have to allow, if that is what is missing.
+    #[must_use]
+    pub fn to_allow(&self) -> Option<String> {
+        match self {
+            Self::Document(error) => error.kind.to_allow(&error.uri),
+            Self::Bundle(_) | Self::TotalTime { .. } => None,
+        }
+    }
+
+    /// What else to do about it, if known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Document(error) => error.kind.hint(&error.uri),
+            Self::Document(error) => error.kind.hint(),
             Self::Bundle(_) | Self::TotalTime { .. } => None,
         }
     }
@@ -237,18 +246,22 @@ pub enum DocumentErrorKind {
 }
 
 impl DocumentErrorKind {
-    /// What to do about it, if known. `uri` is that of the document.
+    /// What the policy would have to allow, if that is what is missing. `uri` is that of the document.
     #[must_use]
-    pub fn hint(&self, uri: &str) -> Option<String> {
+    pub fn to_allow(&self, uri: &str) -> Option<String> {
         match self {
-            Self::NotAllowed => {
-                let folder = uri.rfind('/').map_or(uri, |end| &uri[..=end]);
-                Some(format!("allow it with `{}`", shorten(folder)))
-            }
-            Self::Address { address, .. } => {
-                Some(format!("if you trust what is there, also allow `{address}`"))
-            }
-            Self::Redirected { to, kind } => kind.hint(to),
+            Self::NotAllowed => Some(uri.rfind('/').map_or(uri, |end| &uri[..=end]).to_owned()),
+            Self::Address { address, .. } => Some(address.to_string()),
+            Self::Redirected { to, kind } => kind.to_allow(to),
+            _ => None,
+        }
+    }
+
+    /// What else to do about it, if known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Redirected { kind, .. } => kind.hint(),
             Self::UnusualHost { meant, .. } => Some(format!("write `{meant}`")),
             Self::Changed { .. } => {
                 Some("to accept the new document, remove it from the lock file".to_owned())

@@ -195,11 +195,11 @@ impl Fetcher {
                 depths.insert(missing.uri.clone(), depth);
             }
             let budget = &budget;
-            let fetched: Vec<Document> = stream::iter(&missing)
+            let fetched: Vec<Document> = stream::iter(missing)
                 .map(|missing| async move {
                     let known = self.get(&missing.uri, budget).await;
-                    let known = known.map_err(|kind| failure(missing, kind))?;
-                    let (uri, base) = (missing.uri.clone(), known.base.clone());
+                    let known = known.map_err(|kind| failure(&missing, kind))?;
+                    let (uri, base) = (missing.uri, known.base.clone());
                     Ok::<_, FetchError>(Document { uri, base, value: known.value.clone() })
                 })
                 .buffered(limits.connections.max(1))

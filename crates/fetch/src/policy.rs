@@ -21,7 +21,7 @@ use crate::error::{DocumentErrorKind, shorten};
 /// assert!(Policy::default().allow("ftp://example.com/").is_err());
 /// # Ok::<(), toolpact_fetch::PolicyError>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     prefixes: Vec<Url>,
     addresses: Vec<IpNet>,
@@ -35,7 +35,7 @@ pub struct Policy {
 }
 
 /// A local folder with documents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Folder {
     /// The URL of the folder; `None` if each document has its `$id`, or a path that starts with its host.
     pub(crate) url: Option<Url>,
@@ -222,7 +222,7 @@ fn parse_prefix(text: &str) -> Result<Url, PolicyError> {
         format!("https://{text}")
     };
     let url = parse_url(&uri).map_err(|kind| {
-        let hint = kind.hint(&uri).map(|hint| format!("; {hint}")).unwrap_or_default();
+        let hint = kind.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
         wrong(&format!("it {kind}{hint}"))
     })?;
     if uri.contains(['*', '?', '#']) {

@@ -182,8 +182,10 @@ impl Fleet {
                 let config = &member.config;
                 (member.defaults.clone(), config.contract.clone(), config.tools.clone())
             };
-            if terms(member) != terms(old) {
-                member.backend.server().set_settings(config.settings(name));
+            let settings = config.settings(name);
+            let policy = &member.backend.server().rules().settings.fetch;
+            if terms(member) != terms(old) || settings.fetch != *policy {
+                member.backend.server().set_settings(settings);
             }
             let (new, old) =
                 (launch(&member.config, self.watchdog), launch(&old.config, self.watchdog));

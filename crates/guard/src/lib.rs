@@ -13,6 +13,7 @@
 //! - [`live`] asks a running server for its tools.
 
 mod audience;
+mod bundles;
 mod child;
 pub mod config;
 mod contract;

@@ -7,6 +7,7 @@ use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy, Revision};
 
+use crate::bundles::Bundles;
 use crate::event::{Event, Listener};
 use crate::known_eras::KnownEras;
 use crate::lock::lock;
@@ -34,17 +35,44 @@ pub(crate) struct Rules {
     pub(crate) judging: JudgeOptions,
     /// Tools that were judged under these settings, in any conversation.
     pub(crate) tools: Mutex<ToolCache>,
+    /// Tools whose schemas refer to other documents, if those may be fetched.
+    pub(crate) bundles: Option<Arc<Bundles>>,
     /// Grows with each change of the settings.
     pub(crate) generation: u64,
 }
 
 impl Rules {
-    fn new(settings: Settings, generation: u64) -> Self {
+    fn new(settings: Settings, bundles: Option<Arc<Bundles>>, generation: u64) -> Self {
         let judging = JudgeOptions::default()
             .policy(settings.tools.unwrap_or(Policy::Filter))
             .ignore_headers(settings.ignore_headers)
             .schema(settings.schema.clone());
-        Self { settings, judging, tools: Mutex::default(), generation }
+        Self { settings, judging, tools: Mutex::default(), bundles, generation }
+    }
+}
+
+/// The bundles under `settings`: those of `before`, if the policy is the same.
+fn bundles(
+    settings: &Settings,
+    listener: &Arc<dyn Listener>,
+    before: Option<&Arc<Bundles>>,
+) -> Option<Arc<Bundles>> {
+    let policy = settings.fetch.clone()?;
+    if let Some(same) = before.filter(|before| *before.policy() == policy) {
+        return Some(Arc::clone(same));
+    }
+    let allowed = policy.allowed().collect::<Vec<_>>().join(", ");
+    match Bundles::new(policy, Arc::clone(listener)) {
+        Ok(bundles) => {
+            let text =
+                format!("fetching is on for schemas that refer to other documents: {allowed}");
+            listener.on_event(Event::info(text));
+            Some(Arc::new(bundles))
+        }
+        Err(error) => {
+            listener.on_event(Event::error(format!("fetching is off: {error}")));
+            None
+        }
     }
 }
 
@@ -61,9 +89,10 @@ impl GuardedServer {
     /// A server that its operator calls `name`.
     #[must_use]
     pub fn new(name: impl Into<String>, settings: Settings, listener: Arc<dyn Listener>) -> Self {
+        let bundles = bundles(&settings, &listener, None);
         Self {
             name: name.into(),
-            rules: ArcSwap::from_pointee(Rules::new(settings, 0)),
+            rules: ArcSwap::from_pointee(Rules::new(settings, bundles, 0)),
             listener,
             status: Status::default(),
             eras: KnownEras::default(),
@@ -100,8 +129,10 @@ impl GuardedServer {
     /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again
     /// before the next call. Connections that are open keep the old `max_message`.
     pub(crate) fn set_settings(&self, settings: Settings) {
-        let generation = self.rules().generation + 1;
-        self.rules.store(Arc::new(Rules::new(settings, generation)));
+        let before = self.rules();
+        let bundles = bundles(&settings, &self.listener, before.bundles.as_ref());
+        let rules = Rules::new(settings, bundles, before.generation + 1);
+        self.rules.store(Arc::new(rules));
     }
 
     pub(crate) fn rules(&self) -> arc_swap::Guard<Arc<Rules>> {

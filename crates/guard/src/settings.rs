@@ -41,6 +41,8 @@ pub struct Settings {
     pub view_for: ViewFor,
     /// The same for clients of these names.
     pub view_for_clients: HashMap<String, ViewFor>,
+    /// What may be fetched for schemas that refer to other documents; by default nothing is.
+    pub fetch: Option<toolpact_fetch::Policy>,
     /// How schemas are compiled, their limits and the fuel of a validation included.
     pub schema: toolpact_schema::Options,
     /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
@@ -83,6 +85,7 @@ impl Default for Settings {
             keep_dialects: false,
             view_for: ViewFor::None,
             view_for_clients: HashMap::new(),
+            fetch: None,
             schema: toolpact_schema::Options::default(),
             ignore_headers: true,
             log_values: false,

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
+use toolpact_fetch::Policy;
 use toolpact_guard::config::{self, Config, Terms};
 use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
@@ -77,6 +78,12 @@ pub(crate) struct Guard {
     #[command(flatten)]
     terms: Terms,
 
+    /// Fetch the documents that schemas refer to from URLs that start with PREFIX, such as
+    /// `https://schemas.example.com/`, and give clients the tools with them; may be repeated. An address
+    /// that is not public has to be named as well, such as `10.1.2.3`. Without it such tools are dropped
+    #[arg(long, value_name = "PREFIX", help_heading = "Contract")]
+    allow_fetch: Vec<String>,
+
     /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
     #[arg(long, value_name = "BYTES", help_heading = "Contract")]
     max_memory: Option<usize>,
@@ -140,19 +147,24 @@ impl Guard {
         served
     }
 
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> anyhow::Result<Settings> {
         let mut settings = Settings::default();
         self.terms.apply(&mut settings);
         settings.ignore_headers = self.listen.is_none();
-        settings
+        if !self.allow_fetch.is_empty() {
+            let allow = |policy: Policy, prefix: &String| policy.allow(prefix);
+            let policy = self.allow_fetch.iter().try_fold(Policy::default(), allow);
+            settings.fetch = Some(policy.context("--allow-fetch")?);
+        }
+        Ok(settings)
     }
 
     fn hosts(&self) -> Hosts {
         Hosts::new(self.allow_host.iter().cloned())
     }
 
-    fn server(&self, name: &str, log: &Log) -> Arc<GuardedServer> {
-        Arc::new(GuardedServer::new(name, self.settings(), Arc::new(log.clone())))
+    fn server(&self, name: &str, log: &Log) -> anyhow::Result<Arc<GuardedServer>> {
+        Ok(Arc::new(GuardedServer::new(name, self.settings()?, Arc::new(log.clone()))))
     }
 
     fn memory(&self) -> Arc<MemoryLimit> {
@@ -161,7 +173,7 @@ impl Guard {
 
     /// Guards a server on standard input and output.
     fn guard_stdio(&self, log: &Log) -> anyhow::Result<Exit> {
-        let guarded = self.server(&server_name(&self.command), log);
+        let guarded = self.server(&server_name(&self.command), log)?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
             let page = StatusPage::new(vec![Arc::clone(&guarded)], self.hosts());
@@ -177,7 +189,7 @@ impl Guard {
     /// Guards a server on HTTP until a signal ends it.
     fn guard_upstream(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
-        let proxy = Proxy::new(url, client, self.server(url, log), self.memory())?;
+        let proxy = Proxy::new(url, client, self.server(url, log)?, self.memory())?;
         let what = format!("{} for {url}", proxy.path());
         self.serve_one(Backend::Proxy(Arc::new(proxy)), listen, &what, log)
     }
@@ -198,7 +210,7 @@ impl Guard {
         let launch = self.launch()?;
         launch.check()?;
         let name = server_name(&self.command);
-        let (limits, server) = (ProcessLimits::default(), self.server(&name, log));
+        let (limits, server) = (ProcessLimits::default(), self.server(&name, log)?);
         let processes = Processes::new(launch, limits, server, self.memory());
         let backend = Backend::Processes(Arc::new(processes));
         self.serve_one(backend, listen, &format!("/mcp for {name}"), log)
@@ -224,9 +236,10 @@ impl Guard {
 
     /// Guards the servers of a file until a signal ends it.
     fn guard_fleet(&self, path: &Path) -> anyhow::Result<Exit> {
-        if self.terms != Terms::default() || !self.allow_host.is_empty() {
+        let is_plain = self.allow_host.is_empty() && self.allow_fetch.is_empty();
+        if self.terms != Terms::default() || !is_plain {
             anyhow::bail!(
-                "{}: set the options of the contract and --allow-host in the file, not on the command line",
+                "{}: set the options of the contract, --allow-host and --allow-fetch in the file, not on the command line",
                 path.display()
             );
         }

@@ -37,7 +37,7 @@ impl Drop for Program {
 
 /// What a client of revision 2026-07-28 reports of the server that `command` starts, or at this URL: the TypeScript SDK
 /// v2, or the Python SDK v2.
-fn visit_modern(is_python: bool, calls: &Value, command: &[&str]) -> Value {
+pub(crate) fn visit_modern(is_python: bool, calls: &Value, command: &[&str]) -> Value {
     let mut client = if is_python {
         let mut python = Command::new("python3");
         python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/client.py"));

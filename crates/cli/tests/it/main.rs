@@ -35,6 +35,8 @@ mod guard_conformance;
 mod guard_details;
 #[cfg(target_os = "linux")]
 mod guard_faults;
+#[cfg(unix)]
+mod guard_fetch;
 mod guard_http;
 mod guard_many;
 mod guard_modern;

@@ -1,6 +1,7 @@
 //! `toolpact.toml`: several servers and their options.
 
 mod error;
+mod fetch;
 mod lint;
 mod terms;
 
@@ -13,14 +14,17 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
+use toolpact_fetch::tls::check_certificates;
+use toolpact_fetch::{Fetcher, Policy};
 
 pub use error::ConfigError;
+use fetch::FetchConfig;
 pub use lint::{FailOn, LintConfig};
 pub use terms::Terms;
 use terms::ToolTerms;
 
 use crate::child::Launch;
-use crate::http::{Client, parse_upstream};
+use crate::http::parse_upstream;
 use crate::settings::Settings;
 
 /// The most bytes of a configuration file.
@@ -66,6 +70,13 @@ pub struct Config {
     /// The contract of all servers, unless they override it.
     #[serde(default)]
     pub(crate) contract: Terms,
+    /// Which documents may be fetched for schemas that refer to them (default: none).
+    #[serde(default)]
+    #[schemars(with = "Option<FetchConfig>")]
+    pub(crate) fetch: Option<Box<Spanned<FetchConfig>>>,
+    /// The policy that follows from that.
+    #[serde(skip)]
+    pub(crate) policy: Option<Policy>,
     /// What `toolpact lint` checks; the guard does not use it.
     #[serde(default)]
     // Boxed: the futures of the guard hold the configuration.
@@ -116,9 +127,14 @@ impl Config {
     /// Checks that everything the file names exists.
     fn check_paths(&self, path: &Path, text: &str) -> Result<(), ConfigError> {
         if let Some(file) = &self.ca_file {
-            Client::check(file.get_ref()).map_err(|error| {
+            check_certificates(file.get_ref()).map_err(|error| {
                 let message = format!("`ca-file`: {}", describe(&error));
                 ConfigError::at(path, text, file.span().start, message)
+            })?;
+        }
+        if let (Some(fetch), Some(policy)) = (&self.fetch, &self.policy) {
+            Fetcher::new(policy.clone()).map_err(|error| {
+                ConfigError::at(path, text, fetch.span().start, format!("`fetch`: {error}"))
             })?;
         }
         for (name, server) in &self.servers {
@@ -130,7 +146,7 @@ impl Config {
         Ok(())
     }
 
-    /// Parses the text of the file at `path`, without reading any file.
+    /// Parses the text of the file at `path`, without opening any file.
     ///
     /// Fails if it is not TOML, has unknown keys or invalid values, or a server that is neither a
     /// command nor a URL.
@@ -140,6 +156,13 @@ impl Config {
         let folder = path.parent().unwrap_or(Path::new(""));
         if let Some(file) = &mut config.ca_file {
             *file.get_mut() = folder.join(file.get_ref());
+        }
+        if let Some(fetch) = &config.fetch {
+            let ca_file = config.ca_file.as_ref().map(|file| &**file.get_ref());
+            config.policy = fetch.get_ref().policy(folder, ca_file).map_err(|wrong| {
+                let message = format!("`fetch`: {wrong}");
+                ConfigError::at(path, text, fetch.span().start, message)
+            })?;
         }
         if config.servers.is_empty() {
             return Err(ConfigError::at(path, text, 0, "expected a server, found none"));
@@ -160,6 +183,7 @@ impl Config {
     pub(crate) fn settings(&self, name: &str) -> Settings {
         let mut settings = Settings { ignore_headers: false, ..Settings::default() };
         self.contract.apply(&mut settings);
+        settings.fetch.clone_from(&self.policy);
         if let Some(server) = self.servers.get(name) {
             let server = server.get_ref();
             server.contract.apply_over(&self.contract, &mut settings);

@@ -8,14 +8,16 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolpact_contract::{
-    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
-    judge_tools, lift_tool, project_tool, rule,
+    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Severity, Shaped,
+    convert_tool, judge_tools, lift_tool, project_tool, rule,
 };
+use toolpact_fetch::DocumentErrorKind;
 use toolpact_targets::{Target, UsedNames, name_views};
 
 use super::catalog::{Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
 use crate::audience::Audience;
+use crate::bundles::{Bundle, PendingBundle, outside_references};
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply, patch_value};
 use crate::json::members::members;
@@ -37,6 +39,17 @@ pub(crate) struct CheckedPage {
     pub(crate) tools: Option<(Page, Vec<(String, Tool)>)>,
     /// The cursor to the next page, as JSON.
     pub(crate) next: Option<String>,
+    /// The tools that are left out until their documents are fetched.
+    pub(crate) pending: Vec<PendingBundle>,
+}
+
+/// The tools of a page.
+struct CheckedTools {
+    /// The texts for the client.
+    texts: Vec<Text>,
+    /// The tools for the catalog.
+    tools: Vec<(String, Tool)>,
+    pending: Vec<PendingBundle>,
 }
 
 /// What the client gets.
@@ -120,14 +133,15 @@ impl PageCheck<'_> {
     /// A result that is not a list passes: the client can handle it. One that two readers
     /// may read in different ways does not.
     pub(crate) fn check(&self, result: &str) -> CheckedPage {
-        let passed = |next| CheckedPage { fate: PageFate::Same, tools: None, next };
-        let [tools, next] = match members(result, ["tools", "nextCursor"]) {
+        let passed =
+            |next| CheckedPage { fate: PageFate::Same, tools: None, next, pending: Vec::new() };
+        let [tools, next, ttl] = match members(result, ["tools", "nextCursor", "ttlMs"]) {
             Ok(found) => found,
             Err(_) if !result.starts_with('{') => return passed(None),
             Err(error) => {
                 let text = format!("could not read the tool list of the server: {error}");
                 self.server.report(Event::error(text.clone()));
-                return CheckedPage { fate: PageFate::Refused(text), tools: None, next: None };
+                return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
             }
         };
         let next = next.map(RawValue::get).filter(|next| *next != "null").map(str::to_owned);
@@ -148,7 +162,7 @@ impl PageCheck<'_> {
             bytes: tools.get().len(),
             generation: self.rules.generation,
         };
-        let (fate, known) = match self.check_tools(&entries) {
+        let (fate, known, pending) = match self.check_tools(&entries) {
             Err(message) => {
                 // A client may call a tool whose list it did not get.
                 let reason: Arc<str> = message.as_str().into();
@@ -156,24 +170,24 @@ impl PageCheck<'_> {
                     Some((entry.name()?.to_owned(), Tool::Withheld(Arc::clone(&reason))))
                 };
                 let tools = entries.iter().filter_map(withheld).collect();
-                (PageFate::Refused(message), tools)
+                (PageFate::Refused(message), tools, Vec::new())
             }
-            Ok((texts, known)) => match rewrite(result, tools.get(), &entries, texts) {
-                Ok(fate) => (fate, known),
-                Err(Misfit) => (PageFate::Refused("could not edit the tool list".into()), known),
-            },
+            Ok(CheckedTools { texts, tools: known, pending }) => {
+                // A list that is not complete yet is not to be kept.
+                let ttl = ttl.map(RawValue::get).filter(|_| !pending.is_empty());
+                let fate = rewrite(result, tools.get(), &entries, texts, ttl);
+                let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
+                (fate.unwrap_or_else(failed), known, pending)
+            }
         };
-        CheckedPage { fate, tools: Some((page, known)), next }
+        CheckedPage { fate, tools: Some((page, known)), next, pending }
     }
 
-    /// The texts for the client and the tools for the catalog; fails where the list is refused.
-    #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
-    fn check_tools(
-        &self,
-        entries: &[Entry<'_>],
-    ) -> Result<(Vec<Text>, Vec<(String, Tool)>), String> {
+    /// Checks the tools of a page; fails where the list is refused.
+    fn check_tools(&self, entries: &[Entry<'_>]) -> Result<CheckedTools, String> {
         let settings = &self.rules.settings;
-        let judged = judge_entries(self.rules, entries);
+        let bundles = bundle_entries(self.rules, entries);
+        let judged = judge_entries(self.rules, entries, &bundles);
         self.record(entries, &judged);
         if settings.tools.is_some() {
             self.report(entries, &judged)?;
@@ -235,7 +249,15 @@ impl PageCheck<'_> {
                 "[older-dialect] converted {count} {noun} of older dialects to JSON Schema 2020-12 for clients"
             )));
         }
-        Ok((texts, tools))
+        let pending = |bundle| match bundle {
+            Some(Bundle::Pending(pending)) => Some(pending),
+            _ => None,
+        };
+        Ok(CheckedTools {
+            texts,
+            tools,
+            pending: bundles.into_iter().filter_map(pending).collect(),
+        })
     }
 
     /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`
@@ -399,18 +421,43 @@ impl PageCheck<'_> {
     }
 }
 
+/// Returns what has become of the documents that new tools refer to.
+fn bundle_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Option<Bundle>> {
+    let bundle = |entry: &Entry<'_>| {
+        let bundles = rules.bundles.as_ref().filter(|_| rules.settings.tools.is_some())?;
+        bundles.get(entry.text, entry.value.as_ref()?)
+    };
+    entries.iter().map(bundle).collect()
+}
+
 /// Judges each tool, or takes it from the cache.
-fn judge_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Arc<JudgedTool>> {
-    let value = |entry: &Entry<'_>| entry.value().into_owned();
+fn judge_entries(
+    rules: &Rules,
+    entries: &[Entry<'_>],
+    bundles: &[Option<Bundle>],
+) -> Vec<Arc<JudgedTool>> {
+    let value = |(entry, bundle): &(&Entry<'_>, &Option<Bundle>)| match bundle {
+        Some(Bundle::Ready(tool)) => Value::clone(tool),
+        _ => entry.value().into_owned(),
+    };
     let readable = entries.iter().filter(|entry| entry.unreadable.is_none());
     if have_duplicates(readable.filter_map(Entry::name)) {
-        let together = judge(entries.iter().map(value).collect(), &rules.judging);
+        let values = entries.iter().zip(bundles).map(|it| value(&it)).collect();
+        let mut together = judge(values, &rules.judging);
+        for (tool, (entry, bundle)) in together.iter_mut().zip(entries.iter().zip(bundles)) {
+            explain(tool, &entry.value(), bundle.as_ref());
+        }
         return together.into_iter().map(Arc::new).collect();
     }
-    let new: Vec<_> = entries.iter().filter(|entry| entry.known.is_none()).collect();
-    let mut new = parallel::map(&new, |entry| {
-        let judged = Arc::new(judge(vec![value(entry)], &rules.judging).pop()?);
-        if entry.unreadable.is_none() {
+    let new: Vec<_> =
+        entries.iter().zip(bundles).filter(|(entry, _)| entry.known.is_none()).collect();
+    let mut new = parallel::map(&new, |it| {
+        let (entry, bundle) = *it;
+        let mut judged = judge(vec![value(it)], &rules.judging).pop()?;
+        explain(&mut judged, &entry.value(), bundle.as_ref());
+        let judged = Arc::new(judged);
+        // What is not bundled may be so the next time.
+        if entry.unreadable.is_none() && matches!(bundle, None | Some(Bundle::Ready(_))) {
             lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
         }
         Some(judged)
@@ -419,6 +466,38 @@ fn judge_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Arc<JudgedTool>> {
     let known = |entry: &Entry<'_>| entry.known.clone().or_else(|| new.next().flatten());
     entries.iter().filter_map(known).collect()
 }
+
+/// Says in the findings about a tool why its documents are not there. `value` is the tool.
+fn explain(tool: &mut JudgedTool, value: &Value, bundle: Option<&Bundle>) {
+    for finding in tool.findings.iter_mut().filter(|finding| finding.rule == EXTERNAL_REF) {
+        match bundle {
+            Some(Bundle::Failed(error, _)) => {
+                finding.message = error.error.to_string();
+                let allow = error.error.to_allow().map(|it| allow_fetch(&it));
+                finding.hint = allow.or_else(|| error.error.hint());
+            }
+            Some(Bundle::Pending(_)) => {
+                finding.severity = Severity::Warning;
+                finding.message = String::from("refers to documents that are still being fetched");
+                finding.hint = Some("list the tools again".to_owned());
+            }
+            None => {
+                let all = outside_references(value);
+                let prefix =
+                    all.first().and_then(|it| DocumentErrorKind::NotAllowed.to_allow(&it.uri));
+                finding.hint = prefix.map(|it| allow_fetch(&it)).or(finding.hint.take());
+            }
+            Some(Bundle::Ready(_)) => {}
+        }
+    }
+}
+
+fn allow_fetch(prefix: &str) -> String {
+    format!("`--allow-fetch {prefix}` lets the guard fetch it")
+}
+
+/// The rule about references to other documents.
+const EXTERNAL_REF: &str = "external-ref";
 
 /// Why a tool is dropped.
 fn drop_reason(tool: &JudgedTool, index: usize) -> Option<String> {
@@ -435,15 +514,19 @@ fn at(finding: &Finding, index: usize) -> Finding {
     finding
 }
 
-/// The page `result` with the tools as `texts` has them.
+/// The page `result` with the tools as `texts` has them, and with another `ttlMs` than `ttl`.
 fn rewrite(
     result: &str,
     tools: &str,
     entries: &[Entry<'_>],
     texts: Vec<Text>,
+    ttl: Option<&str>,
 ) -> Result<PageFate, Misfit> {
     let span = |part: &str| Span::locate(result, part).ok_or(Misfit);
     let mut edits = Vec::new();
+    if let Some(ttl) = ttl {
+        edits.push((span(ttl)?, "0".to_owned()));
+    }
     if texts.iter().any(|text| matches!(text, Text::LeftOut)) {
         let kept: Vec<_> = entries
             .iter()

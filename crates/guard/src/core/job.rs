@@ -9,6 +9,7 @@ use toolpact_contract::{Contract, Revision};
 use toolpact_targets::{UsedNames, View};
 
 use crate::audience::Audience;
+use crate::bundles::PendingBundle;
 use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
 use crate::contract::catalog::{PageRequest, Tool};
@@ -49,6 +50,16 @@ pub(crate) enum JobOutcome {
     Restored(Result<Option<String>, Unrestored>),
     /// The check could not be run to its end.
     Failed(&'static str),
+}
+
+impl JobOutcome {
+    /// The tools that are left out of a page until their documents are fetched.
+    pub(crate) fn pending(&self) -> &[PendingBundle] {
+        match self {
+            Self::Page(page) => &page.pending,
+            _ => &[],
+        }
+    }
 }
 
 impl std::fmt::Debug for Job {

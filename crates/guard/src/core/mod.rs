@@ -128,6 +128,8 @@ pub(crate) struct Conversation {
     negotiated: Revision,
     /// The name of the only client, where that has sent `initialize`.
     client: Option<String>,
+    /// Whether the only client was told that it will hear of changed lists.
+    tells_changes: bool,
     fetcher: Fetcher,
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
@@ -135,6 +137,8 @@ pub(crate) struct Conversation {
     /// The last number that was given to a ticket, a job, or a request.
     last: u64,
 }
+
+const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 /// How the ids of the guard's own requests start.
 const OWN_ID: &str = "toolpact-guard/";
@@ -151,6 +155,7 @@ impl Conversation {
             pending: PendingRequests::default(),
             negotiated: revision,
             client: None,
+            tells_changes: false,
             fetcher: Fetcher::default(),
             held: AHashMap::new(),
             jobs: AHashMap::new(),
@@ -227,6 +232,14 @@ impl Conversation {
     /// The tool list of the server has changed.
     pub(crate) fn on_tools_changed(&mut self) {
         self.catalog.invalidate();
+    }
+
+    /// Tools that were left out of a list are bundled now.
+    pub(crate) fn on_tools_bundled(&mut self) {
+        self.catalog.invalidate();
+        if self.tells_changes {
+            self.send(Destination::Listener, None, TOOLS_CHANGED);
+        }
     }
 
     /// The server is gone: all requests get an error that says `reason`.
@@ -334,12 +347,15 @@ impl Conversation {
 
     /// Takes what the server says about itself.
     fn shake_hands(&mut self, result: &str) {
-        if let Some(Handshake { revision, server, supported }) = Handshake::read(result) {
+        if let Some(handshake) = Handshake::read(result) {
+            let Handshake { revision, server, supported, tells_changes } = handshake;
             self.server.status().record_handshake(server, revision.as_ref());
             if !supported.is_empty() {
                 self.server.set_supported(&supported);
             }
             if let Some(revision) = revision {
+                let is_alone = matches!(self.link, Link::Pipe | Link::Session);
+                self.tells_changes = tells_changes && is_alone && !revision.is_natural();
                 self.negotiated = revision;
             }
         }

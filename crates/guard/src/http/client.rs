@@ -1,8 +1,7 @@
 //! Requests to servers, in the clear and over TLS.
 
-use std::error::Error;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::error::Error as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,10 +11,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::{ClientConfig, RootCertStore};
+use toolpact_fetch::tls::{TrustError, client_config};
 
 use super::respond::Body;
 
@@ -28,23 +24,6 @@ pub struct Client {
     client: legacy::Client<HttpsConnector<HttpConnector>, Body>,
     /// Shared by all clones.
     mark: Arc<()>,
-}
-
-/// Why certificates cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrustError {
-    /// The file cannot be read, or holds no certificate.
-    #[error("{}: expected certificates in PEM format", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// TLS could not be set up.
-    #[error("could not set up TLS")]
-    Tls(#[from] rustls::Error),
 }
 
 /// Why a URL cannot be that of a server.
@@ -77,47 +56,17 @@ pub(crate) fn parse_upstream(url: &str) -> Result<Uri, UpstreamError> {
     }
 }
 
-/// Adds the certificates in the PEM file at `path`.
-fn add_certificates(path: &Path, roots: &mut RootCertStore) -> Result<(), TrustError> {
-    let wrong = |source| TrustError::File { path: path.to_owned(), source };
-    let certificates = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| wrong(error.into()))?;
-    if certificates.is_empty() {
-        return Err(wrong(io::Error::other("found none").into()));
-    }
-    for certificate in certificates {
-        roots.add(certificate).map_err(|error| wrong(error.into()))?;
-    }
-    Ok(())
-}
-
 impl Client {
-    /// Checks the PEM file `ca`; fails if [`Client::new`] would.
-    pub(crate) fn check(ca: &Path) -> Result<(), TrustError> {
-        add_certificates(ca, &mut RootCertStore::empty())
-    }
-
     /// Trusts the certificates of the system (or of `SSL_CERT_FILE`), and those in the PEM file `ca`.
     ///
     /// Fails if `ca` cannot be read or holds no certificate.
     pub fn new(ca: Option<&Path>) -> Result<Self, TrustError> {
-        let mut roots = RootCertStore::empty();
-        // Without any, only plain HTTP works, and servers that `ca` covers.
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        if let Some(path) = ca {
-            add_certificates(path, &mut roots)?;
-        }
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
         let mut connector = HttpConnector::new();
         connector.enforce_http(false);
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(CONNECT));
         let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(config)
+            .with_tls_config(client_config(ca)?)
             .https_or_http()
             .enable_http1()
             .wrap_connector(connector);

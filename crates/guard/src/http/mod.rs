@@ -14,9 +14,10 @@ use hyper::HeaderMap;
 use toolpact_contract::Revision;
 
 pub(crate) use self::client::parse_upstream;
-pub use self::client::{Client, TrustError, UpstreamError};
+pub use self::client::{Client, UpstreamError};
 pub use self::hosts::Hosts;
 pub(crate) use self::listen::listen;
+pub use toolpact_fetch::tls::TrustError;
 
 /// The protocol revision that the headers of a request name.
 pub(crate) fn named_revision(headers: &HeaderMap) -> Option<Revision> {

@@ -151,14 +151,18 @@ pub(crate) struct Handshake {
     pub(crate) server: Option<String>,
     /// The revisions that the server supports, as far as they are published.
     pub(crate) supported: Vec<Revision>,
+    /// Whether it tells clients when its tools change.
+    pub(crate) tells_changes: bool,
 }
 
 impl Handshake {
     /// Reads `result`; `None` where it cannot be read.
     pub(crate) fn read(result: &str) -> Option<Self> {
-        let [version, info, meta, supported] =
-            members(result, ["protocolVersion", "serverInfo", "_meta", "supportedVersions"])
-                .ok()?;
+        let [version, info, meta, supported, capabilities] = members(
+            result,
+            ["protocolVersion", "serverInfo", "_meta", "supportedVersions", "capabilities"],
+        )
+        .ok()?;
         let version = present(version).and_then(|version| string(version).ok());
         // From 2026-07-28 on the server names itself in `_meta`.
         let in_meta = present(meta)
@@ -177,7 +181,10 @@ impl Handshake {
         let is_supported = |it: &Revision| supported.iter().any(|name| *name == it.to_string());
         let supported = Revision::PUBLISHED.into_iter().rev().filter(is_supported).collect();
         let revision = version.map(|version| Revision::from(&*version));
-        Some(Self { revision, server, supported })
+        let tools = capabilities.and_then(|all| members(all.get(), ["tools"]).ok()?[0]);
+        let told = tools.and_then(|tools| members(tools.get(), ["listChanged"]).ok()?[0]);
+        let tells_changes = told.is_some_and(|told| told.get() == "true");
+        Some(Self { revision, server, supported, tells_changes })
     }
 }
 

@@ -1,12 +1,14 @@
 //! Driving a conversation: what goes in, and carrying out what comes out.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
 use bytes::Bytes;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use smallvec::SmallVec;
 
 use super::pool::JobPool;
+use crate::bundles::PendingBundle;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
 use crate::lock::lock;
@@ -91,10 +93,14 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
             Action::Judge(job) => {
                 let weak = Arc::downgrade(transport);
                 transport.driven().pool.spawn(job, move |id, outcome| {
+                    let pending = outcome.pending().to_vec();
                     let Some(transport) = weak.upgrade() else { return };
                     let ((), actions, timeout) =
                         step(transport.driven(), |it, now| it.on_judged(id, outcome, now));
                     carry_out(&transport, actions, timeout);
+                    if !pending.is_empty() {
+                        tokio::spawn(tell_when_bundled(weak, pending));
+                    }
                 });
             }
         }
@@ -103,6 +109,23 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
         set_timer(transport, timeout);
     }
 }
+
+/// Tells the conversation when more of its tools are bundled.
+async fn tell_when_bundled<T: Transport>(transport: Weak<T>, pending: Vec<PendingBundle>) {
+    let bundles: FuturesUnordered<_> = pending.into_iter().map(PendingBundle::finish).collect();
+    let mut bundles = bundles.ready_chunks(MAX_TOLD);
+    while let Some(bundled) = bundles.next().await {
+        if !bundled.contains(&true) {
+            continue;
+        }
+        let Some(transport) = transport.upgrade() else { return };
+        let ((), actions, timeout) = step(transport.driven(), |it, _| it.on_tools_bundled());
+        carry_out(&transport, actions, timeout);
+    }
+}
+
+/// The most tools that are told of at once.
+const MAX_TOLD: usize = 1024;
 
 /// Tells the conversation when `timeout` has come.
 fn set_timer<T: Transport>(transport: &Arc<T>, timeout: Instant) {

@@ -7,6 +7,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 
 use super::memory::{MemoryLimit, NoMemory};
+use crate::bundles::wait_a_little;
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::core::{Job, JobId, JobOutcome};
 
@@ -81,6 +82,15 @@ impl JobPool {
             return Some(JobOutcome::Failed(PANICKED));
         };
         let outcome = match tried {
+            Ok(outcome) if wait_a_little(outcome.pending()).await => {
+                let permit = Arc::clone(&self.workers).acquire_owned().await.ok()?;
+                if job.is_abandoned() {
+                    return None;
+                }
+                let run = move || attempt(&job, first, permit);
+                let again = spawn_blocking(run).await;
+                again.map_or(Some(JobOutcome::Failed(PANICKED)), Result::ok)
+            }
             Ok(outcome) => Some(outcome),
             Err(OutOfBudget) => {
                 let permit = Arc::clone(&self.slow).acquire_owned().await.ok()?;
