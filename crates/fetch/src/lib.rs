@@ -30,6 +30,7 @@ mod lock;
 mod policy;
 mod resolve;
 pub mod tls;
+mod tools;
 
 pub use client::{Attempt, Observer};
 pub use error::{DocumentError, DocumentErrorKind, FetchError};
@@ -38,6 +39,7 @@ pub use limits::{Limits, UnknownLimit};
 pub use lock::LockError;
 pub use policy::{Policy, PolicyError};
 pub use resolve::Resolve;
+pub use tools::{Bundle, PendingBundle, ToolBundles, explain, wait_a_little};
 
 /// The SHA-256 of `bytes`, in hexadecimal digits.
 fn digest(bytes: &[u8]) -> String {

@@ -13,7 +13,6 @@
 //! - [`live`] asks a running server for its tools.
 
 mod audience;
-mod bundles;
 mod child;
 pub mod config;
 mod contract;

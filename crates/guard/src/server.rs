@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy, Revision};
+use toolpact_fetch::{Attempt, LockError, ToolBundles};
 
-use crate::bundles::Bundles;
 use crate::event::{Event, Listener};
 use crate::known_eras::KnownEras;
 use crate::lock::lock;
@@ -36,13 +36,13 @@ pub(crate) struct Rules {
     /// Tools that were judged under these settings, in any conversation.
     pub(crate) tools: Mutex<ToolCache>,
     /// Tools whose schemas refer to other documents, if those may be fetched.
-    pub(crate) bundles: Option<Arc<Bundles>>,
+    pub(crate) bundles: Option<Arc<ToolBundles>>,
     /// Grows with each change of the settings.
     pub(crate) generation: u64,
 }
 
 impl Rules {
-    fn new(settings: Settings, bundles: Option<Arc<Bundles>>, generation: u64) -> Self {
+    fn new(settings: Settings, bundles: Option<Arc<ToolBundles>>, generation: u64) -> Self {
         let judging = JudgeOptions::default()
             .policy(settings.tools.unwrap_or(Policy::Filter))
             .ignore_headers(settings.ignore_headers)
@@ -55,14 +55,21 @@ impl Rules {
 fn bundles(
     settings: &Settings,
     listener: &Arc<dyn Listener>,
-    before: Option<&Arc<Bundles>>,
-) -> Option<Arc<Bundles>> {
+    before: Option<&Arc<ToolBundles>>,
+) -> Option<Arc<ToolBundles>> {
     let policy = settings.fetch.clone()?;
     if let Some(same) = before.filter(|before| *before.policy() == policy) {
         return Some(Arc::clone(same));
     }
     let allowed = policy.allowed().collect::<Vec<_>>().join(", ");
-    match Bundles::new(policy, Arc::clone(listener)) {
+    let (log, errors) = (Arc::clone(listener), Arc::clone(listener));
+    let report = move |attempt: &Attempt| {
+        let text = attempt.to_string();
+        let is_error = attempt.error.is_some();
+        log.on_event(if is_error { Event::warning(text) } else { Event::info(text) });
+    };
+    let report_lock = move |error: &LockError| errors.on_event(Event::error(format!("{error}")));
+    match ToolBundles::new(policy, report, report_lock) {
         Ok(bundles) => {
             let text =
                 format!("fetching is on for schemas that refer to other documents: {allowed}");

@@ -86,6 +86,7 @@ pub mod __private;
 mod check;
 #[cfg(feature = "client")]
 mod client;
+mod documents;
 mod enforce;
 mod options;
 mod protocol;
@@ -110,6 +111,8 @@ pub use toolpact_contract as contract;
 pub use toolpact_contract::{
     Contract, Finding, Mode, Policy, Projection, Repairs, Revision, Severity, Unmarked,
 };
+#[cfg(feature = "fetch")]
+pub use toolpact_fetch as fetch;
 pub use toolpact_macros::tools;
 pub use toolpact_schema as schema;
 pub use toolpact_schema::Limits;

@@ -8,16 +8,15 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolpact_contract::{
-    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Severity, Shaped,
-    convert_tool, judge_tools, lift_tool, project_tool, rule,
+    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
+    judge_tools, lift_tool, project_tool, rule,
 };
-use toolpact_fetch::DocumentErrorKind;
+use toolpact_fetch::{Bundle, PendingBundle, explain};
 use toolpact_targets::{Target, UsedNames, name_views};
 
 use super::catalog::{Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
 use crate::audience::Audience;
-use crate::bundles::{Bundle, PendingBundle, outside_references};
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply, patch_value};
 use crate::json::members::members;
@@ -445,7 +444,7 @@ fn judge_entries(
         let values = entries.iter().zip(bundles).map(|it| value(&it)).collect();
         let mut together = judge(values, &rules.judging);
         for (tool, (entry, bundle)) in together.iter_mut().zip(entries.iter().zip(bundles)) {
-            explain(tool, &entry.value(), bundle.as_ref());
+            explain(&mut tool.findings, &entry.value(), bundle.as_ref(), allow_fetch);
         }
         return together.into_iter().map(Arc::new).collect();
     }
@@ -454,10 +453,10 @@ fn judge_entries(
     let mut new = parallel::map(&new, |it| {
         let (entry, bundle) = *it;
         let mut judged = judge(vec![value(it)], &rules.judging).pop()?;
-        explain(&mut judged, &entry.value(), bundle.as_ref());
+        explain(&mut judged.findings, &entry.value(), bundle.as_ref(), allow_fetch);
         let judged = Arc::new(judged);
         // What is not bundled may be so the next time.
-        if entry.unreadable.is_none() && matches!(bundle, None | Some(Bundle::Ready(_))) {
+        if entry.unreadable.is_none() && !bundle.as_ref().is_some_and(Bundle::may_change) {
             lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
         }
         Some(judged)
@@ -467,37 +466,9 @@ fn judge_entries(
     entries.iter().filter_map(known).collect()
 }
 
-/// Says in the findings about a tool why its documents are not there. `value` is the tool.
-fn explain(tool: &mut JudgedTool, value: &Value, bundle: Option<&Bundle>) {
-    for finding in tool.findings.iter_mut().filter(|finding| finding.rule == EXTERNAL_REF) {
-        match bundle {
-            Some(Bundle::Failed(error, _)) => {
-                finding.message = error.error.to_string();
-                let allow = error.error.to_allow().map(|it| allow_fetch(&it));
-                finding.hint = allow.or_else(|| error.error.hint());
-            }
-            Some(Bundle::Pending(_)) => {
-                finding.severity = Severity::Warning;
-                finding.message = String::from("refers to documents that are still being fetched");
-                finding.hint = Some("list the tools again".to_owned());
-            }
-            None => {
-                let all = outside_references(value);
-                let prefix =
-                    all.first().and_then(|it| DocumentErrorKind::NotAllowed.to_allow(&it.uri));
-                finding.hint = prefix.map(|it| allow_fetch(&it)).or(finding.hint.take());
-            }
-            Some(Bundle::Ready(_)) => {}
-        }
-    }
-}
-
 fn allow_fetch(prefix: &str) -> String {
     format!("`--allow-fetch {prefix}` lets the guard fetch it")
 }
-
-/// The rule about references to other documents.
-const EXTERNAL_REF: &str = "external-ref";
 
 /// Why a tool is dropped.
 fn drop_reason(tool: &JudgedTool, index: usize) -> Option<String> {

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytestring::ByteString;
 use toolpact_contract::{Contract, Revision};
+use toolpact_fetch::PendingBundle;
 use toolpact_targets::{UsedNames, View};
 
 use crate::audience::Audience;
-use crate::bundles::PendingBundle;
 use crate::contract::arguments::{CheckedArguments, check_arguments};
 use crate::contract::budget::{Budget, OutOfBudget, value_bytes};
 use crate::contract::catalog::{PageRequest, Tool};

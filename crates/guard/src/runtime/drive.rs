@@ -6,9 +6,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use smallvec::SmallVec;
+use toolpact_fetch::PendingBundle;
 
 use super::pool::JobPool;
-use crate::bundles::PendingBundle;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
 use crate::lock::lock;

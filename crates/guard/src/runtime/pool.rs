@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
+use toolpact_fetch::wait_a_little;
 
 use super::memory::{MemoryLimit, NoMemory};
-use crate::bundles::wait_a_little;
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::core::{Job, JobId, JobOutcome};
 

@@ -56,6 +56,7 @@ impl<S: Service<RoleClient>> Client<S> {
             return Ok(same);
         }
         let (revision, checks) = (self.revision(), self.options.checks.clone());
+        checks.documents.wait_for(&tools).await;
         let check = move || check_tools(&tools, &revision, &checks);
         let checked = tokio::task::spawn_blocking(check).await.map_err(|_| ClientError::Stopped)?;
         Ok(self.last_list.replace(checked))

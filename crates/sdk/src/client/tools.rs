@@ -16,6 +16,8 @@ pub(super) struct RemoteTool {
     pub(super) contract: Option<Contract>,
     /// How its results are written on the wire.
     pub(super) form: Form,
+    /// Whether documents that it refers to may be there later.
+    may_change: bool,
 }
 
 /// The last tool list.
@@ -27,7 +29,10 @@ impl LastList {
     pub(super) fn find(&self, tools: &[Tool]) -> Option<Arc<Vec<RemoteTool>>> {
         let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
         let is_same = last.len() == tools.len()
-            && last.iter().zip(tools).all(|(known, tool)| known.source == *tool);
+            && last
+                .iter()
+                .zip(tools)
+                .all(|(known, tool)| known.source == *tool && !known.may_change);
         is_same.then_some(last)
     }
 
@@ -49,9 +54,11 @@ pub(super) fn check_tools(tools: &[Tool], revision: &Revision, checks: &Checks) 
             name: tool.name.to_string(),
             contract: None,
             form: Form::Undeclared,
+            may_change: false,
         };
         let Ok(value) = serde_json::to_value(tool) else { return unusable() };
-        let shaped = match checks.projection.lift_tool(&value, revision) {
+        let bundled = checks.documents.bundle(value);
+        let shaped = match checks.projection.lift_tool(&bundled.tool, revision) {
             Ok(shaped) => shaped,
             Err(error) => {
                 tracing::warn!(target: "toolpact", "tool `{}` cannot be used: {error}", tool.name);
@@ -59,9 +66,10 @@ pub(super) fn check_tools(tools: &[Tool], revision: &Revision, checks: &Checks) 
             }
         };
         let mut judged = judge_tools(shaped.tool.into_owned(), &options);
+        bundled.explain(&mut judged.findings);
         checks.report(&judged.findings);
         let contract = judged.contracts.pop();
-        RemoteTool { contract, form: shaped.form, ..unusable() }
+        RemoteTool { contract, form: shaped.form, may_change: bundled.may_change(), ..unusable() }
     };
     tools.iter().map(check_one).collect()
 }

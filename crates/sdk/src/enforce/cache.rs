@@ -44,10 +44,13 @@ impl ToolCache {
         by_name.get(tool.name.as_ref())?.tools.iter().find(|known| known.source == *tool).cloned()
     }
 
-    /// Checks `tool`, reports its findings and keeps it.
+    /// Checks `tool`, reports its findings and keeps it, unless the outcome may change.
     pub(super) fn insert(&self, tool: Tool, options: &ServerOptions) -> Arc<ServerTool> {
         let tool = Arc::new(ServerTool::new(tool, options));
         options.checks.report(&tool.findings);
+        if tool.may_change {
+            return tool;
+        }
         let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
         if by_name.len() >= MAX_NAMES && !by_name.contains_key(tool.source.name.as_ref()) {
             by_name.clear();

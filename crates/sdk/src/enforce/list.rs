@@ -45,7 +45,9 @@ impl<H: ServerHandler> Enforced<H> {
         }
         if let Some(tool) = self.handler.get_tool(name) {
             let tool = self.shared.check_tools(vec![tool]).await?.pop();
-            if let Some(tool) = &tool {
+            if let Some(tool) = &tool
+                && !tool.may_change
+            {
                 self.shared.cache.mark_fresh(tool);
             }
             return Ok(tool);
@@ -89,6 +91,7 @@ impl Shared {
         if let Some(found) = found {
             return Ok(found);
         }
+        self.options.checks.documents.wait_for(&tools).await;
         let shared = Arc::clone(self);
         let check = move || {
             let check_one = |tool| match shared.cache.find(&tool) {

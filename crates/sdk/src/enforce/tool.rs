@@ -23,6 +23,8 @@ pub(super) struct ServerTool {
     pub(super) usable: Option<UsableTool>,
     /// The findings about the tool.
     pub(super) findings: Vec<Finding>,
+    /// Whether documents that it refers to may be there later.
+    pub(super) may_change: bool,
 }
 
 /// A tool that can be listed and called.
@@ -45,11 +47,14 @@ impl ServerTool {
             Ok(value) => value,
             Err(error) => {
                 let findings = unusable(&source, &error).into_iter().collect();
-                return Self { source, usable: None, findings };
+                return Self { source, usable: None, findings, may_change: false };
             }
         };
+        let mut bundled = options.checks.documents.bundle(value);
+        let tool = std::mem::take(&mut bundled.tool);
         let JudgedTools { mut contracts, mut findings, .. } =
-            judge_tools(value, &options.checks.judge_options());
+            judge_tools(tool, &options.checks.judge_options());
+        bundled.explain(&mut findings);
         let usable =
             contracts.pop().and_then(|contract| match UsableTool::new(contract, options) {
                 Ok((usable, more)) => {
@@ -61,7 +66,7 @@ impl ServerTool {
                     None
                 }
             });
-        Self { source, usable, findings }
+        Self { source, usable, findings, may_change: bundled.may_change() }
     }
 
     /// The finding that says why the tool cannot be used: the one that dropped it, else the worst one.

@@ -14,6 +14,7 @@ use toolpact_contract::{
 };
 use toolpact_schema::Limits;
 
+use crate::documents::Documents;
 use crate::report::{Listener, report};
 
 /// The options that servers and clients share: how tools, arguments and results are checked.
@@ -26,6 +27,7 @@ pub(crate) struct Checks {
     pub(crate) projection: Projection,
     pub(crate) schema: toolpact_schema::Options,
     pub(crate) limits: Limits,
+    pub(crate) documents: Documents,
     pub(crate) listener: Option<Listener>,
 }
 
@@ -40,6 +42,7 @@ impl Default for Checks {
             projection: Projection::default().unmarked(Unmarked::Recognised),
             schema: toolpact_schema::Options::default(),
             limits: Limits::default(),
+            documents: Documents::default(),
             listener: None,
         }
     }
@@ -121,6 +124,25 @@ macro_rules! check_setters {
         pub fn limits(mut self, limits: crate::Limits) -> Self {
             self.checks.limits = limits;
             self
+        }
+
+        /// Fetches the documents that schemas refer to, as far as `policy` allows: such a tool is used and listed with
+        /// them. They are fetched in the background, each once. A list waits for them at most a second; a tool whose
+        /// documents are not there by then is left out until they are.
+        ///
+        /// By default nothing is fetched, and tools whose schemas refer to other documents cannot be used. Needs the
+        /// feature `fetch`.
+        ///
+        /// # Errors
+        ///
+        /// Fails if the lock file of the policy cannot be read.
+        #[cfg(feature = "fetch")]
+        pub fn fetch(
+            mut self,
+            policy: crate::fetch::Policy,
+        ) -> Result<Self, crate::fetch::LockError> {
+            self.checks.documents = crate::documents::Documents::new(policy)?;
+            Ok(self)
         }
 
         /// Calls `listener` with every finding. Findings are logged as well.

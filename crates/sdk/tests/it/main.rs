@@ -4,6 +4,7 @@ mod calls;
 mod client;
 mod conformance;
 mod corners;
+mod fetch;
 mod hostile;
 mod http;
 mod lists;

@@ -11,10 +11,13 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout_at;
 use toolpact_contract::bundle::{Missing, missing};
-use toolpact_fetch::{Fetcher, LockError, Policy, ToolError};
+use toolpact_contract::{Finding, Severity};
 
-use crate::event::{Event, Listener};
-use crate::lock::lock;
+use crate::client::Attempt;
+use crate::error::DocumentErrorKind;
+use crate::fetcher::{Fetcher, ToolError};
+use crate::lock::{LockError, lock};
+use crate::policy::Policy;
 
 /// How long a tool list waits for documents that are being fetched, from the start of the first request.
 const WAIT: Duration = Duration::from_secs(1);
@@ -25,11 +28,17 @@ const RETRY: Duration = Duration::from_secs(60);
 /// The most bytes of tools that are remembered.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// Tools whose schemas refer to other documents.
-pub(crate) struct Bundles {
+/// The rule about references to other documents.
+const EXTERNAL_REF: &str = "external-ref";
+
+/// Tools whose schemas refer to other documents, bundled in the background.
+///
+/// [`get`](Self::get) never waits. A list of tools asks for each of its tools, waits with [`wait_a_little`], and asks
+/// again; a tool that is still [pending](Bundle::Pending) is left out of the list.
+pub struct ToolBundles {
     policy: Policy,
     fetcher: Fetcher,
-    listener: Arc<dyn Listener>,
+    on_lock_error: Box<dyn Fn(&LockError) + Send + Sync>,
     tools: Mutex<Cache<String, Bundle, TextWeight>>,
     /// Where tasks are sent to run.
     tasks: OnceLock<mpsc::UnboundedSender<BoxFuture<'static, ()>>>,
@@ -37,7 +46,8 @@ pub(crate) struct Bundles {
 
 /// What has become of a tool.
 #[derive(Clone, Debug)]
-pub(crate) enum Bundle {
+#[non_exhaustive]
+pub enum Bundle {
     /// The tool with its schemas bundled.
     Ready(Arc<Value>),
     /// Why there is none, and since when.
@@ -46,9 +56,47 @@ pub(crate) enum Bundle {
     Pending(PendingBundle),
 }
 
+impl Bundle {
+    /// Whether [`ToolBundles::get`] will return something else later.
+    #[must_use]
+    pub fn may_change(&self) -> bool {
+        !matches!(self, Self::Ready(_))
+    }
+}
+
+/// Says in the findings about a tool why its documents are not there. `value` is the tool, and `allow` words the hint to
+/// allow a prefix or an address.
+pub fn explain(
+    findings: &mut [Finding],
+    value: &Value,
+    bundle: Option<&Bundle>,
+    allow: impl Fn(&str) -> String,
+) {
+    for finding in findings.iter_mut().filter(|finding| finding.rule == EXTERNAL_REF) {
+        match bundle {
+            Some(Bundle::Failed(error, _)) => {
+                finding.message = error.error.to_string();
+                let to_allow = error.error.to_allow().map(|it| allow(&it));
+                finding.hint = to_allow.or_else(|| error.error.hint());
+            }
+            Some(Bundle::Pending(_)) => {
+                finding.severity = Severity::Warning;
+                finding.message = String::from("refers to documents that are still being fetched");
+                finding.hint = Some("list the tools again".to_owned());
+            }
+            None => {
+                let uri = outside_references(value).into_iter().next().map(|it| it.uri);
+                let prefix = uri.and_then(|uri| DocumentErrorKind::NotAllowed.to_allow(&uri));
+                finding.hint = prefix.map(|it| allow(&it)).or(finding.hint.take());
+            }
+            Some(Bundle::Ready(_)) => {}
+        }
+    }
+}
+
 /// A tool whose documents are being fetched.
 #[derive(Clone, Debug)]
-pub(crate) struct PendingBundle {
+pub struct PendingBundle {
     since: Instant,
     /// Whether it was bundled, once that is known.
     done: watch::Receiver<Option<bool>>,
@@ -56,21 +104,21 @@ pub(crate) struct PendingBundle {
 
 impl PendingBundle {
     /// Waits until the tool is bundled, and says whether it was.
-    pub(crate) async fn finish(mut self) -> bool {
+    pub async fn finish(mut self) -> bool {
         let done = self.done.wait_for(Option::is_some).await;
         done.is_ok_and(|done| *done == Some(true))
     }
 }
 
 /// The documents that the schemas of `tool` refer to. A schema that cannot be read is judged as it is.
-pub(crate) fn outside_references(tool: &Value) -> Vec<Missing> {
+fn outside_references(tool: &Value) -> Vec<Missing> {
     let schemas = ["inputSchema", "outputSchema"].into_iter().filter_map(|name| tool.get(name));
     let schemas = schemas.filter(|schema| schema.is_object());
     schemas.flat_map(|schema| missing(schema, None, &[]).unwrap_or_default()).collect()
 }
 
-/// Waits for tools that are being bundled, but not for long. Says whether any of them is done.
-pub(crate) async fn wait_a_little(pending: &[PendingBundle]) -> bool {
+/// Waits for tools that are being bundled, at most a second after their first request. Says whether any of them is done.
+pub async fn wait_a_little(pending: &[PendingBundle]) -> bool {
     let mut is_any_done = false;
     for bundle in pending {
         let end = bundle.since + WAIT;
@@ -94,31 +142,40 @@ impl Weighter<String, Bundle> for TextWeight {
     }
 }
 
-impl std::fmt::Debug for Bundles {
+impl std::fmt::Debug for ToolBundles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bundles").field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("ToolBundles").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 
-impl Bundles {
-    /// Bundles under `policy`. Each request is an event for `listener`.
-    pub(crate) fn new(policy: Policy, listener: Arc<dyn Listener>) -> Result<Self, LockError> {
-        let log = Arc::clone(&listener);
-        let fetcher = Fetcher::observed(policy.clone(), move |attempt| {
-            let text = attempt.to_string();
-            let is_error = attempt.error.is_some();
-            log.on_event(if is_error { Event::warning(text) } else { Event::info(text) });
-        })?;
-        let tools = Mutex::new(Cache::with_weighter(64, MAX_BYTES, TextWeight));
-        Ok(Self { policy, fetcher, listener, tools, tasks: OnceLock::new() })
+impl ToolBundles {
+    /// Bundles under `policy`. Each request is reported to `on_attempt`, and a lock file that cannot be written to
+    /// `on_lock_error`.
+    ///
+    /// Fails if the lock file cannot be read.
+    pub fn new(
+        policy: Policy,
+        on_attempt: impl Fn(&Attempt) + Send + Sync + 'static,
+        on_lock_error: impl Fn(&LockError) + Send + Sync + 'static,
+    ) -> Result<Self, LockError> {
+        Ok(Self {
+            fetcher: Fetcher::observed(policy.clone(), on_attempt)?,
+            policy,
+            on_lock_error: Box::new(on_lock_error),
+            tools: Mutex::new(Cache::with_weighter(64, MAX_BYTES, TextWeight)),
+            tasks: OnceLock::new(),
+        })
     }
 
-    pub(crate) fn policy(&self) -> &Policy {
+    /// The policy.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
         &self.policy
     }
 
     /// Returns what has become of `tool`, whose text is `text`; `None` if it refers to nothing outside itself.
-    pub(crate) fn get(self: &Arc<Self>, text: &str, tool: &Value) -> Option<Bundle> {
+    #[must_use]
+    pub fn get(self: &Arc<Self>, text: &str, tool: &Value) -> Option<Bundle> {
         if outside_references(tool).is_empty() {
             return None;
         }
@@ -138,7 +195,7 @@ impl Bundles {
                 Err(error) => Bundle::Failed(Arc::new(error), Instant::now()),
             };
             if let Err(error) = bundles.fetcher.save_lock() {
-                bundles.listener.on_event(Event::error(error.to_string()));
+                (bundles.on_lock_error)(&error);
             }
             let is_ready = matches!(bundle, Bundle::Ready(_));
             lock(&bundles.tools).insert(text, bundle);
