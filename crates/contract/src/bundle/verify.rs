@@ -31,7 +31,9 @@ pub(super) fn check_references(search: &Search<'_>, bundle: &Bundle) -> Result<(
         }
         let holder = format!("{}{holder}", bundle.prefixes[followed.from]);
         let target = format!("{}{target}", bundle.prefixes[followed.to]);
-        if !leads_to(&after, &holder, link.keyword, &target) {
+        // What is no schema any more applies to nothing.
+        let Some(holder) = after.place_at(&holder) else { continue };
+        if !leads_to(&after, holder, link.keyword, &target) {
             let kind = BundleErrorKind::LostReference { reference: link.text.to_owned() };
             return Err(from.error(followed.link, kind));
         }
@@ -39,10 +41,8 @@ pub(super) fn check_references(search: &Search<'_>, bundle: &Bundle) -> Result<(
     Ok(())
 }
 
-fn leads_to(map: &SchemaMap<'_>, holder: &str, keyword: &str, target: &str) -> bool {
-    let holder = map.place_at(holder);
-    let mut links = holder.into_iter().flat_map(|holder| map.links_of(holder));
-    links.any(|link| {
+fn leads_to(map: &SchemaMap<'_>, holder: usize, keyword: &str, target: &str) -> bool {
+    map.links_of(holder).any(|link| {
         let found = link.target.map(|target| map.places[target.place].pointer.as_str());
         link.keyword == keyword && found == Some(target)
     })

@@ -63,7 +63,10 @@ impl<'a> Scope<'a> {
         }
         let base = next.base_uri();
         let is_known = !is_metaschema(base.as_str()) || options.has_document(base.as_str());
-        Ok(Target { value, scope: Some(Scope { resolver: next, draft }), is_known })
+        let name = reference.rsplit_once('#').map_or("", |(_, fragment)| fragment);
+        let named_in = (!name.is_empty() && !name.starts_with('/'))
+            .then(|| next.lookup("").map_or(&Value::Null, |resolved| resolved.contents()));
+        Ok(Target { value, scope: Some(Scope { resolver: next, draft }), is_known, named_in })
     }
 }
 
@@ -74,6 +77,8 @@ pub(crate) struct Target<'a> {
     pub(crate) scope: Option<Scope<'a>>,
     /// Whether it may be followed outside of the schema: not into a metaschema nobody handed in.
     pub(crate) is_known: bool,
+    /// The resource that has to contain it, if the reference uses a name.
+    pub(crate) named_in: Option<&'a Value>,
 }
 
 /// The subschemas of a schema that names its parts by nothing but anchors.
@@ -110,7 +115,7 @@ impl<'a> Anchors<'a> {
             self.named.get(fragment).copied()
         };
         match value {
-            Some(value) => Ok(Target { value, scope: None, is_known: true }),
+            Some(value) => Ok(Target { value, scope: None, is_known: true, named_in: None }),
             None => Err(SchemaErrorKind::DanglingReference { reference: reference.to_owned() }),
         }
     }

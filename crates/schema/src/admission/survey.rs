@@ -1,6 +1,6 @@
 //! One walk over a schema that finds its subschemas, references and patterns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -70,6 +70,7 @@ pub(crate) struct Survey<'a> {
     /// The resource that each subschema belongs to; the last number is unused.
     pub(crate) resources: Vec<usize>,
     resource_numbers: HashMap<String, usize>,
+    contents: Contents,
     /// Bytes of the largest schema under `not`, which an error copies.
     pub(crate) largest_not: usize,
     /// Whether numbers are divided.
@@ -97,6 +98,7 @@ impl<'a> Survey<'a> {
             edges: Vec::new(),
             resources: Vec::new(),
             resource_numbers: HashMap::new(),
+            contents: Contents::default(),
             largest_not: 0,
             has_multiple_of: false,
         };
@@ -105,6 +107,7 @@ impl<'a> Survey<'a> {
         survey.check_count()?;
         survey.follow_references(schema)?;
         survey.check_count()?;
+        survey.check_dynamic_anchors(scope.as_ref())?;
         survey.connect_dynamic_references();
         Ok(survey)
     }
@@ -298,8 +301,12 @@ impl<'a> Survey<'a> {
                 Some(scope) => scope.look_up(self.options, reference),
                 None => anchors.look_up(reference),
             };
-            let Target { value, scope, is_known } =
+            let Target { value, scope, is_known, named_in } =
                 target.map_err(|kind| self.error(from, keyword, kind))?;
+            if !named_in.is_none_or(|resource| self.contents.has(resource, value)) {
+                let kind = SchemaErrorKind::DanglingReference { reference: reference.to_owned() };
+                return Err(self.error(from, keyword, kind));
+            }
             if !is_known && !known.contains_key(&ptr(value)) {
                 let reference = reference.to_owned();
                 let kind = SchemaErrorKind::ExternalReference { reference };
@@ -323,6 +330,27 @@ impl<'a> Survey<'a> {
         Ok(())
     }
 
+    /// Refuses an anchor that a dynamic reference could mean and that is in another schema than its URI names.
+    fn check_dynamic_anchors(&mut self, scope: Option<&Scope<'a>>) -> Result<(), SchemaError> {
+        let Some(scope) = scope.filter(|_| !self.dynamic_references.is_empty()) else {
+            return Ok(());
+        };
+        let mut uris = vec![""; self.resource_numbers.len()];
+        for (uri, number) in &self.resource_numbers {
+            uris[*number] = uri;
+        }
+        for &(place, name) in self.dynamic_anchors.iter().filter(|(_, name)| !name.is_empty()) {
+            let uri = uris.get(self.resources[place]).copied().unwrap_or_default();
+            let found = scope.look_up(self.options, &format!("{uri}#{name}"));
+            let Ok(Target { value, named_in: Some(resource), .. }) = found else { continue };
+            if !self.contents.has(resource, value) {
+                let kind = SchemaErrorKind::DanglingReference { reference: format!("#{name}") };
+                return Err(self.error(place, "$dynamicAnchor", kind));
+            }
+        }
+        Ok(())
+    }
+
     /// Which anchor a dynamic reference means depends on the way taken there: assume all of them.
     /// One extra place for each name keeps that linear.
     fn connect_dynamic_references(&mut self) {
@@ -341,6 +369,34 @@ impl<'a> Survey<'a> {
                 self.edges.push((*hub, *place, true));
             }
         }
+    }
+}
+
+/// What is inside of the resources that references by name lead to.
+///
+/// If two schemas have the same `$id`, a name may be found in the one and the resource be the other. The engine panics
+/// on that.
+#[derive(Default)]
+struct Contents(HashMap<*const Value, HashSet<*const Value>>);
+
+impl Contents {
+    fn has(&mut self, resource: &Value, value: &Value) -> bool {
+        let inside = self.0.entry(ptr(resource)).or_insert_with(|| {
+            let mut inside = HashSet::new();
+            let mut pending = vec![resource];
+            while let Some(value) = pending.pop() {
+                match value {
+                    Value::Array(items) => pending.extend(items),
+                    Value::Object(members) => {
+                        inside.insert(ptr(value));
+                        pending.extend(members.values());
+                    }
+                    _ => {}
+                }
+            }
+            inside
+        });
+        inside.contains(&ptr(value))
     }
 }
 

@@ -1,10 +1,16 @@
 //! Bundling: named cases, the official suite, random documents, hostile ones.
 
 mod cases;
+mod peers;
+mod random;
 mod suite;
+mod world;
 
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [cases::trials(), suite::trials()].into_iter().flatten().collect()
+    [cases::trials(), peers::trials(), random::trials(), suite::trials()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

@@ -8,10 +8,15 @@ use toolpact_testkit::suite::{self, File, Kind};
 use crate::project::official::{self, Example};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let files = suite::files().into_iter().filter(|file| file.kind != Kind::Format);
+    let files = files().into_iter();
     files
         .map(|file| Trial::test(format!("bundle/suite/{}", file.name), move || is_kept(&file)))
         .collect()
+}
+
+/// The files of the suite, those about formats aside.
+pub(crate) fn files() -> Vec<File> {
+    suite::files().into_iter().filter(|file| file.kind != Kind::Format).collect()
 }
 
 /// The remotes of the suite; metaschemas are always at hand.

@@ -31,19 +31,27 @@ pub(crate) fn ask(questions: &[Question]) -> Result<Vec<Value>, Failed> {
 
 /// The answers of one reader, in order.
 pub(crate) fn ask_as(dialect: &str, questions: &[Question]) -> Result<Vec<Value>, Failed> {
+    let mut node = ajv("check.mjs")?;
+    node.arg(dialect);
+    exchange(node, questions)
+}
+
+/// A program of `tests/ajv`.
+pub(crate) fn ajv(program: &str) -> Result<Command, Failed> {
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let modules = crate_folder.join("../../target/testkit/node/ajv");
     if !modules.join("node_modules").is_dir() {
         return Err("Ajv is not installed: run `cargo xtask setup`".into());
     }
-    let mut node = Command::new("node")
-        .arg(crate_folder.join("tests/ajv/check.mjs"))
-        .arg(modules)
-        .arg(dialect)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()?;
-    let mut input = node.stdin.take().ok_or("no pipe to node")?;
+    let mut node = Command::new("node");
+    node.arg(crate_folder.join("tests/ajv").join(program)).arg(modules);
+    Ok(node)
+}
+
+/// The answers of `reader`, in order.
+pub(crate) fn exchange(mut reader: Command, questions: &[Question]) -> Result<Vec<Value>, Failed> {
+    let mut reader = reader.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = reader.stdin.take().ok_or("no pipe to the reader")?;
     let lines: Vec<_> = questions
         .iter()
         .map(|question| json!({ "schema": question.schema, "values": question.values }).to_string())
@@ -54,7 +62,7 @@ pub(crate) fn ask_as(dialect: &str, questions: &[Question]) -> Result<Vec<Value>
         }
         Ok::<(), std::io::Error>(())
     });
-    let output = node.wait_with_output()?;
+    let output = reader.wait_with_output()?;
     writer.join().map_err(|_| "the writer stopped")??;
     let answers = String::from_utf8(output.stdout)?;
     let answers: Vec<Value> =
