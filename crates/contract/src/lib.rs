@@ -113,7 +113,8 @@ pub mod subschemas;
 mod tool_schema;
 
 pub use arguments::{
-    ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs, read_json_text,
+    ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs, large_integers,
+    read_json_text,
 };
 pub use contract::{Contract, Digest};
 pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_2020_12};
