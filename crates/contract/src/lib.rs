@@ -122,7 +122,7 @@ pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
 pub use judge::{
     JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, RuleSelectionError, Selection,
-    UnknownName, judge_tools, tool_error,
+    UnknownName, find_rule, judge_tools, tool_error,
 };
 pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,
