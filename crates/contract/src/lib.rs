@@ -113,7 +113,8 @@ pub mod subschemas;
 mod tool_schema;
 
 pub use arguments::{
-    ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs, read_json_text,
+    ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs, large_integers,
+    read_json_text,
 };
 pub use contract::{Contract, Digest};
 pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_2020_12};
@@ -121,7 +122,7 @@ pub use error::{ContractError, ContractErrorKind};
 pub use finding::{Action, Finding, Severity, Side};
 pub use judge::{
     JudgeOptions, JudgedCall, JudgedTools, Mode, Outcome, Policy, RuleSelectionError, Selection,
-    UnknownName, judge_tools, tool_error,
+    UnknownName, find_rule, judge_tools, tool_error,
 };
 pub use project::{
     Form, Formats, MARKER, Nullable, ProjectError, ProjectErrorKind, Projection, Shaped, Unmarked,

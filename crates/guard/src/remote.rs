@@ -26,7 +26,7 @@ use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, text};
+use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::server::GuardedServer;
@@ -192,7 +192,9 @@ impl RemoteSession {
         self.pump.abort();
         if lock(&self.connection.session).0.is_some() {
             let ended = self.connection.send(Method::DELETE, None, HeaderMap::new(), Bytes::new());
-            let _ = timeout(PATIENCE, ended).await;
+            if let Ok(Err(failure)) = timeout(PATIENCE, ended).await {
+                self.connection.report(&failure);
+            }
         }
     }
 }
@@ -301,8 +303,7 @@ impl Connection {
     async fn end_refused(&self, error: &str) {
         // The server may be of another era now.
         self.remote.server.eras().forget();
-        let object = Object::read(Some(error)).unwrap_or_default();
-        let message = object.string("message").unwrap_or_default();
+        let message = error_message(error).unwrap_or_default();
         self.end(format!("the server has opened no session: {message}")).await;
     }
 
@@ -343,7 +344,7 @@ impl Connection {
         if let Some(last) = &place.last {
             headers.insert("last-event-id", last.clone());
         }
-        let sent = self.try_send(Method::GET, id, headers, Bytes::new()).await;
+        let sent = self.send(Method::GET, id, headers, Bytes::new()).await;
         let Ok(response) = sent else { return Ok(Resumed::Later) };
         let status = response.status();
         if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
@@ -360,7 +361,7 @@ impl Connection {
         Ok(Resumed::Never(status))
     }
 
-    /// Posts a message.
+    /// Posts a message, and reports a failure.
     async fn post(&self, text: &ByteString) -> Result<Response<IncomingBody>, String> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -374,7 +375,9 @@ impl Connection {
             }
             request = Some(id);
         }
-        self.send(Method::POST, request.as_ref(), headers, text.as_bytes().clone()).await
+        let body = text.as_bytes().clone();
+        let sent = self.send(Method::POST, request.as_ref(), headers, body).await;
+        sent.inspect_err(|failure| self.report(failure))
     }
 
     /// Repeats parts of a modern request in its headers.
@@ -408,21 +411,12 @@ impl Connection {
         }
     }
 
-    /// Sends a request, and reports a failure.
-    async fn send(
-        &self,
-        method: Method,
-        id: Option<&Id>,
-        own: HeaderMap,
-        body: Bytes,
-    ) -> Result<Response<IncomingBody>, String> {
-        self.try_send(method, id, own, body).await.inspect_err(|text| {
-            self.remote.server.report(Event::error(format!("server: {text}")));
-        })
+    fn report(&self, failure: &str) {
+        self.remote.server.report(Event::error(format!("server: {failure}")));
     }
 
     /// Sends a request, with the headers of the client and of the session.
-    async fn try_send(
+    async fn send(
         &self,
         method: Method,
         id: Option<&Id>,

@@ -87,7 +87,7 @@ impl LintOptions {
 pub struct LintReport {
     /// The list after judgement, with the findings about the contract of each tool.
     pub judged: JudgedTools,
-    /// The names of the tools in the list, in their order.
+    /// The names of the tools in the list, each at its index; empty for an entry without a name.
     pub tools: Vec<String>,
     /// All findings, those of the contract included, by tool.
     pub findings: Vec<LintFinding>,
@@ -151,7 +151,8 @@ pub struct Impact {
 pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
     let written = list.clone();
     let judged = judge_tools(list, &options.judge);
-    let tools = tools(&written, &judged);
+    let entries = entries(&written, &judged);
+    let tools: Vec<_> = entries.iter().filter_map(|entry| as_tool(entry, &judged)).collect();
     let mut findings = fix::add_repairs(&tools, &judged, &options.judge);
     findings.extend(checks::findings(&tools));
     for found in target_findings(&tools, options) {
@@ -161,7 +162,8 @@ pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
     }
     findings.retain(|found| options.includes(&found.finding));
     findings.sort_by_key(|found| found.finding.index);
-    let tools = tools.iter().map(|tool| tool.name().to_owned()).collect();
+    let name = |entry: &Value| entry.get("name").and_then(Value::as_str).map(str::to_owned);
+    let tools = entries.iter().map(|(_, entry)| name(entry).unwrap_or_default()).collect();
     LintReport { judged, tools, findings }
 }
 
@@ -201,23 +203,41 @@ fn target_findings(tools: &[Tool<'_>], options: &LintOptions) -> Vec<LintFinding
     findings
 }
 
-/// The tools of `document`, which was judged. Entries that are not objects are left out.
-fn tools<'a>(document: &'a Value, judged: &'a JudgedTools) -> Vec<Tool<'a>> {
-    let contract = |index: usize| {
-        judged.indices.binary_search(&index).ok().map(|place| &judged.contracts[place])
-    };
+/// The entries of `document`, which was judged, each with its index. A tool that is not in a list has none.
+fn entries<'a>(document: &'a Value, judged: &JudgedTools) -> Vec<(Option<usize>, &'a Value)> {
     match document.pointer(judged.at.as_str()) {
-        Some(Value::Array(tools)) => tools
-            .iter()
-            .enumerate()
-            .filter_map(|(index, tool)| {
-                let value = tool.as_object()?;
-                Some(Tool { value, contract: contract(index), index: Some(index) })
-            })
-            .collect(),
-        Some(Value::Object(tool)) if judged.findings.iter().all(|one| one.rule != "tool-list") => {
-            vec![Tool { value: tool, contract: contract(0), index: None }]
+        Some(Value::Array(tools)) => {
+            tools.iter().enumerate().map(|(index, tool)| (Some(index), tool)).collect()
+        }
+        Some(tool) if judged.findings.iter().all(|one| one.rule != "tool-list") => {
+            vec![(None, tool)]
         }
         _ => Vec::new(),
+    }
+}
+
+/// The tool that an entry is, unless it is no object.
+fn as_tool<'a>(
+    (index, entry): &(Option<usize>, &'a Value),
+    judged: &'a JudgedTools,
+) -> Option<Tool<'a>> {
+    let place = judged.indices.binary_search(&index.unwrap_or(0)).ok();
+    let contract = place.map(|place| &judged.contracts[place]);
+    Some(Tool { value: entry.as_object()?, contract, index: *index })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{LintOptions, lint_tools};
+
+    #[test]
+    fn names_are_at_the_index_of_their_tool() {
+        let tool = json!({ "name": "a", "inputSchema": { "type": "object" } });
+        let report = lint_tools(json!([1, tool, {}]), &LintOptions::default());
+        assert_eq!(report.tools, ["", "a", ""]);
+        assert_eq!(lint_tools(tool, &LintOptions::default()).tools, ["a"]);
+        assert!(lint_tools(json!({}), &LintOptions::default()).tools.is_empty());
     }
 }

@@ -43,15 +43,7 @@ impl Guarded {
         command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
         command.args(["--upstream", &format!("http://127.0.0.1:{}/mcp", upstream.port)]);
         let process = Process::start(command, port)?;
-        let load = HttpLoad {
-            port,
-            path: "/mcp".to_owned(),
-            tool: "forecast".to_owned(),
-            arguments: VALID,
-            speaks: Speaks::Natural,
-            expects: Expects::Array,
-        };
-        Ok(Self::Http { load, _upstream: upstream, _process: process })
+        Ok(Self::Http { load: HttpLoad::forecast(port), _upstream: upstream, _process: process })
     }
 
     fn lines() -> anyhow::Result<Self> {

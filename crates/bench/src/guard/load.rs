@@ -122,6 +122,18 @@ pub(crate) struct HttpLoad {
 }
 
 impl HttpLoad {
+    /// Valid calls of `forecast` at `/mcp`, which return an array.
+    pub(crate) fn forecast(port: u16) -> Self {
+        Self {
+            port,
+            path: "/mcp".to_owned(),
+            tool: "forecast".to_owned(),
+            arguments: VALID,
+            speaks: Speaks::Natural,
+            expects: Expects::Array,
+        }
+    }
+
     /// A client that has been greeted, and seen one right answer.
     fn connect(&self) -> anyhow::Result<Connection> {
         let version = self.speaks.version();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::impacts::summary;
+use super::impacts::bracketed_summary;
 use super::report::Report;
 use crate::terminal::printable;
 
@@ -13,10 +13,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             (Some(file), Some((line, column))) => format!("{file}:{line}:{column}"),
             _ => list.name.clone(),
         };
-        let impacts = match summary(&found.finding.impacts) {
-            impacts if impacts.is_empty() => impacts,
-            impacts => format!(" [{impacts}]"),
-        };
+        let impacts = bracketed_summary(&found.finding.impacts);
         let line = format!("{place}: {}{impacts}", found.finding.finding);
         writeln!(out, "{}", printable(&line))?;
     }

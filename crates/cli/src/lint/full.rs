@@ -91,9 +91,7 @@ fn write_group(
             (Some(file), Some((line, column))) => format!("{file}:{line}:{column}: "),
             _ => String::new(),
         };
-        let (tool, pointer, message) = (found.tool(), found.pointer(), found.message());
-        let gap = if tool.is_empty() { "" } else { " " };
-        writeln!(out, "  {}", printable(&format!("{place}{tool}{gap}{pointer}: {message}")))?;
+        writeln!(out, "  {}", printable(&format!("{place}{}", found.text())))?;
     }
     if group.len() > shown {
         let rest = plural(group.len() - shown, "more place");

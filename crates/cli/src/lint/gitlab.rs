@@ -7,7 +7,7 @@ use serde_json::json;
 use toolpact_contract::Severity;
 use toolpact_targets::Effect;
 
-use super::impacts::summary;
+use super::impacts::bracketed_summary;
 use super::list::Reported;
 use super::report::Report;
 use crate::terminal::printable_json;
@@ -24,14 +24,9 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
             let count = seen.entry(key.clone()).or_default();
             *count += 1;
             let fingerprint = if *count == 1 { key } else { format!("{key}:{count}") };
-            let mut description =
-                format!("{} {}: {}", found.tool(), found.pointer(), found.message());
-            match summary(&found.finding.impacts) {
-                impacts if impacts.is_empty() => {}
-                impacts => description = format!("{description} [{impacts}]"),
-            }
+            let impacts = bracketed_summary(&found.finding.impacts);
             json!({
-                "description": description.trim_start(),
+                "description": found.text() + &impacts,
                 "check_name": found.rule(),
                 "fingerprint": fingerprint,
                 "severity": severity(found),

@@ -62,6 +62,12 @@ pub(crate) fn summary(impacts: &[Impact]) -> String {
     parts.join("; ")
 }
 
+/// The same in brackets after a space, or nothing.
+pub(crate) fn bracketed_summary(impacts: &[Impact]) -> String {
+    let summary = summary(impacts);
+    if summary.is_empty() { summary } else { format!(" [{summary}]") }
+}
+
 /// `converter run, google-genai 3.1.0, 2026-11-17`.
 pub(crate) fn describe_evidence(evidence: &Evidence) -> String {
     let Evidence { how, source, date, versions, .. } = evidence;

@@ -20,11 +20,10 @@ pub(crate) struct Linter<'a> {
 impl Linter<'_> {
     /// Checks the tools of `document`. Fails if it is not a tool list.
     pub(crate) fn lint(&self, mut document: Document<'_>) -> anyhow::Result<LintedList> {
-        let tools = tool_names(&document.value);
         let order = document.second.and_then(|second| compare_order(&document.value, &second));
         let order = order.filter(|found| self.options.includes(&found.finding));
-        let report = self.report(document.value.take(), &document.name)?;
-        let LintReport { judged, findings, .. } = report;
+        let LintReport { judged, tools, findings, .. } =
+            self.report(document.value.take(), &document.name)?;
         let mut findings: Vec<_> = findings.into_iter().chain(order).map(Reported::new).collect();
         if let Some(text) = document.text.filter(|_| !findings.is_empty()) {
             let positions = Positions::parse(&document.source, text, document.line);
@@ -49,17 +48,6 @@ impl Linter<'_> {
             bail!("{name}: {}: {}", other.finding.pointer, other.finding.message);
         }
         Ok(report)
-    }
-}
-
-/// The names of the tools of `document`, each at its index; empty for an entry without a name.
-fn tool_names(document: &Value) -> Vec<String> {
-    let name =
-        |tool: &Value| tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let here = document.get("result").unwrap_or(document);
-    match here.get("tools").unwrap_or(here) {
-        Value::Array(tools) => tools.iter().map(name).collect(),
-        tool => vec![name(tool)],
     }
 }
 

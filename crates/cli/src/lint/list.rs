@@ -15,7 +15,7 @@ pub(crate) struct LintedList {
     pub(crate) name: String,
     /// The path, if the list is in a file.
     pub(crate) file: Option<String>,
-    /// The names of the tools, in their order.
+    /// The names of the tools, each at its index; empty for an entry without a name.
     pub(crate) tools: Vec<String>,
     /// Name and digest of the tools that a client can use.
     pub(crate) kept: Vec<(String, String)>,
@@ -92,6 +92,13 @@ impl Reported {
             let _ = write!(message, "; {}", finding.action);
         }
         message
+    }
+
+    /// Tool, place and message.
+    pub(crate) fn text(&self) -> String {
+        let (tool, pointer, message) = (self.tool(), self.pointer(), self.message());
+        let gap = if tool.is_empty() { "" } else { " " };
+        format!("{tool}{gap}{pointer}: {message}")
     }
 
     /// Whether `--fix` removes the cause.

@@ -24,7 +24,7 @@ const MAX_NAMED: usize = 6;
 const ANY: &str = "any client";
 
 /// The worst that happens to a tool at a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cell {
     /// Findings that are not about targets.
     Checks(Severity),
@@ -75,15 +75,6 @@ impl Cell {
     const fn style(self) -> Style {
         if self.is_bad() { BAD } else { DIM }
     }
-
-    /// Whether this is worse than `other`, in the same column.
-    fn is_worse(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Checks(one), Self::Checks(other)) => one > other,
-            (Self::Effect(one), Self::Effect(other)) => one > other,
-            _ => false,
-        }
-    }
 }
 
 /// The character for an effect.
@@ -124,11 +115,7 @@ impl Matrix {
             let index = reported.finding.finding.index;
             let row = rows.entry(index).or_insert_with(|| vec![None; columns.len() + 1]);
             let impacts = &reported.finding.impacts;
-            let mut put = |column: usize, cell: Cell| {
-                if row[column].is_none_or(|other| cell.is_worse(other)) {
-                    row[column] = Some(cell);
-                }
-            };
+            let mut put = |column: usize, cell| row[column] = row[column].max(Some(cell));
             for impact in impacts {
                 if let Some(column) = columns.iter().position(|name| *name == impact.target) {
                     put(column + 1, Cell::Effect(impact.effect));

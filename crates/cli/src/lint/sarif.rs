@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolpact_contract::{Rule, Severity};
 use toolpact_targets::rules;
 
-use super::impacts::summary;
+use super::impacts::bracketed_summary;
 use super::list::{LintedList, Reported};
 use super::report::Report;
 use crate::terminal::printable_json;
@@ -63,11 +63,7 @@ const fn level(severity: Severity) -> &'static str {
 }
 
 fn result(list: &LintedList, found: &Reported, rules: &[&Rule]) -> Value {
-    let mut message = format!("{} {}: {}", found.tool(), found.pointer(), found.message());
-    match summary(&found.finding.impacts) {
-        impacts if impacts.is_empty() => {}
-        impacts => message = format!("{message} [{impacts}]"),
-    }
+    let message = found.text() + &bracketed_summary(&found.finding.impacts);
     let mut location = json!({ "logicalLocations": [{
         "fullyQualifiedName": format!("{}/{}{}", list.name, found.tool(), found.pointer()),
         "kind": "member",
@@ -82,7 +78,7 @@ fn result(list: &LintedList, found: &Reported, rules: &[&Rule]) -> Value {
     let mut result = json!({
         "ruleId": found.rule(),
         "level": level(found.severity()),
-        "message": { "text": message.trim_start() },
+        "message": { "text": message },
         "locations": [location],
         "partialFingerprints": { "toolpact/v1": found.fingerprint },
     });

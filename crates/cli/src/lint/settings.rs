@@ -1,8 +1,9 @@
 //! Options of `toolpact lint`, from the command line and from `toolpact.toml`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use toolpact_contract::{JudgeOptions, Policy};
 use toolpact_guard::config::{FILE, FailOn, LintConfig};
 use toolpact_targets::{LintOptions, Target, default_targets, target, targets};
@@ -68,7 +69,7 @@ impl SettingsArgs {
             None => LintConfig::default(),
         };
         let targets = match (&self.target[..], &file.targets) {
-            ([], None) => default_targets(),
+            ([], None) => default_targets().to_vec(),
             ([], Some(names)) => find_targets(names).context("`targets` in `[lint]`")?,
             (names, _) => find_targets(names).context("--target")?,
         };
@@ -107,18 +108,13 @@ fn find_targets(names: &[String]) -> anyhow::Result<Vec<&'static Target>> {
     let mut found: Vec<&'static Target> = Vec::new();
     for name in names {
         match name.as_str() {
-            "all" => return Ok(targets().to_vec()),
-            "none" if names.len() == 1 => return Ok(Vec::new()),
-            "none" => anyhow::bail!("`none` stands alone"),
+            "none" if names.len() == 1 => {}
+            "none" => bail!("`none` stands alone"),
+            "all" => found.extend(targets()),
             name => found.push(target(name)?),
         }
     }
-    let mut seen = Vec::new();
-    found.retain(|one| {
-        !seen.contains(&one.name) && {
-            seen.push(one.name);
-            true
-        }
-    });
+    let mut seen = HashSet::new();
+    found.retain(|one| seen.insert(one.name));
     Ok(found)
 }

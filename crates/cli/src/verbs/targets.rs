@@ -43,10 +43,8 @@ fn write_list(out: &mut impl Write) -> io::Result<()> {
 
 fn write_page(target: &Target, out: &mut impl Write) -> io::Result<()> {
     let mut sources = Sources::default();
-    writeln!(out, "# {}\n\n{} ({})", target.name, target.title, target.kind)?;
-    if !target.about.is_empty() {
-        writeln!(out, "\n{}", target.about)?;
-    }
+    let Target { name, title, kind, about, .. } = target;
+    writeln!(out, "# {name}\n\n{title} ({kind})\n\n{about}")?;
     let NameForm { effect, evidence, .. } = &target.names;
     let source = if target.names.accepts_any() { String::new() } else { sources.number(evidence) };
     writeln!(out, "\n## Names\n\n{}.", name_form(&target.names))?;

@@ -2,22 +2,15 @@
 
 It reads structured content as types of its own (`data`), which are turned to JSON again here."""
 
-import asyncio
-import json
 import sys
 
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from pydantic_core import to_jsonable_python
 
-mode, visits = sys.argv[1:]
+from visits import report, run
 
-
-async def attempt(action):
-    try:
-        return await action
-    except Exception as error:
-        return {"failed": str(error)}
+mode = sys.argv[1]
 
 
 async def names(client):
@@ -35,15 +28,7 @@ async def visit(target, calls):
     command, *args = target
     server = command if command.startswith("http:") else StdioTransport(command, args)
     async with Client(server, mode=mode) as client:
-        report = {"tools": await attempt(names(client)), "calls": []}
-        for name, arguments in calls:
-            report["calls"].append(await attempt(call(client, name, arguments)))
-    return report
+        return await report(client, names, call, calls)
 
 
-async def main():
-    for target, calls in json.loads(visits):
-        print(json.dumps(await visit(target, calls)))
-
-
-asyncio.run(main())
+run(visit)

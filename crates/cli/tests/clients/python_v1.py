@@ -1,17 +1,9 @@
 """The Python SDK 1.x as a client; see `typescript.mjs` for what it takes and prints. MODE is ignored."""
 
-import asyncio
-import json
-import sys
-
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 
-async def attempt(action):
-    try:
-        return await action
-    except Exception as error:
-        return {"failed": str(error)}
+from visits import report, run
 
 
 async def names(session):
@@ -30,15 +22,7 @@ async def visit(target, calls):
     async with streamablehttp_client(command) if is_http else stdio_client(params) as streams:
         async with ClientSession(*streams[:2]) as session:
             await session.initialize()
-            report = {"tools": await attempt(names(session)), "calls": []}
-            for name, arguments in calls:
-                report["calls"].append(await attempt(call(session, name, arguments)))
-    return report
+            return await report(session, names, call, calls)
 
 
-async def main():
-    for target, calls in json.loads(sys.argv[2]):
-        print(json.dumps(await visit(target, calls)))
-
-
-asyncio.run(main())
+run(visit)

@@ -1,19 +1,12 @@
 """The Python SDK 2.x as a client; see `typescript.mjs` for what it takes and prints. MODE is `legacy` or `auto`."""
 
-import asyncio
-import json
 import sys
 
 from mcp import Client, StdioServerParameters
 
-mode, visits = sys.argv[1:]
+from visits import report, run
 
-
-async def attempt(action):
-    try:
-        return await action
-    except Exception as error:
-        return {"failed": str(error)}
+mode = sys.argv[1]
 
 
 async def names(client):
@@ -30,15 +23,7 @@ async def visit(target, calls):
     is_http = command.startswith("http:")
     server = command if is_http else StdioServerParameters(command=command, args=args)
     async with Client(server, mode=mode) as client:
-        report = {"tools": await attempt(names(client)), "calls": []}
-        for name, arguments in calls:
-            report["calls"].append(await attempt(call(client, name, arguments)))
-    return report
+        return await report(client, names, call, calls)
 
 
-async def main():
-    for target, calls in json.loads(visits):
-        print(json.dumps(await visit(target, calls)))
-
-
-asyncio.run(main())
+run(visit)

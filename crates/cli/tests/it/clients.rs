@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::guard_http::Process;
-use crate::guard_peers::peers;
+use crate::guard_peers::{peers, put};
 use crate::pairs::bare;
 
 /// A program of `tests/clients`, as one client.
@@ -117,12 +117,8 @@ impl Client {
         let program =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(self.program);
         let mut command = if program.extension().is_some_and(|name| name == "mjs") {
-            // Node finds packages beside the program that wants them.
-            let part = peers.join(format!("{}.{}", self.program, std::process::id()));
-            std::fs::copy(program, &part).unwrap();
-            std::fs::rename(&part, peers.join(self.program)).unwrap();
             let mut command = Command::new("node");
-            command.arg(self.program);
+            command.arg(put(&format!("clients/{}", self.program), &peers));
             command
         } else {
             let mut command = Command::new("python3");

@@ -2,14 +2,14 @@
 //! work through the guard, as all others do. `data/dialects.json` has the read-only tools.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use crate::command::toolpact;
 use crate::guard_http::{Process, port_of};
-use crate::guard_peers::{peers, visit};
+use crate::guard_peers::{installed, peers, put, visit};
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
@@ -38,12 +38,9 @@ impl Drop for Scratch {
 
 /// The folder of the clients that read only 2020-12, with their program.
 fn dialects() -> PathBuf {
-    let place = Path::new(TESTS).join("../../../target/testkit/node/dialects");
-    assert!(place.join("node_modules").is_dir(), "run `cargo xtask setup`");
-    let part = place.join(format!("client.mjs.{}", std::process::id()));
-    fs::copy(Path::new(TESTS).join("peers/dialects/client.mjs"), &part).unwrap();
-    fs::rename(&part, place.join("client.mjs")).unwrap();
-    place.canonicalize().unwrap()
+    let place = installed("node/dialects");
+    put("peers/dialects/client.mjs", &place);
+    place
 }
 
 /// A server of `data/dialects.json`, with a folder of its own.
@@ -139,9 +136,7 @@ fn works_for_all_others(name: &str) {
     let is_plain = |call: &&Value| !call.to_string().contains("FROM ");
     let calls: Value = server.calls.as_array().unwrap().iter().filter(is_plain).cloned().collect();
     let (_guard, url) = server.listen();
-    let peers = peers();
-    let typescript = peers.join(format!("dialects-{name}.mjs"));
-    fs::copy(Path::new(TESTS).join("clients/typescript.mjs"), &typescript).unwrap();
+    let typescript = put("clients/typescript.mjs", &peers());
     let python = |name| format!("{TESTS}/clients/{name}");
     let (v1, v2) = (python("python_v1.py"), python("python_v2.py"));
     let typescript = typescript.to_str().unwrap();

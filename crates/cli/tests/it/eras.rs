@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::command::toolpact;
 use crate::eras_table::{Pair, Table, Visit};
 use crate::guard_http::{Process, guard, port_of};
-use crate::guard_peers::peers;
+use crate::guard_peers::{peers, put};
 
 /// The programs of both sides.
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/eras");
@@ -55,7 +55,7 @@ impl Peer {
                 .chain(["python3".to_owned(), program])
                 .collect()
         };
-        let node = |name: String| vec!["node".to_owned(), put(&peers, &name)];
+        let node = |name: String| vec!["node".to_owned(), put_era(&peers, &name)];
         let mut words: Vec<_> = match self.sdk {
             Sdk::TypeScriptV1 => node(format!("{role}-v1.mjs")),
             Sdk::TypeScriptV2 => node(format!("{role}-v2.mjs")),
@@ -68,15 +68,12 @@ impl Peer {
     }
 }
 
-/// Puts a program and what it imports beside the packages, where Node finds them: its place there.
-fn put(peers: &Path, name: &str) -> String {
+/// Puts a program and what it imports beside the packages: its place there.
+fn put_era(peers: &Path, name: &str) -> String {
     let place = peers.join("eras");
     std::fs::create_dir_all(&place).unwrap();
-    for name in [name, "steps.mjs", "surface.mjs"] {
-        // Tests run at the same time: each puts a program there in one step.
-        let part = place.join(format!("{name}.{}", std::process::id()));
-        std::fs::copy(Path::new(PROGRAMS).join(name), &part).unwrap();
-        std::fs::rename(&part, place.join(name)).unwrap();
+    for name in ["steps.mjs", "surface.mjs", name] {
+        put(&format!("peers/eras/{name}"), &place);
     }
     place.join(name).to_str().unwrap().to_owned()
 }

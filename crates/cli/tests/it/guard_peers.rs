@@ -7,17 +7,30 @@ use serde_json::{Value, json};
 
 /// The folder that `cargo xtask setup` installs the packages into, with the programs of `tests/peers`.
 pub(crate) fn peers() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let place = here.join("../../target/testkit/node/peers");
-    assert!(place.join("node_modules").is_dir(), "run `cargo xtask setup`");
-    // Node finds packages beside the program that wants them. Tests run at the same time: each
-    // puts the programs there in one step.
-    for name in ["bare.mjs", "client-v1.mjs", "client-v2.mjs", "v2.mjs"] {
-        let part = place.join(format!("{name}.{}", std::process::id()));
-        std::fs::copy(here.join("tests/peers").join(name), &part).unwrap();
-        std::fs::rename(&part, place.join(name)).unwrap();
+    let place = installed("node/peers");
+    let shared = ["report.mjs", "serve.mjs"];
+    for name in shared.iter().chain(&["bare.mjs", "client-v1.mjs", "client-v2.mjs", "v2.mjs"]) {
+        put(&format!("peers/{name}"), &place);
     }
+    place
+}
+
+/// A folder that `cargo xtask setup` installs packages into.
+pub(crate) fn installed(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit").join(name);
+    assert!(place.is_dir(), "run `cargo xtask setup`");
     place.canonicalize().unwrap()
+}
+
+/// Puts a program of `tests` into `folder`, because Node finds packages beside the program that wants them; returns its
+/// place there. Tests run at the same time: each puts it there in one step.
+pub(crate) fn put(program: &str, folder: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(program);
+    let place = folder.join(source.file_name().unwrap());
+    let part = place.with_extension(std::process::id().to_string());
+    std::fs::copy(source, &part).unwrap();
+    std::fs::rename(&part, &place).unwrap();
+    place
 }
 
 /// What a TypeScript v1 client reports of the server that `command` starts.

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::guard_http::{Process, ask, guard, port_of};
-use crate::guard_peers::{peers, visit};
+use crate::guard_peers::{peers, put, visit};
 
 /// What hosts were seen to send, and what the server has to get.
 const WIRE_FORMS: &str = include_str!("data/wire_forms.json");
@@ -28,11 +28,7 @@ fn compare(command: &[&str]) {
 
 #[test]
 fn typescript_gets_what_hosts_mean() {
-    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/takes.mjs");
-    let place = peers().join(format!("takes-{}.mjs", std::process::id()));
-    std::fs::copy(server, &place).unwrap();
-    compare(&["node", place.to_str().unwrap()]);
-    std::fs::remove_file(place).unwrap();
+    compare(&["node", put("peers/takes.mjs", &peers()).to_str().unwrap()]);
 }
 
 #[test]
@@ -46,13 +42,10 @@ fn python_gets_what_hosts_mean() {
 
 /// A server of revision 2026-07-28 that compares arguments with their headers: the process and its port.
 fn headers_server() -> (Process, u16) {
-    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/headers.mjs");
-    let place = peers().join(format!("headers-{}.mjs", std::process::id()));
-    std::fs::copy(server, &place).unwrap();
     let mut node = Command::new("node");
-    let mut process = Process(node.arg(&place).stdout(Stdio::piped()).spawn().unwrap());
+    node.arg(put("peers/headers.mjs", &peers())).arg("--http");
+    let mut process = Process(node.stdout(Stdio::piped()).spawn().unwrap());
     let port = port_of(&mut process);
-    std::fs::remove_file(place).unwrap();
     (process, port)
 }
 

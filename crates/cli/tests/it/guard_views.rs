@@ -1,6 +1,5 @@
 //! `toolpact guard --for`: tools in the form of a target, and their calls, with published clients and servers.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -8,31 +7,14 @@ use serde_json::{Value, json};
 use crate::command::toolpact;
 use crate::guard_config::{File, Guard};
 use crate::guard_http::{Process, guard, port_of};
-use crate::guard_peers::{peers, visit};
+use crate::guard_peers::{peers, put, visit};
 
 /// The official server with all features, of the TypeScript SDK v1.
 const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 
 /// `views.mjs` beside the packages that it needs.
-struct Program(PathBuf);
-
-impl Program {
-    fn new(test: &str) -> Self {
-        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/views.mjs");
-        let place = peers().join(format!("views-{test}-{}.mjs", std::process::id()));
-        std::fs::copy(program, &place).unwrap();
-        Self(place)
-    }
-
-    fn path(&self) -> &str {
-        self.0.to_str().unwrap()
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+fn program() -> String {
+    put("peers/views.mjs", &peers()).to_str().unwrap().to_owned()
 }
 
 /// What a client of revision 2026-07-28 reports of the server that `command` starts, or at this URL: the TypeScript SDK
@@ -135,10 +117,9 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
 
 #[test]
 fn typescript_calls_a_view_on_standard_input_and_output() {
-    let program = Program::new("stdio");
+    let program = program();
     let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--for", "gemini", "--", "node"];
-    let visit =
-        |calls: &Value| visit_modern(false, calls, &[&guard[..], &[program.path()]].concat());
+    let visit = |calls: &Value| visit_modern(false, calls, &[&guard[..], &[&program]].concat());
     is_view(visit);
     // Clients may remember the name that the tool has without a view.
     let given = json!({ "region": "eu", "labels": { "team": "red" } });
@@ -148,9 +129,8 @@ fn typescript_calls_a_view_on_standard_input_and_output() {
 
 #[test]
 fn clients_call_a_view_of_a_server_on_http() {
-    let program = Program::new("http");
     let mut node = Command::new("node");
-    node.args([program.path(), "--http"]).stdout(Stdio::piped());
+    node.args([&program(), "--http"]).stdout(Stdio::piped());
     let mut server = Process(node.spawn().unwrap());
     let (_guard, port) = guard(port_of(&mut server), &["--for", "gemini"]);
     let url = format!("http://127.0.0.1:{port}/mcp");
@@ -160,8 +140,7 @@ fn clients_call_a_view_of_a_server_on_http() {
 
 #[test]
 fn the_file_chooses_by_the_name_of_the_client() {
-    let program = Program::new("file");
-    let path = program.path();
+    let path = program();
     let file = File::new(
         "views",
         &format!(

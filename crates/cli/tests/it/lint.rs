@@ -30,6 +30,8 @@ commands! {
     wants_lists_in_a_folder: ["lint", "config"];
     finds_no_list: ["lint", "good.json"];
     refuses_an_unknown_policy: ["lint", "--policy", "fix", "tools.json"];
+    no_target_is_named_beside_none: ["lint", "--target", "all,none", "tools.json"];
+    names_are_read_beside_all: ["lint", "--target", "all,gemni", "tools.json"];
     refuses_an_unknown_target: ["lint", "--target", "gemni", "tools.json"];
     refuses_an_unknown_format: ["lint", "--format", "xml", "tools.json"];
     refuses_an_unknown_severity: ["lint", "--fail-on", "fatal", "tools.json"];

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use toolpact_schema::Schema;
 
 use crate::command::toolpact;
+use crate::guard_peers::{installed, put};
 use crate::lint::text;
 
 const FILES: [&str; 3] = ["lint/shop.tools.json", "tools.json", "lint/folder"];
@@ -32,13 +33,6 @@ fn findings() -> Vec<(String, Value)> {
     }
     assert!(all.len() > 10);
     all
-}
-
-/// A folder that `cargo xtask setup` installs packages into.
-fn installed(kind: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit").join(kind);
-    assert!(place.is_dir(), "run `cargo xtask setup`");
-    place.canonicalize().unwrap()
 }
 
 fn output_of(command: &mut Command, input: &str) -> String {
@@ -178,13 +172,9 @@ fn annotations_are_those_of_actions_core() {
     let written = lint("github");
     let annotations: Vec<_> = written.lines().map(annotation).collect();
     assert_eq!(annotations.len(), findings().len());
-    let place = installed("node/lint");
-    let program = place.join(format!("annotations.{}.mjs", std::process::id()));
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lint/annotations.mjs");
-    std::fs::copy(source, &program).unwrap();
+    let program = put("lint/annotations.mjs", &installed("node/lint"));
     let mut node = Command::new("node");
     let theirs = output_of(node.arg(&program), &json!(annotations).to_string());
-    std::fs::remove_file(program).unwrap();
     assert_eq!(written, theirs);
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::guard_http::{Process, port_of};
-use crate::guard_peers::peers;
+use crate::guard_peers::{peers, put};
 
 /// Longer than anything takes on a busy machine.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
@@ -46,12 +46,7 @@ pub(crate) fn words(folder: &str, program: &str) -> Vec<String> {
     if path.extension().is_none_or(|name| name != "mjs") {
         return vec!["python3".to_owned(), path.to_str().unwrap().to_owned()];
     }
-    // Node finds packages beside the program that wants them. Tests run at the same time: each
-    // puts the program there in one step.
-    let place = peers().join(program);
-    let part = peers().join(format!("{program}.{}", std::process::id()));
-    fs::copy(path, &part).unwrap();
-    fs::rename(&part, &place).unwrap();
+    let place = put(&format!("{folder}/{program}"), &peers());
     vec!["node".to_owned(), place.to_str().unwrap().to_owned()]
 }
 

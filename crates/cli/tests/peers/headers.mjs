@@ -1,8 +1,7 @@
-// The TypeScript SDK v2 as a server on HTTP: a tool whose arguments are also in headers, which the SDK compares.
-// Listens on a free port, which it prints.
-import { createServer } from "node:http";
-import { toNodeHandler } from "@modelcontextprotocol/node";
-import { McpServer, createMcpHandler, fromJsonSchema } from "@modelcontextprotocol/server";
+// The TypeScript SDK v2 as a server with a tool whose arguments are also in headers, which the SDK compares: with
+// `--http` on a free port, which it prints.
+import { McpServer, fromJsonSchema } from "@modelcontextprotocol/server";
+import { serve } from "./serve.mjs";
 
 const input = {
   type: "object",
@@ -26,5 +25,4 @@ function typed() {
   return server;
 }
 
-const server = createServer(toNodeHandler(createMcpHandler(typed)));
-server.listen(0, "127.0.0.1", () => console.log(server.address().port));
+serve(typed);

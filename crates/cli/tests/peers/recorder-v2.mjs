@@ -1,12 +1,10 @@
 // The TypeScript SDK v2 as a server whose tool writes down what it is called with: `recorder-v2.mjs RECORD`.
 // On standard input and output, or with `--http` on a free port, which it prints.
 import { appendFileSync } from "node:fs";
-import { createServer } from "node:http";
-import { toNodeHandler } from "@modelcontextprotocol/node";
-import { Server, createMcpHandler } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Server } from "@modelcontextprotocol/server";
+import { serve } from "./serve.mjs";
 
-const [record, ...options] = process.argv.slice(2);
+const record = process.argv[2];
 const inputSchema = { type: "object", properties: { n: { type: "integer", maximum: 10 } }, required: ["n"] };
 const outputSchema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
 
@@ -21,9 +19,4 @@ function recorder() {
   return server;
 }
 
-if (options.includes("--http")) {
-  const server = createServer(toNodeHandler(createMcpHandler(recorder)));
-  server.listen(0, "127.0.0.1", () => console.log(server.address().port));
-} else {
-  serveStdio(recorder);
-}
+serve(recorder);

@@ -3,15 +3,14 @@
 On standard input and output, or with `--http` on a free port, which it prints.
 """
 
-import contextlib
 import json
 import logging
 import sys
 
-import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
+
+from serve import serve
 
 logging.disable()
 
@@ -34,33 +33,4 @@ async def call_tool(name, arguments):
     return {"n": 1}
 
 
-async def main():
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
-
-
-def app():
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.applications import Starlette
-    from starlette.routing import Route
-
-    manager = StreamableHTTPSessionManager(app=server)
-
-    class Endpoint:
-        async def __call__(self, scope, receive, send):
-            await manager.handle_request(scope, receive, send)
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app):
-        async with manager.run():
-            yield
-
-    return Starlette(routes=[Route("/mcp", endpoint=Endpoint())], lifespan=lifespan)
-
-
-if "--http" in sys.argv:
-    from listen import listen
-
-    listen(app())
-else:
-    anyio.run(main)
+serve(server)

@@ -7,10 +7,10 @@ import json
 import logging
 import sys
 
-import anyio
 from mcp import types
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
+
+from serve import serve
 
 logging.disable()
 
@@ -35,14 +35,4 @@ async def call_tool(context, params):
 server = Server("recorder", on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-async def main():
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
-
-
-if "--http" in sys.argv:
-    from listen import listen
-
-    listen(server.streamable_http_app())
-else:
-    anyio.run(main)
+serve(server)

@@ -1,9 +1,7 @@
 // The TypeScript SDK v2 as a server: tools whose results are an array, a number, null and a union.
 // On standard input and output, or with `--http` on a free port, which it prints.
-import { createServer } from "node:http";
-import { toNodeHandler } from "@modelcontextprotocol/node";
-import { McpServer, createMcpHandler, fromJsonSchema } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { McpServer, fromJsonSchema } from "@modelcontextprotocol/server";
+import { serve } from "./serve.mjs";
 
 function typed() {
   const server = new McpServer({ name: "v2", version: "1" });
@@ -21,9 +19,4 @@ function typed() {
   return server;
 }
 
-if (process.argv.includes("--http")) {
-  const server = createServer(toNodeHandler(createMcpHandler(typed)));
-  server.listen(0, "127.0.0.1", () => console.log(server.address().port));
-} else {
-  serveStdio(typed);
-}
+serve(typed);

@@ -1,10 +1,8 @@
 // The TypeScript SDK v2 as a server whose tool no model API takes as it is: its name has a `/`, its input is closed and
 // has a map. It answers with its arguments. On standard input and output, or with `--http` on a free port, which it
 // prints; then the SDK compares `Mcp-Name` and the headers of arguments with the body.
-import { createServer } from "node:http";
-import { toNodeHandler } from "@modelcontextprotocol/node";
-import { McpServer, createMcpHandler, fromJsonSchema } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { McpServer, fromJsonSchema } from "@modelcontextprotocol/server";
+import { serve } from "./serve.mjs";
 
 const input = {
   type: "object",
@@ -26,9 +24,4 @@ function typed() {
   return server;
 }
 
-if (process.argv.includes("--http")) {
-  const server = createServer(toNodeHandler(createMcpHandler(typed)));
-  server.listen(0, "127.0.0.1", () => console.log(server.address().port));
-} else {
-  serveStdio(typed);
-}
+serve(typed);

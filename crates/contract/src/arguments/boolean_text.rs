@@ -4,7 +4,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// `"true"` and `"false"` are read as booleans.
+    /// A boolean is written as a string.
     ///
     /// ## What it does
     ///

@@ -4,7 +4,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// A value that differs from one member of an `enum` only in case or surrounding space becomes it.
+    /// A value differs from a member of an `enum` only in case or surrounding space.
     ///
     /// ## What it does
     ///

@@ -5,7 +5,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// An array, object or `null` written as JSON text is read as the value.
+    /// An array, an object or `null` is written as JSON text.
     ///
     /// ## What it does
     ///

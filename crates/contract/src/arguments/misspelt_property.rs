@@ -4,7 +4,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// A misspelt property gets its declared name, if this repair is switched on.
+    /// The name of a property is misspelt.
     ///
     /// ## What it does
     ///

@@ -25,7 +25,7 @@ pub use self::change::{ArgumentChange, Change};
 use self::place::Place;
 pub use self::terms::{ArgumentTerms, Repairs};
 use self::text::Parsed;
-pub use self::text::read_json_text;
+pub use self::text::{large_integers, read_json_text};
 use crate::Rule;
 
 /// One way to repair a wrong value.

@@ -4,7 +4,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// `null` for an optional property that cannot be null is left out.
+    /// An optional property that cannot be null is `null`.
     ///
     /// ## What it does
     ///

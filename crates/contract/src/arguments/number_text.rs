@@ -5,7 +5,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// A number written as a string is read as the number.
+    /// A number is written as a string.
     ///
     /// ## What it does
     ///

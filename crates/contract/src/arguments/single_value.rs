@@ -6,7 +6,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// A single value where an array of such values is expected becomes an array.
+    /// A single value stands where an array of such values is expected.
     ///
     /// ## What it does
     ///

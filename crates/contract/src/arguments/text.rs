@@ -23,7 +23,8 @@ pub(crate) fn parse(text: &str) -> Option<Parsed> {
         return None;
     }
     let value = Instance::parse(text).ok()?.to_value();
-    if !integers_fit(text) {
+    // A larger integer would be compared as another number.
+    if large_integers(text).next().is_some() {
         return None;
     }
     Some(Parsed { value, text: text.to_owned() })
@@ -49,33 +50,36 @@ pub fn read_json_text(text: &str) -> Option<Value> {
     Some(parse(text)?.value)
 }
 
-/// Whether every integer in the JSON `text` has 64 bits: a larger one would be compared as another number.
-fn integers_fit(text: &str) -> bool {
+/// The integers of more than 64 bits in the JSON `text`: a [`Value`] holds them as other numbers.
+///
+/// ```
+/// use toolpact_contract::large_integers;
+///
+/// let text = r#"[18446744073709551615, 18446744073709551616, "18446744073709551616"]"#;
+/// assert_eq!(large_integers(text).collect::<Vec<_>>(), ["18446744073709551616"]);
+/// ```
+pub fn large_integers(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
-    loop {
+    let tokens = std::iter::from_fn(move || {
         // The next string or number, whichever comes first.
-        let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) else {
-            return true;
-        };
-        rest = &rest[at..];
-        let end = if rest.starts_with('"') {
-            string_end(rest)
-        } else {
-            let is_number =
-                |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
-            let end = rest.find(|c| !is_number(c)).unwrap_or(rest.len());
-            let number = &rest[..end];
-            let is_integer = !number.contains(['.', 'e', 'E']);
-            if is_integer && number.parse::<i64>().is_err() && number.parse::<u64>().is_err() {
-                return false;
-            }
-            end
-        };
-        rest = &rest[end..];
-    }
+        rest = &rest[rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit())?..];
+        let end = if rest.starts_with('"') { string_end(rest) } else { number_end(rest) };
+        let (token, after) = rest.split_at(end);
+        rest = after;
+        Some(token)
+    });
+    tokens.filter(|token| {
+        let is_integer = token.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+        is_integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err()
+    })
 }
 
-/// The bytes of the string that `text` starts with.
+/// Where the number that `text` starts with ends.
+fn number_end(text: &str) -> usize {
+    text.find(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)).unwrap_or(text.len())
+}
+
+/// Where the string that `text` starts with ends.
 fn string_end(text: &str) -> usize {
     let mut is_escaped = false;
     let inside = text.bytes().skip(1).position(|byte| {
@@ -88,16 +92,14 @@ fn string_end(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{integers_fit, parse};
+    use super::{large_integers, parse};
 
     #[test]
-    fn integers_have_64_bits() {
-        assert!(integers_fit(
-            r#"[18446744073709551615, -9223372036854775808, 1e30, "1234567890123456789012"]"#
-        ));
-        assert!(integers_fit(r#"{"a\\\"12345678901234567890123": 1}"#));
-        assert!(!integers_fit("[18446744073709551616]"));
-        assert!(!integers_fit(r#"{"a": {"b": -12345678901234567890}}"#));
+    fn integers_of_more_than_64_bits_are_found() {
+        let text = r#"{"18446744073709551616":[18446744073709551615,-9223372036854775808,1e30,0.12345678901234567890123],
+            "a\"99999999999999999999":-9223372036854775809,"b\\\"12345678901234567890123":18446744073709551616}"#;
+        let found: Vec<_> = large_integers(text).collect();
+        assert_eq!(found, ["-9223372036854775809", "18446744073709551616"]);
         assert!(parse("[100000000000000000001]").is_none());
         assert!(parse("[1]").is_some() && parse("\"[1]\"").is_none());
     }

@@ -5,7 +5,7 @@ use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
 declare_rule! {
-    /// Properties that the schema does not allow are left out, if this repair is switched on.
+    /// Arguments have properties that the schema does not allow.
     ///
     /// ## What it does
     ///

@@ -14,4 +14,4 @@ mod tool;
 pub use call::{JudgedCall, Outcome, tool_error};
 pub use list::{JudgedTools, judge_tools};
 pub use options::{JudgeOptions, Mode, Policy, UnknownName};
-pub use selection::{RuleSelectionError, Selection};
+pub use selection::{RuleSelectionError, Selection, find_rule};

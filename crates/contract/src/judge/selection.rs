@@ -22,7 +22,7 @@ impl Selection {
         id: &str,
         rules: impl Iterator<Item = &'static Rule>,
     ) -> Result<(), RuleSelectionError> {
-        self.selected.push(find(id, rules)?.id);
+        self.selected.push(find_rule(id, rules)?.id);
         Ok(())
     }
 
@@ -36,7 +36,7 @@ impl Selection {
         id: &str,
         rules: impl Iterator<Item = &'static Rule>,
     ) -> Result<(), RuleSelectionError> {
-        let found = find(id, rules)?;
+        let found = find_rule(id, rules)?;
         if rule(found.id).is_some_and(|rule| rule.severity == Severity::Error) {
             return Err(RuleSelectionError::NotIgnorable { rule: found.id });
         }
@@ -60,7 +60,12 @@ impl Selection {
     }
 }
 
-fn find(
+/// Finds the rule `id` in `rules`.
+///
+/// # Errors
+///
+/// Fails if there is none, and names one that is spelled similarly.
+pub fn find_rule(
     id: &str,
     rules: impl Iterator<Item = &'static Rule>,
 ) -> Result<&'static Rule, RuleSelectionError> {

@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// In 2020-12 the schemas of a tuple are in `prefixItems`.
+    /// `items` is a list, which 2020-12 calls `prefixItems`.
     ///
     /// ## What it does
     ///

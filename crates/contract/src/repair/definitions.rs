@@ -10,7 +10,7 @@ use crate::{
 };
 
 declare_rule! {
-    /// From 2019-09 on, definitions are in `$defs`.
+    /// A schema of 2019-09 or later has its definitions under `definitions`.
     ///
     /// ## What it does
     ///

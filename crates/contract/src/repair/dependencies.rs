@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// From 2019-09 on, `dependencies` is `dependentRequired` and `dependentSchemas`.
+    /// A schema of 2019-09 or later uses `dependencies`.
     ///
     /// ## What it does
     ///

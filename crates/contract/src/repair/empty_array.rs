@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// An empty object is `{}`, not `[]`.
+    /// An empty object is written as `[]`.
     ///
     /// ## What it does
     ///

@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// `exclusiveMinimum` and `exclusiveMaximum` are numbers.
+    /// `exclusiveMinimum` or `exclusiveMaximum` is a boolean.
     ///
     /// ## What it does
     ///

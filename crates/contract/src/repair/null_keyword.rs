@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// An unused keyword is omitted, not `null`.
+    /// An unused keyword is `null` instead of being omitted.
     ///
     /// ## What it does
     ///

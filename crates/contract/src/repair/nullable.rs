@@ -7,7 +7,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// `type` allows `null`, `nullable` does not.
+    /// `nullable` is `true`, but `type` does not allow `null`.
     ///
     /// ## What it does
     ///

@@ -9,7 +9,7 @@ use super::{At, Found, Idiom, Node};
 use crate::declare_rule;
 
 declare_rule! {
-    /// `required` is a list of names beside `properties`.
+    /// `required` is a boolean inside a property.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `arguments-invalid`.
 
 declare_rule! {
-    /// Arguments are valid under the input schema.
+    /// Arguments are invalid under the input schema.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `arguments-unfinished`.
 
 declare_rule! {
-    /// Arguments can be checked within the budget.
+    /// Arguments cannot be checked within the budget.
     ///
     /// ## What it does
     ///

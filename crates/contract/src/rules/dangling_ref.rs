@@ -1,7 +1,7 @@
 //! `dangling-ref`.
 
 declare_rule! {
-    /// References point to something that exists.
+    /// A reference points to something that does not exist.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `duplicate-name`.
 
 declare_rule! {
-    /// Each tool of a list has a different name.
+    /// Two tools of a list have the same name.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `external-ref`.
 
 declare_rule! {
-    /// References stay within their schema.
+    /// A reference leads out of its schema.
     ///
     /// ## What it does
     ///

@@ -11,7 +11,7 @@ use crate::{
 };
 
 declare_rule! {
-    /// An `x-mcp-header` annotation follows the rules of revision 2026-07-28.
+    /// An `x-mcp-header` annotation breaks the rules of revision 2026-07-28.
     ///
     /// ## What it does
     ///

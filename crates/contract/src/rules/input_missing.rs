@@ -1,7 +1,7 @@
 //! `input-missing`.
 
 declare_rule! {
-    /// A tool has an input schema.
+    /// A tool has no input schema.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `input-root`.
 
 declare_rule! {
-    /// An input schema is a JSON object.
+    /// An input schema is not a JSON object.
     ///
     /// ## What it does
     ///

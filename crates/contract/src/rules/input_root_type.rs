@@ -1,7 +1,7 @@
 //! `input-root-type`.
 
 declare_rule! {
-    /// The root of an input schema says `type: "object"`.
+    /// The root of an input schema does not say `type: "object"`.
     ///
     /// ## What it does
     ///

@@ -8,12 +8,12 @@ use crate::{Finding, Severity};
 ///
 /// ```
 /// toolpact_contract::declare_rule! {
-///     /// Tools have a title.
+///     /// A tool has no title.
 ///     TOOL_TITLE = "tool-title", Info
 /// }
 ///
 /// # fn main() {
-/// assert_eq!(TOOL_TITLE.summary(), "Tools have a title.");
+/// assert_eq!(TOOL_TITLE.summary(), "A tool has no title.");
 /// # }
 /// ```
 #[macro_export]
@@ -135,7 +135,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 ///
 /// ```
 /// let page = toolpact_contract::rule("external-ref").unwrap().page();
-/// assert!(page.starts_with("# external-ref\n\nReferences stay within their schema.\n"));
+/// assert!(page.starts_with("# external-ref\n\nA reference leads out of its schema.\n"));
 /// assert!(toolpact_contract::rule("no-such-rule").is_none());
 /// ```
 #[must_use]

@@ -1,7 +1,7 @@
 //! `older-dialect`.
 
 declare_rule! {
-    /// Schemas of an older dialect are converted to 2020-12.
+    /// A schema is written in a dialect older than 2020-12.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `output-boolean`.
 
 declare_rule! {
-    /// A boolean output schema is written as an object on the wire.
+    /// An output schema is a boolean.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `output-projection`.
 
 declare_rule! {
-    /// An output schema can be converted for clients of older revisions.
+    /// An output schema cannot be converted for clients of older revisions.
     ///
     /// ## What it does
     ///

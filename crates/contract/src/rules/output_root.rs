@@ -1,7 +1,7 @@
 //! `output-root`.
 
 declare_rule! {
-    /// An output schema is a JSON object or a boolean.
+    /// An output schema is neither a JSON object nor a boolean.
     ///
     /// ## What it does
     ///

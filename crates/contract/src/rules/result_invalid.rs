@@ -1,7 +1,7 @@
 //! `result-invalid`.
 
 declare_rule! {
-    /// Structured content is valid under the output schema.
+    /// Structured content is invalid under the output schema.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `result-missing`.
 
 declare_rule! {
-    /// A tool with an output schema returns structured content.
+    /// A tool with an output schema returns no structured content.
     ///
     /// ## What it does
     ///

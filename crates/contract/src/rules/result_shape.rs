@@ -1,7 +1,7 @@
 //! `result-shape`.
 
 declare_rule! {
-    /// A result has the shape of a tool result.
+    /// A result does not have the shape of a tool result.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `result-unfinished`.
 
 declare_rule! {
-    /// Structured content can be checked within the budget.
+    /// Structured content cannot be checked within the budget.
     ///
     /// ## What it does
     ///

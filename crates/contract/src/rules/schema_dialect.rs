@@ -1,7 +1,7 @@
 //! `schema-dialect`.
 
 declare_rule! {
-    /// A schema uses a supported dialect.
+    /// A schema uses a dialect that is not supported.
     ///
     /// ## What it does
     ///

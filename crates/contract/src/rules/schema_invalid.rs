@@ -1,7 +1,7 @@
 //! `schema-invalid`.
 
 declare_rule! {
-    /// A schema follows the rules of its dialect.
+    /// A schema breaks the rules of its dialect.
     ///
     /// ## What it does
     ///

@@ -1,7 +1,7 @@
 //! `schema-limit`.
 
 declare_rule! {
-    /// A schema stays within the limits.
+    /// A schema exceeds a limit.
     ///
     /// ## What it does
     ///

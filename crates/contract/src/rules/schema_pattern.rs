@@ -1,7 +1,7 @@
 //! `schema-pattern`.
 
 declare_rule! {
-    /// Patterns are valid regular expressions.
+    /// A pattern is not a valid regular expression.
     ///
     /// ## What it does
     ///

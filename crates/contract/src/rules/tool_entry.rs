@@ -1,7 +1,7 @@
 //! `tool-entry`.
 
 declare_rule! {
-    /// Each entry of a tool list is a JSON object.
+    /// An entry of a tool list is not a JSON object.
     ///
     /// ## What it does
     ///

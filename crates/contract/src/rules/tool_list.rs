@@ -1,7 +1,7 @@
 //! `tool-list`.
 
 declare_rule! {
-    /// The document is a tool list.
+    /// The document is not a tool list.
     ///
     /// ## What it does
     ///

@@ -6,7 +6,7 @@ use toolpact_schema::Pointer;
 use crate::{Finding, json_type::kind};
 
 declare_rule! {
-    /// The optional members of a tool have the types that the protocol specifies.
+    /// An optional member of a tool has another type than the protocol specifies.
     ///
     /// ## What it does
     ///

@@ -6,7 +6,7 @@ use toolpact_schema::Pointer;
 use crate::json_type::kind;
 
 declare_rule! {
-    /// A tool has a name, which is a non-empty string.
+    /// The name of a tool is missing, empty or not a string.
     ///
     /// ## What it does
     ///

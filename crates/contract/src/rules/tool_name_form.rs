@@ -5,7 +5,7 @@ use toolpact_schema::Pointer;
 use crate::{Finding, json_type::shorten};
 
 declare_rule! {
-    /// A tool name has 1 to 128 of the characters `A-Z a-z 0-9 _ . -`.
+    /// A tool name has characters other than `A-Z a-z 0-9 _ . -`, or more than 128.
     ///
     /// ## What it does
     ///

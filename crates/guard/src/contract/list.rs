@@ -1,7 +1,6 @@
 //! Checking a page of a tool list, and giving its tools the shape that the client can read.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -70,8 +69,6 @@ pub(crate) struct PageCheck<'a> {
     /// The names on other pages of the list: of two tools with the same name, the first counts.
     pub(crate) others: &'a UsedNames,
     pub(crate) audience: &'a Audience,
-    /// How many schemas were converted to 2020-12.
-    pub(crate) converted: Cell<usize>,
 }
 
 /// One tool of a page.
@@ -195,6 +192,7 @@ impl PageCheck<'_> {
         let mut texts = Vec::with_capacity(entries.len());
         let mut offered = HashSet::new();
         let mut places = Vec::new();
+        let mut converted = 0;
         for (index, (entry, judged)) in entries.iter().zip(&judged).enumerate() {
             let name = entry.name();
             if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
@@ -230,7 +228,9 @@ impl PageCheck<'_> {
                 continue;
             }
             offered.insert(contract.name().to_owned());
-            let shape = judged.shape(self.audience, || self.shape_tool(settings, contract, entry));
+            let shape = judged.shape(self.audience, || {
+                self.shape_tool(settings, contract, entry, &mut converted)
+            });
             places.push((texts.len(), tools.len()));
             texts.push(shape.text.map_or(Text::Same, Text::New));
             tools.push((
@@ -242,10 +242,10 @@ impl PageCheck<'_> {
             self.name_views(target, entries, &mut texts, &mut tools, &places);
             self.report_views(target, &tools);
         }
-        if let count @ 1.. = self.converted.take() {
-            let noun = if count == 1 { "schema" } else { "schemas" };
+        if converted > 0 {
+            let noun = if converted == 1 { "schema" } else { "schemas" };
             self.server.report_event_once(Event::info(format!(
-                "[older-dialect] converted {count} {noun} of older dialects to JSON Schema 2020-12 for clients"
+                "[older-dialect] converted {converted} {noun} of older dialects to JSON Schema 2020-12 for clients"
             )));
         }
         let pending = |bundle| match bundle {
@@ -356,12 +356,18 @@ impl PageCheck<'_> {
         }
     }
 
-    /// The tool as the client gets it, and how its results reach the client.
-    fn shape_tool(&self, settings: &Settings, contract: &Contract, entry: &Entry<'_>) -> Shape {
+    /// The tool as the client gets it, and how its results reach the client. Counts the schemas that are `converted` to
+    /// 2020-12.
+    fn shape_tool(
+        &self,
+        settings: &Settings,
+        contract: &Contract,
+        entry: &Entry<'_>,
+        converted: &mut usize,
+    ) -> Shape {
         let value = entry.value();
         let tool = if settings.tools.is_some() { contract.value() } else { &*value };
-        let converted = self.convert_dialects(tool);
-        let tool = &*converted;
+        let tool = &*self.convert_dialects(tool, converted);
         let revision = &self.audience.revision;
         let shaped = if !settings.project {
             Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
@@ -387,8 +393,8 @@ impl PageCheck<'_> {
         Shape { text: (text != entry.text).then(|| text.into()), form, view }
     }
 
-    /// The tool with its schemas in 2020-12.
-    fn convert_dialects<'t>(&self, tool: &'t Value) -> Cow<'t, Value> {
+    /// The tool with its schemas in 2020-12, and how many were converted added to `count`.
+    fn convert_dialects<'t>(&self, tool: &'t Value, count: &mut usize) -> Cow<'t, Value> {
         if self.rules.settings.keep_dialects {
             return Cow::Borrowed(tool);
         }
@@ -398,7 +404,7 @@ impl PageCheck<'_> {
         for finding in failed {
             self.server.report_once(finding);
         }
-        self.converted.set(self.converted.get() + done.len());
+        *count += done.len();
         converted.tool
     }
 
@@ -524,7 +530,6 @@ fn rewrite(
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
     use std::sync::Arc;
 
     use toolpact_contract::Revision;
@@ -547,7 +552,6 @@ mod tests {
             request: Catalog::default().request_page(None),
             others: &used,
             audience: &Revision::V2025_11_25.into(),
-            converted: Cell::default(),
         };
         check.check(&result).fate
     }
@@ -589,7 +593,6 @@ mod tests {
                 request: Catalog::default().request_page(None),
                 others: &UsedNames::default(),
                 audience: &Revision::V2025_11_25.into(),
-                converted: Cell::default(),
             };
             let page = check.check(&result);
             let (_, tools) = page.tools.unwrap();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolpact_contract::large_integers;
 use toolpact_targets::{Target, View, view_tools};
 
 use crate::json::edit::patch_value;
@@ -55,54 +56,15 @@ pub(crate) fn restore_arguments(
     if text == arguments.trim() {
         return Ok(None);
     }
-    if large_integers(arguments) != large_integers(&text) {
+    if sorted_large_integers(arguments) != sorted_large_integers(&text) {
         return Err(Unrestored { reason: LARGE_INTEGER.to_owned() });
     }
     Ok(Some(text))
 }
 
-/// The integers in `text`, which is JSON, that a `Value` does not hold exactly, sorted.
-fn large_integers(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
-        rest = &rest[start..];
-        let end = if rest.starts_with('"') { string_end(rest) } else { number_end(rest) };
-        let (token, after) = rest.split_at(end);
-        let is_integer = token.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
-        if is_integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
-            found.push(token);
-        }
-        rest = after;
-    }
+/// The integers in `text` that the check would take for others, sorted.
+fn sorted_large_integers(text: &str) -> Vec<&str> {
+    let mut found: Vec<_> = large_integers(text).collect();
     found.sort_unstable();
     found
-}
-
-/// Where the number that `text` starts with ends.
-fn number_end(text: &str) -> usize {
-    text.find(|c: char| !c.is_ascii_digit() && !"+-.eE".contains(c)).unwrap_or(text.len())
-}
-
-/// Where the string that `text` starts with ends.
-fn string_end(text: &str) -> usize {
-    let mut is_escaped = false;
-    let is_end = |(_, byte): &(usize, u8)| {
-        let is_end = *byte == b'"' && !is_escaped;
-        is_escaped = *byte == b'\\' && !is_escaped;
-        is_end
-    };
-    text.bytes().enumerate().skip(1).find(is_end).map_or(text.len(), |(at, _)| at + 1)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::large_integers;
-
-    #[test]
-    fn integers_of_more_than_64_bits_are_found() {
-        let text = r#"{"18446744073709551616":[18446744073709551615,-9223372036854775808,1e30,0.12345678901234567890123],
-            "a\"99999999999999999999":-9223372036854775809,"b":18446744073709551616}"#;
-        assert_eq!(large_integers(text), ["-9223372036854775809", "18446744073709551616"]);
-    }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use bytestring::ByteString;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 use toolpact_contract::{Revision, tool_error};
 
 use super::held::{Held, PartFate};
@@ -24,6 +24,7 @@ use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
+use crate::json::object::Object;
 use crate::message::{Id, code, meta};
 
 /// The most pages that are requested.
@@ -341,25 +342,14 @@ impl Conversation {
 /// The request for a page: it says who the client of the call is and what it can do, as far as it said so in the way
 /// that the protocol asks for.
 fn list_request(id: &Id, cursor: Option<&str>, meta: Option<&str>, revision: &Revision) -> String {
-    let mut params = Map::new();
-    if let Some(cursor) = cursor.and_then(|cursor| serde_json::from_str(cursor).ok()) {
-        params.insert("cursor".to_owned(), cursor);
+    let mut params = Object::default();
+    if let Some(cursor) = cursor {
+        params.set("cursor", cursor);
     }
     if revision.is_natural() {
-        let told = meta.and_then(|meta| serde_json::from_str::<Map<String, Value>>(meta).ok());
-        let told = told.unwrap_or_default();
-        let mut meta = Map::new();
-        meta.insert(meta::VERSION.to_owned(), revision.to_string().into());
-        let capabilities = told.get(meta::CAPABILITIES).filter(|it| it.is_object());
-        let capabilities = capabilities.cloned().unwrap_or_else(|| json!({}));
-        meta.insert(meta::CAPABILITIES.to_owned(), capabilities);
-        let is_named = |info: &&Value| info["name"].is_string() && info["version"].is_string();
-        if let Some(info) = told.get(meta::CLIENT_INFO).filter(is_named) {
-            meta.insert(meta::CLIENT_INFO.to_owned(), info.clone());
-        }
-        params.insert("_meta".to_owned(), meta.into());
+        let client = Object::read(meta).unwrap_or_default();
+        params.set("_meta", meta::on_behalf_of(&client, &revision.to_string()));
     }
-    let params =
-        if params.is_empty() { String::new() } else { format!(",\"params\":{}", json!(params)) };
+    let params = if params.is_empty() { String::new() } else { format!(",\"params\":{params}") };
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"{params}}}")
 }

@@ -17,9 +17,10 @@ use crate::contract::list::PageFate;
 use crate::contract::result::ResultCheck;
 use crate::event::Event;
 use crate::json::edit::{Span, apply};
+use crate::json::members::members;
 use crate::message::{
     Envelope, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code, error,
-    progress, text,
+    error_message, progress, text,
 };
 use crate::server::Rules;
 
@@ -446,20 +447,13 @@ impl Conversation {
 
 /// Why a request of the guard itself failed, where the server answered it with this error.
 fn error_reason(text: &str) -> String {
-    #[derive(serde::Deserialize)]
-    struct Failure {
-        error: Reason,
-    }
-    #[derive(serde::Deserialize)]
-    struct Reason {
-        message: String,
-    }
-    match serde_json::from_str::<Failure>(text) {
-        Ok(Failure { error: Reason { message } }) => {
+    let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?.get()));
+    match message {
+        Some(message) => {
             let message: String = message.chars().take(200).collect();
             format!("the server answered `{message}`")
         }
-        Err(_) => "the server answered with an error".to_owned(),
+        None => "the server answered with an error".to_owned(),
     }
 }
 

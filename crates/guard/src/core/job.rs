@@ -1,6 +1,5 @@
 //! Checks that take too long for the I/O thread.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -110,14 +109,7 @@ impl Job {
                 JobOutcome::Restored(restore_arguments(view, arguments))
             }
             Check::Page { request, others, result, audience } => {
-                let check = PageCheck {
-                    server,
-                    rules,
-                    request: *request,
-                    others,
-                    audience,
-                    converted: Cell::default(),
-                };
+                let check = PageCheck { server, rules, request: *request, others, audience };
                 JobOutcome::Page(check.check(result))
             }
         })

@@ -337,14 +337,7 @@ fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
         return format!("{{\"_meta\":{}}}", LegacyClient::new(params).meta());
     }
     // A modern server refuses a request that is not complete, as a legacy one does.
-    let told = params.object("_meta");
-    let mut about = Object::default();
-    about.set(meta::VERSION, format!("\"{MODERN}\""));
-    if is_info(told.get(meta::CLIENT_INFO)) {
-        about.set(meta::CLIENT_INFO, told.get(meta::CLIENT_INFO).unwrap_or_default());
-    }
-    about.set(meta::CAPABILITIES, told.object(meta::CAPABILITIES).to_string());
-    format!("{{\"_meta\":{about}}}")
+    format!("{{\"_meta\":{}}}", meta::on_behalf_of(&params.object("_meta"), MODERN))
 }
 
 /// Whether a modern request says what every modern server needs to know.
@@ -354,7 +347,7 @@ fn is_complete(params: &str) -> bool {
     let level = about.get(meta::LOG_LEVEL);
     about.string(meta::VERSION).as_deref() == Some(MODERN)
         && is_object(about.get(meta::CAPABILITIES))
-        && (about.get(meta::CLIENT_INFO).is_none() || is_info(about.get(meta::CLIENT_INFO)))
+        && about.get(meta::CLIENT_INFO).is_none_or(meta::is_info)
         && level
             .is_none_or(|_| about.string(meta::LOG_LEVEL).as_deref().and_then(log_level).is_some())
 }
@@ -364,17 +357,11 @@ fn is_initialize_params(params: &str) -> bool {
     let params = Object::read(Some(params)).unwrap_or_default();
     params.string("protocolVersion").is_some()
         && is_object(params.get("capabilities"))
-        && is_info(params.get("clientInfo"))
+        && params.get("clientInfo").is_some_and(meta::is_info)
 }
 
 fn is_object(text: Option<&str>) -> bool {
     text.is_some_and(|text| text.starts_with('{'))
-}
-
-/// Whether `text` names a program and its version.
-fn is_info(text: Option<&str>) -> bool {
-    let info = Object::read(text).unwrap_or_default();
-    info.string("name").is_some() && info.string("version").is_some()
 }
 
 /// Whether `text` is an `initialize` that every legacy server takes.

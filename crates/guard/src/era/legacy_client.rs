@@ -10,12 +10,11 @@ use toolpact_contract::Revision;
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
 use super::listen::{Listening, Subscribed};
 use super::message::{
-    Incoming, LEGACY, MODERN, cancelled, code, error_message, failure, meta, notification, request,
-    result,
+    Incoming, LEGACY, MODERN, cancelled, code, failure, meta, notification, request, result,
 };
 use super::{INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_STATES, MAX_WAITING};
 use crate::json::object::Object;
-use crate::message::{Id, cancelled_id, code as rpc};
+use crate::message::{Id, cancelled_id, code as rpc, error_message};
 
 /// A legacy client in front of a modern server.
 pub(super) struct LegacyClient {
@@ -265,8 +264,9 @@ impl LegacyClient {
             Ok(result) => result.to_owned(),
             // Modern servers know no error in the place of an answer.
             Err(error) => {
-                let text =
-                    format!("the client could not answer the server: {}", error_message(error));
+                let message = error_message(error);
+                let message = message.as_deref().unwrap_or("no message");
+                let text = format!("the client could not answer the server: {message}");
                 self.stop_asking(io, &request, &text);
                 return io.refuse(&request, rpc::INTERNAL, &text);
             }
@@ -338,8 +338,7 @@ impl LegacyClient {
         match Incoming::read(text) {
             Incoming::Answer { id, outcome } => self.on_answer(io, text, &id, outcome, now),
             Incoming::Notification { method, params } => {
-                let meta = self.meta();
-                match self.listening.on_notification(io, &meta, &method, params, now) {
+                match self.listening.on_notification(io, &method, params, now) {
                     Subscribed::Taken => {}
                     Subscribed::Told(params) => io.send_client(notification(&method, &params)),
                     Subscribed::Other => io.send_client(text.as_bytes().clone()),
@@ -364,8 +363,7 @@ impl LegacyClient {
         outcome: Result<&str, &str>,
         now: Instant,
     ) {
-        let meta = self.meta();
-        if self.listening.on_answer(io, &meta, id, outcome, now) {
+        if self.listening.on_answer(io, id, outcome, now) {
             return;
         }
         // Cancelled, or answered before.

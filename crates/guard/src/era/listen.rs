@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::Io;
 use super::capability::Features;
-use super::message::{cancelled, error_message, meta, request, result};
+use super::message::{cancelled, meta, request, result};
 use crate::json::object::Object;
-use crate::message::{Id, code};
+use crate::message::{Id, code, error_message};
 
 /// The most resources that one client subscribes to.
 const MAX_RESOURCES: usize = 1000;
@@ -98,7 +98,6 @@ impl Listening {
     pub(super) fn on_notification(
         &mut self,
         io: &mut Io,
-        own: &str,
         method: &str,
         params: Option<&str>,
         now: Instant,
@@ -107,7 +106,7 @@ impl Listening {
         if method == "notifications/cancelled" {
             let id = params.get("requestId").and_then(Id::parse);
             if let Some(id) = id.filter(|id| self.open.iter().any(|open| open.id == *id)) {
-                self.end(io, own, &id, "the server ended the subscription", now);
+                self.end(io, &id, "the server ended the subscription", now);
             }
             return Subscribed::Taken;
         }
@@ -158,7 +157,6 @@ impl Listening {
     pub(super) fn on_answer(
         &mut self,
         io: &mut Io,
-        meta: &str,
         id: &Id,
         outcome: Result<&str, &str>,
         now: Instant,
@@ -168,13 +166,13 @@ impl Listening {
         }
         let reason = match outcome {
             Ok(_) => "the server ended the subscription".to_owned(),
-            Err(error) => error_message(error),
+            Err(error) => error_message(error).unwrap_or_else(|| "no message".to_owned()),
         };
-        self.end(io, meta, id, &reason, now);
+        self.end(io, id, &reason, now);
         true
     }
 
-    fn end(&mut self, io: &mut Io, _meta: &str, id: &Id, reason: &str, now: Instant) {
+    fn end(&mut self, io: &mut Io, id: &Id, reason: &str, now: Instant) {
         let Some(at) = self.open.iter().position(|open| open.id == *id) else { return };
         let ended = self.open.remove(at);
         if let Some((id, uri, adds)) = ended.answers {

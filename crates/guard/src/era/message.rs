@@ -143,15 +143,6 @@ pub(crate) fn error_code(error: &str) -> Option<i32> {
     serde_json::from_str(code?.get()).ok()
 }
 
-/// The message of an error object.
-pub(crate) fn error_message(error: &str) -> String {
-    let read = || {
-        let [message] = members(error, ["message"]).ok()?;
-        serde_json::from_str::<String>(message?.get()).ok()
-    };
-    read().unwrap_or_else(|| "no message".to_owned())
-}
-
 /// Whether only a modern server answers with `error`. One that names the versions it speaks, and no modern one among
 /// them, is legacy.
 pub(crate) fn is_modern_error(error: &str) -> bool {

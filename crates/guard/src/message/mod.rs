@@ -20,7 +20,7 @@ pub(crate) use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
     cancelled_id, created_tasks, initializing_client, progress,
 };
-pub(crate) use self::reply::{code, error, error_code, error_with_data, response};
+pub(crate) use self::reply::{code, error, error_code, error_message, error_with_data, response};
 pub(crate) use self::skim::Skim;
 use crate::json::edit::Span;
 use crate::json::members::members;

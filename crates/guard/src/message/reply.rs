@@ -58,3 +58,9 @@ pub(crate) fn error_code(text: &str) -> Option<i32> {
     let [code] = members(error?.get(), ["code"]).ok()?;
     code?.get().parse().ok()
 }
+
+/// The message of an error object.
+pub(crate) fn error_message(error: &str) -> Option<String> {
+    let [message] = members(error, ["message"]).ok()?;
+    serde_json::from_str(message?.get()).ok()
+}

@@ -36,7 +36,7 @@ enum Order {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-#[allow(dead_code, reason = "the output schema names both, the tool makes one")]
+#[expect(dead_code, reason = "the output schema names both, the tool makes one")]
 enum Shape {
     Circle { radius: f64 },
     Square { side: f64 },

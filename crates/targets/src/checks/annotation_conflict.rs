@@ -6,7 +6,7 @@ use toolpact_contract::declare_rule;
 use super::{Found, Tool};
 
 declare_rule! {
-    /// A tool that only reads is not destructive.
+    /// A tool that only reads is marked as destructive.
     ///
     /// ## What it does
     ///

@@ -10,7 +10,7 @@ use super::{
 use crate::{Edit, Fix, node::Node};
 
 declare_rule! {
-    /// An array says what its items are.
+    /// An array does not say what its items are.
     ///
     /// ## What it does
     ///

@@ -7,7 +7,7 @@ use super::{Found, own_schema};
 use crate::{Edit, Fix, node::Node};
 
 declare_rule! {
-    /// A `default` is valid under its own schema.
+    /// A `default` is invalid under its own schema.
     ///
     /// ## What it does
     ///

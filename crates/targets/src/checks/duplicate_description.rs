@@ -9,7 +9,7 @@ use super::{Tool, show::quote};
 use crate::LintFinding;
 
 declare_rule! {
-    /// Different tools have different descriptions.
+    /// Two tools have the same description.
     ///
     /// ## What it does
     ///

@@ -7,7 +7,7 @@ use super::{Found, own_schema};
 use crate::node::Node;
 
 declare_rule! {
-    /// Examples are valid under their own schema.
+    /// An example is invalid under its own schema.
     ///
     /// ## What it does
     ///

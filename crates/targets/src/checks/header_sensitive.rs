@@ -7,7 +7,7 @@ use super::{Found, show::quote};
 use crate::{Edit, Fix, node::Node};
 
 declare_rule! {
-    /// Secrets and personal data are not copied into HTTP headers.
+    /// Secrets or personal data are copied into HTTP headers.
     ///
     /// ## What it does
     ///

@@ -6,7 +6,7 @@ use toolpact_contract::declare_rule;
 use super::{Found, Tool, show::quote};
 
 declare_rule! {
-    /// Icons are `https:` or `data:` URIs.
+    /// An icon is neither an `https:` nor a `data:` URI.
     ///
     /// ## What it does
     ///

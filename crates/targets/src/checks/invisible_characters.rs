@@ -10,7 +10,7 @@ use crate::{
 };
 
 declare_rule! {
-    /// Texts contain no invisible characters.
+    /// A text contains invisible characters.
     ///
     /// ## What it does
     ///

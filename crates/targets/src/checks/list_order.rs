@@ -7,7 +7,7 @@ use super::show::quote;
 use crate::LintFinding;
 
 declare_rule! {
-    /// A server lists its tools in the same order each time.
+    /// A server lists its tools in another order each time.
     ///
     /// ## What it does
     ///

@@ -9,7 +9,7 @@ use super::{
 use crate::LintFinding;
 
 declare_rule! {
-    /// The tools of a list have at most 200,000 bytes together.
+    /// The tools of a list have more than 200,000 bytes together.
     ///
     /// ## What it does
     ///

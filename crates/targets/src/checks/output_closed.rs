@@ -7,7 +7,7 @@ use super::Found;
 use crate::node::Node;
 
 declare_rule! {
-    /// Output objects are open to new properties.
+    /// An output object allows no new properties.
     ///
     /// ## What it does
     ///

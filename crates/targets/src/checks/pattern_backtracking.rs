@@ -10,7 +10,7 @@ use super::{
 use crate::node::Node;
 
 declare_rule! {
-    /// Patterns match without backtracking.
+    /// A pattern needs backtracking.
     ///
     /// ## What it does
     ///

@@ -11,7 +11,7 @@ use super::{
 use crate::node::Node;
 
 declare_rule! {
-    /// Some text matches each pattern.
+    /// A pattern matches no text.
     ///
     /// ## What it does
     ///

@@ -8,7 +8,7 @@ use toolpact_contract::{Role, declare_rule};
 use super::{Found, Tool, place::in_place, show::quote};
 
 declare_rule! {
-    /// Parameters have a description.
+    /// A parameter has no description.
     ///
     /// ## What it does
     ///

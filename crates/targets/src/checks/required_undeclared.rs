@@ -11,7 +11,7 @@ use super::{
 use crate::{Edit, Fix, node::Node};
 
 declare_rule! {
-    /// Required properties are declared.
+    /// A required property is not declared.
     ///
     /// ## What it does
     ///

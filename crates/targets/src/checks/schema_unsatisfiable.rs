@@ -10,7 +10,7 @@ use super::{Found, contradiction::may_contradict, show::quote, size::bytes, ways
 use crate::node::{Node, walk};
 
 declare_rule! {
-    /// Some value satisfies each schema.
+    /// No value satisfies a schema.
     ///
     /// ## What it does
     ///

@@ -6,7 +6,7 @@ use toolpact_contract::declare_rule;
 use super::{Found, Tool};
 
 declare_rule! {
-    /// Tasks are an extension since revision 2026-07-28.
+    /// A tool declares tasks as revision 2025-11-25 does.
     ///
     /// ## What it does
     ///

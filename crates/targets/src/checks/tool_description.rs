@@ -6,7 +6,7 @@ use toolpact_contract::declare_rule;
 use super::{Found, Tool};
 
 declare_rule! {
-    /// A tool has a description.
+    /// A tool has no description.
     ///
     /// ## What it does
     ///

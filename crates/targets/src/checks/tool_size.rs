@@ -8,7 +8,7 @@ use super::{
 };
 
 declare_rule! {
-    /// A tool has at most 6,000 bytes.
+    /// A tool has more than 6,000 bytes.
     ///
     /// ## What it does
     ///

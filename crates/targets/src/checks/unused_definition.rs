@@ -9,7 +9,7 @@ use super::{Found, place::mentions, show::quote};
 use crate::{Edit, Fix, node::Node};
 
 declare_rule! {
-    /// Definitions are used.
+    /// A definition is not used.
     ///
     /// ## What it does
     ///

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use toolpact_contract::{Finding, Pointer, Severity, Side};
 
-use super::measure::{self, Measured};
+use super::measure::measure;
 use super::survey::{Found, survey};
-use super::{Limit, Measure, NameForm, Target, rules};
+use super::{Measure, NameForm, Target, rules};
 use crate::feature::{self, Feature};
 use crate::{Effect, Established, Impact, LintFinding};
 
@@ -53,36 +53,20 @@ pub(crate) fn check_list(
     server: Option<&str>,
 ) -> Vec<LintFinding> {
     let mut findings = Vec::new();
-    let over = impacts(targets, |target| {
-        let limits = target.limits.iter().filter(|it| it.measure == Measure::Tools);
-        limits
-            .filter(|limit| tools.len() > limit.most)
-            .map(|limit| of_limit(target, limit))
-            .collect()
-    });
-    if !over.is_empty() {
-        let most = most(Measure::Tools, tools.len(), targets);
-        let message = format!("{} tools in one list, {most}", tools.len());
+    if let Some((limits, over)) = exceeded(Measure::Tools, tools.len(), targets) {
+        let message = format!("{} tools in one list, {limits}", tools.len());
         findings.push(finding(&rules::TOOL_COUNT, message, Pointer::root(), over));
     }
     findings.extend(of_collisions(tools, targets, server));
     findings
 }
 
-fn of_feature(Found { feature, places, count }: Found, targets: &[&'static Target]) -> LintFinding {
+fn of_feature(found: Found, targets: &[&'static Target]) -> LintFinding {
+    let Found { feature, at, mut message, count } = found;
     let impacts = impacts(targets, |target| {
         let rules = target.rules.iter().filter(|rule| std::ptr::eq(rule.feature, feature));
-        rules
-            .map(|rule| Impact {
-                target: target.name,
-                effect: rule.effect,
-                note: rule.note,
-                evidence: rule.evidence,
-            })
-            .collect()
+        rules.map(|rule| target.impact(rule.effect, rule.note, rule.evidence)).collect()
     });
-    let mut places = places.into_iter();
-    let (at, mut message) = places.next().unwrap_or_default();
     if count > 1 {
         message = format!("{message}, and {} more", count - 1);
     }
@@ -93,16 +77,11 @@ fn of_feature(Found { feature, places, count }: Found, targets: &[&'static Targe
 }
 
 fn of_limits(tool: &Map<String, Value>, targets: &[&'static Target]) -> Vec<LintFinding> {
-    let Measured { counts, .. } = measure::measure(tool);
     let mut findings = Vec::new();
-    for (measure, found) in counts {
-        let over = impacts(targets, |target| {
-            let limits = target.limits.iter().filter(|it| it.measure == measure && found > it.most);
-            limits.map(|limit| of_limit(target, limit)).collect()
-        });
-        if !over.is_empty() {
+    for (measure, found) in measure(tool) {
+        if let Some((limits, over)) = exceeded(measure, found, targets) {
             let (rule, member) = measure.rule();
-            let message = format!("{found} {measure}, {}", most(measure, found, targets));
+            let message = format!("{found} {measure}, {limits}");
             findings.push(finding(rule, message, Pointer::root().join(member), over));
         }
     }
@@ -118,12 +97,7 @@ fn of_name(
     let wrong = impacts(targets, |target| {
         let form = &target.names;
         let problem = name_problem(form, &full_name(form, name, server));
-        let impact = problem.map(|note| Impact {
-            target: target.name,
-            effect: form.effect,
-            note,
-            evidence: form.evidence,
-        });
+        let impact = problem.map(|note| target.impact(form.effect, note, form.evidence));
         impact.into_iter().collect()
     });
     (!wrong.is_empty()).then(|| {
@@ -176,12 +150,8 @@ fn of_collisions(
                 seen.insert(written, name);
                 continue;
             };
-            let impact = Impact {
-                target: target.name,
-                effect: Effect::ToolLost,
-                note: "two tools get the same name",
-                evidence: target.names.evidence,
-            };
+            let note = "two tools get the same name";
+            let impact = target.impact(Effect::ToolLost, note, target.names.evidence);
             let message = format!("becomes the same name as {first:?}");
             let mut found = finding(
                 &rules::NAME_COLLISION,
@@ -207,23 +177,21 @@ fn cut(form: &NameForm, name: &str) -> String {
     start.iter().chain(&['.'; 3]).chain(end).collect()
 }
 
-/// The limits that `found` exceeds.
-fn most(measure: Measure, found: usize, targets: &[&'static Target]) -> String {
-    let over = targets.iter().flat_map(|target| {
-        let limits =
-            target.limits.iter().filter(move |it| it.measure == measure && found > it.most);
-        limits.map(|limit| format!("{} takes {}", target.name, limit.most))
+/// The limits that `found` exceeds, in words, and what happens beyond them.
+fn exceeded(
+    measure: Measure,
+    found: usize,
+    targets: &[&'static Target],
+) -> Option<(String, Vec<Impact>)> {
+    let over = |target: &'static Target| {
+        target.limits.iter().filter(move |it| it.measure == measure && found > it.most)
+    };
+    let impacts =
+        impacts(targets, |target| over(target).map(|it| target.limit_impact(it)).collect());
+    let words = targets.iter().flat_map(|target| {
+        over(target).map(|limit| format!("{} takes {}", target.name, limit.most))
     });
-    over.collect::<Vec<_>>().join(", ")
-}
-
-fn of_limit(target: &'static Target, limit: &Limit) -> Impact {
-    Impact {
-        target: target.name,
-        effect: limit.effect,
-        note: limit.measure.note(),
-        evidence: limit.evidence,
-    }
+    (!impacts.is_empty()).then(|| (words.collect::<Vec<_>>().join(", "), impacts))
 }
 
 fn impacts(

@@ -1,7 +1,7 @@
 //! What a target does about one rule.
 
-use super::{Target, rules};
-use crate::Impact;
+use super::{Limit, NameForm, Target, rules};
+use crate::{Effect, Evidence, Impact};
 
 impl Target {
     /// What the target does about the rule `id`: one impact for each rule, limit or form of a name.
@@ -16,16 +16,30 @@ impl Target {
     /// ```
     #[must_use]
     pub fn impacts(&'static self, id: &str) -> Vec<Impact> {
-        let impact = |effect, note, evidence| Impact { target: self.name, effect, note, evidence };
         let rules = self.rules.iter().filter(|rule| rule.rule().id == id);
         let limits = self.limits.iter().filter(|limit| limit.measure.rule().0.id == id);
         let mut impacts: Vec<_> = rules
-            .map(|rule| impact(rule.effect, rule.note, rule.evidence))
-            .chain(limits.map(|limit| impact(limit.effect, limit.measure.note(), limit.evidence)))
+            .map(|rule| self.impact(rule.effect, rule.note, rule.evidence))
+            .chain(limits.map(|limit| self.limit_impact(limit)))
             .collect();
         if id == rules::TARGET_NAME.id && !self.names.accepts_any() {
-            impacts.push(impact(self.names.effect, "names of another form", self.names.evidence));
+            let NameForm { effect, evidence, .. } = self.names;
+            impacts.push(self.impact(effect, "names of another form", evidence));
         }
         impacts
+    }
+
+    pub(super) const fn impact(
+        &self,
+        effect: Effect,
+        note: &'static str,
+        evidence: Evidence,
+    ) -> Impact {
+        Impact { target: self.name, effect, note, evidence }
+    }
+
+    /// What happens beyond `limit`.
+    pub(super) const fn limit_impact(&self, limit: &Limit) -> Impact {
+        self.impact(limit.effect, limit.measure.note(), limit.evidence)
     }
 }

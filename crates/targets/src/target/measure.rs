@@ -9,13 +9,8 @@ use super::Measure;
 use super::rules::{DESCRIPTION_LENGTH, SCHEMA_SIZE, TOOL_COUNT};
 use crate::node::{Node, walk};
 
-/// The sizes of a tool.
-pub(crate) struct Measured {
-    pub(crate) counts: Vec<(Measure, usize)>,
-}
-
 /// Measures `tool`.
-pub(crate) fn measure(tool: &Map<String, Value>) -> Measured {
+pub(crate) fn measure(tool: &Map<String, Value>) -> Vec<(Measure, usize)> {
     let mut counts = vec![];
     if let Some(description) = tool.get("description").and_then(Value::as_str) {
         counts.push((Measure::Description, description.chars().count()));
@@ -24,7 +19,7 @@ pub(crate) fn measure(tool: &Map<String, Value>) -> Measured {
         counts.push((Measure::SchemaBytes, schema.to_string().len()));
         counts.extend(measure_schema(schema));
     }
-    Measured { counts }
+    counts
 }
 
 /// Measures an input schema, except for its bytes.

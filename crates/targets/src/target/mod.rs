@@ -3,7 +3,6 @@
 pub(crate) mod check;
 mod impacts;
 pub(crate) mod measure;
-mod registry;
 pub(crate) mod rules;
 pub(crate) mod survey;
 mod tables;
@@ -167,13 +166,13 @@ pub struct UnknownTarget {
 /// All targets, in the order of the list of `toolpact targets`.
 #[must_use]
 pub fn targets() -> &'static [&'static Target] {
-    registry::ALL
+    tables::ALL
 }
 
 /// The most used targets, which `toolpact lint` checks unless others are named.
 #[must_use]
-pub fn default_targets() -> Vec<&'static Target> {
-    registry::DEFAULT.iter().filter_map(|name| target(name).ok()).collect()
+pub fn default_targets() -> &'static [&'static Target] {
+    tables::DEFAULT
 }
 
 /// Returns the target of this name.

@@ -1,4 +1,4 @@
-//! The features of a tool, each with its places.
+//! The features of a tool.
 
 use serde_json::{Map, Value};
 use toolpact_contract::Pointer;
@@ -6,14 +6,12 @@ use toolpact_contract::Pointer;
 use crate::feature::{Feature, Hit, Side};
 use crate::node::walk;
 
-/// The places that are reported for one feature of one schema.
-const MAX_PLACES: usize = 5;
-
 /// A feature that a tool has.
 pub(crate) struct Found {
     pub(crate) feature: &'static Feature,
-    /// The first places in the tool, with what is there.
-    pub(crate) places: Vec<(Pointer, String)>,
+    /// The first place in the tool, and what is there.
+    pub(crate) at: Pointer,
+    pub(crate) message: String,
     /// How many places there are.
     pub(crate) count: usize,
 }
@@ -30,20 +28,16 @@ pub(crate) fn survey(tool: &Map<String, Value>, features: &[&'static Feature]) -
         walk(schema, &mut |node| {
             for feature in &features {
                 let Some(Hit { keyword, message }) = (feature.check)(node) else { continue };
-                let known = found.iter_mut().position(|it| std::ptr::eq(it.feature, *feature));
-                let index = known.unwrap_or_else(|| {
-                    found.push(Found { feature, places: Vec::new(), count: 0 });
-                    found.len() - 1
-                });
-                let one = &mut found[index];
-                one.count += 1;
-                if one.places.len() < MAX_PLACES {
-                    let mut at = Pointer::root().join(member).concat(&node.pointer());
-                    if let Some(keyword) = keyword {
-                        at.push(keyword);
-                    }
-                    one.places.push((at, message));
+                if let Some(known) = found.iter_mut().find(|it| std::ptr::eq(it.feature, *feature))
+                {
+                    known.count += 1;
+                    continue;
                 }
+                let mut at = Pointer::root().join(member).concat(&node.pointer());
+                if let Some(keyword) = keyword {
+                    at.push(keyword);
+                }
+                found.push(Found { feature, at, message, count: 1 });
             }
         });
     }

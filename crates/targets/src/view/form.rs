@@ -88,7 +88,7 @@ impl Form {
             *what != Measure::Description
                 && self.limits.iter().any(|it| it.measure == *what && *found > it.most)
         };
-        !has_any(schema, &self.features) && !measure(tool).counts.iter().any(over)
+        !has_any(schema, &self.features) && !measure(tool).iter().any(over)
     }
 
     /// Whether the target has a rule about `feature`.

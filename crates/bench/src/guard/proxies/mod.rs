@@ -106,7 +106,7 @@ fn on_http(behind: Behind, wrk: Option<&Wrk>) -> anyhow::Result<(Vec<Series>, Mi
     let (mut subjects, mut missing) = (Vec::new(), Vec::new());
     for through in ON_HTTP {
         match listen(through, upstream.port) {
-            Ok((port, process)) => subjects.push((through, load(port), process)),
+            Ok((port, process)) => subjects.push((through, HttpLoad::forecast(port), process)),
             Err(error) => missing.push((through.name().to_owned(), format!("{error:#}"))),
         }
     }
@@ -140,17 +140,6 @@ fn on_http(behind: Behind, wrk: Option<&Wrk>) -> anyhow::Result<(Vec<Series>, Mi
         eprintln!("HTTP: round {} of {ROUNDS} done", round + 1);
     }
     Ok((all, missing))
-}
-
-fn load(port: u16) -> HttpLoad {
-    HttpLoad {
-        port,
-        path: "/mcp".to_owned(),
-        tool: "forecast".to_owned(),
-        arguments: VALID,
-        speaks: Speaks::Natural,
-        expects: Expects::Array,
-    }
 }
 
 /// Starts what stands in front of the server on the port `to`, and says where it listens.

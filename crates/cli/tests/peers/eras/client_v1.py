@@ -9,22 +9,10 @@ from mcp import ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from replies import CALLBACKS
 from steps import run
 
 logging.disable()
-
-
-async def elicit(context, params):
-    return types.ElicitResult(action="accept", content={"name": "Ada"})
-
-
-async def sample(context, params):
-    content = types.TextContent(type="text", text="42")
-    return types.CreateMessageResult(role="assistant", content=content, model="none")
-
-
-async def list_roots(context):
-    return types.ListRootsResult(roots=[types.Root(uri="file:///home/ada")])
 
 
 class Peer:
@@ -96,11 +84,9 @@ async def connect(target):
         ClientSession(
             read,
             write,
-            elicitation_callback=elicit,
-            sampling_callback=sample,
-            list_roots_callback=list_roots,
             logging_callback=peer.on_log,
             message_handler=peer.on_message,
+            **CALLBACKS,
         ) as session,
     ):
         await session.initialize()

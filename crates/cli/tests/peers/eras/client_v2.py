@@ -10,25 +10,13 @@ import anyio
 from mcp import Client, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
+from replies import CALLBACKS
 from steps import run
 
 logging.disable()
 warnings.simplefilter("ignore")
 
 MODE = {"modern": "2026-07-28", "legacy": "legacy", "dual": "auto"}[sys.argv[1]]
-
-
-async def elicit(context, params):
-    return types.ElicitResult(action="accept", content={"name": "Ada"})
-
-
-async def sample(context, params):
-    content = types.TextContent(type="text", text="42")
-    return types.CreateMessageResult(role="assistant", content=content, model="none")
-
-
-async def list_roots(context):
-    return types.ListRootsResult(roots=[types.Root(uri="file:///home/ada")])
 
 
 class Peer:
@@ -103,11 +91,9 @@ async def connect(target):
     async with Client(
         server,
         mode=MODE,
-        elicitation_callback=elicit,
-        sampling_callback=sample,
-        list_roots_callback=list_roots,
         logging_callback=peer.on_log,
         message_handler=peer.on_message,
+        **CALLBACKS,
     ) as client:
         peer.client = client
         yield peer

@@ -3,16 +3,13 @@
 On standard input and output, or with `--http` on a free port, which it prints.
 """
 
-import contextlib
 import logging
-import sys
 
-import anyio
 from mcp import types
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
-from mcp.server.stdio import stdio_server
 
+from serve import serve
 from surface import FORM, QUESTION, TOOLS, States
 
 logging.disable()
@@ -101,33 +98,4 @@ plain_options = server.create_initialization_options
 server.create_initialization_options = lambda: plain_options(NotificationOptions(tools_changed=True))
 
 
-async def main():
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
-
-
-def app():
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-    from starlette.applications import Starlette
-    from starlette.routing import Route
-
-    manager = StreamableHTTPSessionManager(app=server)
-
-    class Endpoint:
-        async def __call__(self, scope, receive, send):
-            await manager.handle_request(scope, receive, send)
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app):
-        async with manager.run():
-            yield
-
-    return Starlette(routes=[Route("/mcp", endpoint=Endpoint())], lifespan=lifespan)
-
-
-if "--http" in sys.argv:
-    from listen import listen
-
-    listen(app())
-else:
-    anyio.run(main)
+serve(server)

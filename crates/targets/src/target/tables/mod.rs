@@ -40,6 +40,18 @@ pub(super) static ALL: &[&Target] = &[
     &sdks::PYTHON_SDK,
 ];
 
+/// The most used targets.
+pub(super) static DEFAULT: &[&Target] = &[
+    &openai::OPENAI,
+    &anthropic::ANTHROPIC,
+    &google::GEMINI,
+    &hosts::CLAUDE_CODE,
+    &hosts::CLAUDE_DESKTOP,
+    &hosts::CODEX,
+    &hosts::VSCODE,
+    &hosts::CURSOR,
+];
+
 const fn row(
     feature: &'static Feature,
     effect: Effect,
