@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use toolpact_contract::bundle::{self, Document, Missing};
+use toolpact_contract::large_integers;
 use toolpact_schema::Instance;
 
 use crate::budget::Budget;
@@ -292,12 +293,16 @@ fn failure(missing: &Missing, kind: DocumentErrorKind) -> FetchError {
     DocumentError { uri, from, pointer, kind }.into()
 }
 
-/// Parses a document. A key that occurs twice is refused: readers would disagree about it.
+/// Parses a document. A key that occurs twice is refused: readers would disagree about it. So is an integer that would
+/// become another one.
 fn parse(bytes: &[u8]) -> Result<Value, DocumentErrorKind> {
     let wrong = |reason: String| DocumentErrorKind::Json { reason: shorten(&reason) };
     let text = std::str::from_utf8(bytes)
         .map_err(|error| wrong(format!("invalid UTF-8 at byte {}", error.valid_up_to())))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if let Some(number) = large_integers(text).next() {
+        return Err(wrong(format!("the integer {number} has more than 64 bits")));
+    }
     let instance = Instance::parse(text).map_err(|error| wrong(error.to_string()))?;
     Ok(instance.to_value())
 }

@@ -65,6 +65,7 @@ async fn what_is_no_document_is_refused() {
         ("/half", json("{\"a\":"), "is not JSON"),
         ("/two", json("{} {}"), "is not JSON"),
         ("/twice", json("{\"type\":\"string\",\"type\":\"object\"}"), "is not JSON"),
+        ("/large", json("{\"maximum\":18446744073709551616}"), "has more than 64 bits"),
         ("/deep", json(&deep), "is not JSON"),
         ("/br", encoded("br", b"{}"), "has the content encoding `br`"),
         ("/double", encoded("gzip, gzip", &gzip(&gzip(b"{}"))), "content encoding `gzip, gzip`"),
