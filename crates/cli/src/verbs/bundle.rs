@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::bundler::Bundler;
 use crate::exit::Exit;
-use crate::input::Source;
+use crate::input::{Source, Syntax};
 use crate::patch::patch;
 use crate::progress;
 use crate::terminal::{printable, printable_json};
@@ -160,12 +160,15 @@ fn log(attempt: &Attempt) {
 
 /// Parses `source`, and says whether it is JSON. Numbers that are out of range are `null`.
 fn parse(source: &Source) -> anyhow::Result<(Value, bool)> {
-    let error = match source.document() {
-        Ok(document) => return Ok((document.value, document.text.is_some())),
-        Err(error) => error,
-    };
-    let value = serde_json::from_str(&without_huge_numbers(&source.text)).map_err(|_| error)?;
-    Ok((value, true))
+    let may_be_json = matches!(source.syntax, Syntax::Json | Syntax::Guess);
+    if let Cow::Owned(text) = without_huge_numbers(&source.text)
+        && may_be_json
+        && let Ok(value) = serde_json::from_str(&text)
+    {
+        return Ok((value, true));
+    }
+    let document = source.document()?;
+    Ok((document.value, document.text.is_some()))
 }
 
 /// The text of `source` with `after` instead of `before`.
