@@ -116,10 +116,7 @@ fn find<'v, 'a>(
 }
 
 /// Returns the member of `object` with this name. Of duplicate keys the last one counts, as in `serde_json`.
-fn member<'v, 'a>(
-    object: &'v ast::Object<'a>,
-    name: &str,
-) -> Option<&'v ast::ObjectProp<'a>> {
+fn member<'v, 'a>(object: &'v ast::Object<'a>, name: &str) -> Option<&'v ast::ObjectProp<'a>> {
     object.properties.iter().rev().find(|member| member.name.as_str() == name)
 }
 

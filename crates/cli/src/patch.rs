@@ -86,7 +86,13 @@ impl Patch<'_> {
         }
         let added: Vec<_> = after.iter().filter(|(name, _)| !before.contains_key(*name)).collect();
         let places = members.iter().map(|member| member.start()..member.end()).collect();
-        match members.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(member, _)| member).next_back() {
+        match members
+            .iter()
+            .zip(&kept)
+            .filter(|(_, kept)| **kept)
+            .map(|(member, _)| member)
+            .next_back()
+        {
             Some(last) => {
                 let is_only = kept.iter().filter(|kept| **kept).count() == 1;
                 self.add_after(last, is_only, &added);

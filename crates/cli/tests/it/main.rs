@@ -6,6 +6,8 @@
 mod answers;
 mod bowtie;
 mod bundle;
+#[cfg(target_os = "linux")]
+mod bundle_ends;
 mod bundle_proxy;
 mod bundle_suite;
 #[cfg(unix)]
