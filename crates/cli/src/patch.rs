@@ -54,8 +54,9 @@ impl Patch<'_> {
                 let mut rest = after.iter().peekable();
                 let kept: Vec<_> =
                     before.iter().map(|value| rest.next_if_eq(&value).is_some()).collect();
-                let places = place.elements.iter().map(|one| one.start()..one.end()).collect();
-                self.remove(place.start() + 1..place.end() - 1, places, &kept);
+                let places: Vec<_> =
+                    place.elements.iter().map(|one| one.start()..one.end()).collect();
+                self.remove(place.start() + 1..place.end() - 1, &places, &kept);
             }
             _ => {
                 let new = self.layout.render_at(self.text, place.start(), after);
@@ -85,7 +86,7 @@ impl Patch<'_> {
             }
         }
         let added: Vec<_> = after.iter().filter(|(name, _)| !before.contains_key(*name)).collect();
-        let places = members.iter().map(|member| member.start()..member.end()).collect();
+        let places: Vec<_> = members.iter().map(|member| member.start()..member.end()).collect();
         match members
             .iter()
             .zip(&kept)
@@ -96,7 +97,7 @@ impl Patch<'_> {
             Some(last) => {
                 let is_only = kept.iter().filter(|kept| **kept).count() == 1;
                 self.add_after(last, is_only, &added);
-                self.remove(place.start() + 1..place.end() - 1, places, &kept);
+                self.remove(place.start() + 1..place.end() - 1, &places, &kept);
             }
             None => {
                 let members: Vec<_> = added
@@ -133,7 +134,7 @@ impl Patch<'_> {
     }
 
     /// Removes the elements or members at `places` that are not `kept`. `inside` is what stands between the brackets.
-    fn remove(&mut self, inside: Range<usize>, places: Vec<Range<usize>>, kept: &[bool]) {
+    fn remove(&mut self, inside: Range<usize>, places: &[Range<usize>], kept: &[bool]) {
         let mut at = 0;
         while at < places.len() {
             let end = at + kept[at..].iter().take_while(|kept| !**kept).count();

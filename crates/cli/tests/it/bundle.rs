@@ -63,13 +63,13 @@ fn only_what_is_bundled_changes() {
         r#"{"name" : "numbers", "inputSchema": {"type":"object","const":12345678901234567890123456789},"n":[1.0,1E2,-0.0,1e400,0.1e-7]}"#,
         r#"{"name":"\u0065scapes","inputSchema":{ "type": "\u006fbject" },"title":"\/ \ud83d\ude00 ü","title":"twice"}"#,
         r#"{"inputSchema":null,"name":7}"#,
-        r#"null"#,
+        "null",
         r#"{"name":"unknown","x-y":{ "$ref" : "https://example.com/a.json" },"_meta":{"a/b":[ ]}}"#,
     ];
-    let [a, b, c, d, e] = others;
+    let (before, after) = (others[..2].join(","), others[2..].join(",\t"));
     let list = |order: &str| {
         format!(
-            "\u{feff}\r\n{{\"jsonrpc\":\"2.0\",\t\"id\":9007199254740993, \"result\" :{{\"tools\":[{a},{b}, {{\"name\":\"order\",\"inputSchema\":{order} }},\n{c},{d},{e} ],\"nextCursor\":\"\\u0041\"}} }}\r\n\n"
+            "\u{feff}\r\n{{\"jsonrpc\":\"2.0\",\t\"id\":9007199254740993, \"result\" :{{\"tools\":[{before}, {{\"name\":\"order\",\"inputSchema\":{order} }},\n{after} ],\"nextCursor\":\"\\u0041\"}} }}\r\n\n"
         )
     };
     let output = toolpact_with(&["bundle", "--allow", &url], &list(&order));

@@ -9,7 +9,7 @@ use toolpact_schema::Schema;
 use toolpact_testkit::suite;
 
 use crate::command::toolpact;
-use crate::documents::{Folder, serve};
+use crate::documents::{Folder, Requests, serve};
 
 /// The URI of the remotes, which the cases name.
 const REMOTES: &str = "http://localhost:1234/";
@@ -68,7 +68,7 @@ fn remote_references_of_the_suite_give_its_verdicts() {
             let said = String::from_utf8_lossy(&over_http.stderr);
             assert_eq!(over_http.status.code(), Some(0), "{}: {said}", file.name);
             assert_eq!(local.stdout, over_http.stdout, "{}", file.name);
-            let requests: Vec<_> = servers.iter().flat_map(|it| it.take()).collect();
+            let requests: Vec<_> = servers.iter().flat_map(Requests::take).collect();
             assert_eq!(requests.len(), said.lines().count(), "{requests:?} {said}");
             assert!(!requests.is_empty());
         }
@@ -85,6 +85,6 @@ fn remote_references_of_the_suite_give_its_verdicts() {
             }
         }
     }
-    println!("{count} cases");
+    eprintln!("{count} cases");
     assert!(count > 100, "{count}");
 }
