@@ -97,7 +97,7 @@ impl<'a> Positions<'a> {
 }
 
 /// Returns the value at `pointer` below `root`, and the name of the member that it is.
-pub(crate) fn find<'v, 'a>(
+fn find<'v, 'a>(
     root: &'v ast::Value<'a>,
     pointer: &Pointer,
 ) -> Option<(Option<jsonc_parser::common::Range>, &'v ast::Value<'a>)> {
@@ -116,10 +116,7 @@ pub(crate) fn find<'v, 'a>(
 }
 
 /// Returns the member of `object` with this name. Of duplicate keys the last one counts, as in `serde_json`.
-pub(crate) fn member<'v, 'a>(
-    object: &'v ast::Object<'a>,
-    name: &str,
-) -> Option<&'v ast::ObjectProp<'a>> {
+fn member<'v, 'a>(object: &'v ast::Object<'a>, name: &str) -> Option<&'v ast::ObjectProp<'a>> {
     object.properties.iter().rev().find(|member| member.name.as_str() == name)
 }
 

@@ -1,19 +1,19 @@
 //! Fetches the tool list of a live server.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
+use tokio::time::timeout;
 use toolpact_guard::Child;
 use toolpact_guard::http::Client;
 use toolpact_guard::live::{self, Listed, Opening, ToolsError};
 use toolpact_listen::Signals;
 
 use crate::input::Document;
-use crate::terminal::printable;
+use crate::progress::with_progress;
 use crate::watchdog::start_watchdog;
 
 /// Options for live servers.
@@ -100,17 +100,15 @@ impl LiveOptions {
         tools: impl Future<Output = anyhow::Result<Listed>>,
     ) -> anyhow::Result<Document<'static>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listed = runtime.block_on(async {
-            let limit = tokio::time::sleep(Duration::from_secs(self.timeout));
-            tokio::select! {
-                tools = tools => { clear_progress(); tools }
-                () = limit => {
-                    clear_progress();
+        let limit = Duration::from_secs(self.timeout);
+        let listed = runtime.block_on(with_progress(
+            &format!("waiting for the tools of {name}"),
+            async {
+                timeout(limit, tools).await.unwrap_or_else(|_| {
                     Err(anyhow!("{name}: no tool list within {} s", self.timeout))
-                }
-                () = show_progress(name) => unreachable!("progress does not end"),
-            }
-        })?;
+                })
+            },
+        ))?;
         let name = name.to_owned();
         Ok(Document {
             source: name.clone(),
@@ -121,24 +119,5 @@ impl LiveOptions {
             value: listed.first,
             second: listed.second,
         })
-    }
-}
-
-/// Shows on a terminal how long the server has been waited for. Never ends.
-async fn show_progress(name: &str) {
-    let name = printable(name).into_owned();
-    let mut seconds = tokio::time::interval(Duration::from_secs(1));
-    for waited in 0.. {
-        seconds.tick().await;
-        if io::stderr().is_terminal() && waited > 0 {
-            let _ = write!(io::stderr(), "\r\x1b[Kwaiting for the tools of {name} … {waited} s");
-        }
-    }
-}
-
-/// Removes what [`show_progress`] wrote.
-fn clear_progress() {
-    if io::stderr().is_terminal() {
-        let _ = write!(io::stderr(), "\r\x1b[K");
     }
 }

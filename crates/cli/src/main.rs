@@ -1,14 +1,18 @@
 //! The `toolpact` command.
 
 mod address;
+mod bundler;
 mod demo;
 mod excerpt;
 mod exit;
 mod format;
 mod input;
+mod layout;
 mod lint;
 mod live;
 mod log;
+mod patch;
+mod progress;
 mod report;
 mod reshape;
 mod shape;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
+use toolpact_contract::ContractErrorKind;
 use toolpact_schema::{Measured, Schema, SchemaError, Verdict, Violation};
 
 use crate::excerpt::{Positions, Remark};
@@ -45,7 +46,7 @@ impl<W: Write> Report<W> {
         doc: &Document<'_>,
         error: &SchemaError,
     ) -> io::Result<()> {
-        let hint = error.kind.hint();
+        let hint = ContractErrorKind::Schema(error.kind.clone()).hint();
         let message = error.kind.to_string();
         let positions = positions(doc);
         let place = positions.as_ref().and_then(|p| p.line_column(&error.pointer));

@@ -150,6 +150,12 @@ impl ContractErrorKind {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Schema(SchemaErrorKind::ExternalReference { reference }) => {
+                let prefix = folder(reference).unwrap_or("PREFIX");
+                Some(format!(
+                    "embed it with `toolpact bundle --allow {prefix}`, or copy the definition into `$defs`"
+                ))
+            }
             Self::Schema(kind) => kind.hint(),
             Self::NoInput => Some(
                 "for a tool without arguments write \
@@ -160,3 +166,14 @@ impl ContractErrorKind {
         }
     }
 }
+
+/// The folder of an absolute URL, unless it is long.
+fn folder(url: &str) -> Option<&str> {
+    let path = url.split(['?', '#']).next().filter(|path| path.len() <= MAX_FOLDER)?;
+    let host = path.find("://")? + 3;
+    let end = host + path[host..].rfind('/')?;
+    Some(&path[..=end])
+}
+
+/// The longest folder in a hint.
+const MAX_FOLDER: usize = 100;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use toolpact_contract::Pointer;
 use toolpact_contract::bundle::BundleError;
+use url::Url;
 
 /// Why a schema cannot be bundled.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -250,7 +251,10 @@ impl DocumentErrorKind {
     #[must_use]
     pub fn to_allow(&self, uri: &str) -> Option<String> {
         match self {
-            Self::NotAllowed => Some(uri.rfind('/').map_or(uri, |end| &uri[..=end]).to_owned()),
+            Self::NotAllowed => {
+                let folder = Url::parse(uri).and_then(|url| url.join("."));
+                Some(folder.map_or_else(|_| uri.to_owned(), Into::into))
+            }
             Self::Address { address, .. } => Some(address.to_string()),
             Self::Redirected { to, kind } => kind.to_allow(to),
             _ => None,

@@ -40,7 +40,7 @@ pub enum SchemaErrorKind {
         hint: Option<String>,
     },
     /// A reference points to another document.
-    #[error("refers to {} outside this document; toolpact never fetches", shorten(reference))]
+    #[error("refers to {} outside this document, which is not fetched", shorten(reference))]
     ExternalReference {
         /// The reference as written.
         reference: String,

@@ -68,11 +68,20 @@ impl File {
     /// Where that cannot be done.
     #[must_use]
     pub fn read(&self) -> Server {
-        let document = fs::read(&self.path)
-            .map_err(|error| error.to_string())
-            .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+        let document = serde_json::from_str(&self.text())
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
         Server { name: self.name.clone(), document }
+    }
+
+    /// The text of the file.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be read.
+    #[must_use]
+    pub fn text(&self) -> String {
+        fs::read_to_string(&self.path)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))
     }
 }
 

@@ -111,7 +111,7 @@ pub fn files() -> Vec<File> {
 /// Where the suite has not been fetched.
 #[must_use]
 pub fn documents(dialect: Dialect) -> Vec<(String, Value)> {
-    let remotes = root().join("remotes");
+    let remotes = remotes();
     let mut documents: Vec<_> = json_files(&remotes)
         .into_iter()
         .map(|path| (relative(&path, &remotes), read(&path)))
@@ -124,6 +124,16 @@ pub fn documents(dialect: Dialect) -> Vec<(String, Value)> {
         .collect();
     documents.extend(metaschemas().map(|(uri, schema)| (uri.to_owned(), schema.clone())));
     documents
+}
+
+/// The folder of what the suite calls `http://localhost:1234/`.
+///
+/// # Panics
+///
+/// Where the suite has not been fetched.
+#[must_use]
+pub fn remotes() -> PathBuf {
+    root().join("remotes")
 }
 
 fn known(uri: &str) -> bool {

@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use jsonc_parser::ast;
-use jsonc_parser::common::Ranged as _;
 use serde_json::Value;
-use toolpact_contract::Pointer;
-use toolpact_targets::{Edit, Fix};
+use toolpact_targets::Fix;
 
-use crate::excerpt::{Positions, find, member};
+use crate::excerpt::Positions;
+use crate::patch::patch;
 
 /// A change of a text: what stands at `range` becomes `text`.
 #[derive(Debug, PartialEq, Eq)]
@@ -57,221 +55,12 @@ pub(crate) fn apply(tool: &str, fix: &Fix) -> Option<String> {
     let before: Value = serde_json::from_str(tool).ok()?;
     let mut expected = before.clone();
     fix.apply(&mut expected);
-    let mut edits = Vec::new();
-    find_edits(&before, &expected, &Pointer::root(), &mut edits);
-    let mut text = tool.to_owned();
-    // From the end, so that the indices of elements stay right.
-    for edit in edits.iter().rev() {
-        text = apply_edit(&text, edit)?;
+    if before == expected {
+        return None;
     }
+    let text = patch(tool, &before, &expected)?;
     let after: Value = serde_json::from_str(&text).ok()?;
-    (after == expected && after != before).then_some(text)
-}
-
-/// Adds the smallest edits that make `after` of `before`: a fix may write a whole schema anew.
-fn find_edits(before: &Value, after: &Value, at: &Pointer, edits: &mut Vec<Edit>) {
-    match (before, after) {
-        (before, after) if before == after => {}
-        (Value::Object(before), Value::Object(after)) => {
-            // Edits are applied from the last one on: added members come out in their order.
-            for (name, value) in after.iter().rev().filter(|(name, _)| !before.contains_key(*name))
-            {
-                edits.push(Edit::Set { pointer: at.join(name), value: value.clone() });
-            }
-            for (name, value) in before {
-                match after.get(name) {
-                    Some(after) => find_edits(value, after, &at.join(name), edits),
-                    None => edits.push(Edit::Remove { pointer: at.join(name) }),
-                }
-            }
-        }
-        (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
-            for (index, (before, after)) in before.iter().zip(after).enumerate() {
-                find_edits(before, after, &at.join(index), edits);
-            }
-        }
-        (Value::Array(before), Value::Array(after)) if is_part(after, before) => {
-            let mut kept = after.iter().peekable();
-            for (index, value) in before.iter().enumerate() {
-                if kept.next_if_eq(&value).is_none() {
-                    edits.push(Edit::Remove { pointer: at.join(index) });
-                }
-            }
-        }
-        (_, after) => edits.push(Edit::Set { pointer: at.clone(), value: after.clone() }),
-    }
-}
-
-/// Whether `part` is what is left of `whole` without some of its elements.
-fn is_part(part: &[Value], whole: &[Value]) -> bool {
-    let mut rest = part.iter().peekable();
-    for value in whole {
-        rest.next_if_eq(&value);
-    }
-    rest.peek().is_none()
-}
-
-fn apply_edit(text: &str, edit: &Edit) -> Option<String> {
-    let parsed = jsonc_parser::parse_to_ast(
-        text,
-        &jsonc_parser::CollectOptions::default(),
-        &jsonc_parser::ParseOptions::default(),
-    );
-    let root = parsed.ok()?.value?;
-    let (range, new) = match edit {
-        Edit::Set { pointer, value } => set(text, &root, pointer, value)?,
-        Edit::Remove { pointer } => (remove(&root, pointer)?, String::new()),
-        _ => return None,
-    };
-    Some(format!("{}{new}{}", &text[..range.start], &text[range.end..]))
-}
-
-/// The parent of the value at `pointer`, and its last token.
-fn parent<'v, 'a>(
-    root: &'v ast::Value<'a>,
-    pointer: &Pointer,
-) -> Option<(&'v ast::Value<'a>, String)> {
-    let last = pointer.tokens().last()?;
-    let (parent, _) = pointer.as_str().rsplit_once('/')?;
-    Some((find(root, &Pointer::from(parent))?.1, last))
-}
-
-fn set(
-    text: &str,
-    root: &ast::Value<'_>,
-    pointer: &Pointer,
-    value: &Value,
-) -> Option<(Range<usize>, String)> {
-    if let Some((_, old)) = find(root, pointer) {
-        let layout = Layout::at(text, old.start());
-        return Some((old.start()..old.end(), layout.render(value)));
-    }
-    let (ast::Value::Object(object), name) = parent(root, pointer)? else { return None };
-    let name = Value::from(name);
-    let Some(last) = object.properties.last() else {
-        let layout = Layout::at(text, object.start());
-        let colon = layout.colon();
-        let new = format!("{{{name}{colon}{}}}", layout.render(value));
-        return Some((object.start()..object.end(), new));
-    };
-    // The new member is written as the last one is.
-    let before = &text[..last.start()];
-    let blank = before.len() - before.trim_end().len();
-    let gap = &before[before.len() - blank..];
-    let gap = if object.properties.len() == 1 && !gap.contains('\n') { " " } else { gap };
-    let between = &text[last.name.end()..last.value.start()];
-    let layout = Layout::at(text, last.start());
-    let gap = if layout.is_spaced { gap } else { gap.trim_matches(' ') };
-    let new = format!(",{gap}{name}{between}{}", layout.render(value));
-    Some((last.end()..last.end(), new))
-}
-
-fn remove(root: &ast::Value<'_>, pointer: &Pointer) -> Option<Range<usize>> {
-    let (parent, last) = parent(root, pointer)?;
-    let (siblings, index): (Vec<Range<usize>>, usize) = match parent {
-        ast::Value::Object(object) => {
-            let found = member(object, &last)?;
-            let siblings: Vec<_> =
-                object.properties.iter().map(|one| one.start()..one.end()).collect();
-            let index = siblings.iter().position(|one| one.start == found.start())?;
-            (siblings, index)
-        }
-        ast::Value::Array(array) => {
-            let index = last.parse().ok()?;
-            (array.elements.iter().map(|one| one.start()..one.end()).collect(), index)
-        }
-        _ => return None,
-    };
-    let this = siblings.get(index)?;
-    Some(
-        match (
-            index.checked_sub(1).and_then(|before| siblings.get(before)),
-            siblings.get(index + 1),
-        ) {
-            (_, Some(next)) => this.start..next.start,
-            (Some(previous), None) => previous.end..this.end,
-            (None, None) => parent.start() + 1..parent.end() - 1,
-        },
-    )
-}
-
-/// How the text around a place is laid out.
-struct Layout {
-    /// The white space before the line of the place.
-    indent: String,
-    /// One more level, if values go over several lines.
-    step: Option<String>,
-    /// Whether there is a space after a colon.
-    is_spaced: bool,
-}
-
-impl Layout {
-    fn at(text: &str, offset: usize) -> Self {
-        let line = text[..offset].rfind('\n').map_or("", |end| &text[end + 1..]);
-        let blank = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
-        let indents = text
-            .lines()
-            .skip(1)
-            .filter(|line| !line.trim().is_empty())
-            .map(|line| &line[..blank(line)]);
-        // The text of a tool starts at its brace, so the last line has the indent of the tool.
-        let outer = indents.clone().last().unwrap_or_default();
-        let step =
-            indents.filter_map(|indent| indent.strip_prefix(outer)).filter(|step| !step.is_empty());
-        Self {
-            indent: line[..blank(line)].to_owned(),
-            step: step.min_by_key(|step| step.len()).map(str::to_owned),
-            is_spaced: text.contains("\": ") || !text.contains("\":"),
-        }
-    }
-
-    const fn colon(&self) -> &'static str {
-        if self.is_spaced { ": " } else { ":" }
-    }
-
-    fn render(&self, value: &Value) -> String {
-        let inner = |indent: String| Self { indent, step: self.step.clone(), ..*self };
-        let comma = if self.is_spaced { ", " } else { "," };
-        match (value, &self.step) {
-            (Value::Object(members), Some(step)) if !members.is_empty() => {
-                let layout = inner(format!("{}{step}", self.indent));
-                let lines: Vec<_> = members
-                    .iter()
-                    .map(|(name, value)| {
-                        let name = Value::from(name.as_str());
-                        format!("{}{name}{}{}", layout.indent, self.colon(), layout.render(value))
-                    })
-                    .collect();
-                format!("{{\n{}\n{}}}", lines.join(",\n"), self.indent)
-            }
-            (Value::Array(items), Some(step))
-                if items.iter().any(|item| item.is_object() || item.is_array()) =>
-            {
-                let layout = inner(format!("{}{step}", self.indent));
-                let lines: Vec<_> = items
-                    .iter()
-                    .map(|item| format!("{}{}", layout.indent, layout.render(item)))
-                    .collect();
-                format!("[\n{}\n{}]", lines.join(",\n"), self.indent)
-            }
-            (Value::Object(members), _) if !members.is_empty() => {
-                let members: Vec<_> = members
-                    .iter()
-                    .map(|(name, value)| {
-                        let name = Value::from(name.as_str());
-                        format!("{name}{}{}", self.colon(), self.render(value))
-                    })
-                    .collect();
-                let (open, close) = if self.is_spaced { ("{ ", " }") } else { ("{", "}") };
-                format!("{open}{}{close}", members.join(comma))
-            }
-            (Value::Array(items), _) if !items.is_empty() => {
-                let items: Vec<_> = items.iter().map(|item| self.render(item)).collect();
-                format!("[{}]", items.join(comma))
-            }
-            (value, _) => value.to_string(),
-        }
-    }
+    (after == expected).then_some(text)
 }
 
 #[cfg(test)]

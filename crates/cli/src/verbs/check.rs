@@ -25,8 +25,8 @@ Exit code 0: all values are valid; 1: a value is invalid or unfinished, or the s
 /// Values are files, or `-` for standard input: JSON, YAML (`.yaml`, `.yml`) or JSON Lines (`.jsonl`,
 /// `.ndjson`). A file has at most 16 MiB and 127 nested levels (YAML: 64).
 ///
-/// `$schema` selects the dialect; 2020-12 is the default. References to other documents are refused:
-/// nothing is ever fetched.
+/// `$schema` selects the dialect; 2020-12 is the default. References to other documents are refused;
+/// `toolpact bundle` embeds these documents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {

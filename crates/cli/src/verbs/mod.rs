@@ -1,6 +1,7 @@
 //! The verbs. Each has a file, an entry in [`Verb`] and a line in [`Toolpact::run`].
 
 mod bowtie;
+mod bundle;
 mod check;
 mod convert;
 mod demo;
@@ -38,6 +39,7 @@ enum Verb {
     Project(project::Project),
     Lift(lift::Lift),
     Convert(convert::Convert),
+    Bundle(bundle::Bundle),
     Bowtie(bowtie::Bowtie),
     Demo(demo::Demo),
 }
@@ -55,6 +57,7 @@ impl Toolpact {
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),
             Verb::Convert(convert) => convert.run(),
+            Verb::Bundle(bundle) => bundle.run(),
             Verb::Bowtie(bowtie) => bowtie.run(),
             Verb::Demo(demo) => demo.run(),
         }

@@ -5,6 +5,11 @@
 #[cfg(unix)]
 mod answers;
 mod bowtie;
+mod bundle;
+#[cfg(target_os = "linux")]
+mod bundle_ends;
+mod bundle_proxy;
+mod bundle_suite;
 #[cfg(unix)]
 mod bypass_arguments;
 #[cfg(unix)]
@@ -15,9 +20,11 @@ mod check;
 mod clients;
 mod command;
 mod demo;
+mod dependencies;
 mod dialects;
 #[cfg(unix)]
 mod differential;
+mod documents;
 #[cfg(target_os = "linux")]
 mod era_faults;
 #[cfg(target_os = "linux")]

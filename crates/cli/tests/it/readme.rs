@@ -164,6 +164,7 @@ documents! {
     the_guide_to_the_guard_works: "docs/guard.md";
     the_guide_to_ci_works: "docs/ci.md";
     the_guide_to_the_validator_works: "docs/validator.md";
+    the_guide_to_bundling_works: "docs/bundle.md";
 }
 
 /// The words of `toolpact …` in the text, as code and in blocks that are not run.
