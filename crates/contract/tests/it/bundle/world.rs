@@ -360,7 +360,7 @@ fn anchor(number: usize) -> String {
 
 /// `target` as a reference from `base`.
 fn relative(base: &str, target: &str) -> String {
-    let host = |uri: &str| uri.splitn(4, '/').nth(2).map(str::to_owned);
+    let host = |uri: &str| uri.split('/').nth(2).map(str::to_owned);
     if host(base) != host(target) {
         return target.to_owned();
     }
