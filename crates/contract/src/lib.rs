@@ -116,6 +116,7 @@ pub use arguments::{
     ArgumentChange, ArgumentTerms, Change, RepairedArguments, Repairs, large_integers,
     read_json_text,
 };
+pub use bundle::{BundleError, BundleErrorKind};
 pub use contract::{Contract, Digest};
 pub use dialect::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool, to_2020_12};
 pub use error::{ContractError, ContractErrorKind};

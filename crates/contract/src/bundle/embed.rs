@@ -6,7 +6,6 @@ use toolpact_schema::Dialect;
 use crate::json_type::kind;
 use crate::project::ProjectErrorKind;
 use crate::project::keyword::{ACTIVE_BESIDE_REF, unknown_name};
-use crate::project::uri;
 
 use super::error::{BundleError, BundleErrorKind};
 use super::name::Names;
@@ -116,12 +115,6 @@ pub(super) fn is_silent(keyword: &str) -> bool {
 /// Gives a document its URI.
 fn name(unit: &Unit<'_>, document: &mut Map<String, Value>) {
     let keyword = if unit.dialect() == Dialect::Draft4 { "id" } else { "$id" };
-    let written = document.get(keyword).and_then(Value::as_str);
-    if written.is_some_and(|id| {
-        !id.contains('#') && uri::absolute(id).as_deref() == Some(unit.identity())
-    }) {
-        return;
-    }
     let at = usize::from(document.keys().next().is_some_and(|key| key == "$schema"));
     match document.get_mut(keyword) {
         Some(id) => *id = unit.identity().into(),

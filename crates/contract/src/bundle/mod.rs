@@ -41,7 +41,7 @@
 //! 4. among the resources that are embedded in them;
 //! 5. among the metaschemas of the five dialects, which are always at hand.
 //!
-//! A document without `$schema` has the dialect of the schema that refers to it first of all, the root.
+//! A document without `$schema` is read in the dialect of the schema.
 //!
 //! # What changes
 //!
@@ -59,7 +59,11 @@
 //! has none, and a document refers back to it by `base`, it is embedded once more, as one of the documents.
 //!
 //! The bundle is read again before it is returned. If a reference does not lead to what it led to, bundling fails.
+//!
+//! Admission limits the paths through embedded resources ([`Limits::scopes`](toolpact_schema::Limits::scopes)). It
+//! refuses bundles of many documents that refer to each other, as it does if the documents are handed in.
 
+mod at_hand;
 mod embed;
 mod error;
 mod name;
@@ -103,7 +107,6 @@ impl Document {
 
 /// A document that a schema refers to and that is not at hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Missing {
     /// Its URI: absolute, normalized, without a fragment.
     pub uri: String,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
-use toolpact_schema::{Dialect, Pointer, metaschemas};
+use toolpact_schema::{Dialect, Pointer};
 
 use crate::project::schema_map::{Link, SchemaMap, Target};
 use crate::project::uri;
@@ -23,18 +23,18 @@ pub(super) struct Search<'a> {
     /// The documents that are not at hand.
     pub(super) missing: Vec<Missing>,
     /// The schema without `base`, if that makes a difference.
-    unbased: Option<SchemaMap<'a>>,
-    base: Option<String>,
+    pub(super) unbased: Option<SchemaMap<'a>>,
+    pub(super) base: Option<String>,
     /// The schema once more, for references by its `base`.
-    copy: Option<usize>,
+    pub(super) copy: Option<usize>,
     /// Documents by the URI they were asked for or found at.
-    by_uri: HashMap<String, usize>,
+    pub(super) by_uri: HashMap<String, usize>,
     /// Documents by the URIs of what they contain, and where that is.
-    by_resource: HashMap<String, (usize, usize)>,
-    unreadable: HashMap<String, BundleError>,
+    pub(super) by_resource: HashMap<String, (usize, usize)>,
+    pub(super) unreadable: HashMap<String, BundleError>,
     missing_uris: HashSet<String>,
     queue: VecDeque<usize>,
-    reader: Reader,
+    pub(super) reader: Reader,
     bytes: usize,
 }
 
@@ -112,57 +112,6 @@ impl<'a> Search<'a> {
         self.reached.len() <= 1 && self.followed.iter().all(|followed| followed.text.is_none())
     }
 
-    fn add_documents(&mut self, documents: &'a [Document]) -> Result<(), BundleError> {
-        let first = self.units.len();
-        let mut found_at = Vec::new();
-        for document in documents {
-            let (uri, base) = (absolute(&document.uri)?, absolute(&document.base)?);
-            if let Some(known) = self.by_uri.get(&uri) {
-                if *self.units[*known].value != document.value {
-                    let kind = BundleErrorKind::Conflict { uri: uri.clone() };
-                    return Err(BundleError::new(Some(&uri), Pointer::root(), kind));
-                }
-                continue;
-            }
-            let unit = match self.read(&uri, &document.value, &base) {
-                Ok(unit) => self.add(unit),
-                Err(error) => {
-                    self.unreadable.entry(base).or_insert_with(|| error.clone());
-                    self.unreadable.insert(uri, error);
-                    continue;
-                }
-            };
-            self.by_uri.insert(uri, unit);
-            found_at.push((base, unit));
-        }
-        for (base, unit) in found_at {
-            self.by_uri.entry(base).or_insert(unit);
-        }
-        for unit in first..self.units.len() {
-            for (uri, place) in &self.units[unit].map.resources {
-                self.by_resource.entry(uri.clone()).or_insert((unit, *place));
-            }
-        }
-        Ok(())
-    }
-
-    fn read(&mut self, uri: &str, value: &'a Value, base: &str) -> Result<Unit<'a>, BundleError> {
-        let dialect = self.units[0].dialect();
-        let map = self.reader.read(Some(uri), value, base, dialect)?;
-        Ok(Unit::new(Some(uri.to_owned()), value, map))
-    }
-
-    /// Adds a document, unless it is there under another URI.
-    fn add(&mut self, unit: Unit<'a>) -> usize {
-        let at = self.units.len();
-        let first = *self.by_resource.entry(unit.identity().to_owned()).or_insert((at, 0));
-        if first.0 < at && self.units[first.0].value == unit.value {
-            return first.0;
-        }
-        self.units.push(unit);
-        at
-    }
-
     /// Makes `unit` a part of the bundle.
     fn reach(&mut self, at: usize) -> Result<(), BundleError> {
         let unit = &mut self.units[at];
@@ -195,10 +144,9 @@ impl<'a> Search<'a> {
         let unit = &mut self.units[from];
         let resource = unit.map.places[holder].resource;
         if let Some(target) = own.filter(|target| from > 0 || target.resource == resource) {
-            let text = if unit.loses_name(target) {
-                Some(join(before, ""))
-            } else {
-                (from == 0).then(|| join("", fragment))
+            let text = match from {
+                0 => Some(join("", fragment)),
+                _ => unit.loses_name(target).then(|| join(before, "")),
             };
             return self.note(Followed { from, link, to: from, target, text });
         }
@@ -218,6 +166,9 @@ impl<'a> Search<'a> {
             let kind = BundleErrorKind::RelativeReference { reference: text.to_owned() };
             return Err(unit.error(link, kind));
         }
+        if self.missing_uris.contains(&named) {
+            return Ok(());
+        }
         let Some((to, resource)) = self.look_up(&named)? else {
             self.note_missing(named, from, link);
             return Ok(());
@@ -231,7 +182,7 @@ impl<'a> Search<'a> {
         self.reach(to)?;
         let loses_name = to > 0 && self.units[to].loses_name(target);
         let canonical = self.units[to].map.base(resource);
-        let is_same = self.reads_as(from, link, named).as_deref() == Some(canonical);
+        let is_same = self.reads_as(from, link).as_deref() == Some(canonical);
         let text = (!is_same || loses_name).then(|| {
             let before = if is_same { before } else { canonical };
             join(before, if loses_name { "" } else { fragment })
@@ -239,13 +190,16 @@ impl<'a> Search<'a> {
         self.note(Followed { from, link, to, target, text })
     }
 
-    /// Returns the URI that a reference resolves to in the bundle, where the schema has no base but its `$id`.
-    fn reads_as(&self, from: usize, link: usize, named: String) -> Option<String> {
-        let (Some(unbased), 0) = (&self.unbased, from) else { return Some(named) };
-        let map = &self.units[0].map;
-        let link = &map.links[link];
-        let holder = unbased.place_at(&map.places[link.holder].pointer)?;
-        uri::resolve(unbased.base(unbased.places[holder].resource), link.text)
+    /// Returns the URI that a reference resolves to in the bundle, where the schema has no base but its `$id`. Not every
+    /// reader normalizes it.
+    fn reads_as(&self, from: usize, link: usize) -> Option<String> {
+        let map = &self.units[from].map;
+        let Link { holder, text, .. } = map.links[link];
+        let (map, holder) = match (&self.unbased, from) {
+            (Some(unbased), 0) => (unbased, unbased.place_at(&map.places[holder].pointer)?),
+            _ => (map, holder),
+        };
+        uri::resolve_as_written(map.base(map.places[holder].resource), text)
     }
 
     /// Whether the schema, as it stands, has the target of its reference `link`.
@@ -256,55 +210,6 @@ impl<'a> Search<'a> {
         let holder = unbased.place_at(&map.places[link.holder].pointer);
         let mut links = holder.into_iter().flat_map(|holder| unbased.links_of(holder));
         links.any(|other| other.keyword == link.keyword && other.target.is_some())
-    }
-
-    /// Returns the unit and the place of the resource `uri`.
-    fn look_up(&mut self, uri: &str) -> Result<Option<(usize, usize)>, BundleError> {
-        let map = &self.units[0].map;
-        let in_schema = map.resources.get(uri).copied();
-        if let Some(place) = in_schema.or((self.base.as_deref() == Some(uri)).then_some(0)) {
-            if self.has_absolute_uri(place) {
-                return Ok(Some((0, place)));
-            }
-            let copy = self.copy()?;
-            let place = self.units[copy].map.resources.get(uri).copied();
-            return Ok(Some((copy, place.unwrap_or(0))));
-        }
-        if let Some(unit) = self.by_uri.get(uri) {
-            return Ok(Some((*unit, 0)));
-        }
-        if let Some(error) = self.unreadable.get(uri) {
-            return Err(error.clone());
-        }
-        if let Some(found) = self.by_resource.get(uri) {
-            return Ok(Some(*found));
-        }
-        let mut known = metaschemas().filter_map(|(known, value)| {
-            Some((uri::absolute(known)?, value)).filter(|(known, _)| known == uri)
-        });
-        let Some((known, value)) = known.next() else { return Ok(None) };
-        let unit = self.read(&known, value, &known)?;
-        let at = self.add(unit);
-        self.by_uri.insert(known, at);
-        Ok(Some((at, 0)))
-    }
-
-    /// Whether a resource of the schema has the same URI without `base`.
-    fn has_absolute_uri(&self, place: usize) -> bool {
-        let Some(unbased) = &self.unbased else { return true };
-        let place = &self.units[0].map.places[place];
-        let at = unbased.place_at(&place.pointer);
-        at.is_some_and(|at| unbased.places[at].base == place.base)
-    }
-
-    /// Returns the unit that is the schema once more, with an `$id`.
-    fn copy(&mut self) -> Result<usize, BundleError> {
-        if let (None, Some(base)) = (self.copy, self.base.clone()) {
-            let unit = self.read(&base, self.units[0].value, &base)?;
-            self.units.push(unit);
-            self.copy = Some(self.units.len() - 1);
-        }
-        Ok(self.copy.unwrap_or_default())
     }
 
     fn note(&mut self, followed: Followed) -> Result<(), BundleError> {
@@ -322,9 +227,7 @@ impl<'a> Search<'a> {
     }
 
     fn note_missing(&mut self, uri: String, from: usize, link: usize) {
-        if !self.missing_uris.insert(uri.clone()) {
-            return;
-        }
+        self.missing_uris.insert(uri.clone());
         let unit = &self.units[from];
         let link = &unit.map.links[link];
         let pointer = format!("{}/{}", unit.map.places[link.holder].pointer, link.keyword);
@@ -341,15 +244,18 @@ impl<'a> Search<'a> {
         let mut known: HashMap<&str, (usize, usize)> = HashMap::new();
         for &at in &self.reached {
             let map = &self.units[at].map;
-            for (uri, &place) in &map.resources {
-                if at == 0 && !self.has_absolute_uri(place) {
+            for (number, place) in map.places.iter().enumerate() {
+                let Some(uri) = place.base.as_deref() else { continue };
+                if map.resources.get(uri) != Some(&number)
+                    || (at == 0 && !self.has_absolute_uri(number))
+                {
                     continue;
                 }
-                let (other, first) = *known.entry(uri).or_insert((at, place));
-                if self.units[other].map.places[first].schema != map.places[place].schema {
-                    let kind = BundleErrorKind::Conflict { uri: uri.clone() };
-                    let pointer = map.places[place].pointer.as_str();
-                    return Err(BundleError::new(self.units[at].uri.as_deref(), pointer, kind));
+                let (other, first) = *known.entry(uri).or_insert((at, number));
+                if self.units[other].map.places[first].schema != place.schema {
+                    let kind = BundleErrorKind::Conflict { uri: uri.to_owned() };
+                    let document = self.units[at].uri.as_deref();
+                    return Err(BundleError::new(document, place.pointer.as_str(), kind));
                 }
             }
         }

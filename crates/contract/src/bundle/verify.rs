@@ -1,6 +1,9 @@
 //! Reading a bundle again: every reference leads to what it led to.
 
+use std::collections::HashMap;
+
 use crate::project::schema_map::SchemaMap;
+use crate::project::uri;
 
 use super::embed::{Bundle, is_silent};
 use super::error::{BundleError, BundleErrorKind};
@@ -10,8 +13,8 @@ use super::unit::Reader;
 /// Fails if a reference does not lead to where its target went.
 pub(super) fn check_references(search: &Search<'_>, bundle: &Bundle) -> Result<(), BundleError> {
     let dialect = search.units[0].dialect();
-    let after =
-        Reader::default().read(None, &bundle.schema, crate::project::uri::NAMELESS, dialect)?;
+    let map = Reader::default().read(None, &bundle.schema, uri::NAMELESS, dialect)?;
+    let mut links = Links { map, same: HashMap::new() };
     for followed in &search.followed {
         let (from, to) = (&search.units[followed.from], &search.units[followed.to]);
         let link = &from.map.links[followed.link];
@@ -32,8 +35,8 @@ pub(super) fn check_references(search: &Search<'_>, bundle: &Bundle) -> Result<(
         let holder = format!("{}{holder}", bundle.prefixes[followed.from]);
         let target = format!("{}{target}", bundle.prefixes[followed.to]);
         // What is no schema any more applies to nothing.
-        let Some(holder) = after.place_at(&holder) else { continue };
-        if !leads_to(&after, holder, link.keyword, &target) {
+        let Some(holder) = links.map.place_at(&holder) else { continue };
+        if !links.lead_to(holder, link.keyword, &target) {
             let kind = BundleErrorKind::LostReference { reference: link.text.to_owned() };
             return Err(from.error(followed.link, kind));
         }
@@ -41,11 +44,29 @@ pub(super) fn check_references(search: &Search<'_>, bundle: &Bundle) -> Result<(
     Ok(())
 }
 
-fn leads_to(map: &SchemaMap<'_>, holder: usize, keyword: &str, target: &str) -> bool {
-    map.links_of(holder).any(|link| {
-        let found = link.target.map(|target| map.places[target.place].pointer.as_str());
-        link.keyword == keyword && found == Some(target)
-    })
+/// The references of a bundle.
+struct Links<'a> {
+    map: SchemaMap<'a>,
+    /// Pairs of places that are the same but for where they are.
+    same: HashMap<(usize, usize), bool>,
+}
+
+impl Links<'_> {
+    /// Whether the reference in `holder` leads to `target`, or to its copy in another document.
+    fn lead_to(&mut self, holder: usize, keyword: &str, target: &str) -> bool {
+        let mut links = self.map.links_of(holder);
+        let link = links.find(|link| link.keyword == keyword);
+        let found = link.and_then(|link| link.target);
+        let expected = self.map.place_at(target);
+        let (Some(found), Some(expected)) = (found, expected) else { return false };
+        let places = &self.map.places;
+        found.place == expected
+            || *self.same.entry((found.place, expected)).or_insert_with(|| {
+                places[found.place].schema == places[expected].schema
+                    && self.map.base(places[found.place].resource)
+                        == self.map.base(places[expected].resource)
+            })
+    }
 }
 
 /// Whether `pointer` is inside of a keyword that has no effect beside the `$ref` at the top of a document.

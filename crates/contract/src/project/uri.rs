@@ -7,13 +7,17 @@ pub(crate) const NAMELESS: &str = "json-schema:///";
 
 /// Resolves a reference against `base`, without its fragment. Returns `None` if either is not a URI.
 pub(crate) fn resolve(base: &str, reference: &str) -> Option<String> {
-    let (reference, _) = split(reference);
-    if reference.is_empty() {
+    if split(reference).0.is_empty() {
         return Some(base.to_owned());
     }
+    absolute(&resolve_as_written(base, reference)?)
+}
+
+/// Does what [`resolve`] does for a reference to elsewhere, and leaves different spellings of a URI different.
+pub(crate) fn resolve_as_written(base: &str, reference: &str) -> Option<String> {
     let base = Uri::parse(base).ok()?;
-    let resolved = UriRef::parse(reference).ok()?.resolve_against(&base).ok()?;
-    Some(resolved.normalize().into_string())
+    let reference = UriRef::parse(split(reference).0).ok()?;
+    Some(reference.resolve_against(&base).ok()?.into_string())
 }
 
 /// Normalizes an absolute URI, without its fragment. Returns `None` if it is not one.

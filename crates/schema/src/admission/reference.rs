@@ -3,7 +3,7 @@
 use std::{collections::HashMap, error::Error};
 
 use referencing::{Draft, Registry, Resolver, ResourceRef, Retrieve, Uri};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::dialect;
 use crate::{Dialect, Options, Pointer, SchemaError, SchemaErrorKind};
@@ -141,7 +141,7 @@ impl<'a> Documents<'a> {
             return Ok(None);
         }
         // A reference is resolved against all identifiers around it.
-        let (found, limit) = (names.copied_bytes(), options.limits.copied_bytes);
+        let (found, limit) = (names.copied_bytes, options.limits.copied_bytes);
         if found > limit {
             let kind = SchemaErrorKind::CopiedBytes { found, limit };
             return Err(SchemaError { pointer: Pointer::root(), kind });
@@ -193,8 +193,8 @@ struct Names<'a> {
     /// Whether anything looks like an identifier, or a reference other than a plain pointer or
     /// anchor.
     other_documents: bool,
-    identifier_bytes: usize,
-    count: usize,
+    /// Bytes of the identifiers around each identifier and reference, all together.
+    copied_bytes: usize,
     /// Embedded schemas that have the URI of a metaschema.
     metaschemas: HashMap<&'a str, &'a Value>,
 }
@@ -202,19 +202,13 @@ struct Names<'a> {
 impl<'a> Names<'a> {
     fn collect(schema: &'a Value, draft: Draft) -> Self {
         let mut names = Self::default();
-        let mut pending = vec![schema];
-        while let Some(value) = pending.pop() {
+        let mut pending = vec![(schema, 0)];
+        while let Some((value, around)) = pending.pop() {
             match value {
-                Value::Array(items) => pending.extend(items),
+                Value::Array(items) => pending.extend(items.iter().map(|item| (item, around))),
                 Value::Object(members) => {
-                    let id = members.get("$id").or_else(|| members.get("id"));
-                    if let Some(id) = id.and_then(Value::as_str).filter(|id| is_metaschema(id)) {
-                        names.metaschemas.entry(bare(id)).or_insert(value);
-                    }
-                    for (name, value) in members {
-                        names.member(name, value, draft);
-                        pending.push(value);
-                    }
+                    let around = names.object(value, members, draft, around);
+                    pending.extend(members.values().map(|value| (value, around)));
                 }
                 _ => {}
             }
@@ -222,26 +216,31 @@ impl<'a> Names<'a> {
         names
     }
 
-    fn member(&mut self, name: &str, value: &Value, draft: Draft) {
-        match (name, value) {
-            ("$id", Value::String(id)) => self.identifier(id),
-            ("id", Value::String(id)) if draft == Draft::Draft4 => self.identifier(id),
-            ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
-                self.count += 1;
-                self.other_documents |= !reference.starts_with('#') || reference.contains('%');
+    /// Notes the names in an object, and returns the bytes of the identifiers around its members.
+    fn object(
+        &mut self,
+        value: &'a Value,
+        members: &'a Map<String, Value>,
+        draft: Draft,
+        mut around: usize,
+    ) -> usize {
+        for keyword in ["$id", "id"] {
+            let Some(id) = members.get(keyword).and_then(Value::as_str) else { continue };
+            if is_metaschema(id) {
+                self.metaschemas.entry(bare(id)).or_insert(value);
             }
-            _ => {}
+            if keyword == "$id" || draft == Draft::Draft4 {
+                self.other_documents = true;
+                around += id.len();
+                self.copied_bytes = self.copied_bytes.saturating_add(around);
+            }
         }
-    }
-
-    fn identifier(&mut self, id: &str) {
-        self.other_documents = true;
-        self.count += 1;
-        self.identifier_bytes += id.len();
-    }
-
-    fn copied_bytes(&self) -> usize {
-        self.identifier_bytes.saturating_mul(self.count)
+        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
+            let Some(reference) = members.get(keyword).and_then(Value::as_str) else { continue };
+            self.other_documents |= !reference.starts_with('#') || reference.contains('%');
+            self.copied_bytes = self.copied_bytes.saturating_add(around);
+        }
+        around
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bundling: named cases, the official suite, random documents, hostile ones.
 
 mod cases;
+mod hostile;
 mod peers;
 mod random;
 mod suite;
@@ -9,7 +10,7 @@ mod world;
 use libtest_mimic::Trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [cases::trials(), peers::trials(), random::trials(), suite::trials()]
+    [cases::trials(), hostile::trials(), peers::trials(), random::trials(), suite::trials()]
         .into_iter()
         .flatten()
         .collect()
