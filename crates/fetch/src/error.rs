@@ -24,6 +24,9 @@ pub enum FetchError {
         /// [`Limits::total_time`](crate::Limits::total_time).
         limit: Duration,
     },
+    /// Too many tools are being bundled.
+    #[error("refers to other documents, and too many tools do so at the same time")]
+    Busy,
 }
 
 impl FetchError {
@@ -32,7 +35,7 @@ impl FetchError {
     pub fn to_allow(&self) -> Option<String> {
         match self {
             Self::Document(error) => error.kind.to_allow(&error.uri),
-            Self::Bundle(_) | Self::TotalTime { .. } => None,
+            Self::Bundle(_) | Self::TotalTime { .. } | Self::Busy => None,
         }
     }
 
@@ -41,7 +44,7 @@ impl FetchError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Document(error) => error.kind.hint(),
-            Self::Bundle(_) | Self::TotalTime { .. } => None,
+            Self::Bundle(_) | Self::TotalTime { .. } | Self::Busy => None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tools whose schemas refer to other documents, bundled in the background.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use toolpact_contract::bundle::{Missing, missing};
 use toolpact_contract::{Finding, Severity};
 
 use crate::client::Attempt;
-use crate::error::DocumentErrorKind;
+use crate::error::{DocumentErrorKind, FetchError};
 use crate::fetcher::{Fetcher, ToolError};
 use crate::lock::{LockError, lock};
 use crate::policy::Policy;
@@ -22,11 +23,15 @@ use crate::policy::Policy;
 /// How long a tool list waits for documents that are being fetched, from the start of the first request.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// After how long documents that could not be fetched are tried again.
+/// After how long documents that could not be fetched are tried again, and after how long a list that waited in vain
+/// lets another one wait.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// The most bytes of tools that are remembered.
 const MAX_BYTES: u64 = 32 << 20;
+
+/// The most bytes of tools that are being bundled at the same time.
+const MAX_PENDING: usize = 32 << 20;
 
 /// The rule about references to other documents.
 const EXTERNAL_REF: &str = "external-ref";
@@ -40,6 +45,9 @@ pub struct ToolBundles {
     fetcher: Fetcher,
     on_lock_error: Box<dyn Fn(&LockError) + Send + Sync>,
     tools: Mutex<Cache<String, Bundle, TextWeight>>,
+    /// The bytes of the tools that are being bundled.
+    pending: AtomicUsize,
+    waited_in_vain: Arc<Mutex<Option<Instant>>>,
     /// Where tasks are sent to run.
     tasks: OnceLock<mpsc::UnboundedSender<BoxFuture<'static, ()>>>,
 }
@@ -98,6 +106,8 @@ pub fn explain(
 #[derive(Clone, Debug)]
 pub struct PendingBundle {
     since: Instant,
+    /// When a list last waited in vain for any tool of the same server.
+    waited_in_vain: Arc<Mutex<Option<Instant>>>,
     /// Whether it was bundled, once that is known.
     done: watch::Receiver<Option<bool>>,
 }
@@ -117,14 +127,23 @@ fn outside_references(tool: &Value) -> Vec<Missing> {
     schemas.flat_map(|schema| missing(schema, None, &[]).unwrap_or_default()).collect()
 }
 
-/// Waits for tools that are being bundled, at most a second after their first request. Says whether any of them is done.
+/// Waits for tools that are being bundled, at most a second after their first request, and not at all if that was in vain
+/// within the last minute. Says whether any of them is done.
 pub async fn wait_a_little(pending: &[PendingBundle]) -> bool {
-    let mut is_any_done = false;
+    let Some(first) = pending.first() else { return false };
+    let in_vain = *lock(&first.waited_in_vain);
+    if in_vain.is_some_and(|at| at.elapsed() < RETRY) {
+        return pending.iter().any(|bundle| bundle.done.borrow().is_some());
+    }
+    let mut done = 0;
     for bundle in pending {
         let end = bundle.since + WAIT;
-        is_any_done |= timeout_at(end.into(), bundle.clone().finish()).await.is_ok();
+        done += usize::from(timeout_at(end.into(), bundle.clone().finish()).await.is_ok());
     }
-    is_any_done
+    if done < pending.len() {
+        *lock(&first.waited_in_vain) = Some(Instant::now());
+    }
+    done > 0
 }
 
 /// Weighs a tool by its text, and by what was added to it.
@@ -163,6 +182,8 @@ impl ToolBundles {
             policy,
             on_lock_error: Box::new(on_lock_error),
             tools: Mutex::new(Cache::with_weighter(64, MAX_BYTES, TextWeight)),
+            pending: AtomicUsize::new(0),
+            waited_in_vain: Arc::default(),
             tasks: OnceLock::new(),
         })
     }
@@ -185,8 +206,15 @@ impl ToolBundles {
             Some(known) => return Some(known.clone()),
             None => {}
         }
+        if self.pending.fetch_add(text.len(), Ordering::Relaxed) > MAX_PENDING {
+            self.pending.fetch_sub(text.len(), Ordering::Relaxed);
+            let error = ToolError { member: "inputSchema", error: FetchError::Busy };
+            return Some(Bundle::Failed(Arc::new(error), Instant::now()));
+        }
         let (tell, done) = watch::channel(None);
-        let pending = Bundle::Pending(PendingBundle { since: Instant::now(), done });
+        let waited_in_vain = Arc::clone(&self.waited_in_vain);
+        let pending = PendingBundle { since: Instant::now(), waited_in_vain, done };
+        let pending = Bundle::Pending(pending);
         tools.insert(text.to_owned(), pending.clone());
         let (bundles, text, tool) = (Arc::clone(self), text.to_owned(), tool.clone());
         self.spawn(Box::pin(async move {
@@ -197,6 +225,7 @@ impl ToolBundles {
             if let Err(error) = bundles.fetcher.save_lock() {
                 (bundles.on_lock_error)(&error);
             }
+            bundles.pending.fetch_sub(text.len(), Ordering::Relaxed);
             let is_ready = matches!(bundle, Bundle::Ready(_));
             lock(&bundles.tools).insert(text, bundle);
             let _ = tell.send(Some(is_ready));

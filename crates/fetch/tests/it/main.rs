@@ -11,6 +11,7 @@ mod locked;
 mod redirects;
 mod server;
 mod tls;
+mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,71 @@
+//! Tools that are bundled in the background.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+use toolpact_fetch::{Bundle, PendingBundle, Policy, ToolBundles, wait_a_little};
+
+use crate::allowing;
+use crate::server::{Reply, Server, json as document};
+
+fn tool(name: &str, uri: &str) -> (String, Value) {
+    let tool = json!({ "name": name, "inputSchema": { "type": "object", "properties": { "a": { "$ref": uri } } } });
+    (tool.to_string(), tool)
+}
+
+fn bundles(policy: Policy) -> Arc<ToolBundles> {
+    Arc::new(ToolBundles::new(policy, |_| {}, |_| {}).unwrap())
+}
+
+fn pending(bundle: Option<Bundle>) -> PendingBundle {
+    match bundle {
+        Some(Bundle::Pending(pending)) => pending,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_list_waits_in_vain_once() {
+    let server = Server::start([("/a", Reply::Stuck(Vec::new())), ("/b", document("{}"))]).await;
+    let bundles = bundles(allowing(&[&server.url("/")]));
+    let get = |name: &str, path: &str| {
+        let (text, tool) = tool(name, &server.url(path));
+        bundles.get(&text, &tool)
+    };
+    assert!(wait_a_little(&[pending(get("fast", "/b"))]).await);
+    assert!(matches!(get("fast", "/b"), Some(Bundle::Ready(_))));
+    assert!(!wait_a_little(&[pending(get("stuck", "/a"))]).await);
+    // Whatever comes on later pages is not waited for.
+    let more = pending(get("stuck, too", "/a"));
+    assert_eq!(wait_a_little(&[more]).now_or_never(), Some(false));
+    let late = pending(get("late", "/b"));
+    assert!(late.finish().await);
+    assert!(matches!(get("late", "/b"), Some(Bundle::Ready(_))));
+}
+
+#[tokio::test]
+async fn tools_that_are_being_bundled_have_a_limited_size() {
+    let server = Server::start([("/a", Reply::Stuck(Vec::new()))]).await;
+    let bundles = bundles(allowing(&[&server.url("/")]));
+    let long = "x".repeat(1 << 20);
+    let get = |number: usize| {
+        let (text, tool) = tool(&format!("{number}{long}"), &server.url("/a"));
+        bundles.get(&text, &tool)
+    };
+    let count =
+        (0..64).take_while(|number| matches!(get(*number), Some(Bundle::Pending(_)))).count();
+    assert!((30..=33).contains(&count), "{count}");
+    let Some(Bundle::Failed(error, _)) = get(64) else { panic!() };
+    assert!(error.to_string().contains("too many tools"), "{error}");
+    assert!(server.connections() <= 8);
+}
+
+#[tokio::test]
+async fn a_tool_that_refers_to_nothing_is_not_touched() {
+    let bundles = bundles(Policy::default());
+    let (text, tool) = tool("a", "#/properties/b");
+    let mut tool = tool;
+    tool["inputSchema"]["properties"]["b"] = json!({});
+    assert!(bundles.get(&text, &tool).is_none());
+}
