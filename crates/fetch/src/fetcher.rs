@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use quick_cache::Weighter;
@@ -18,7 +19,7 @@ use crate::budget::Budget;
 use crate::client::{Attempt, Client, Download, Observer};
 use crate::error::{DocumentError, DocumentErrorKind, FetchError, shorten};
 use crate::folder::Folders;
-use crate::lock::{Lock, LockError};
+use crate::lock::{Lock, LockError, lock};
 use crate::policy::Policy;
 use crate::resolve::{Resolve, SystemResolver};
 use crate::{digest, file};
@@ -48,10 +49,18 @@ pub struct Fetcher {
     lock: Option<Lock>,
     observer: Option<Arc<Observer>>,
     known: Cache<String, Arc<Known>, Bytes>,
+    /// Documents that took too long, and since when that is known.
+    slow: Mutex<HashMap<String, Instant>>,
 }
 
 /// The most bytes of documents that are remembered.
 const MAX_KNOWN: u64 = 16 << 20;
+
+/// After how long a document that took too long is requested again: many tools may refer to it.
+const RETRY: Duration = Duration::from_secs(30);
+
+/// The most documents that are remembered to take too long.
+const MAX_SLOW: usize = 1024;
 
 /// A document that was fetched.
 struct Known {
@@ -108,6 +117,7 @@ impl Fetcher {
             folders: Arc::new(Folders::new(policy.folders.clone())),
             lock,
             known: Cache::with_weighter(64, MAX_KNOWN, Bytes),
+            slow: Mutex::default(),
             client: Client::new(policy, resolver, observer.clone()),
             observer,
         })
@@ -228,6 +238,22 @@ impl Fetcher {
         self.known.get_or_insert_async(uri, fetch).await
     }
 
+    /// Fails if `uri` took too long a short time ago.
+    fn check_slow(&self, uri: &str) -> Result<(), DocumentErrorKind> {
+        let is_slow = lock(&self.slow).get(uri).is_some_and(|since| since.elapsed() < RETRY);
+        let limit = self.client.policy.limits.document_time;
+        if is_slow { Err(DocumentErrorKind::DocumentTime { limit }) } else { Ok(()) }
+    }
+
+    /// Remembers that `uri` took too long.
+    fn remember_slow(&self, uri: &str) {
+        let mut slow = lock(&self.slow);
+        if slow.len() >= MAX_SLOW {
+            slow.clear();
+        }
+        slow.insert(uri.to_owned(), Instant::now());
+    }
+
     async fn download(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
         let folders = Arc::clone(&self.folders);
         let name = uri.to_owned();
@@ -241,7 +267,14 @@ impl Fetcher {
                 let cached = lock.cached(uri, budget.most_bytes());
                 cached.and_then(|it| budget.take(it.bytes.len()).map(|()| it))
             }
-            _ => return self.client.get(uri, budget).await,
+            _ => {
+                self.check_slow(uri)?;
+                let fetched = self.client.get(uri, budget).await;
+                if matches!(fetched, Err(DocumentErrorKind::DocumentTime { .. })) {
+                    self.remember_slow(uri);
+                }
+                return fetched;
+            }
         };
         let mut attempt = Attempt::new(uri);
         match &local {

@@ -232,3 +232,21 @@ fn parse_limit(text: &str) -> anyhow::Result<(String, u64)> {
     let limit = limit.parse().with_context(|| format!("expected a number, found `{limit}`"))?;
     Ok((name.to_owned(), limit))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::without_huge_numbers;
+
+    #[test]
+    fn numbers_out_of_range_are_null() {
+        for (text, expected) in [
+            (r#"{"1e999":[1e400,-1E400 ,1.0,1e2]}"#, r#"{"1e999":[null,null ,1.0,1e2]}"#),
+            (r#"["\"1e400", "\\", 1e400]"#, r#"["\"1e400", "\\", null]"#),
+            ("1e400", "null"),
+            ("[12345678901234567890123, ü]", "[12345678901234567890123, ü]"),
+            ("\"\\", "\"\\"),
+        ] {
+            assert_eq!(without_huge_numbers(text), expected);
+        }
+    }
+}

@@ -119,3 +119,18 @@ async fn a_document_is_fetched_once_for_several_schemas() {
     }
     assert_eq!(server.connections(), 2);
 }
+
+#[tokio::test]
+async fn a_document_that_took_too_long_is_not_requested_for_every_schema() {
+    let server = Server::start([("/a", Reply::Stuck(Vec::new())), ("/b", document("{}"))]).await;
+    let limit = Duration::from_millis(300);
+    let policy = limited(&server, |limits| limits.document_time = limit);
+    let fetcher = Fetcher::new(policy).unwrap();
+    for _ in 0..3 {
+        let found = kind(fetcher.documents(&all_of(&server, &["/a"]), None).await);
+        assert_eq!(found, DocumentErrorKind::DocumentTime { limit });
+    }
+    assert_eq!(server.connections(), 1);
+    // Others are.
+    assert_eq!(fetcher.documents(&all_of(&server, &["/b"]), None).await.unwrap().len(), 1);
+}

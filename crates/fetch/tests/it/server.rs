@@ -1,6 +1,7 @@
 //! A server that answers with whatever bytes a test wants.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -136,10 +137,10 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
 pub(crate) fn response(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut text = format!("HTTP/1.1 {status}\r\n");
     for (name, value) in headers {
-        text += &format!("{name}: {value}\r\n");
+        write!(text, "{name}: {value}\r\n").unwrap();
     }
     if !headers.iter().any(|(name, _)| matches!(*name, "content-length" | "transfer-encoding")) {
-        text += &format!("content-length: {}\r\n", body.len());
+        write!(text, "content-length: {}\r\n", body.len()).unwrap();
     }
     text += "\r\n";
     [text.as_bytes(), body].concat()
