@@ -317,7 +317,16 @@ impl Client {
             Some(address) => ServerName::from(address),
             None => url.host_str().unwrap_or_default().to_owned().try_into().map_err(connection)?,
         };
-        Ok(Box::new(connector.connect(name, stream).await.map_err(connection)?))
+        let connected = connector.connect(name, stream).await;
+        Ok(Box::new(connected.map_err(|error| {
+            let inner = error.get_ref().and_then(|it| it.downcast_ref());
+            match inner {
+                Some(rustls::Error::InvalidMessage(_)) => {
+                    connection("the server does not speak TLS")
+                }
+                _ => connection(error),
+            }
+        })?))
     }
 }
 

@@ -19,7 +19,7 @@ pub enum FetchError {
     #[error(transparent)]
     Bundle(Box<BundleError>),
     /// The documents take too long.
-    #[error("the documents took longer than {} s (`total-seconds`)", limit.as_secs())]
+    #[error("the documents took longer than {} s", limit.as_secs())]
     TotalTime {
         /// [`Limits::total_time`](crate::Limits::total_time).
         limit: Duration,
@@ -30,6 +30,17 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// The text without the place of the reference, if that is in the schema itself.
+    #[must_use]
+    pub fn without_place(&self) -> String {
+        match self {
+            Self::Document(error) if error.from.is_none() => {
+                format!("refers to {}, which {}", shorten(&error.uri), error.kind)
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// What the policy would have to allow, if that is what is missing.
     #[must_use]
     pub fn to_allow(&self) -> Option<String> {
@@ -44,7 +55,10 @@ impl FetchError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Document(error) => error.kind.hint(),
-            Self::Bundle(_) | Self::TotalTime { .. } | Self::Busy => None,
+            Self::TotalTime { .. } => {
+                Some("raise the limit `total-seconds`, if you trust them".to_owned())
+            }
+            Self::Bundle(_) | Self::Busy => None,
         }
     }
 }
@@ -136,7 +150,7 @@ pub enum DocumentErrorKind {
         reason: String,
     },
     /// The answer has a status other than 200.
-    #[error("is answered with status {status}")]
+    #[error("returned status {status}")]
     Status {
         /// The status.
         status: u16,
@@ -151,7 +165,7 @@ pub enum DocumentErrorKind {
     #[error("redirects in a circle")]
     RedirectLoop,
     /// There are too many redirects.
-    #[error("redirects more than {limit} times (`redirects`)")]
+    #[error("redirects more than {limit} times")]
     Redirects {
         /// [`Limits::redirects`](crate::Limits::redirects).
         limit: usize,
@@ -204,31 +218,31 @@ pub enum DocumentErrorKind {
         reason: String,
     },
     /// It is too large.
-    #[error("has more than {limit} bytes (`document-bytes`)")]
+    #[error("has more than {limit} bytes")]
     DocumentBytes {
         /// [`Limits::document_bytes`](crate::Limits::document_bytes).
         limit: usize,
     },
     /// All documents together are too large.
-    #[error("brings the documents to more than {limit} bytes (`total-bytes`)")]
+    #[error("brings the documents to more than {limit} bytes")]
     TotalBytes {
         /// [`Limits::total_bytes`](crate::Limits::total_bytes).
         limit: usize,
     },
     /// There are too many documents.
-    #[error("is one of more than {limit} documents (`documents`)")]
+    #[error("is beyond the limit of {limit} documents")]
     Documents {
         /// [`Limits::documents`](crate::Limits::documents).
         limit: usize,
     },
     /// Documents refer to each other in too long a chain.
-    #[error("is more than {limit} documents away from the schema (`depth`)")]
+    #[error("is more than {limit} documents away from the schema")]
     Depth {
         /// [`Limits::depth`](crate::Limits::depth).
         limit: usize,
     },
     /// It takes too long.
-    #[error("took longer than {} s (`document-seconds`)", limit.as_secs())]
+    #[error("took longer than {} s", limit.as_secs())]
     DocumentTime {
         /// [`Limits::document_time`](crate::Limits::document_time).
         limit: Duration,
@@ -241,12 +255,15 @@ pub enum DocumentErrorKind {
         /// The digest of what was found.
         found: String,
     },
-    /// There is no network, and it is not in the cache.
-    #[error("{}", if *locked { "is not in the cache" } else { "is not in the lock file" })]
-    Offline {
-        /// Whether the lock file has it.
-        locked: bool,
-    },
+    /// It is not in the lock file, and has to be.
+    #[error("is not in the lock file")]
+    Unlocked,
+    /// It is to be taken from the cache, and is not there.
+    #[error("is not in the cache")]
+    Uncached,
+    /// No folder has it, and it is not allowed to be fetched.
+    #[error("is not in a folder of documents, and is not allowed to be fetched")]
+    NotInFolders,
 }
 
 impl DocumentErrorKind {
@@ -273,8 +290,37 @@ impl DocumentErrorKind {
             Self::Changed { .. } => {
                 Some("to accept the new document, remove it from the lock file".to_owned())
             }
-            Self::Offline { .. } => Some("run once without `--offline`".to_owned()),
-            _ => None,
+            Self::Unlocked | Self::Uncached => {
+                Some("run once with a connection to put it there".to_owned())
+            }
+            Self::NotInFolders => Some("check its URL and those of the folders".to_owned()),
+            _ => self.limit().map(|name| format!("raise the limit `{name}`, if you trust it")),
+        }
+    }
+
+    /// The name of the limit that is exceeded, one of [`Limits::NAMES`](crate::Limits::NAMES).
+    fn limit(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Documents { .. } => "documents",
+            Self::DocumentBytes { .. } => "document-bytes",
+            Self::TotalBytes { .. } => "total-bytes",
+            Self::Redirects { .. } => "redirects",
+            Self::Depth { .. } => "depth",
+            Self::DocumentTime { .. } => "document-seconds",
+            _ => return None,
+        })
+    }
+
+    /// Whether a copy of the document may be used instead.
+    pub(crate) fn is_out_of_reach(&self) -> bool {
+        match self {
+            Self::Resolve { .. }
+            | Self::Connection { .. }
+            | Self::Body { .. }
+            | Self::DocumentTime { .. } => true,
+            Self::Status { status } => *status >= 500,
+            Self::Redirected { kind, .. } => kind.is_out_of_reach(),
+            _ => false,
         }
     }
 }

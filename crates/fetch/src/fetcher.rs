@@ -108,8 +108,11 @@ impl Fetcher {
         observer: Option<Arc<Observer>>,
     ) -> Result<Self, LockError> {
         let lock = match &policy.lock {
-            Some(path) => Some(Lock::open(path, policy.cache.as_deref())?),
-            None if policy.offline => return Err(LockError::NoLock),
+            Some(path) => {
+                let has_to_be_there = policy.offline || policy.locked;
+                Some(Lock::open(path, policy.cache.as_deref(), has_to_be_there)?)
+            }
+            None if policy.offline || policy.locked => return Err(LockError::NoLock),
             None => None,
         };
         let resolver = resolver.unwrap_or_else(|| Arc::new(SystemResolver));
@@ -228,8 +231,9 @@ impl Fetcher {
         }
         let fetch = async {
             let download = self.download(uri, budget).await?;
-            if let Some(lock) = &self.lock {
-                lock.check(uri, &download)?;
+            // The URLs of files are different on each machine.
+            if let Some(lock) = self.lock.as_ref().filter(|_| !is_file(uri)) {
+                lock.check(uri, &download, !self.client.policy.locked)?;
             }
             let value = parse(&download.bytes)?;
             let Download { bytes, base } = download;
@@ -254,6 +258,20 @@ impl Fetcher {
         slow.insert(uri.to_owned(), Instant::now());
     }
 
+    /// Fetches `uri`, unless it took too long a short time ago.
+    async fn get_slowly(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
+        self.check_slow(uri)?;
+        let fetched = self.client.get(uri, budget).await;
+        match fetched {
+            Err(DocumentErrorKind::DocumentTime { .. }) => self.remember_slow(uri),
+            Err(DocumentErrorKind::NotAllowed) if !self.client.policy.folders.is_empty() => {
+                return Err(DocumentErrorKind::NotInFolders);
+            }
+            _ => {}
+        }
+        fetched
+    }
+
     async fn download(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
         let folders = Arc::clone(&self.folders);
         let name = uri.to_owned();
@@ -263,17 +281,19 @@ impl Fetcher {
                 let bytes = file::read(&path, &folder, budget);
                 bytes.map(|bytes| Download { bytes, base: uri.to_owned() })
             }
-            (None, Some(lock)) if self.client.policy.offline => {
-                let cached = lock.cached(uri, budget.most_bytes());
-                cached.and_then(|it| budget.take(it.bytes.len()).map(|()| it))
+            (None, Some(lock)) if self.client.policy.offline && !is_file(uri) => {
+                lock.cached(uri, budget)
             }
-            _ => {
-                self.check_slow(uri)?;
-                let fetched = self.client.get(uri, budget).await;
-                if matches!(fetched, Err(DocumentErrorKind::DocumentTime { .. })) {
-                    self.remember_slow(uri);
+            (None, lock) => {
+                let fetched = self.get_slowly(uri, budget).await;
+                let cached = match (&fetched, lock) {
+                    (Err(kind), Some(lock)) if kind.is_out_of_reach() => lock.cached(uri, budget),
+                    _ => return fetched,
+                };
+                match cached {
+                    Ok(cached) => Ok(cached),
+                    Err(_) => return fetched,
                 }
-                return fetched;
             }
         };
         let mut attempt = Attempt::new(uri);
@@ -319,6 +339,10 @@ async fn blocking<T: Send + 'static>(
         Ok(done) => done,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
+}
+
+fn is_file(uri: &str) -> bool {
+    uri.starts_with("file:")
 }
 
 fn failure(missing: &Missing, kind: DocumentErrorKind) -> FetchError {

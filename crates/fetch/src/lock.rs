@@ -7,6 +7,7 @@ use std::{fs, io, process};
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Budget;
 use crate::client::Download;
 use crate::digest;
 use crate::error::DocumentErrorKind;
@@ -63,19 +64,33 @@ pub enum LockError {
     /// The user has no cache folder.
     #[error("found no cache folder; name one with `--cache`")]
     NoCache,
-    /// Without a lock file, nothing can be taken from the cache.
-    #[error("`--offline` needs `--lock`")]
+    /// Documents have to be in a lock file, and there is none.
+    #[error("without a lock file nothing can be `offline` or `locked`")]
     NoLock,
 }
 
 impl Lock {
-    /// Reads the lock file at `path`, or starts a new one. `cache` keeps the documents.
-    pub(crate) fn open(path: &Path, cache: Option<&Path>) -> Result<Self, LockError> {
+    /// Reads the lock file at `path`, or starts a new one unless it has to be there. `cache` keeps the documents.
+    pub(crate) fn open(
+        path: &Path,
+        cache: Option<&Path>,
+        has_to_be_there: bool,
+    ) -> Result<Self, LockError> {
         let user = || dirs::cache_dir().map(|folder| folder.join("toolpact"));
         let cache = cache.map(Path::to_owned).or_else(user).ok_or(LockError::NoCache)?;
         let failed = |source| LockError::File { path: path.to_owned(), source };
+        if cache.exists() && !cache.is_dir() {
+            let source = io::Error::other("not a folder");
+            return Err(LockError::File { path: cache, source });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let has_folder = folder.is_none_or(Path::is_dir);
         let text = match fs::metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error)
+                if error.kind() == io::ErrorKind::NotFound && has_folder && !has_to_be_there =>
+            {
+                None
+            }
             Err(error) => return Err(failed(error)),
             Ok(data) if data.len() > MAX_FILE => {
                 return Err(failed(io::Error::other(format!("exceeds {MAX_FILE} bytes"))));
@@ -94,8 +109,13 @@ impl Lock {
         Ok(Self { path: path.to_owned(), cache, entries, saved: Mutex::new(text) })
     }
 
-    /// Checks a document that was fetched, or adds it.
-    pub(crate) fn check(&self, uri: &str, download: &Download) -> Result<(), DocumentErrorKind> {
+    /// Checks a document that was fetched. Adds it if it is new and may be added.
+    pub(crate) fn check(
+        &self,
+        uri: &str,
+        download: &Download,
+        may_add: bool,
+    ) -> Result<(), DocumentErrorKind> {
         let found = digest(&download.bytes);
         let locked = lock(&self.entries).get(uri).cloned();
         match locked {
@@ -103,6 +123,7 @@ impl Lock {
                 return Err(DocumentErrorKind::Changed { locked: locked.sha256, found });
             }
             Some(_) => {}
+            None if !may_add => return Err(DocumentErrorKind::Unlocked),
             None => {
                 let found_at = (download.base != uri).then(|| download.base.clone());
                 let entry = Entry { sha256: found.clone(), found_at };
@@ -110,21 +131,23 @@ impl Lock {
             }
         }
         // Without the cache there is only no `--offline`.
-        let _ = write(&self.cache.join(format!("{found}.json")), &download.bytes);
+        let _ = fs::create_dir_all(&self.cache)
+            .and_then(|()| write(&self.cache.join(format!("{found}.json")), &download.bytes));
         Ok(())
     }
 
     /// Takes a document from the cache.
-    pub(crate) fn cached(&self, uri: &str, most: u64) -> Result<Download, DocumentErrorKind> {
+    pub(crate) fn cached(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
         let Some(entry) = lock(&self.entries).get(uri).cloned() else {
-            return Err(DocumentErrorKind::Offline { locked: false });
+            return Err(DocumentErrorKind::Unlocked);
         };
-        let absent = DocumentErrorKind::Offline { locked: true };
+        let absent = DocumentErrorKind::Uncached;
         // The digest comes from a file.
         let is_digest =
             |text: &str| text.len() == 64 && text.bytes().all(|c| c.is_ascii_hexdigit());
         let path = self.cache.join(format!("{}.json", entry.sha256));
-        let is_small = fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() <= most);
+        let is_small = fs::metadata(&path)
+            .is_ok_and(|data| data.is_file() && data.len() <= budget.most_bytes());
         if !is_digest(&entry.sha256) || !is_small {
             return Err(absent);
         }
@@ -133,6 +156,7 @@ impl Lock {
         if found != entry.sha256 {
             return Err(DocumentErrorKind::Changed { locked: entry.sha256, found });
         }
+        budget.take(bytes.len())?;
         Ok(Download { bytes, base: entry.found_at.unwrap_or_else(|| uri.to_owned()) })
     }
 
@@ -155,9 +179,6 @@ impl Lock {
 
 /// Writes a file as a whole, or not at all.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        fs::create_dir_all(folder)?;
-    }
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.tmp", process::id()));
     let temporary = PathBuf::from(temporary);

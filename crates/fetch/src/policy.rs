@@ -30,6 +30,7 @@ pub struct Policy {
     pub(crate) lock: Option<PathBuf>,
     pub(crate) cache: Option<PathBuf>,
     pub(crate) offline: bool,
+    pub(crate) locked: bool,
     pub(crate) proxy_from_environment: bool,
     pub(crate) ca_file: Option<PathBuf>,
 }
@@ -65,8 +66,9 @@ impl Policy {
     /// Allows the URLs that start with `prefix`, or connections to an address that is not public.
     ///
     /// A prefix is `https://`, `http://` or `file://` with a host, a port and a path. It ends at a `/`: the prefix
-    /// `https://example.com/a` allows `/a` and `/a/b`, not `/ab`. `https://` can be left out. An address is `10.1.2.3`,
-    /// `fd00::1`, or a network such as `10.1.0.0/16`; a prefix with an address as its host allows that address too.
+    /// `https://example.com/a` allows `/a` and `/a/b`, not `/ab`. `https://` can be left out before a host name with a
+    /// dot. An address is `10.1.2.3`, `fd00::1`, or a network such as `10.1.0.0/16`; a prefix with an address as its host
+    /// allows that address too.
     pub fn allow(mut self, prefix: &str) -> Result<Self, PolicyError> {
         if let Ok(address) = prefix.parse::<IpAddr>() {
             self.addresses.push(address.into());
@@ -122,6 +124,13 @@ impl Policy {
         self
     }
 
+    /// Whether to refuse documents that are not in the lock file.
+    #[must_use]
+    pub fn locked(mut self, yes: bool) -> Self {
+        self.locked = yes;
+        self
+    }
+
     /// Whether to use the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name. The proxy resolves host names, so
     /// only addresses that are written in URLs are checked.
     #[must_use]
@@ -140,13 +149,15 @@ impl Policy {
     /// Whether anything can be had under this policy.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.prefixes.is_empty() && self.folders.is_empty()
+        self.prefixes.is_empty() && self.folders.is_empty() && !self.offline
     }
 
-    /// The prefixes and addresses that are allowed.
-    pub fn allowed(&self) -> impl Iterator<Item = String> {
+    /// Where documents come from: the folders, and the prefixes and addresses that are allowed.
+    pub fn sources(&self) -> impl Iterator<Item = String> {
+        let folders = self.folders.iter().map(|folder| folder.path.display().to_string());
+        let prefixes = self.prefixes.iter().map(ToString::to_string);
         let addresses = self.addresses.iter().map(ToString::to_string);
-        self.prefixes.iter().map(ToString::to_string).chain(addresses)
+        folders.chain(prefixes.chain(addresses).filter(|_| !self.offline))
     }
 
     /// Checks that `uri` may be fetched.
@@ -219,6 +230,15 @@ fn parse_prefix(text: &str) -> Result<Url, PolicyError> {
     let uri = if text.contains("://") || text.starts_with("file:") {
         text.to_owned()
     } else {
+        let host = text.split(['/', ':']).next().unwrap_or_default();
+        let is_name = host.parse::<IpAddr>().is_err()
+            && host.split('.').all(|label| !label.is_empty())
+            && host.contains('.');
+        if !is_name || Path::new(text).exists() {
+            return Err(wrong(
+                "expected a URL such as `https://example.com/schemas/` or `file:///schemas/`",
+            ));
+        }
         format!("https://{text}")
     };
     let url = parse_url(&uri).map_err(|kind| {
@@ -322,7 +342,12 @@ mod tests {
     #[test]
     fn a_prefix_is_a_plain_url() {
         for (allow, reason) in [
-            ("", "is not a URL"),
+            ("", "expected a URL"),
+            ("schemas", "expected a URL"),
+            ("./schemas/", "expected a URL"),
+            ("/schemas/", "expected a URL"),
+            ("https:", "expected a URL"),
+            ("10.1.0.0/33", "expected a URL"),
             ("https://*.example.com/", "no `*`"),
             ("https://example.com/?a", "no `*`, no `?`"),
             ("https://example.com/#a", "and no `#`"),

@@ -83,7 +83,7 @@ pub fn explain(
     for finding in findings.iter_mut().filter(|finding| finding.rule == EXTERNAL_REF) {
         match bundle {
             Some(Bundle::Failed(error, _)) => {
-                finding.message = error.error.to_string();
+                finding.message = error.error.without_place();
                 let to_allow = error.error.to_allow().map(|it| allow(&it));
                 finding.hint = to_allow.or_else(|| error.error.hint());
             }
@@ -128,22 +128,19 @@ fn outside_references(tool: &Value) -> Vec<Missing> {
 }
 
 /// Waits for tools that are being bundled, at most a second after their first request, and not at all if that was in vain
-/// within the last minute. Says whether any of them is done.
-pub async fn wait_a_little(pending: &[PendingBundle]) -> bool {
-    let Some(first) = pending.first() else { return false };
+/// within the last minute.
+pub async fn wait_a_little(pending: &[PendingBundle]) {
+    let Some(first) = pending.first() else { return };
     let in_vain = *lock(&first.waited_in_vain);
     if in_vain.is_some_and(|at| at.elapsed() < RETRY) {
-        return pending.iter().any(|bundle| bundle.done.borrow().is_some());
+        return;
     }
-    let mut done = 0;
     for bundle in pending {
         let end = bundle.since + WAIT;
-        done += usize::from(timeout_at(end.into(), bundle.clone().finish()).await.is_ok());
+        if timeout_at(end.into(), bundle.clone().finish()).await.is_err() {
+            *lock(&first.waited_in_vain) = Some(Instant::now());
+        }
     }
-    if done < pending.len() {
-        *lock(&first.waited_in_vain) = Some(Instant::now());
-    }
-    done > 0
 }
 
 /// Weighs a tool by its text, and by what was added to it.

@@ -61,7 +61,7 @@ fn bundles(
     if let Some(same) = before.filter(|before| *before.policy() == policy) {
         return Some(Arc::clone(same));
     }
-    let allowed = policy.allowed().collect::<Vec<_>>().join(", ");
+    let sources = policy.sources().collect::<Vec<_>>().join(", ");
     let (log, errors) = (Arc::clone(listener), Arc::clone(listener));
     let report = move |attempt: &Attempt| {
         let text = attempt.to_string();
@@ -72,7 +72,7 @@ fn bundles(
     match ToolBundles::new(policy, report, report_lock) {
         Ok(bundles) => {
             let text =
-                format!("fetching is on for schemas that refer to other documents: {allowed}");
+                format!("fetching is on for schemas that refer to other documents: {sources}");
             listener.on_event(Event::info(text));
             Some(Arc::new(bundles))
         }

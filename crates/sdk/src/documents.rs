@@ -53,9 +53,9 @@ impl Documents {
             Some(_) => tracing::warn!(target: "toolpact", "{attempt}"),
         };
         let log_lock = |error: &LockError| tracing::error!(target: "toolpact", "{error}");
-        let allowed = policy.allowed().collect::<Vec<_>>().join(", ");
+        let sources = policy.sources().collect::<Vec<_>>().join(", ");
         let bundles = ToolBundles::new(policy, log, log_lock)?;
-        tracing::info!(target: "toolpact", "fetching is on for schemas that refer to other documents: {allowed}");
+        tracing::info!(target: "toolpact", "fetching is on for schemas that refer to other documents: {sources}");
         Ok(Self { bundles: Some(Arc::new(bundles)) })
     }
 

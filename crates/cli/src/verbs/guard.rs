@@ -9,7 +9,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use toolpact_fetch::Policy;
+use toolpact_fetch::{Fetcher, Policy};
 use toolpact_guard::config::{self, Config, Terms};
 use toolpact_guard::http::{Client, Hosts};
 use toolpact_guard::{
@@ -80,9 +80,14 @@ pub(crate) struct Guard {
 
     /// Fetch the documents that schemas refer to from URLs that start with PREFIX, such as
     /// `https://schemas.example.com/`, and give clients the tools with them; may be repeated. An address
-    /// that is not public has to be named as well, such as `10.1.2.3`. Without it such tools are dropped
+    /// that is not public has to be named, such as `10.1.2.3`, unless it is the host of a prefix. Without
+    /// this option such tools are dropped
     #[arg(long, value_name = "PREFIX", help_heading = "Contract")]
     allow_fetch: Vec<String>,
+
+    /// Record the digest of each of these documents in FILE, and refuse documents that have changed since
+    #[arg(long, value_name = "FILE", requires = "allow_fetch", help_heading = "Contract")]
+    fetch_lock: Option<PathBuf>,
 
     /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
     #[arg(long, value_name = "BYTES", help_heading = "Contract")]
@@ -154,7 +159,12 @@ impl Guard {
         if !self.allow_fetch.is_empty() {
             let allow = |policy: Policy, prefix: &String| policy.allow(prefix);
             let policy = self.allow_fetch.iter().try_fold(Policy::default(), allow);
-            settings.fetch = Some(policy.context("--allow-fetch")?);
+            let mut policy = policy.context("--allow-fetch")?;
+            if let Some(file) = &self.fetch_lock {
+                policy = policy.lock(file);
+            }
+            Fetcher::new(policy.clone())?;
+            settings.fetch = Some(policy);
         }
         Ok(settings)
     }

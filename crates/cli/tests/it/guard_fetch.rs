@@ -136,6 +136,10 @@ fn a_tool_that_refers_to_documents_works() {
     check(&visit_modern(false, &calls(), &command));
     check(&visit_modern(true, &calls(), &command));
     assert_eq!(documents.connections(), 6);
+    let mut talk = Talk::start(&["--allow-fetch", &allow], &server);
+    assert_eq!(talk.names(), ["book", "plain"]);
+    let log = talk.end();
+    assert!(!log.contains("external-ref"), "{log}");
 }
 
 #[test]
@@ -148,8 +152,11 @@ fn without_the_option_nothing_is_fetched() {
     let text = refused["error"]["message"].as_str().unwrap_or_default();
     assert!(text.contains("external-ref"), "{refused}");
     let log = talk.end();
-    let hint = format!("`--allow-fetch {}` lets the guard fetch it", documents.url("/"));
-    assert!(log.contains("error[external-ref] book #/inputSchema/properties/where/$ref:"), "{log}");
+    let hint = format!("`--allow-fetch {}`, or `allow` in", documents.url("/"));
+    assert!(
+        log.contains("error[external-ref] book #/inputSchema/properties/where/$ref: refers to "),
+        "{log}"
+    );
     assert!(log.contains(&hint), "{log}");
     assert_eq!(documents.connections(), 0);
 }
@@ -222,7 +229,8 @@ fn several_servers_fetch_what_their_file_allows() {
         ("[fetch]\nallow = ['ftp://a/']", "has the scheme `ftp`"),
         ("[fetch]\nlimits = { documnts = 1 }", "no limit is called `documnts`"),
         ("[fetch]\ndocuments = ['no-such-folder']", "no such folder"),
-        ("[fetch]\nallow = ['a.example']\noffline = true", "`--offline` needs `--lock`"),
+        ("[fetch]\noffline = true", "without a lock file nothing can be `offline`"),
+        ("[fetch]\nallow = ['a.example']\nlock = 'none/a.lock'", "No such file"),
         ("[fetch]\nalow = ['a.example']", "did you mean `allow`?"),
     ] {
         file.write(&table(fetch));

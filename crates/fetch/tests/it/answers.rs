@@ -71,7 +71,7 @@ async fn what_is_no_document_is_refused() {
         ("/double", encoded("gzip, gzip", &gzip(&gzip(b"{}"))), "content encoding `gzip, gzip`"),
         ("/damaged", encoded("gzip", b"{}"), "cannot be decompressed"),
         ("/cut", encoded("gzip", &gzip(b"{\"a\": 1}")[..20]), "cannot be decompressed"),
-        ("/gone", Reply::Bytes(response("410 Gone", &[], b"{}")), "answered with status 410"),
+        ("/gone", Reply::Bytes(response("410 Gone", &[], b"{}")), "returned status 410"),
         ("/part", Reply::Bytes(response("206 Partial Content", &[], b"{}")), "with status 206"),
         ("/empty-204", Reply::Bytes(response("204 No Content", &[], b"")), "with status 204"),
         (

@@ -63,7 +63,10 @@ async fn links_and_pipes_lead_nowhere() {
     for name in ["a.json", "zero.json", "pipe.json"] {
         let policy = Policy::default().documents(&format!("https://example.com/={local}")).unwrap();
         let kind = refusal(policy, &format!("https://example.com/{name}")).await;
-        assert_eq!(kind, DocumentErrorKind::NotAllowed, "{name}");
+        assert!(
+            matches!(kind, DocumentErrorKind::NotAllowed | DocumentErrorKind::NotInFolders),
+            "{name}"
+        );
     }
 }
 
@@ -98,7 +101,7 @@ async fn a_folder_stands_for_urls() {
     let documents = fetch(mapped.clone(), "https://other.example/x/a.json").await.unwrap();
     assert_eq!(documents[1].uri, "https://other.example/x/b.json");
     for uri in ["https://other.example/a.json", "https://other.example/x/..%2fv1/a.json"] {
-        assert_eq!(refusal(mapped.clone(), uri).await, DocumentErrorKind::NotAllowed, "{uri}");
+        assert_eq!(refusal(mapped.clone(), uri).await, DocumentErrorKind::NotInFolders, "{uri}");
     }
     let kind = refusal(policy(), "urn:example:none").await;
     assert_eq!(kind.to_string(), "has the scheme `urn`, expected `https`, `http` or `file`");
@@ -124,6 +127,7 @@ async fn a_tool_is_bundled_and_others_stay_as_they_are() {
     });
     assert_eq!(
         fetcher.bundle_tool(&wrong).await.unwrap_err().to_string(),
-        "outputSchema: #/items/$ref refers to https://example.com/none.json, which is not allowed"
+        "outputSchema: #/items/$ref refers to https://example.com/none.json, which is not in a folder of documents, and is \
+         not allowed to be fetched"
     );
 }

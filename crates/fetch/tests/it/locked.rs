@@ -58,7 +58,7 @@ async fn a_run_without_network_takes_documents_from_the_cache() {
     let offline = || policy().offline(true);
     assert_eq!(run(offline(), &server.url("/a")).await.unwrap(), online);
     let unknown = run(offline(), &server.url("/c")).await;
-    assert_eq!(unknown, Err(DocumentErrorKind::Offline { locked: false }));
+    assert_eq!(unknown, Err(DocumentErrorKind::Unlocked));
 
     let file = fs::read_dir(&cache).unwrap().next().unwrap().unwrap().path();
     fs::write(&file, "{\"title\":\"other\"}").unwrap();
@@ -66,13 +66,13 @@ async fn a_run_without_network_takes_documents_from_the_cache() {
     assert!(matches!(damaged, Err(DocumentErrorKind::Changed { .. })), "{damaged:?}");
     fs::remove_file(&file).unwrap();
     let absent = run(offline(), &server.url("/a")).await;
-    assert_eq!(absent, Err(DocumentErrorKind::Offline { locked: true }));
+    assert_eq!(absent, Err(DocumentErrorKind::Uncached));
     // A digest that is none is not a path.
     let text = fs::read_to_string(&lock).unwrap();
     let digest = file.file_stem().unwrap().to_str().unwrap();
     fs::write(&lock, text.replace(digest, "../../etc/passwd")).unwrap();
     let absent = run(offline(), &server.url("/a")).await;
-    assert_eq!(absent, Err(DocumentErrorKind::Offline { locked: true }));
+    assert_eq!(absent, Err(DocumentErrorKind::Uncached));
     assert_eq!(server.connections(), 2);
 }
 
@@ -91,4 +91,46 @@ fn a_lock_file_is_checked_at_the_start() {
     assert!(matches!(open(), Err(LockError::File { .. })));
     let offline = Fetcher::new(Policy::default().offline(true));
     assert!(matches!(offline, Err(LockError::NoLock)));
+}
+
+#[tokio::test]
+async fn what_is_locked_is_taken_from_the_cache_when_its_server_is_down() {
+    let folder = folder("down");
+    let policy = |server: &str| {
+        allowing(&[server]).lock(folder.join("schemas.lock")).cache(folder.join("cache"))
+    };
+    let server = Server::start([("/a", json("{\"title\":\"a\"}"))]).await;
+    let (at, uri) = (server.url("/"), server.url("/a"));
+    let before = run(policy(&at), &uri).await.unwrap();
+    server.stop().await;
+    assert_eq!(run(policy(&at), &uri).await.unwrap(), before);
+    fs::remove_dir_all(folder.join("cache")).unwrap();
+    let down = run(policy(&at), &uri).await.unwrap_err();
+    assert!(matches!(down, DocumentErrorKind::Connection { .. }), "{down}");
+}
+
+#[tokio::test]
+async fn nothing_is_added_to_a_lock_that_is_final() {
+    let folder = folder("final");
+    let lock = folder.join("schemas.lock");
+    let server = Server::start([("/a", json("{}")), ("/b", json("{}"))]).await;
+    let policy = || allowing(&[&server.url("/")]).lock(&lock).cache(folder.join("cache"));
+    let absent = Fetcher::new(policy().locked(true));
+    assert!(matches!(absent, Err(LockError::File { .. })));
+    run(policy(), &server.url("/a")).await.unwrap();
+    let text = fs::read_to_string(&lock).unwrap();
+    run(policy().locked(true), &server.url("/a")).await.unwrap();
+    let new = run(policy().locked(true), &server.url("/b")).await;
+    assert_eq!(new, Err(DocumentErrorKind::Unlocked));
+    assert_eq!(fs::read_to_string(&lock).unwrap(), text);
+}
+
+#[test]
+fn a_lock_file_needs_its_folder_and_a_cache_is_one() {
+    let folder = folder("no-folder");
+    let policy = Policy::default().lock(folder.join("none/schemas.lock")).cache(&folder);
+    assert!(matches!(Fetcher::new(policy), Err(LockError::File { .. })));
+    fs::write(folder.join("file"), "").unwrap();
+    let policy = Policy::default().lock(folder.join("schemas.lock")).cache(folder.join("file"));
+    assert!(matches!(Fetcher::new(policy), Err(LockError::File { .. })));
 }

@@ -127,5 +127,5 @@ async fn every_request_has_a_line_in_the_log() {
     for (line, start) in lines.iter().zip(starts) {
         assert!(line.starts_with(&start), "{line}");
     }
-    assert!(lines[2].ends_with(" ms: it is answered with status 404"), "{}", lines[2]);
+    assert!(lines[2].ends_with(" ms: it returned status 404"), "{}", lines[2]);
 }

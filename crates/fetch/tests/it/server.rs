@@ -75,6 +75,12 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
+    /// Stops listening.
+    pub(crate) async fn stop(mut self) {
+        self.task.abort();
+        let _ = (&mut self.task).await;
+    }
+
     /// How many connections were opened so far.
     pub(crate) fn connections(&self) -> usize {
         self.connections.load(Ordering::SeqCst)

@@ -47,7 +47,6 @@ struct CheckedTools {
     texts: Vec<Text>,
     /// The tools for the catalog.
     tools: Vec<(String, Tool)>,
-    pending: Vec<PendingBundle>,
 }
 
 /// What the client gets.
@@ -69,6 +68,8 @@ pub(crate) struct PageCheck<'a> {
     /// The names on other pages of the list: of two tools with the same name, the first counts.
     pub(crate) others: &'a UsedNames,
     pub(crate) audience: &'a Audience,
+    /// Whether the page is checked again after a while, if documents are being fetched.
+    pub(crate) may_wait: bool,
 }
 
 /// One tool of a page.
@@ -158,7 +159,16 @@ impl PageCheck<'_> {
             bytes: tools.get().len(),
             generation: self.rules.generation,
         };
-        let (fate, known, pending) = match self.check_tools(&entries) {
+        let bundles = bundle_entries(self.rules, &entries);
+        let pending = |bundle: &Option<Bundle>| match bundle {
+            Some(Bundle::Pending(pending)) => Some(pending.clone()),
+            _ => None,
+        };
+        let pending: Vec<_> = bundles.iter().filter_map(pending).collect();
+        if self.may_wait && !pending.is_empty() {
+            return CheckedPage { pending, ..passed(next) };
+        }
+        let (fate, known) = match self.check_tools(&entries, &bundles) {
             Err(message) => {
                 // A client may call a tool whose list it did not get.
                 let reason: Arc<str> = message.as_str().into();
@@ -166,24 +176,27 @@ impl PageCheck<'_> {
                     Some((entry.name()?.to_owned(), Tool::Withheld(Arc::clone(&reason))))
                 };
                 let tools = entries.iter().filter_map(withheld).collect();
-                (PageFate::Refused(message), tools, Vec::new())
+                (PageFate::Refused(message), tools)
             }
-            Ok(CheckedTools { texts, tools: known, pending }) => {
+            Ok(CheckedTools { texts, tools: known }) => {
                 // A list that is not complete yet is not to be kept.
                 let ttl = ttl.map(RawValue::get).filter(|_| !pending.is_empty());
                 let fate = rewrite(result, tools.get(), &entries, texts, ttl);
                 let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
-                (fate.unwrap_or_else(failed), known, pending)
+                (fate.unwrap_or_else(failed), known)
             }
         };
         CheckedPage { fate, tools: Some((page, known)), next, pending }
     }
 
     /// Checks the tools of a page; fails where the list is refused.
-    fn check_tools(&self, entries: &[Entry<'_>]) -> Result<CheckedTools, String> {
+    fn check_tools(
+        &self,
+        entries: &[Entry<'_>],
+        bundles: &[Option<Bundle>],
+    ) -> Result<CheckedTools, String> {
         let settings = &self.rules.settings;
-        let bundles = bundle_entries(self.rules, entries);
-        let judged = judge_entries(self.rules, entries, &bundles);
+        let judged = judge_entries(self.rules, entries, bundles);
         self.record(entries, &judged);
         if settings.tools.is_some() {
             self.report(entries, &judged)?;
@@ -248,15 +261,7 @@ impl PageCheck<'_> {
                 "[older-dialect] converted {converted} {noun} of older dialects to JSON Schema 2020-12 for clients"
             )));
         }
-        let pending = |bundle| match bundle {
-            Some(Bundle::Pending(pending)) => Some(pending),
-            _ => None,
-        };
-        Ok(CheckedTools {
-            texts,
-            tools,
-            pending: bundles.into_iter().filter_map(pending).collect(),
-        })
+        Ok(CheckedTools { texts, tools })
     }
 
     /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`
@@ -430,6 +435,9 @@ impl PageCheck<'_> {
 fn bundle_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Option<Bundle>> {
     let bundle = |entry: &Entry<'_>| {
         let bundles = rules.bundles.as_ref().filter(|_| rules.settings.tools.is_some())?;
+        if entry.name().is_some_and(|name| rules.settings.is_hidden(name)) {
+            return None;
+        }
         bundles.get(entry.text, entry.value.as_ref()?)
     };
     entries.iter().map(bundle).collect()
@@ -473,7 +481,9 @@ fn judge_entries(
 }
 
 fn allow_fetch(prefix: &str) -> String {
-    format!("`--allow-fetch {prefix}` lets the guard fetch it")
+    format!(
+        "`--allow-fetch {prefix}`, or `allow` in `[fetch]` of the file, lets the guard fetch it"
+    )
 }
 
 /// Why a tool is dropped.
@@ -552,6 +562,7 @@ mod tests {
             request: Catalog::default().request_page(None),
             others: &used,
             audience: &Revision::V2025_11_25.into(),
+            may_wait: false,
         };
         check.check(&result).fate
     }
@@ -593,6 +604,7 @@ mod tests {
                 request: Catalog::default().request_page(None),
                 others: &UsedNames::default(),
                 audience: &Revision::V2025_11_25.into(),
+                may_wait: false,
             };
             let page = check.check(&result);
             let (_, tools) = page.tools.unwrap();

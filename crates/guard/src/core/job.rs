@@ -29,6 +29,8 @@ pub(crate) struct Job {
     pub(super) rules: Arc<Rules>,
     pub(super) check: Check,
     pub(super) abandoned: Arc<AtomicBool>,
+    /// Whether it was run before, and has waited since.
+    pub(super) has_waited: AtomicBool,
 }
 
 /// What to check.
@@ -82,6 +84,11 @@ impl Job {
         if bytes <= INLINE_BYTES { 0 } else { bytes.min(cap) }
     }
 
+    /// Lets it finish with what is there.
+    pub(crate) fn stop_waiting(&self) {
+        self.has_waited.store(true, Ordering::Relaxed);
+    }
+
     /// Whether nobody waits for its outcome any more.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
@@ -109,7 +116,9 @@ impl Job {
                 JobOutcome::Restored(restore_arguments(view, arguments))
             }
             Check::Page { request, others, result, audience } => {
-                let check = PageCheck { server, rules, request: *request, others, audience };
+                let may_wait = !self.has_waited.load(Ordering::Relaxed);
+                let request = *request;
+                let check = PageCheck { server, rules, request, others, audience, may_wait };
                 JobOutcome::Page(check.check(result))
             }
         })

@@ -310,7 +310,8 @@ impl Conversation {
         let (server, rules) = (Arc::clone(&self.server), self.server.rules().clone());
         let flag = Arc::clone(&abandoned);
         self.jobs.insert(id, RunningJob { stream, purpose, abandoned });
-        let job = Job { id, server, rules, check, abandoned: flag };
+        let has_waited = AtomicBool::new(false);
+        let job = Job { id, server, rules, check, abandoned: flag, has_waited };
         self.actions.push_back(Action::Judge(Box::new(job)));
     }
 

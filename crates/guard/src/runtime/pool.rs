@@ -82,7 +82,9 @@ impl JobPool {
             return Some(JobOutcome::Failed(PANICKED));
         };
         let outcome = match tried {
-            Ok(outcome) if wait_a_little(outcome.pending()).await => {
+            Ok(outcome) if !outcome.pending().is_empty() => {
+                wait_a_little(outcome.pending()).await;
+                job.stop_waiting();
                 let permit = Arc::clone(&self.workers).acquire_owned().await.ok()?;
                 if job.is_abandoned() {
                     return None;
