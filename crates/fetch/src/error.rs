@@ -271,7 +271,7 @@ impl DocumentErrorKind {
     #[must_use]
     pub fn to_allow(&self, uri: &str) -> Option<String> {
         match self {
-            Self::NotAllowed => {
+            Self::NotAllowed | Self::NotInFolders => {
                 let folder = Url::parse(uri).and_then(|url| url.join("."));
                 Some(folder.map_or_else(|_| uri.to_owned(), Into::into))
             }
@@ -293,7 +293,6 @@ impl DocumentErrorKind {
             Self::Unlocked | Self::Uncached => {
                 Some("run once with a connection to put it there".to_owned())
             }
-            Self::NotInFolders => Some("check its URL and those of the folders".to_owned()),
             _ => self.limit().map(|name| format!("raise the limit `{name}`, if you trust it")),
         }
     }

