@@ -44,6 +44,8 @@ const AGENT: &str = concat!("toolpact/", env!("CARGO_PKG_VERSION"));
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Attempt {
+    /// Where the document was looked for.
+    pub place: Place,
     /// The URI.
     pub uri: String,
     /// The address that was connected to.
@@ -60,6 +62,18 @@ pub struct Attempt {
     pub error: Option<DocumentErrorKind>,
 }
 
+/// Where a document is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// At its URL.
+    Url,
+    /// In a local folder.
+    Folder,
+    /// In the cache.
+    Cache,
+}
+
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dash = || "-".to_owned();
@@ -67,7 +81,12 @@ impl fmt::Display for Attempt {
         let status = self.status.map_or_else(dash, |status| status.to_string());
         let digest = self.sha256.as_ref().map_or_else(dash, |digest| format!("sha256:{digest}"));
         let (uri, bytes, time) = (shorten(&self.uri), self.bytes, self.time.as_millis());
-        write!(f, "fetch {uri} {address} {status} {bytes} B {digest} {time} ms")?;
+        let verb = match self.place {
+            Place::Url => "fetch",
+            Place::Folder => "read",
+            Place::Cache => "cached",
+        };
+        write!(f, "{verb} {uri} {address} {status} {bytes} B {digest} {time} ms")?;
         match &self.error {
             Some(error) => write!(f, ": it {error}"),
             None => Ok(()),
@@ -336,6 +355,7 @@ const MAX_ADDRESSES: usize = 4;
 impl Attempt {
     pub(crate) fn new(uri: &str) -> Self {
         Self {
+            place: Place::Url,
             uri: uri.to_owned(),
             address: None,
             status: None,

@@ -16,7 +16,7 @@ use toolpact_contract::large_integers;
 use toolpact_schema::Instance;
 
 use crate::budget::Budget;
-use crate::client::{Attempt, Client, Download, Observer};
+use crate::client::{Attempt, Client, Download, Observer, Place};
 use crate::error::{DocumentError, DocumentErrorKind, FetchError, shorten};
 use crate::folder::Folders;
 use crate::lock::{Lock, LockError, lock};
@@ -276,27 +276,26 @@ impl Fetcher {
         let folders = Arc::clone(&self.folders);
         let name = uri.to_owned();
         let found = spawn_blocking(move || folders.find(&name)).await.unwrap_or_default();
-        let local = match (found, &self.lock) {
+        let (place, local) = match (found, &self.lock) {
             (Some((path, folder)), _) => {
                 let bytes = file::read(&path, &folder, budget);
-                bytes.map(|bytes| Download { bytes, base: uri.to_owned() })
+                (Place::Folder, bytes.map(|bytes| Download { bytes, base: uri.to_owned() }))
             }
             (None, Some(lock)) if self.client.policy.offline && !is_file(uri) => {
-                lock.cached(uri, budget)
+                (Place::Cache, lock.cached(uri, budget))
             }
             (None, lock) => {
                 let fetched = self.get_slowly(uri, budget).await;
-                let cached = match (&fetched, lock) {
-                    (Err(kind), Some(lock)) if kind.is_out_of_reach() => lock.cached(uri, budget),
+                match (&fetched, lock) {
+                    (Err(kind), Some(lock)) if kind.is_out_of_reach() => {
+                        let Ok(cached) = lock.cached(uri, budget) else { return fetched };
+                        (Place::Cache, Ok(cached))
+                    }
                     _ => return fetched,
-                };
-                match cached {
-                    Ok(cached) => Ok(cached),
-                    Err(_) => return fetched,
                 }
             }
         };
-        let mut attempt = Attempt::new(uri);
+        let mut attempt = Attempt { place, ..Attempt::new(uri) };
         match &local {
             Ok(it) => (attempt.bytes, attempt.sha256) = (it.bytes.len(), Some(digest(&it.bytes))),
             Err(kind) => attempt.error = Some(kind.clone()),

@@ -32,7 +32,7 @@ mod resolve;
 pub mod tls;
 mod tools;
 
-pub use client::{Attempt, Observer};
+pub use client::{Attempt, Observer, Place};
 pub use error::{DocumentError, DocumentErrorKind, FetchError};
 pub use fetcher::{Fetcher, ToolError};
 pub use limits::{Limits, UnknownLimit};

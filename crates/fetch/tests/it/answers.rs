@@ -72,8 +72,8 @@ async fn what_is_no_document_is_refused() {
         ("/damaged", encoded("gzip", b"{}"), "cannot be decompressed"),
         ("/cut", encoded("gzip", &gzip(b"{\"a\": 1}")[..20]), "cannot be decompressed"),
         ("/gone", Reply::Bytes(response("410 Gone", &[], b"{}")), "returned status 410"),
-        ("/part", Reply::Bytes(response("206 Partial Content", &[], b"{}")), "with status 206"),
-        ("/empty-204", Reply::Bytes(response("204 No Content", &[], b"")), "with status 204"),
+        ("/part", Reply::Bytes(response("206 Partial Content", &[], b"{}")), "status 206"),
+        ("/empty-204", Reply::Bytes(response("204 No Content", &[], b"")), "status 204"),
         (
             "/short",
             Reply::Bytes(response("200 OK", &[("content-length", "9")], b"{}")),
