@@ -43,11 +43,11 @@ fn text(output: &Output) -> (Option<i32>, &str, &str) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A server for `address.json`, which is `text` at the time.
-fn server(text: &'static [&str]) -> (String, Requests) {
+/// A server for `address.json`, which is each of `texts` in turn.
+fn server<const N: usize>(texts: [&'static str; N]) -> (String, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://127.0.0.1:{}/", listener.local_addr().unwrap().port());
-    let left = std::sync::Mutex::new(text.iter());
+    let left = std::sync::Mutex::new(texts.into_iter());
     let requests = serve(listener, move |path| {
         let text = (path == "/address.json").then(|| left.lock().unwrap().next()).flatten();
         text.map(|text| text.as_bytes().to_vec())
@@ -57,7 +57,7 @@ fn server(text: &'static [&str]) -> (String, Requests) {
 
 #[test]
 fn only_what_is_bundled_changes() {
-    let (url, requests) = server(&[r#"{ "required": ["city"] }"#]);
+    let (url, requests) = server([r#"{ "required": ["city"] }"#]);
     let order = format!(r#"{{ "type":"object", "$ref": "{url}address.json", "x": 1.50 }}"#);
     let others = [
         r#"{"name" : "numbers", "inputSchema": {"type":"object","const":12345678901234567890123456789},"n":[1.0,1E2,-0.0,1e400,0.1e-7]}"#,
@@ -125,8 +125,8 @@ fn published_lists_leave_byte_for_byte() {
 fn a_lock_file_refuses_what_has_changed_and_works_offline() {
     let folder = Folder::new("lock");
     let (lock, cache) = (folder.path("toolpact.lock"), folder.path("cache"));
-    let (url, requests) =
-        server(&[r#"{"maximum":1}"#, r#"{"maximum":1}"#, r#"{"maximum":2}"#, r#"{"maximum":2}"#]);
+    let (one, two) = (r#"{"maximum":1}"#, r#"{"maximum":2}"#);
+    let (url, requests) = server([one, one, one, two, two]);
     let schema = folder.write("s.json", &format!(r#"{{"$ref":"{url}address.json"}}"#));
     let run = |options: &[&str]| {
         let mut command = toolpact(&["bundle", "--lock", &lock, "--cache", &cache]);
@@ -139,12 +139,21 @@ fn a_lock_file_refuses_what_has_changed_and_works_offline() {
     assert_eq!(code, Some(2));
     assert!(said.contains("toolpact.lock: No such file"), "{said}");
 
+    let empty = "{\n  \"version\": 1,\n  \"documents\": {}\n}\n";
+    std::fs::write(&lock, empty).unwrap();
+    for options in [&["--offline"][..], &["--locked", "--allow", &url]] {
+        let unknown = run(options);
+        let (code, _, said) = text(&unknown);
+        assert!(code == Some(1) && said.contains("which is not in the lock file"), "{said}");
+        assert_eq!(std::fs::read_to_string(&lock).unwrap(), empty);
+    }
+    assert_eq!(requests.take().len(), 1);
+    std::fs::remove_file(&lock).unwrap();
+
     let first = run(&allowed);
     assert_eq!(first.status.code(), Some(0));
     let recorded = std::fs::read_to_string(&lock).unwrap();
-    let digest = "75ac07c7";
-    let said = text(&first).2;
-    let digest = said.split("sha256:").nth(1).map_or(digest, |rest| &rest[..64]);
+    let digest = &text(&first).2.split("sha256:").nth(1).unwrap()[..64];
     assert!(recorded.contains(digest), "{recorded}");
 
     let second = run(&allowed);
@@ -176,7 +185,7 @@ fn a_lock_file_refuses_what_has_changed_and_works_offline() {
 
 #[test]
 fn an_address_that_is_not_public_has_to_be_named() {
-    let (url, requests) = server(&["{}"]);
+    let (url, requests) = server(["{}"]);
     let by_name = url.replace("127.0.0.1", "localhost");
     let schema = format!(r#"{{"$ref":"{by_name}address.json"}}"#);
     let output = toolpact_with(&["bundle", "--allow", &by_name], &schema);

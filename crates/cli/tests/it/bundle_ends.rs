@@ -24,7 +24,10 @@ fn a_look_up_that_hangs_does_not_keep_it_alive() {
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("which took longer than 1 s (raise the limit `document-seconds`"), "{said}");
+    assert!(
+        said.contains("which took longer than 1 s (raise the limit `document-seconds`"),
+        "{said}"
+    );
 }
 
 #[test]
