@@ -1,16 +1,16 @@
 //! `toolpact guard --allow-fetch`: tools whose schemas refer to other documents.
 
 use std::collections::HashMap;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
-use std::{fs, thread};
 
 use serde_json::{Value, json};
 
 use crate::command::toolpact;
+use crate::documents::{Requests, serve};
 use crate::guard_config::{File, Guard};
 use crate::guard_peers::visit;
 use crate::guard_views::visit_modern;
@@ -18,7 +18,7 @@ use crate::guard_views::visit_modern;
 /// Documents on a free port. Those at `/held/…` are sent when they are released.
 struct Documents {
     port: u16,
-    connections: Arc<AtomicUsize>,
+    requests: Requests,
     held: Arc<(Mutex<bool>, Condvar)>,
 }
 
@@ -28,18 +28,16 @@ impl Documents {
         let port = listener.local_addr().unwrap().port();
         let documents: HashMap<_, _> =
             documents.iter().map(|(path, it)| ((*path).to_owned(), it.to_string())).collect();
-        let (documents, held) = (Arc::new(documents), Arc::<(Mutex<bool>, Condvar)>::default());
-        let connections = Arc::<AtomicUsize>::default();
-        let server = Self { port, connections: Arc::clone(&connections), held: Arc::clone(&held) };
-        // It ends with the process of the test.
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                connections.fetch_add(1, Ordering::SeqCst);
-                let (documents, held) = (Arc::clone(&documents), Arc::clone(&held));
-                thread::spawn(move || answer(stream.unwrap(), &documents, &held));
+        let held = Arc::<(Mutex<bool>, Condvar)>::default();
+        let release = Arc::clone(&held);
+        let requests = serve(listener, move |path| {
+            if path.starts_with("/held/") {
+                let (released, change) = &*release;
+                drop(change.wait_while(released.lock().unwrap(), |it| !*it).unwrap());
             }
+            documents.get(path).map(|body| body.clone().into_bytes())
         });
-        server
+        Self { port, requests, held }
     }
 
     fn url(&self, path: &str) -> String {
@@ -51,28 +49,10 @@ impl Documents {
         self.held.1.notify_all();
     }
 
-    fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+    /// How many requests there were since the last time.
+    fn requests(&self) -> usize {
+        self.requests.take().len()
     }
-}
-
-fn answer(
-    mut stream: TcpStream,
-    documents: &HashMap<String, String>,
-    (released, change): &(Mutex<bool>, Condvar),
-) {
-    let mut line = String::new();
-    BufReader::new(stream.try_clone().unwrap()).read_line(&mut line).unwrap();
-    let path = line.split(' ').nth(1).unwrap();
-    if path.starts_with("/held/") {
-        let _released = change.wait_while(released.lock().unwrap(), |it| !*it).unwrap();
-    }
-    let (status, body) = match documents.get(path) {
-        Some(body) => ("200 OK", body.as_str()),
-        None => ("404 Not Found", ""),
-    };
-    let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len());
-    let _ = stream.write_all(format!("{head}{body}").as_bytes());
 }
 
 /// A server with a tool `book`, whose schema refers to the document at `uri`, and a tool `plain`.
@@ -130,12 +110,12 @@ fn a_tool_that_refers_to_documents_works() {
     let server = Server::new("works", &documents.url("/a/place.json"));
     let allow = documents.url("/a/");
     check(&visit(Some(&["--allow-fetch", &allow]), &calls(), &server.command()));
-    assert_eq!(documents.connections(), 2);
+    assert_eq!(documents.requests(), 2);
     let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--allow-fetch", &allow, "--"];
     let command: Vec<_> = guard.into_iter().chain(server.command()).collect();
     check(&visit_modern(false, &calls(), &command));
     check(&visit_modern(true, &calls(), &command));
-    assert_eq!(documents.connections(), 6);
+    assert_eq!(documents.requests(), 4);
     let mut talk = Talk::start(&["--allow-fetch", &allow], &server);
     assert_eq!(talk.names(), ["book", "plain"]);
     let log = talk.end();
@@ -158,7 +138,7 @@ fn without_the_option_nothing_is_fetched() {
         "{log}"
     );
     assert!(log.contains(&hint), "{log}");
-    assert_eq!(documents.connections(), 0);
+    assert_eq!(documents.requests(), 0);
 }
 
 #[test]
@@ -172,7 +152,7 @@ fn what_is_not_allowed_is_not_fetched() {
     let uri = documents.url("/place.json");
     let reason = format!("refers to {uri}, which is not allowed (`--allow-fetch ");
     assert!(log.contains(&reason), "{log}");
-    assert_eq!(documents.connections(), 0);
+    assert_eq!(documents.requests(), 0);
 }
 
 #[test]
@@ -195,7 +175,7 @@ fn a_document_that_hangs_delays_no_other_tool() {
     );
     let refused = talk.call("book", &json!({ "where": 1 }));
     assert_eq!(refused["result"]["isError"], true, "{refused}");
-    assert_eq!(documents.connections(), 1);
+    assert_eq!(documents.requests(), 1);
     let log = talk.end();
     assert!(
         log.contains(&format!(
@@ -224,7 +204,7 @@ fn several_servers_fetch_what_their_file_allows() {
     check(&visit_modern(false, &calls(), &[&url]));
     check(&visit_modern(false, &calls(), &[&url]));
     // The sessions of a server share what was fetched.
-    assert_eq!(documents.connections(), 1);
+    assert_eq!(documents.requests(), 1);
     for (fetch, wrong) in [
         ("[fetch]\nallow = ['ftp://a/']", "has the scheme `ftp`"),
         ("[fetch]\nlimits = { documnts = 1 }", "no limit is called `documnts`"),
