@@ -12,8 +12,10 @@ pub(crate) fn reserved_kind(address: IpAddr) -> Option<&'static str> {
 
 fn reserved_v4(address: Ipv4Addr) -> Option<&'static str> {
     Some(match address.octets() {
-        // AWS, Azure, Google and others; Alibaba; Oracle.
-        [169, 254, 169, 254] | [100, 100, 100, 200] | [192, 0, 0, 192] => METADATA,
+        // AWS, Azure, Google and others; Azure; Alibaba; Oracle.
+        [169, 254, 169, 254] | [168, 63, 129, 16] | [100, 100, 100, 200] | [192, 0, 0, 192] => {
+            METADATA
+        }
         [0, ..] => "unspecified",
         [127, ..] => "loopback",
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => "private",

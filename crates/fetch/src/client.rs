@@ -1,10 +1,10 @@
 //! Requests for documents: one connection each, to an address that was checked.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io::Read as _;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
@@ -21,7 +21,7 @@ use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
@@ -30,6 +30,7 @@ use url::{Host, Position, Url};
 use crate::address::reserved_kind;
 use crate::budget::Budget;
 use crate::error::{DocumentErrorKind, shorten};
+use crate::lock::lock;
 use crate::policy::{Location, Policy, host_address};
 use crate::resolve::Resolve;
 use crate::tls::client_config;
@@ -108,7 +109,8 @@ pub(crate) struct Client {
     pub(crate) policy: Policy,
     resolver: Arc<dyn Resolve>,
     observer: Option<Arc<Observer>>,
-    connections: Semaphore,
+    /// The connections to each host. The policy names the hosts, so there are not many.
+    connections: Mutex<HashMap<String, Arc<Semaphore>>>,
     tls: OnceLock<Result<TlsConnector, String>>,
     proxies: Option<Matcher>,
 }
@@ -128,9 +130,17 @@ impl Client {
         resolver: Arc<dyn Resolve>,
         observer: Option<Arc<Observer>>,
     ) -> Self {
-        let connections = Semaphore::new(policy.limits.connections.max(1));
         let proxies = policy.proxy_from_environment.then(Matcher::from_env);
-        Self { policy, resolver, observer, connections, tls: OnceLock::new(), proxies }
+        let (connections, tls) = (Mutex::default(), OnceLock::new());
+        Self { policy, resolver, observer, connections, tls, proxies }
+    }
+
+    /// Waits for a connection to `host`: a host that hangs does not hold up others.
+    async fn permit(&self, host: &str) -> Result<OwnedSemaphorePermit, DocumentErrorKind> {
+        let permits = self.policy.limits.connections.max(1);
+        let new = || Arc::new(Semaphore::new(permits));
+        let host = Arc::clone(lock(&self.connections).entry(host.to_owned()).or_insert_with(new));
+        host.acquire_owned().await.map_err(connection)
     }
 
     /// Fetches the document `uri`.
@@ -141,9 +151,6 @@ impl Client {
     ) -> Result<Download, DocumentErrorKind> {
         let location = self.policy.check(uri)?;
         let limit = self.policy.limits.document_time;
-        let Ok(_permit) = self.connections.acquire().await else {
-            return Err(connection("the fetcher is closed"));
-        };
         match location {
             Location::File(path, root) => {
                 let started = Instant::now();
@@ -154,6 +161,7 @@ impl Client {
                 Ok(Download { bytes: read?, base: uri.to_owned() })
             }
             Location::Http(url) => {
+                let _permit = self.permit(url.host_str().unwrap_or_default()).await?;
                 let download = self.follow(url, budget);
                 timeout(limit, download).await.unwrap_or_else(|_| {
                     let kind = DocumentErrorKind::DocumentTime { limit };

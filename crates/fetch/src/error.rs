@@ -24,6 +24,12 @@ pub enum FetchError {
         /// [`Limits::total_time`](crate::Limits::total_time).
         limit: Duration,
     },
+    /// The tools of a list are too large with their documents.
+    #[error("refers to documents with which the tools of the list exceed {limit} bytes")]
+    TooLarge {
+        /// The most bytes.
+        limit: usize,
+    },
     /// Too many tools are being bundled.
     #[error("refers to other documents, and too many tools do so at the same time")]
     Busy,
@@ -46,7 +52,7 @@ impl FetchError {
     pub fn to_allow(&self) -> Option<String> {
         match self {
             Self::Document(error) => error.kind.to_allow(&error.uri),
-            Self::Bundle(_) | Self::TotalTime { .. } | Self::Busy => None,
+            Self::Bundle(_) | Self::TotalTime { .. } | Self::TooLarge { .. } | Self::Busy => None,
         }
     }
 
@@ -58,7 +64,7 @@ impl FetchError {
             Self::TotalTime { .. } => {
                 Some("raise the limit `total-seconds`, if you trust them".to_owned())
             }
-            Self::Bundle(_) | Self::Busy => None,
+            Self::Bundle(_) | Self::TooLarge { .. } | Self::Busy => None,
         }
     }
 }
@@ -255,6 +261,14 @@ pub enum DocumentErrorKind {
         /// The digest of what was found.
         found: String,
     },
+    /// Redirects lead elsewhere than they did when it was locked.
+    #[error("is now at {}; the lock has {}", shorten(found), shorten(locked))]
+    Moved {
+        /// Where it was.
+        locked: String,
+        /// Where it was found.
+        found: String,
+    },
     /// It is not in the lock file, and has to be.
     #[error("is not in the lock file")]
     Unlocked,
@@ -287,7 +301,7 @@ impl DocumentErrorKind {
         match self {
             Self::Redirected { kind, .. } => kind.hint(),
             Self::UnusualHost { meant, .. } => Some(format!("write `{meant}`")),
-            Self::Changed { .. } => {
+            Self::Changed { .. } | Self::Moved { .. } => {
                 Some("to accept the new document, remove it from the lock file".to_owned())
             }
             Self::Unlocked | Self::Uncached => {

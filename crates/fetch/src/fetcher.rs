@@ -9,6 +9,7 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use toolpact_contract::bundle::{self, Document, Missing};
@@ -49,6 +50,8 @@ pub struct Fetcher {
     lock: Option<Lock>,
     observer: Option<Arc<Observer>>,
     known: Cache<String, Arc<Known>, Bytes>,
+    /// For what takes time on a processor: one schema at a time, so that the others of this machine are left alone.
+    work: Arc<Semaphore>,
     /// Documents that took too long, and since when that is known.
     slow: Mutex<HashMap<String, Instant>>,
 }
@@ -65,7 +68,7 @@ const MAX_SLOW: usize = 1024;
 /// A document that was fetched.
 struct Known {
     base: String,
-    value: Value,
+    value: Arc<Value>,
     bytes: usize,
 }
 
@@ -120,6 +123,7 @@ impl Fetcher {
             folders: Arc::new(Folders::new(policy.folders.clone())),
             lock,
             known: Cache::with_weighter(64, MAX_KNOWN, Bytes),
+            work: Arc::new(Semaphore::new(1)),
             slow: Mutex::default(),
             client: Client::new(policy, resolver, observer.clone()),
             observer,
@@ -138,7 +142,7 @@ impl Fetcher {
             return Ok(bundle::bundle(schema, base, &[])?);
         }
         let work = self.collect(schema, base).await?;
-        let bundled = blocking(work, |work| {
+        let bundled = self.blocking(work, |work| {
             bundle::bundle(&work.schema, work.base.as_deref(), &work.documents).map(Cow::into_owned)
         });
         Ok(Cow::Owned(bundled.await.1?))
@@ -168,6 +172,25 @@ impl Fetcher {
         Ok(bundled)
     }
 
+    /// Runs `task` on a thread where it may take some time.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: Work,
+        task: impl FnOnce(&Work) -> T + Send + 'static,
+    ) -> (Work, T) {
+        // It is never closed.
+        let permit = Arc::clone(&self.work).acquire_owned().await;
+        let run = move || {
+            let _permit = permit;
+            let done = task(&work);
+            (work, done)
+        };
+        match spawn_blocking(run).await {
+            Ok(done) => done,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
     /// Writes the lock file, if there is one and it has changed.
     pub fn save_lock(&self) -> Result<(), LockError> {
         self.lock.as_ref().map_or(Ok(()), Lock::save)
@@ -187,10 +210,11 @@ impl Fetcher {
         let mut depths: HashMap<String, usize> = HashMap::new();
         loop {
             let found;
-            (work, found) = blocking(work, |work| {
-                bundle::missing(&work.schema, work.base.as_deref(), &work.documents)
-            })
-            .await;
+            (work, found) = self
+                .blocking(work, |work| {
+                    bundle::missing(&work.schema, work.base.as_deref(), &work.documents)
+                })
+                .await;
             let missing = found?;
             if missing.is_empty() {
                 return Ok(work);
@@ -214,7 +238,7 @@ impl Fetcher {
                     let known = self.get(&missing.uri, budget).await;
                     let known = known.map_err(|kind| failure(&missing, kind))?;
                     let (uri, base) = (missing.uri, known.base.clone());
-                    Ok::<_, FetchError>(Document { uri, base, value: known.value.clone() })
+                    Ok::<_, FetchError>(Document { uri, base, value: Arc::clone(&known.value) })
                 })
                 .buffered(limits.connections.max(1))
                 .try_collect()
@@ -235,7 +259,7 @@ impl Fetcher {
             if let Some(lock) = self.lock.as_ref().filter(|_| !is_file(uri)) {
                 lock.check(uri, &download, !self.client.policy.locked)?;
             }
-            let value = parse(&download.bytes)?;
+            let value = Arc::new(parse(&download.bytes)?);
             let Download { bytes, base } = download;
             Ok(Arc::new(Known { base, value, bytes: bytes.len() }))
         };
@@ -323,21 +347,6 @@ struct Work {
     schema: Value,
     base: Option<String>,
     documents: Vec<Document>,
-}
-
-/// Runs `task` on a thread where it may take some time.
-async fn blocking<T: Send + 'static>(
-    work: Work,
-    task: impl FnOnce(&Work) -> T + Send + 'static,
-) -> (Work, T) {
-    let run = move || {
-        let done = task(&work);
-        (work, done)
-    };
-    match spawn_blocking(run).await {
-        Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 fn is_file(uri: &str) -> bool {

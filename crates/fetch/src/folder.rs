@@ -67,7 +67,9 @@ fn below(folder: &Folder, url: &Url) -> Option<PathBuf> {
     let (prefix, rest) = match &folder.url {
         Some(prefix) => {
             let is_same = url[..Position::BeforePath] == prefix[..Position::BeforePath];
-            (PathBuf::new(), url.path().strip_prefix(prefix.path()).filter(|_| is_same)?)
+            let rest = url.path().strip_prefix(prefix.path()).filter(|_| is_same)?;
+            let is_below = rest.is_empty() || rest.starts_with('/') || prefix.path().ends_with('/');
+            (PathBuf::new(), is_below.then_some(rest)?)
         }
         None => (PathBuf::from(&url[Position::BeforeHost..Position::AfterPort]), url.path()),
     };

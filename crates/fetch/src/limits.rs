@@ -29,7 +29,7 @@ pub struct Limits {
     pub document_time: Duration,
     /// Time for all documents of one schema.
     pub total_time: Duration,
-    /// Connections that are open at the same time.
+    /// Connections to one host that are open at the same time.
     pub connections: usize,
 }
 

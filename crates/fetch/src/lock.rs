@@ -1,7 +1,10 @@
 //! The lock file, and the cache of the documents in it.
 
 use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, io, process};
 
@@ -21,7 +24,6 @@ pub(crate) struct Lock {
     path: PathBuf,
     cache: PathBuf,
     entries: Mutex<BTreeMap<String, Entry>>,
-    saved: Mutex<Option<String>>,
 }
 
 /// The lock file.
@@ -85,28 +87,16 @@ impl Lock {
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let has_folder = folder.is_none_or(Path::is_dir);
-        let text = match fs::metadata(path) {
+        let text: Option<BTreeMap<_, _>> = match fs::metadata(path) {
             Err(error)
                 if error.kind() == io::ErrorKind::NotFound && has_folder && !has_to_be_there =>
             {
                 None
             }
             Err(error) => return Err(failed(error)),
-            Ok(data) if data.len() > MAX_FILE => {
-                return Err(failed(io::Error::other(format!("exceeds {MAX_FILE} bytes"))));
-            }
-            Ok(_) => Some(fs::read_to_string(path).map_err(failed)?),
+            Ok(_) => Some(read(path)?),
         };
-        let wrong = |reason| LockError::Content { path: path.to_owned(), reason };
-        let content = match &text {
-            None => Content { version: 1, ..Content::default() },
-            Some(text) => serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?,
-        };
-        if content.version != 1 {
-            return Err(wrong(format!("version {}, expected 1", content.version)));
-        }
-        let entries = Mutex::new(content.documents);
-        Ok(Self { path: path.to_owned(), cache, entries, saved: Mutex::new(text) })
+        Ok(Self { path: path.to_owned(), cache, entries: Mutex::new(text.unwrap_or_default()) })
     }
 
     /// Checks a document that was fetched. Adds it if it is new and may be added.
@@ -121,6 +111,10 @@ impl Lock {
         match locked {
             Some(locked) if locked.sha256 != found => {
                 return Err(DocumentErrorKind::Changed { locked: locked.sha256, found });
+            }
+            Some(locked) if locked.found_at.as_deref().unwrap_or(uri) != download.base => {
+                let locked = locked.found_at.unwrap_or_else(|| uri.to_owned());
+                return Err(DocumentErrorKind::Moved { locked, found: download.base.clone() });
             }
             Some(_) => {}
             None if !may_add => return Err(DocumentErrorKind::Unlocked),
@@ -160,29 +154,52 @@ impl Lock {
         Ok(Download { bytes, base: entry.found_at.unwrap_or_else(|| uri.to_owned()) })
     }
 
-    /// Writes the lock file, if it has changed.
+    /// Adds new entries to the lock file.
     pub(crate) fn save(&self) -> Result<(), LockError> {
-        let content = Content { version: 1, documents: lock(&self.entries).clone() };
-        let failed = |source| LockError::File { path: self.path.clone(), source };
-        let mut text = serde_json::to_string_pretty(&content).map_err(|it| failed(it.into()))?;
-        text.push('\n');
-        let mut saved = lock(&self.saved);
-        let is_empty = saved.is_none() && content.documents.is_empty();
-        if is_empty || saved.as_deref() == Some(&text) {
+        // Several servers may have the same file.
+        static SAVING: Mutex<()> = Mutex::new(());
+        let _saving = lock(&SAVING);
+        let before = if self.path.exists() { read(&self.path)? } else { BTreeMap::new() };
+        let mut documents = lock(&self.entries).clone();
+        documents.extend(before.clone());
+        if documents == before {
             return Ok(());
         }
-        write(&self.path, text.as_bytes()).map_err(failed)?;
-        *saved = Some(text);
-        Ok(())
+        let failed = |source| LockError::File { path: self.path.clone(), source };
+        let content = Content { version: 1, documents };
+        let mut text = serde_json::to_string_pretty(&content).map_err(|it| failed(it.into()))?;
+        text.push('\n');
+        write(&self.path, text.as_bytes()).map_err(failed)
+    }
+}
+
+/// Reads a lock file.
+fn read(path: &Path) -> Result<BTreeMap<String, Entry>, LockError> {
+    let failed = |source| LockError::File { path: path.to_owned(), source };
+    let wrong = |reason| LockError::Content { path: path.to_owned(), reason };
+    let mut text = String::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_FILE + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MAX_FILE {
+        return Err(failed(io::Error::other(format!("exceeds {MAX_FILE} bytes"))));
+    }
+    let content: Content = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+    match content.version {
+        1 => Ok(content.documents),
+        version => Err(wrong(format!("version {version}, expected 1"))),
     }
 }
 
 /// Writes a file as a whole, or not at all.
 fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
     let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}.tmp", process::id()));
+    temporary.push(format!(".{}.{number}.tmp", process::id()));
     let temporary = PathBuf::from(temporary);
-    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    // Never through a link that somebody else has put there.
+    let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }

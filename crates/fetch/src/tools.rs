@@ -28,7 +28,10 @@ const WAIT: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_secs(60);
 
 /// The most bytes of tools that are remembered.
-const MAX_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 8 << 20;
+
+/// The most bytes of all bundled tools of a list.
+const MAX_LIST: usize = 8 << 20;
 
 /// The most bytes of tools that are being bundled at the same time.
 const MAX_PENDING: usize = 32 << 20;
@@ -56,8 +59,8 @@ pub struct ToolBundles {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Bundle {
-    /// The tool with its schemas bundled.
-    Ready(Arc<Value>),
+    /// The tool with its schemas bundled, and the bytes of its text.
+    Ready(Arc<Value>, usize),
     /// Why there is none, and since when.
     Failed(Arc<ToolError>, Instant),
     /// Its documents are being fetched.
@@ -65,10 +68,32 @@ pub enum Bundle {
 }
 
 impl Bundle {
+    /// The bytes of the bundled tool.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Ready(_, bytes) => *bytes,
+            _ => 0,
+        }
+    }
+
+    /// Adds its bytes to `used`, those of a list so far. Returns a failure if the tools of the list are too large with
+    /// their documents.
+    #[must_use]
+    pub fn within_list(self, used: &mut usize) -> Self {
+        *used = used.saturating_add(self.bytes());
+        if *used <= MAX_LIST {
+            return self;
+        }
+        let error = FetchError::TooLarge { limit: MAX_LIST };
+        let error = ToolError { member: "inputSchema", error };
+        Self::Failed(Arc::new(error), Instant::now())
+    }
+
     /// Whether [`ToolBundles::get`] will return something else later.
     #[must_use]
     pub fn may_change(&self) -> bool {
-        !matches!(self, Self::Ready(_))
+        !matches!(self, Self::Ready(..))
     }
 }
 
@@ -97,7 +122,7 @@ pub fn explain(
                 let prefix = uri.and_then(|uri| DocumentErrorKind::NotAllowed.to_allow(&uri));
                 finding.hint = prefix.map(|it| allow(&it)).or(finding.hint.take());
             }
-            Some(Bundle::Ready(_)) => {}
+            Some(Bundle::Ready(..)) => {}
         }
     }
 }
@@ -150,8 +175,7 @@ struct TextWeight;
 impl Weighter<String, Bundle> for TextWeight {
     fn weight(&self, text: &String, bundle: &Bundle) -> u64 {
         let added = match bundle {
-            // A rough measure is enough for a bound.
-            Bundle::Ready(tool) => tool.to_string().len(),
+            Bundle::Ready(_, bytes) => *bytes,
             _ => 1024,
         };
         (text.len() + added) as u64
@@ -216,14 +240,18 @@ impl ToolBundles {
         let (bundles, text, tool) = (Arc::clone(self), text.to_owned(), tool.clone());
         self.spawn(Box::pin(async move {
             let bundle = match bundles.fetcher.bundle_tool(&tool).await {
-                Ok(new) => Bundle::Ready(Arc::new(new.unwrap_or(tool))),
+                Ok(new) => {
+                    let new = new.unwrap_or(tool);
+                    let bytes = new.to_string().len();
+                    Bundle::Ready(Arc::new(new), bytes)
+                }
                 Err(error) => Bundle::Failed(Arc::new(error), Instant::now()),
             };
             if let Err(error) = bundles.fetcher.save_lock() {
                 (bundles.on_lock_error)(&error);
             }
             bundles.pending.fetch_sub(text.len(), Ordering::Relaxed);
-            let is_ready = matches!(bundle, Bundle::Ready(_));
+            let is_ready = matches!(bundle, Bundle::Ready(..));
             lock(&bundles.tools).insert(text, bundle);
             let _ = tell.send(Some(is_ready));
         }));

@@ -23,6 +23,8 @@ pub(crate) struct JudgedTool {
     pub(crate) findings: Vec<Finding>,
     /// Whether the whole list is refused because of it.
     pub(crate) refuses_list: bool,
+    /// The bytes of the documents that were added to it.
+    pub(crate) added_bytes: usize,
     /// What clients get of it, by who they are.
     shapes: Mutex<Vec<(Audience, Shape)>>,
 }
@@ -71,13 +73,13 @@ const MAX_TOOLS: usize = 4096;
 /// The most bytes of text in the cache.
 const MAX_BYTES: usize = 8 << 20;
 
-/// Weighs a tool by its text. Short texts count more, so that one capacity bounds number and bytes.
+/// Weighs a tool by its text and what was added to it. Short texts count more, so that one capacity bounds number and bytes.
 #[derive(Clone, Debug)]
 struct TextWeight;
 
 impl Weighter<String, Arc<JudgedTool>> for TextWeight {
-    fn weight(&self, text: &String, _: &Arc<JudgedTool>) -> u64 {
-        text.len().max(MAX_BYTES / MAX_TOOLS) as u64
+    fn weight(&self, text: &String, tool: &Arc<JudgedTool>) -> u64 {
+        (text.len() + tool.added_bytes).max(MAX_BYTES / MAX_TOOLS) as u64
     }
 }
 
@@ -119,7 +121,8 @@ pub(crate) fn judge(tools: Vec<Value>, options: &JudgeOptions) -> Vec<JudgedTool
         .map(|(findings, name)| {
             let stays = !findings.iter().any(dropped);
             let contract = if stays { contracts.next() } else { None };
-            JudgedTool { name, contract, findings, refuses_list, shapes: Mutex::default() }
+            let shapes = Mutex::default();
+            JudgedTool { name, contract, findings, refuses_list, added_bytes: 0, shapes }
         })
         .collect()
 }

@@ -29,7 +29,7 @@ impl Documents {
     #[expect(clippy::unused_async, reason = "the same as with the feature")]
     pub(crate) async fn wait_for(&self, _: &[Tool]) {}
 
-    pub(crate) fn bundle(&self, tool: Value) -> Bundled {
+    pub(crate) fn bundle(&self, tool: Value, _: &mut usize) -> Bundled {
         Bundled { tool }
     }
 }
@@ -74,11 +74,12 @@ impl Documents {
         wait_a_little(&pending).await;
     }
 
-    /// Returns `tool` with what its schemas refer to.
-    pub(crate) fn bundle(&self, tool: Value) -> Bundled {
+    /// Returns `tool` with what its schemas refer to. `used` are the bytes of the tools before it in its list.
+    pub(crate) fn bundle(&self, tool: Value, used: &mut usize) -> Bundled {
         let bundle = self.bundles.as_ref().and_then(|it| it.get(&tool.to_string(), &tool));
+        let bundle = bundle.map(|bundle| bundle.within_list(used));
         let tool = match &bundle {
-            Some(Bundle::Ready(bundled)) => Value::clone(bundled),
+            Some(Bundle::Ready(bundled, _)) => Value::clone(bundled),
             _ => tool,
         };
         Bundled { tool, bundle }

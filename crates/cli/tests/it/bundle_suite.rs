@@ -24,7 +24,7 @@ fn bundle_by_library(schema: &Value) -> Value {
         }
         for missing in missing {
             let path = suite::remotes().join(missing.uri.strip_prefix(REMOTES).unwrap());
-            let value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+            let value: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
             documents.push(Document::new(missing.uri, value));
         }
     }

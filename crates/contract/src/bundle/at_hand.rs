@@ -18,7 +18,7 @@ impl<'a> Search<'a> {
         for document in documents {
             let (uri, base) = (absolute(&document.uri)?, absolute(&document.base)?);
             if let Some(known) = self.by_uri.get(&uri) {
-                if *self.units[*known].value != document.value {
+                if *self.units[*known].value != *document.value {
                     let kind = BundleErrorKind::Conflict { uri: uri.clone() };
                     return Err(BundleError::new(Some(&uri), Pointer::root(), kind));
                 }

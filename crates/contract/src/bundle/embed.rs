@@ -36,7 +36,12 @@ pub(super) fn embed(search: &Search<'_>) -> Result<Bundle, BundleError> {
             let kind = BundleErrorKind::Unreadable(ProjectErrorKind::NotAnObject { found });
             return Err(BundleError::new(None, format!("/{keyword}").as_str(), kind));
         };
-        let mut names = Names::new(definitions.keys().cloned());
+        // A reference that leads nowhere must not lead to a document.
+        let meant = search.units[0].map.links.iter().filter_map(|link| {
+            let (_, rest) = link.text.split_once(&format!("#/{keyword}/"))?;
+            Some(rest.split('/').next().unwrap_or(rest).to_owned())
+        });
+        let mut names = Names::new(definitions.keys().cloned().chain(meant));
         for &at in &search.reached[1..] {
             let unit = &search.units[at];
             let mut document = object(unit, values[at].take())?;

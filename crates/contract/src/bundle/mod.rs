@@ -72,6 +72,7 @@ mod unit;
 mod verify;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde_json::Value;
 use toolpact_schema::Pointer;
@@ -94,14 +95,14 @@ pub struct Document {
     /// The URI that it was found at, after redirects; else the same as `uri`.
     pub base: String,
     /// The document.
-    pub value: Value,
+    pub value: Arc<Value>,
 }
 
 impl Document {
     /// A document that was found at the URI that it was asked for by.
-    pub fn new(uri: impl Into<String>, value: Value) -> Self {
+    pub fn new(uri: impl Into<String>, value: impl Into<Arc<Value>>) -> Self {
         let uri = uri.into();
-        Self { base: uri.clone(), uri, value }
+        Self { base: uri.clone(), uri, value: value.into() }
     }
 }
 

@@ -2,6 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use toolpact_schema::Subschemas;
+
+use crate::project::keyword;
+
 /// The most characters of a name, a number that makes it unique aside.
 const MAX_LENGTH: usize = 40;
 
@@ -23,11 +27,36 @@ impl Names {
         loop {
             *uses += 1;
             let name = if *uses == 1 { stem.clone() } else { format!("{stem}-{uses}") };
-            if self.taken.insert(name.clone()) {
+            // A reference may lead to `$defs` itself, and then its names are keywords.
+            if !is_keyword(&name) && self.taken.insert(name.clone()) {
                 return name;
             }
         }
     }
+}
+
+/// Whether some dialect, or an object of JavaScript, reads a member of this name in its own way.
+fn is_keyword(name: &str) -> bool {
+    keyword::ACTIVE_BESIDE_REF.contains(&name)
+        || Subschemas::under(name).is_some()
+        || matches!(
+            name,
+            "dependentRequired"
+                | "maxContains"
+                | "minContains"
+                | "default"
+                | "examples"
+                | "title"
+                | "description"
+                | "deprecated"
+                | "readOnly"
+                | "writeOnly"
+                | "contentEncoding"
+                | "contentMediaType"
+                | "__proto__"
+                | "constructor"
+                | "prototype"
+        )
 }
 
 /// The last part of `uri` that has letters or digits, without what follows a dot.
@@ -62,6 +91,8 @@ mod tests {
             ("https://example.com/v1/%20/", "20"),
             ("tag:/", "tag"),
             ("x:", "x"),
+            ("https://example.com/not.json", "not-2"),
+            ("https://example.com/__proto__.json", "__proto__-2"),
         ] {
             assert_eq!(names.name(uri), name, "{uri}");
         }

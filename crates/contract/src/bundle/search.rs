@@ -182,7 +182,7 @@ impl<'a> Search<'a> {
         self.reach(to)?;
         let loses_name = to > 0 && self.units[to].loses_name(target);
         let canonical = self.units[to].map.base(resource);
-        let is_same = self.reads_as(from, link).as_deref() == Some(canonical);
+        let is_same = self.reads_as(from, link).as_deref() == Some(canonical) && !has_dots(before);
         let text = (!is_same || loses_name).then(|| {
             let before = if is_same { before } else { canonical };
             join(before, if loses_name { "" } else { fragment })
@@ -269,4 +269,13 @@ fn join(before: &str, fragment: &str) -> String {
         (before, "") => before.to_owned(),
         (before, fragment) => format!("{before}#{fragment}"),
     }
+}
+
+/// Whether `reference` is absolute and has dot segments, which some readers leave there.
+fn has_dots(reference: &str) -> bool {
+    let is_absolute = reference.contains("://") || reference.starts_with("//");
+    is_absolute
+        && reference
+            .split('/')
+            .any(|part| matches!(&*part.replace("%2e", ".").replace("%2E", "."), "." | ".."))
 }

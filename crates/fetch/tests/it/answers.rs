@@ -46,7 +46,7 @@ async fn documents_come_in_many_ways() {
     .await;
     for path in ["json", "schema", "text", "mark", "none", "chunked", "gzip", "identity", "more"] {
         let documents = fetch(tight(&server), &server.url(&format!("/{path}"))).await;
-        assert_eq!(documents.unwrap()[0].value, serde_json::json!({}), "{path}");
+        assert_eq!(*documents.unwrap()[0].value, serde_json::json!({}), "{path}");
     }
 }
 

@@ -28,7 +28,7 @@ async fn a_bundle_refers_to_nothing_outside_itself() {
     let direct = json!({ "items": { "$ref": server.url("/v2/person.json") } });
     let mut options = Options::default();
     for document in fetcher.documents(&direct, None).await.unwrap() {
-        options = options.document(document.uri, document.value);
+        options = options.document(document.uri, (*document.value).clone());
     }
     let together = options.compile(&direct).unwrap();
     for (value, is_valid) in [

@@ -108,6 +108,22 @@ async fn connections_are_limited() {
 }
 
 #[tokio::test]
+async fn a_host_that_hangs_does_not_hold_up_others() {
+    let stuck = || Reply::Stuck(Vec::new());
+    let hung = Server::start([("/1", stuck()), ("/2", stuck())]).await;
+    let fine = Server::start_on("127.0.0.2:0", [("/a", document("{}"))]).await;
+    let mut limits = Limits::default();
+    limits.connections = 1;
+    let policy = allowing(&[&hung.url("/"), &fine.url("/")]).limits(limits);
+    let fetcher = Fetcher::new(policy).unwrap();
+    let (slow, fast) = (all_of(&hung, &["/1", "/2"]), all_of(&fine, &["/a"]));
+    tokio::select! {
+        _ = fetcher.documents(&slow, None) => panic!("it hangs"),
+        found = fetcher.documents(&fast, None) => assert_eq!(found.unwrap().len(), 1),
+    }
+}
+
+#[tokio::test]
 async fn a_document_is_fetched_once_for_several_schemas() {
     let slow = || Reply::Dripping(response("200 OK", &[], b"{}"));
     let server = Server::start([("/1", slow()), ("/2", slow())]).await;

@@ -100,7 +100,13 @@ async fn a_folder_stands_for_urls() {
     let mapped = Policy::default().documents(&format!("https://other.example/x/={v1}")).unwrap();
     let documents = fetch(mapped.clone(), "https://other.example/x/a.json").await.unwrap();
     assert_eq!(documents[1].uri, "https://other.example/x/b.json");
-    for uri in ["https://other.example/a.json", "https://other.example/x/..%2fv1/a.json"] {
+    let mapped = mapped.documents(&format!("https://third.example/x={v1}")).unwrap();
+    fetch(mapped.clone(), "https://third.example/x/b.json").await.unwrap();
+    for uri in [
+        "https://other.example/a.json",
+        "https://other.example/x/..%2fv1/a.json",
+        "https://third.example/xb.json",
+    ] {
         assert_eq!(refusal(mapped.clone(), uri).await, DocumentErrorKind::NotInFolders, "{uri}");
     }
     let kind = refusal(policy(), "urn:example:none").await;

@@ -14,7 +14,7 @@ async fn run(policy: Policy, uri: &str) -> Result<(String, serde_json::Value), D
     match documents {
         Ok(mut documents) => {
             let document = documents.remove(0);
-            Ok((document.base, document.value))
+            Ok((document.base, (*document.value).clone()))
         }
         Err(error) => Err(kind::<()>(Err(error))),
     }
@@ -132,5 +132,45 @@ fn a_lock_file_needs_its_folder_and_a_cache_is_one() {
     assert!(matches!(Fetcher::new(policy), Err(LockError::File { .. })));
     fs::write(folder.join("file"), "").unwrap();
     let policy = Policy::default().lock(folder.join("schemas.lock")).cache(folder.join("file"));
+    assert!(matches!(Fetcher::new(policy), Err(LockError::File { .. })));
+}
+
+#[tokio::test]
+async fn a_redirect_that_leads_elsewhere_is_a_change() {
+    let folder = folder("moved");
+    let lock = folder.join("schemas.lock");
+    let server = Server::start([("/a", redirect("/v1")), ("/v1", json("{}"))]).await;
+    let policy = || allowing(&[&server.url("/")]).lock(&lock).cache(folder.join("cache"));
+    run(policy(), &server.url("/a")).await.unwrap();
+    let text = fs::read_to_string(&lock).unwrap();
+    fs::write(&lock, text.replace("/v1", "/v0")).unwrap();
+    let (locked, found) = (server.url("/v0"), server.url("/v1"));
+    let moved = run(policy(), &server.url("/a")).await;
+    assert_eq!(moved, Err(DocumentErrorKind::Moved { locked, found }));
+}
+
+#[tokio::test]
+async fn several_fetchers_share_a_lock_file() {
+    let folder = folder("shared");
+    let lock = folder.join("schemas.lock");
+    let server = Server::start([("/a", json("{}")), ("/b", json("{}"))]).await;
+    let open = || {
+        let policy = allowing(&[&server.url("/")]).lock(&lock).cache(folder.join("cache"));
+        Fetcher::new(policy).unwrap()
+    };
+    let (first, second) = (open(), open());
+    first.documents(&referring_to(&server.url("/a")), None).await.unwrap();
+    second.documents(&referring_to(&server.url("/b")), None).await.unwrap();
+    first.save_lock().unwrap();
+    second.save_lock().unwrap();
+    let text = fs::read_to_string(&lock).unwrap();
+    assert!(text.contains(&server.url("/a")) && text.contains(&server.url("/b")), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_file_is_a_file() {
+    let folder = folder("device");
+    let policy = Policy::default().lock("/dev/zero").cache(&folder);
     assert!(matches!(Fetcher::new(policy), Err(LockError::File { .. })));
 }

@@ -153,13 +153,15 @@ impl PageCheck<'_> {
         let known = |text| lock(&self.rules.tools).get(text);
         let entries: Vec<_> =
             raws.into_iter().map(|raw| Entry::new(raw.get(), known(raw.get()))).collect();
+        let bundles = bundle_entries(self.rules, &entries);
         let page = Page {
             request: self.request,
             last: next.is_none(),
-            bytes: tools.get().len(),
+            bytes: tools.get().len()
+                + added_bytes(&entries)
+                + bundles.iter().flatten().map(Bundle::bytes).sum::<usize>(),
             generation: self.rules.generation,
         };
-        let bundles = bundle_entries(self.rules, &entries);
         let pending = |bundle: &Option<Bundle>| match bundle {
             Some(Bundle::Pending(pending)) => Some(pending.clone()),
             _ => None,
@@ -433,14 +435,31 @@ impl PageCheck<'_> {
 
 /// Returns what has become of the documents that new tools refer to.
 fn bundle_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Option<Bundle>> {
+    let Some(bundles) = rules.bundles.as_ref().filter(|_| rules.settings.tools.is_some()) else {
+        return vec![None; entries.len()];
+    };
+    // Tools of one name are judged together, known or not.
+    let is_judged_anew = has_twins(entries);
+    let mut bytes = added_bytes(entries);
     let bundle = |entry: &Entry<'_>| {
-        let bundles = rules.bundles.as_ref().filter(|_| rules.settings.tools.is_some())?;
-        if entry.name().is_some_and(|name| rules.settings.is_hidden(name)) {
+        let is_hidden = entry.name().is_some_and(|name| rules.settings.is_hidden(name));
+        if is_hidden || (entry.known.is_some() && !is_judged_anew) {
             return None;
         }
-        bundles.get(entry.text, entry.value.as_ref()?)
+        Some(bundles.get(entry.text, &entry.value())?.within_list(&mut bytes))
     };
     entries.iter().map(bundle).collect()
+}
+
+/// The bytes of the documents that were added to known tools.
+fn added_bytes(entries: &[Entry<'_>]) -> usize {
+    entries.iter().filter_map(|entry| Some(entry.known.as_ref()?.added_bytes)).sum()
+}
+
+/// Whether two of `entries` have the same name.
+fn has_twins(entries: &[Entry<'_>]) -> bool {
+    let readable = entries.iter().filter(|entry| entry.unreadable.is_none());
+    have_duplicates(readable.filter_map(Entry::name))
 }
 
 /// Judges each tool, or takes it from the cache.
@@ -450,11 +469,10 @@ fn judge_entries(
     bundles: &[Option<Bundle>],
 ) -> Vec<Arc<JudgedTool>> {
     let value = |(entry, bundle): &(&Entry<'_>, &Option<Bundle>)| match bundle {
-        Some(Bundle::Ready(tool)) => Value::clone(tool),
+        Some(Bundle::Ready(tool, _)) => Value::clone(tool),
         _ => entry.value().into_owned(),
     };
-    let readable = entries.iter().filter(|entry| entry.unreadable.is_none());
-    if have_duplicates(readable.filter_map(Entry::name)) {
+    if has_twins(entries) {
         let values = entries.iter().zip(bundles).map(|it| value(&it)).collect();
         let mut together = judge(values, &rules.judging);
         for (tool, (entry, bundle)) in together.iter_mut().zip(entries.iter().zip(bundles)) {
@@ -468,6 +486,7 @@ fn judge_entries(
         let (entry, bundle) = *it;
         let mut judged = judge(vec![value(it)], &rules.judging).pop()?;
         explain(&mut judged.findings, &entry.value(), bundle.as_ref(), allow_fetch);
+        judged.added_bytes = bundle.as_ref().map_or(0, Bundle::bytes);
         let judged = Arc::new(judged);
         // What is not bundled may be so the next time.
         if entry.unreadable.is_none() && !bundle.as_ref().is_some_and(Bundle::may_change) {
@@ -543,6 +562,7 @@ mod tests {
     use std::sync::Arc;
 
     use toolpact_contract::Revision;
+    use toolpact_fetch::Policy;
     use toolpact_targets::UsedNames;
 
     use super::{PageCheck, PageFate};
@@ -590,6 +610,27 @@ mod tests {
         let twin = a.replace("object\"", "object\",\"title\":\"\"");
         check(&server, &[&twin, &a], &[]);
         assert!(cached(&twin).is_none());
+    }
+
+    #[test]
+    fn a_bundled_tool_stays_when_two_others_get_one_name() {
+        let folder = std::env::temp_dir().join(format!("toolpact-twins-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("a.json"), "{}").unwrap();
+        let documents = format!("https://a.example/={}", folder.display());
+        let fetch = Policy::default().documents(&documents).unwrap();
+        let settings = Settings { fetch: Some(fetch), ..Settings::default() };
+        let server = GuardedServer::new("a", settings, Arc::new(|_: Event| {}));
+        let book = r#"{"name":"book","inputSchema":{"$ref":"https://a.example/a.json","type":"object"}}"#;
+        let has_book = |fate: PageFate| matches!(fate, PageFate::Replaced(text) if text.contains("book"));
+        // Until it is bundled.
+        while !has_book(check(&server, &[book, &tool("a")], &[])) {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(lock(&server.rules().tools).get(book).is_some());
+        assert!(has_book(check(&server, &[book, &tool("a"), &tool("a")], &[])));
+        assert!(has_book(check(&server, &[book, &tool("a")], &[])));
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

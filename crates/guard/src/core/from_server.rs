@@ -419,6 +419,7 @@ impl Conversation {
                 Ok(done.replacement)
             }
             (JobOutcome::Page(page), Then::List { audience }) => {
+                self.has_told_change = false;
                 if let Some((page, tools)) = page.tools {
                     self.catalog.add_page(&audience, page, tools);
                 }

@@ -130,6 +130,8 @@ pub(crate) struct Conversation {
     client: Option<String>,
     /// Whether the only client was told that it will hear of changed lists.
     tells_changes: bool,
+    /// Whether it was told of a change since it last got a list.
+    has_told_change: bool,
     fetcher: Fetcher,
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
@@ -156,6 +158,7 @@ impl Conversation {
             negotiated: revision,
             client: None,
             tells_changes: false,
+            has_told_change: false,
             fetcher: Fetcher::default(),
             held: AHashMap::new(),
             jobs: AHashMap::new(),
@@ -237,7 +240,8 @@ impl Conversation {
     /// Tools that were left out of a list are bundled now.
     pub(crate) fn on_tools_bundled(&mut self) {
         self.catalog.invalidate();
-        if self.tells_changes {
+        // One is enough until the client lists the tools again.
+        if self.tells_changes && !std::mem::replace(&mut self.has_told_change, true) {
             self.send(Destination::Listener, None, TOOLS_CHANGED);
         }
     }

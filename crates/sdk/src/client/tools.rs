@@ -48,6 +48,7 @@ impl LastList {
 pub(super) fn check_tools(tools: &[Tool], revision: &Revision, checks: &Checks) -> Vec<RemoteTool> {
     // The transport writes the headers, and knows whether it has any.
     let options = checks.judge_options().ignore_headers(true);
+    let mut used = 0;
     let check_one = |tool: &Tool| {
         let unusable = || RemoteTool {
             source: tool.clone(),
@@ -57,7 +58,7 @@ pub(super) fn check_tools(tools: &[Tool], revision: &Revision, checks: &Checks) 
             may_change: false,
         };
         let Ok(value) = serde_json::to_value(tool) else { return unusable() };
-        let bundled = checks.documents.bundle(value);
+        let bundled = checks.documents.bundle(value, &mut used);
         let shaped = match checks.projection.lift_tool(&bundled.tool, revision) {
             Ok(shaped) => shaped,
             Err(error) => {

@@ -50,7 +50,7 @@ impl ServerTool {
                 return Self { source, usable: None, findings, may_change: false };
             }
         };
-        let mut bundled = options.checks.documents.bundle(value);
+        let mut bundled = options.checks.documents.bundle(value, &mut 0);
         let tool = std::mem::take(&mut bundled.tool);
         let JudgedTools { mut contracts, mut findings, .. } =
             judge_tools(tool, &options.checks.judge_options());

@@ -81,7 +81,11 @@ fn documents(case: &Value) -> Vec<Document> {
     list.map(|document| {
         let list = document.as_array().expect("a document is a list");
         let uri = |at: usize| list[at].as_str().expect("a URI").to_owned();
-        Document { uri: uri(0), base: uri(list.len() - 2), value: list[list.len() - 1].clone() }
+        Document {
+            uri: uri(0),
+            base: uri(list.len() - 2),
+            value: list[list.len() - 1].clone().into(),
+        }
     })
     .collect()
 }
