@@ -155,7 +155,8 @@ impl Fetcher {
         Ok(self.collect(schema, base).await?.documents)
     }
 
-    /// Returns a tool whose schemas are bundled; `None` if they refer to nothing outside themselves.
+    /// Returns a tool whose schemas are bundled, and [flat](bundle::flatten_tool) where they can be; `None` if they refer
+    /// to nothing outside themselves.
     pub async fn bundle_tool(&self, tool: &Value) -> Result<Option<Value>, ToolError> {
         let mut bundled = None;
         for member in ["inputSchema", "outputSchema"] {
@@ -165,7 +166,10 @@ impl Fetcher {
                 bundled.get_or_insert_with(|| tool.clone())[member] = schema;
             }
         }
-        Ok(bundled)
+        let Some(bundled) = bundled else { return Ok(None) };
+        // Clients hand schemas to model APIs, which know no `$id` inside of them.
+        let flat = blocking(bundled, |tool| bundle::flatten_tool(tool).tool.into_owned());
+        Ok(Some(flat.await.1))
     }
 
     /// Writes the lock file, if there is one and it has changed.
@@ -326,10 +330,10 @@ struct Work {
 }
 
 /// Runs `task` on a thread where it may take some time.
-async fn blocking<T: Send + 'static>(
-    work: Work,
-    task: impl FnOnce(&Work) -> T + Send + 'static,
-) -> (Work, T) {
+async fn blocking<W: Send + 'static, T: Send + 'static>(
+    work: W,
+    task: impl FnOnce(&W) -> T + Send + 'static,
+) -> (W, T) {
     let run = move || {
         let done = task(&work);
         (work, done)

@@ -10,7 +10,7 @@ mod plan;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolpact_contract::to_2020_12;
+use toolpact_contract::{bundle::flatten, to_2020_12};
 
 use crate::Target;
 use form::Form;
@@ -125,7 +125,8 @@ fn view(tool: &Value, view_name: Option<String>, form: &Form) -> View {
     if let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object())
         && tool.as_object().is_some_and(|tool| !form.accepts(tool))
     {
-        let current = to_2020_12(schema).unwrap_or(Cow::Borrowed(schema));
+        let flat = flatten(schema).unwrap_or(Cow::Borrowed(schema));
+        let current = to_2020_12(&flat).unwrap_or(Cow::Borrowed(&flat));
         let (schema, plans, mut changes) = build::build(&current, form);
         changes.sort();
         changes.dedup();
