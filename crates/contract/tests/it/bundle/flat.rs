@@ -85,7 +85,7 @@ fn check_tool() -> Result<(), Failed> {
         return Err(format!("found {}", flat.tool).into());
     }
     let errors: Vec<_> = flat.errors.iter().map(ToString::to_string).collect();
-    if errors != ["/outputSchema/$ref: the reference `urn:b` would lead elsewhere"] {
+    if errors != ["#/outputSchema/$ref: the reference `urn:b` would lead elsewhere"] {
         return Err(format!("found {errors:?}").into());
     }
     Ok(())
@@ -94,8 +94,8 @@ fn check_tool() -> Result<(), Failed> {
 /// Documents that all refer to each other: too many paths through embedded resources, and few schemas without them.
 fn check_many() -> Result<(), Failed> {
     let uri = |at: usize| format!("https://a.example/{at}");
-    let all: Value = (0..100).map(|at| json!({ "$ref": uri(at) })).collect();
-    let documents: Vec<_> = (0..100)
+    let all: Value = (0..20).map(|at| json!({ "$ref": uri(at) })).collect();
+    let documents: Vec<_> = (0..20)
         .map(|at| Document::new(uri(at), json!({ "properties": { "a": { "anyOf": all } } })))
         .collect();
     let schema = json!({ "$ref": uri(0) });
@@ -103,7 +103,8 @@ fn check_many() -> Result<(), Failed> {
     if Schema::compile(&bundled).is_ok() {
         return Err("the bundle should be refused".into());
     }
-    Schema::compile(&flatten(&bundled)?)?;
+    let flat = flatten(&bundled)?;
+    Schema::compile(&flat)?;
     Ok(())
 }
 
