@@ -125,17 +125,21 @@ fn view(tool: &Value, view_name: Option<String>, form: &Form) -> View {
     if let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object())
         && tool.as_object().is_some_and(|tool| !form.accepts(tool))
     {
-        let flat = flatten(schema).unwrap_or(Cow::Borrowed(schema));
-        let current = to_2020_12(&flat).unwrap_or(Cow::Borrowed(&flat));
-        let (schema, plans, mut changes) = build::build(&current, form);
+        view.tool["inputSchema"] = flatten(schema).unwrap_or(Cow::Borrowed(schema)).into_owned();
+        let mut changes = Vec::new();
+        if view.tool.as_object().is_some_and(|tool| !form.accepts(tool)) {
+            let flat = &view.tool["inputSchema"];
+            let current = to_2020_12(flat).unwrap_or(Cow::Borrowed(flat));
+            let (schema, plans, built) = build::build(&current, form);
+            (changes, view.plans) = (built, plans);
+            view.tool["inputSchema"] = schema;
+        }
         changes.sort();
         changes.dedup();
         if changes.is_empty() {
             changes.push("references or keywords in another place".to_owned());
         }
         view.report.extend(changes);
-        view.tool["inputSchema"] = schema;
-        view.plans = plans;
     }
     shorten(&mut view, form);
     view
