@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
-use toolpact_contract::bundle::BundleErrorKind;
+use toolpact_contract::ProjectError;
+use toolpact_contract::bundle::{BundleErrorKind, flatten, flatten_tool};
 use toolpact_fetch::{FetchError, Fetcher};
 use toolpact_schema::Schema;
 
@@ -20,6 +21,8 @@ pub(crate) struct Bundler<'a> {
     pub(crate) base: Option<&'a str>,
     /// How documents are called in messages.
     pub(crate) name: &'a str,
+    /// Whether references become pointers, without `$id`.
+    pub(crate) is_flat: bool,
 }
 
 impl Bundler<'_> {
@@ -44,8 +47,7 @@ impl Bundler<'_> {
             }
             None if !is_schema => bail!("{name}: expected tools or a schema, found neither"),
             None => match with_progress("bundling", self.bundle_schema(document)).await {
-                Ok(Some(bundled)) => *document = bundled,
-                Ok(None) => {}
+                Ok(bundled) => *document = bundled,
                 Err(reason) => exit = report(&format!("{name}: {reason}")),
             },
         }
@@ -53,41 +55,72 @@ impl Bundler<'_> {
     }
 
     async fn bundle_tool(&self, tool: &mut Value) -> Exit {
-        let mut changes = Vec::new();
+        let name = tool.get("name").and_then(Value::as_str);
+        let name = name.unwrap_or("without a name").to_owned();
+        let mut after = tool.clone();
         for member in ["inputSchema", "outputSchema"] {
             let Some(schema) = tool.get(member).filter(|schema| schema.is_object()) else {
                 continue;
             };
-            match self.bundle_schema(schema).await {
-                Ok(bundled) => changes.extend(bundled.map(|schema| (member, schema))),
-                Err(reason) => {
-                    let name = tool.get("name").and_then(Value::as_str);
-                    let name = name.unwrap_or("without a name");
-                    return report(&format!("tool {name}: {member}: {reason}"));
-                }
+            match self.fetch(schema).await {
+                Ok(Cow::Borrowed(_)) => {}
+                Ok(Cow::Owned(bundled)) => after[member] = bundled,
+                Err(reason) => return report(&format!("tool {name}: {member}: {reason}")),
             }
         }
-        for (member, schema) in changes {
-            tool[member] = schema;
+        if self.is_flat {
+            let flat = flatten_tool(&after);
+            for error in &flat.errors {
+                warn(&format!("tool {name}"), error);
+            }
+            after = flat.tool.into_owned();
         }
+        for member in ["inputSchema", "outputSchema"] {
+            if let (Some(before), Some(after)) = (tool.get(member), after.get(member))
+                && let Err(reason) = check(before, after)
+            {
+                return report(&format!("tool {name}: {member}: {reason}"));
+            }
+        }
+        *tool = after;
         Exit::Clean
     }
 
-    /// Returns `schema` with what it refers to; `None` if it refers to nothing outside itself.
-    async fn bundle_schema(&self, schema: &Value) -> Result<Option<Value>, String> {
-        let bundled = match self.fetcher.bundle(schema, self.base).await {
-            Ok(Cow::Borrowed(_)) => return Ok(None),
-            Ok(Cow::Owned(bundled)) => bundled,
-            Err(error) => {
-                let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
-                return Err(format!("{error}{hint}"));
+    async fn bundle_schema(&self, schema: &Value) -> Result<Value, String> {
+        let mut bundled = self.fetch(schema).await?;
+        if self.is_flat {
+            match flatten(&bundled) {
+                Ok(Cow::Borrowed(_)) => {}
+                Ok(Cow::Owned(flat)) => bundled = Cow::Owned(flat),
+                Err(error) => warn(self.name, &error),
             }
-        };
-        match Schema::compile(&bundled) {
-            Ok(_) => Ok(Some(bundled)),
-            Err(error) => Err(format!("the bundle cannot be used: {error}")),
         }
+        check(schema, &bundled)?;
+        Ok(bundled.into_owned())
     }
+
+    /// Returns `schema` with what it refers to.
+    async fn fetch<'s>(&self, schema: &'s Value) -> Result<Cow<'s, Value>, String> {
+        self.fetcher.bundle(schema, self.base).await.map_err(|error| {
+            let hint = hint(&error).map(|hint| format!(" ({hint})")).unwrap_or_default();
+            format!("{error}{hint}")
+        })
+    }
+}
+
+/// Refuses a new schema that cannot be used.
+fn check(before: &Value, after: &Value) -> Result<(), String> {
+    if before == after {
+        return Ok(());
+    }
+    let compiled = Schema::compile(after);
+    compiled.map(drop).map_err(|error| format!("the bundle cannot be used: {error}"))
+}
+
+/// Says why `name` has no flat form.
+fn warn(name: &str, error: &ProjectError) {
+    progress::clear();
+    terminal::print_warning(&format!("{name}: no form without `$id`: {error}"));
 }
 
 fn report(text: &str) -> Exit {

@@ -159,7 +159,8 @@ impl Fetcher {
         Ok(self.collect(schema, base).await?.documents)
     }
 
-    /// Returns a tool whose schemas are bundled; `None` if they refer to nothing outside themselves.
+    /// Returns a tool whose schemas are bundled, and [flat](bundle::flatten_tool) where they can be; `None` if they refer
+    /// to nothing outside themselves.
     pub async fn bundle_tool(&self, tool: &Value) -> Result<Option<Value>, ToolError> {
         let mut bundled = None;
         for member in ["inputSchema", "outputSchema"] {
@@ -169,15 +170,18 @@ impl Fetcher {
                 bundled.get_or_insert_with(|| tool.clone())[member] = schema;
             }
         }
-        Ok(bundled)
+        let Some(bundled) = bundled else { return Ok(None) };
+        // Clients hand schemas to model APIs, which know no `$id` inside of them.
+        let flat = self.blocking(bundled, |tool| bundle::flatten_tool(tool).tool.into_owned());
+        Ok(Some(flat.await.1))
     }
 
     /// Runs `task` on a thread where it may take some time.
-    async fn blocking<T: Send + 'static>(
+    async fn blocking<W: Send + 'static, T: Send + 'static>(
         &self,
-        work: Work,
-        task: impl FnOnce(&Work) -> T + Send + 'static,
-    ) -> (Work, T) {
+        work: W,
+        task: impl FnOnce(&W) -> T + Send + 'static,
+    ) -> (W, T) {
         // It is never closed.
         let permit = Arc::clone(&self.work).acquire_owned().await;
         let run = move || {

@@ -21,6 +21,7 @@ const EXAMPLES: &str = "\
 Examples:
   toolpact bundle --allow https://schemas.example.com/ tools.json > bundled.json
   toolpact bundle --documents https://schemas.example.com/=./schemas tools.json
+  toolpact bundle --flat --allow https://schemas.example.com/ tools.json
   toolpact bundle --allow file:///home/me/schemas/ /home/me/schemas/order.json
   toolpact bundle --allow https://schemas.example.com/ --lock toolpact.lock tools.json
   toolpact bundle --lock toolpact.lock --offline tools.json
@@ -52,6 +53,11 @@ pub(crate) struct Bundle {
     /// Base URI for relative references in a schema without `$id` (default: the `file:` URL of FILE)
     #[arg(long, value_name = "URI", value_parser = parse_base)]
     base: Option<Url>,
+
+    /// Write references as pointers, such as `#/$defs/address`, and documents without `$id`: the form that
+    /// model APIs and hosts read. What has no such form keeps its `$id`s, with a warning
+    #[arg(long)]
+    flat: bool,
 
     /// Set a limit for each schema, for example `--limit documents=10`; may be repeated. Names: documents,
     /// document-bytes, total-bytes, redirects, depth, document-seconds, total-seconds, connections
@@ -97,7 +103,12 @@ impl Bundle {
         let base = self.base()?;
         let mut after = before.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let bundler = Bundler { fetcher: &fetcher, base: base.as_deref(), name: &source.name };
+        let bundler = Bundler {
+            fetcher: &fetcher,
+            base: base.as_deref(),
+            name: &source.name,
+            is_flat: self.flat,
+        };
         let exit = runtime.block_on(bundler.bundle(&mut after));
         // A look-up of a host name cannot be stopped.
         runtime.shutdown_background();

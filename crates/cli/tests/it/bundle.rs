@@ -17,6 +17,10 @@ const DOCUMENTS: &str = "https://schemas.example.com/=bundle/schemas";
 commands! {
     explains_bundling: ["bundle", "--help"];
     bundles_what_it_can: ["bundle", "--documents", DOCUMENTS, "bundle/tools.json"];
+    bundles_in_the_flat_form: ["bundle", "--flat", "--documents", DOCUMENTS, "bundle/tools.json"];
+    flattens_a_schema_of_draft_07: ["bundle", "--flat", "--documents", DOCUMENTS, "bundle/order.draft-07.json"];
+    warns_of_what_has_no_flat_form: ["bundle", "--flat", "bundle/dynamic.json"];
+    views_a_bundle: ["view", "--for", "gemini", "bundle/bundled.tool.json"];
     bundles_a_tool: ["bundle", "--documents", DOCUMENTS, "bundle/order.tool.json"];
     bundles_a_schema_of_draft_07: ["bundle", "--documents", DOCUMENTS, "bundle/order.draft-07.json"];
     bundles_yaml_as_json: ["bundle", "--documents", DOCUMENTS, "bundle/order.yaml"];

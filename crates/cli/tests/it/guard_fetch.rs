@@ -117,9 +117,19 @@ fn a_tool_that_refers_to_documents_works() {
     check(&visit_modern(true, &calls(), &command));
     assert_eq!(documents.requests(), 4);
     let mut talk = Talk::start(&["--allow-fetch", &allow], &server);
-    assert_eq!(talk.names(), ["book", "plain"]);
+    let listed = talk.ask("tools/list", &json!({}));
+    let schema = &listed["result"]["tools"][0]["inputSchema"];
+    assert_eq!(schema["properties"]["where"], json!({ "$ref": "#/$defs/place" }), "{listed}");
+    assert!(!schema.to_string().contains("$id"), "{listed}");
     let log = talk.end();
     assert!(!log.contains("external-ref"), "{log}");
+    let mut talk = Talk::start(&["--allow-fetch", &allow, "--for", "gemini"], &server);
+    let listed = talk.ask("tools/list", &json!({}));
+    let city = &listed["result"]["tools"][0]["inputSchema"]["properties"]["where"];
+    assert_eq!(*city, json!({ "type": "string", "description": "a place (minLength: 2)" }));
+    let refused = talk.call("book", &json!({ "where": "B" }));
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    talk.end();
 }
 
 #[test]

@@ -62,10 +62,17 @@
 //!
 //! Admission limits the paths through embedded resources ([`Limits::scopes`](toolpact_schema::Limits::scopes)). It
 //! refuses bundles of many documents that refer to each other, as it does if the documents are handed in.
+//!
+//! # The flat form
+//!
+//! Model APIs and hosts do not know `$id` inside of a schema. [`flatten`] makes the references of a bundle pointers, such
+//! as `#/$defs/address`, and leaves out the names. Not every bundle has this form: what a `$dynamicRef` leads to may
+//! depend on the way to it.
 
 mod at_hand;
 mod embed;
 mod error;
+mod flatten;
 mod name;
 mod search;
 mod unit;
@@ -80,6 +87,7 @@ use toolpact_schema::Pointer;
 use search::Search;
 
 pub use error::{BundleError, BundleErrorKind};
+pub use flatten::{FlatTool, flatten, flatten_tool};
 
 /// Documents in a bundle.
 const MAX_DOCUMENTS: usize = 1000;

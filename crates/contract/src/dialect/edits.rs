@@ -46,6 +46,12 @@ const ANNOTATIONS: [(&str, Check, Dialect); 7] = [
 pub(super) fn plan(map: &SchemaMap<'_>) -> Result<Plan, ProjectError> {
     let mut plan = Plan { plain: has_inner_names(map), ..Plan::default() };
     plan_recursion(map, &mut plan)?;
+    add_edits(map, &mut plan)?;
+    Ok(plan)
+}
+
+/// Adds the changes of each schema to a plan that says what becomes of names.
+pub(crate) fn add_edits(map: &SchemaMap<'_>, plan: &mut Plan) -> Result<(), ProjectError> {
     let has_unevaluated_items = map.places.iter().any(|place| {
         place.dialect >= Dialect::Draft201909 && place.schema.get("unevaluatedItems").is_some()
     });
@@ -56,7 +62,7 @@ pub(super) fn plan(map: &SchemaMap<'_>) -> Result<Plan, ProjectError> {
             let pointer = format!("{}/$schema", place.pointer);
             return Err(ProjectError::new(pointer.as_str(), ProjectErrorKind::NestedDialect));
         }
-        let names = Names { is_root: at == 0, plan: &plan };
+        let names = Names { is_root: at == 0, plan };
         let edit = names.convert(place, schema, has_unevaluated_items);
         if map.tangled && (at != 0 || !is_trivial(&edit)) && !is_empty(&edit) {
             let pointer = place.pointer.as_str();
@@ -66,7 +72,7 @@ pub(super) fn plan(map: &SchemaMap<'_>) -> Result<Plan, ProjectError> {
             plan.edits.insert(at, edit);
         }
     }
-    Ok(plan)
+    Ok(())
 }
 
 /// Whether a schema up to draft-07 has a name that 2020-12 writes differently or that moves the base of others.

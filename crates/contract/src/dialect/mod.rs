@@ -34,7 +34,7 @@
 //!
 //! A tool that is converted and projected is lifted first, then restored.
 
-mod edits;
+pub(crate) mod edits;
 mod tool;
 
 use std::borrow::Cow;
@@ -48,6 +48,7 @@ use crate::project::{
     schema_map::{SchemaMap, Target},
 };
 
+pub(crate) use tool::keep_object_type;
 pub use tool::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool};
 
 /// Converts a schema of an older dialect to 2020-12. See the [module](self).
@@ -90,7 +91,7 @@ pub fn to_2020_12(schema: &Value) -> Result<Cow<'_, Value>, ProjectError> {
         return Ok(Cow::Borrowed(schema));
     }
     let rebuilt = edits::plan(&map)?.carry_out(&map)?;
-    check_references(&map, &rebuilt)?;
+    check_references(&map, &rebuilt, false)?;
     Ok(Cow::Owned(rebuilt.schema))
 }
 
@@ -120,21 +121,30 @@ fn declares_other(schema: &Value) -> bool {
     false
 }
 
-/// Fails if a reference, read as 2020-12, does not lead to where its target went.
-fn check_references(before: &SchemaMap<'_>, rebuilt: &Rebuilt) -> Result<(), ProjectError> {
+/// Fails if a reference does not lead to where its target went. If `is_flat`, every reference is a `$ref` now.
+pub(crate) fn check_references(
+    before: &SchemaMap<'_>,
+    rebuilt: &Rebuilt,
+    is_flat: bool,
+) -> Result<(), ProjectError> {
     if before.links.is_empty() {
         return Ok(());
     }
     let after = SchemaMap::build(&rebuilt.schema)?;
-    for link in before.links.iter().filter(|link| link.keyword != "$recursiveRef") {
-        // What no keyword of 2020-12 holds applies to nothing.
+    for link in before.links.iter().filter(|link| is_flat || link.keyword != "$recursiveRef") {
+        // What no keyword of the dialect holds applies to nothing.
         let Some(holder) = after.place_at(&rebuilt.keywords[link.holder]) else { continue };
+        let keyword = if is_flat { "$ref" } else { link.keyword };
         let expected = link.target.map(|target| rebuilt.places[target.place].as_str());
         let leads_there = |target: Option<Target>| {
             target.map(|target| after.places[target.place].pointer.as_str()) == expected
         };
-        let mut links = after.links_of(holder).filter(|other| other.keyword == link.keyword);
-        if !links.any(|link| leads_there(link.target)) {
+        // A reference that became a second `$ref` is in `allOf`.
+        let inner =
+            after.places[holder].children.iter().filter(|(it, _)| is_flat && *it == "allOf");
+        let holders = std::iter::once(holder).chain(inner.map(|(_, child)| *child));
+        let mut links = holders.flat_map(|holder| after.links_of(holder));
+        if !links.any(|it| it.keyword == keyword && leads_there(it.target)) {
             let kind = ProjectErrorKind::LostReference { reference: link.text.to_owned() };
             let pointer = format!("{}/{}", before.places[link.holder].pointer, link.keyword);
             return Err(ProjectError::new(pointer.as_str(), kind));

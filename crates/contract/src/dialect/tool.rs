@@ -117,14 +117,21 @@ fn convert(
 
 fn convert_schema(role: Role, schema: &Value) -> Result<Cow<'_, Value>, ProjectError> {
     let mut converted = to_2020_12(schema)?;
+    if let Cow::Owned(converted) = &mut converted {
+        keep_object_type(role, schema, converted);
+    }
+    Ok(converted)
+}
+
+/// Gives the root of an input schema its `type: "object"` back.
+pub(crate) fn keep_object_type(role: Role, original: &Value, converted: &mut Value) {
     if role == Role::Input
-        && schema.get("type").is_some_and(|name| name == "object")
-        && let Cow::Owned(Value::Object(root)) = &mut converted
+        && original.get("type").is_some_and(|name| name == "object")
+        && let Value::Object(root) = converted
         && !root.contains_key("type")
     {
         root.shift_insert(0, "type".to_owned(), "object".into());
     }
-    Ok(converted)
 }
 
 /// What the marker says about a schema.

@@ -46,7 +46,7 @@ pub(crate) struct Plan {
     pub(crate) root_id: Option<&'static str>,
     /// Whether every reference is written as a pointer from the root, and names are given up.
     pub(crate) plain: bool,
-    /// Whether `$recursiveRef` is written as `$ref`.
+    /// Whether `$recursiveRef` is written as `$ref`; if the schema is `plain`, also `$dynamicRef`.
     pub(crate) static_recursion: bool,
     /// The `$dynamicAnchor` that takes the place of `$recursiveAnchor`.
     pub(crate) dynamic_anchor: Option<String>,

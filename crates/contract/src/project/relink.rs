@@ -53,7 +53,8 @@ impl Work<'_, '_> {
             return None;
         }
         let (before, fragment) = uri::split(link.text);
-        let keyword = if recursive { "$ref" } else { link.keyword };
+        let is_static = recursive || self.plan.plain && self.plan.static_recursion;
+        let keyword = if is_static { "$ref" } else { link.keyword };
         let is_nameless = self.plan.edits.get(&target.place).is_some_and(|edit| edit.nameless);
         if target.by_name && !self.plan.plain && !is_nameless {
             return None;
@@ -72,7 +73,7 @@ impl Work<'_, '_> {
         } else {
             format!("{before}#{}", uri::encode(pointer))
         };
-        (text != link.text || recursive).then_some((keyword, text))
+        (text != link.text || keyword != link.keyword).then_some((keyword, text))
     }
 
     fn pointer_to(&self, target: Target) -> &str {

@@ -123,7 +123,7 @@ async fn a_tool_is_bundled_and_others_stay_as_they_are() {
     let fetcher = Fetcher::new(policy.unwrap()).unwrap();
     let tool = json!({ "name": "a", "inputSchema": referring_to("https://example.com/a.json") });
     let bundled = fetcher.bundle_tool(&tool).await.unwrap().unwrap();
-    assert_eq!(bundled["inputSchema"]["$defs"]["a"]["$id"], "https://example.com/a.json");
+    assert_eq!(bundled["inputSchema"]["$defs"]["a"], json!({ "type": "object" }));
     assert_eq!(fetcher.bundle_tool(&bundled).await.unwrap(), None);
     let plain = json!({ "name": "b", "inputSchema": { "type": "object" }, "outputSchema": null });
     assert_eq!(fetcher.bundle_tool(&plain).await.unwrap(), None);

@@ -10,7 +10,7 @@ mod plan;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolpact_contract::to_2020_12;
+use toolpact_contract::{bundle::flatten, to_2020_12};
 
 use crate::Target;
 use form::Form;
@@ -125,16 +125,21 @@ fn view(tool: &Value, view_name: Option<String>, form: &Form) -> View {
     if let Some(schema) = tool.get("inputSchema").filter(|schema| schema.is_object())
         && tool.as_object().is_some_and(|tool| !form.accepts(tool))
     {
-        let current = to_2020_12(schema).unwrap_or(Cow::Borrowed(schema));
-        let (schema, plans, mut changes) = build::build(&current, form);
+        view.tool["inputSchema"] = flatten(schema).unwrap_or(Cow::Borrowed(schema)).into_owned();
+        let mut changes = Vec::new();
+        if view.tool.as_object().is_some_and(|tool| !form.accepts(tool)) {
+            let flat = &view.tool["inputSchema"];
+            let current = to_2020_12(flat).unwrap_or(Cow::Borrowed(flat));
+            let (schema, plans, built) = build::build(&current, form);
+            (changes, view.plans) = (built, plans);
+            view.tool["inputSchema"] = schema;
+        }
         changes.sort();
         changes.dedup();
         if changes.is_empty() {
             changes.push("references or keywords in another place".to_owned());
         }
         view.report.extend(changes);
-        view.tool["inputSchema"] = schema;
-        view.plans = plans;
     }
     shorten(&mut view, form);
     view

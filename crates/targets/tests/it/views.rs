@@ -2,11 +2,12 @@
 //!
 //! By default half of the corpus is checked; `TOOLPACT_CONVERTERS=all` checks all of it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use jsonschema::canonical::{Containment, options};
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolpact_contract::bundle::flatten_tool;
 use toolpact_contract::{JudgeOptions, judge_tools, to_2020_12};
 use toolpact_schema::{Schema, Verdict};
 use toolpact_targets::{Effect, Target, View, check_targets, targets, view_tools};
@@ -27,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     for target in targets() {
         trials.push(Trial::test(format!("views/cases/{}", target.name), || check_cases(target)));
     }
+    trials.push(Trial::test("views/bundles_keep_their_structure", check_bundles));
     for part in 0..PARTS {
         trials.push(Trial::test(format!("views/random/{part}"), move || check_random(part)));
         trials.push(Trial::test(format!("views/corpus/{part}"), move || check_corpus(part)));
@@ -109,6 +111,36 @@ fn check_cases(target: &'static Target) -> Result<(), Failed> {
                 case.name, case.tool["inputSchema"], view.tool["inputSchema"]
             ));
         }
+    }
+    report(&wrong)
+}
+
+/// A schema with embedded documents has the view that it has with pointers.
+fn check_bundles() -> Result<(), Failed> {
+    let mut wrong = Vec::new();
+    let mut changed = BTreeSet::new();
+    for case in cases() {
+        let flat = flatten_tool(&case.tool).tool;
+        if *flat == case.tool {
+            continue;
+        }
+        for target in targets() {
+            let [bundled, flat] = [&case.tool, &*flat]
+                .map(|tool| view_tools(std::slice::from_ref(tool), target).remove(0));
+            if bundled.is_unchanged() {
+                continue;
+            }
+            changed.insert(target.name);
+            if bundled.tool != flat.tool {
+                wrong.push(format!(
+                    "{}, {}: {} is not {}",
+                    case.name, target.name, bundled.tool, flat.tool
+                ));
+            }
+        }
+    }
+    if !changed.contains("gemini") {
+        wrong.push(format!("only {changed:?} have another view"));
     }
     report(&wrong)
 }

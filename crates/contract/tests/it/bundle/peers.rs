@@ -1,4 +1,4 @@
-//! The bundles of the official suite, read by Ajv and by Python's `jsonschema`: the verdicts that the suite expects.
+//! The bundles of the official suite and their flat forms, read by Ajv and by Python's `jsonschema`: the verdicts that the suite expects.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::bundle::bundle;
+use toolpact_contract::bundle::{bundle, flatten};
 
 use super::suite;
 use crate::project::official;
@@ -51,7 +51,9 @@ fn agrees(name: &str, peer: Command) -> Result<(), Failed> {
         }
     }
     let cases: usize = expected.iter().map(Vec::len).sum();
-    eprintln!("{name}: {} bundles, {cases} cases; of refRemote: {remote:?}", questions.len());
+    let flat = questions.iter().filter(|question| question.name.ends_with("(flat)")).count();
+    let count = questions.len();
+    eprintln!("{name}: {count} bundles, {flat} flat, {cases} cases; of refRemote: {remote:?}");
     if remote.len() != 5 {
         faults.push("refRemote of all five dialects should be among them".to_owned());
     }
@@ -70,8 +72,14 @@ fn questions() -> (Vec<Question>, Vec<Vec<bool>>) {
             if *bundled == *schema {
                 continue;
             }
-            expected.push(example.values.iter().map(|(_, _, valid)| *valid).collect());
-            let values = example.values.into_iter().map(|(_, value, _)| value).collect();
+            let verdicts: Vec<_> = example.values.iter().map(|(_, _, valid)| *valid).collect();
+            let values: Vec<_> = example.values.into_iter().map(|(_, value, _)| value).collect();
+            if let Ok(flat) = flatten(&bundled) {
+                expected.push(verdicts.clone());
+                let (name, schema) = (format!("{} (flat)", example.name), flat.into_owned());
+                questions.push(Question { name, schema, values: values.clone() });
+            }
+            expected.push(verdicts);
             let schema = bundled.into_owned();
             questions.push(Question { name: example.name, schema, values });
         }

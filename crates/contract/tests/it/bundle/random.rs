@@ -1,4 +1,4 @@
-//! Random documents: what is valid with the documents at hand is valid under the bundle.
+//! Random documents: what is valid with the documents at hand is valid under the bundle and its flat form.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -7,7 +7,7 @@ use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value};
-use toolpact_contract::bundle::{bundle, missing};
+use toolpact_contract::bundle::{bundle, flatten, missing};
 use toolpact_schema::Options;
 
 use crate::project::random::schemas;
@@ -25,6 +25,9 @@ struct Counts {
     without_documents: usize,
     with_documents: usize,
     rewritten: usize,
+    /// Flat forms of those with documents, and those of several dialects among them.
+    flat: usize,
+    converted: usize,
     valid: usize,
     invalid: usize,
 }
@@ -46,7 +49,9 @@ fn holds() -> Result<(), Failed> {
     let is_telling = 3 * counts.with_documents > cases
         && counts.invalid > cases / 2
         && counts.valid > cases
-        && counts.refused < cases / 10;
+        && counts.refused < cases / 10
+        && 10 * counts.flat > 9 * counts.with_documents
+        && counts.converted > cases / 10;
     if is_telling { Ok(()) } else { Err(format!("few cases tell anything: {counts:?}").into()) }
 }
 
@@ -63,22 +68,42 @@ fn check(world: &World, instances: &[Value], counts: &mut Counts) -> Result<(), 
     prop_assert!(missing(&schema, base.as_deref(), &documents).is_ok_and(|list| list.is_empty()));
     let again = bundle(&bundled, base.as_deref(), &documents);
     prop_assert!(matches!(again, Ok(Cow::Borrowed(_))), "again: {again:?} of {bundled}");
+    let flat = flatten(&bundled);
+    if let Ok(flat) = &flat {
+        let again = flatten(flat);
+        prop_assert!(matches!(again, Ok(Cow::Borrowed(_))), "again: {again:?} of {flat}");
+    }
     let Ok(before) = options.compile(&named) else {
         counts.refused += 1;
         return Ok(());
     };
     let after = Options::default().compile(&bundled);
     let after = after.map_err(|error| fail(format!("{error}: {bundled} of {schema}")))?;
+    let of_flat = match &flat {
+        Ok(flat) => {
+            let compiled = Options::default().compile(flat);
+            Some(compiled.map_err(|error| fail(format!("{error}: {flat} of {bundled}")))?)
+        }
+        Err(_) => None,
+    };
     for instance in instances {
         let valid = before.is_valid(instance);
         if after.is_valid(instance) != valid {
             let reason = format!("{instance} is {valid} under {named} with {documents:#?}");
             return Err(fail(format!("{reason}, not under {bundled}")));
         }
+        if of_flat.as_ref().is_some_and(|flat| flat.is_valid(instance) != valid) {
+            return Err(fail(format!("{instance} is {valid} under {bundled}, not under {flat:?}")));
+        }
         *(if valid { &mut counts.valid } else { &mut counts.invalid }) += 1;
     }
     let embeds = definitions(&bundled) > definitions(&schema);
     *(if embeds { &mut counts.with_documents } else { &mut counts.without_documents }) += 1;
+    if let (true, Ok(flat)) = (embeds, &flat) {
+        counts.flat += 1;
+        let dialect = |schema: &Value| schema.get("$schema").cloned();
+        counts.converted += usize::from(dialect(flat) != dialect(&bundled));
+    }
     counts.rewritten += usize::from(matches!(bundled, Cow::Owned(_)) && !embeds);
     Ok(())
 }
