@@ -43,7 +43,7 @@ impl<'a> Source<'a> {
             _ => error,
         };
         let path = error.schema_path().as_str();
-        let uri = error.absolute_keyword_location().map(|uri| uri.as_str());
+        let uri = error.absolute_keyword_location().map(referencing::Uri::as_str);
         let (Some(locations), Some(uri)) = (self.locations, uri) else {
             return Place { resource: Resource::Inside(""), pointer: path };
         };

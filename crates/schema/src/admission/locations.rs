@@ -16,11 +16,11 @@ use crate::{Options, Pointer};
 /// [`Limits::copied_bytes`](crate::Limits::copied_bytes) bounds all of them together.
 #[derive(Debug, Default)]
 pub(crate) struct Locations {
-    /// The resources by their URIs, without `#`.
-    resources: HashMap<String, Pointer>,
-    /// The target of each `$ref`, by the address of the subschema that has it.
+    /// The pointer of each resource, by its URI without `#`.
+    resources: HashMap<String, usize>,
+    /// The pointer of the target of each `$ref`, by the address of the subschema that has it.
     targets: HashMap<usize, usize>,
-    /// The targets.
+    /// Resources and targets.
     pointers: Vec<Pointer>,
 }
 
@@ -35,7 +35,7 @@ impl Locations {
         };
         let resources = survey.resources();
         let links: Vec<_> = survey.links().collect();
-        let ends = links.iter().map(|(_, to)| *to).chain(resources.iter().map(|(_, root)| *root));
+        let ends = links.iter().map(|(_, to)| *to).chain(resources.values().copied());
         let mut search = Search {
             wanted: ends.map(|value| (address(value), None)).collect(),
             pointers: Vec::new(),
@@ -43,20 +43,20 @@ impl Locations {
         };
         search.visit(schema, &mut Pointer::root());
         let found = |value: &Value| search.wanted.get(&address(value)).copied().flatten();
-        let resources = resources.into_iter().filter_map(|(uri, root)| {
-            Some((bare(uri).to_owned(), search.pointers[found(root)?].clone()))
-        });
+        let resources = resources.into_iter();
+        let resources =
+            resources.filter_map(|(uri, root)| Some((bare(uri).to_owned(), found(root)?)));
         let targets = links.iter().filter_map(|(from, to)| Some((address(from), found(to)?)));
         Self {
             resources: resources.collect(),
             targets: targets.collect(),
-            pointers: search.pointers.clone(),
+            pointers: search.pointers,
         }
     }
 
     /// Where the resource `uri` is.
     pub(crate) fn resource(&self, uri: &str) -> Option<&Pointer> {
-        self.resources.get(uri)
+        self.pointers.get(*self.resources.get(uri)?)
     }
 
     /// Where the `$ref` of `subschema` leads.
@@ -106,4 +106,23 @@ impl Search {
 
 fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Search, address};
+    use crate::Pointer;
+
+    #[test]
+    fn pointers_take_no_more_than_their_bytes() {
+        let value = json!({ "a": {}, "a long name": {}, "b": [{}] });
+        let wanted = [&value["a"], &value["a long name"], &value["b"][0]];
+        let wanted = wanted.map(|value| (address(value), None)).into_iter().collect();
+        let mut search = Search { wanted, pointers: Vec::new(), left: 8 };
+        search.visit(&value, &mut Pointer::root());
+        assert_eq!(search.pointers, ["/a", "/b/0"].map(Pointer::from));
+        assert_eq!(search.left, 2);
+    }
 }

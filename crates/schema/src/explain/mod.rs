@@ -71,13 +71,15 @@ impl<'a> Explainer<'a> {
     fn push(&mut self, error: &ValidationError<'_>, words: Words) {
         let keyword = error.kind().keyword();
         let place = self.source.place(error);
-        let schema = place.pointer();
-        let places = error.instance_path().as_str().len() + schema.as_str().len();
+        let (schema, document) = (place.pointer(), place.document());
+        let places = error.instance_path().as_str().len()
+            + schema.as_str().len()
+            + document.as_ref().map_or(0, String::len);
         burn((VIOLATION + places / 4) as u64);
         self.list.push(Violation {
             instance: Pointer::from(error.instance_path().as_str()),
             schema,
-            document: place.document(),
+            document,
             keyword: if keyword == "falseSchema" { String::new() } else { keyword.to_owned() },
             message: words.message(),
             expected: words.expected,

@@ -15,6 +15,9 @@ struct Case {
     instance: Value,
     #[serde(default)]
     assert_formats: bool,
+    /// Documents that are handed in, by their URIs.
+    #[serde(default)]
+    documents: Vec<(String, Value)>,
     text: String,
     /// The keywords that are violated, where they are in the schema.
     keywords: Option<Vec<String>>,
@@ -38,7 +41,7 @@ impl Case {
 pub(crate) fn trials() -> Vec<Trial> {
     let violations = cases(include_str!("../cases/violations.json"))
         .into_iter()
-        .flat_map(|case| case.with_embedded())
+        .flat_map(Case::with_embedded)
         .map(|case| Trial::test(format!("violation/{}", case.name), move || violates(&case)));
     let refusals = cases(include_str!("../cases/refusals.json")).into_iter().map(|case| {
         Trial::test(format!("refusal/{}", case.name), move || says(&case.text, &refusal(&case)))
@@ -55,7 +58,10 @@ fn says(expected: &str, found: &str) -> Result<(), Failed> {
 }
 
 fn violates(case: &Case) -> Result<(), Failed> {
-    let schema = Options::default().assert_formats(case.assert_formats).compile(&case.schema)?;
+    let options = Options::default().assert_formats(case.assert_formats);
+    let documents = case.documents.iter().cloned();
+    let options = documents.fold(options, |options, (uri, it)| options.document(uri, it));
+    let schema = options.compile(&case.schema)?;
     let Verdict::Invalid(violations) = schema.validate(&case.instance) else {
         return Err("it is not invalid".into());
     };
@@ -64,7 +70,10 @@ fn violates(case: &Case) -> Result<(), Failed> {
         is_at_its_keyword(&schema, violation)?;
     }
     if let Some(expected) = &case.keywords {
-        let found: Vec<String> = violations.iter().map(|it| it.schema.to_string()).collect();
+        let found: Vec<String> = violations
+            .iter()
+            .map(|it| format!("{}{}", it.document.as_deref().unwrap_or_default(), it.schema))
+            .collect();
         says(&expected.join("\n"), &found.join("\n"))?;
     }
     Ok(())
