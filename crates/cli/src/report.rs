@@ -119,7 +119,10 @@ impl<W: Write> Report<W> {
         let advice = violation.advice();
         let remark = Remark {
             title: format!("{}: {}", violation.instance, violation.message),
-            label: &format!("by the schema at {}", violation.schema),
+            label: &match &violation.document {
+                Some(document) => format!("by the schema at {document}{}", violation.schema),
+                None => format!("by the schema at {}", violation.schema),
+            },
             hint: advice.as_deref(),
         };
         let text = match positions {

@@ -1,18 +1,17 @@
 //! Handing an admitted schema to the engine.
 
-use jsonschema::{
-    PatternOptions, Registry, ValidationError, ValidationOptions, error::ValidationErrorKind,
-};
+use jsonschema::{PatternOptions, ValidationError, ValidationOptions, error::ValidationErrorKind};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::{
     Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
-    admission::Admitted,
+    admission::{Admitted, Documents},
     engine::{
         HardPattern, MeteredJson, Representation, Validator, burn, hard_pattern_keyword, run_freely,
     },
     explain::{Explainer, shorten},
+    source::Source,
 };
 
 /// The engine compiles this many references inside of each other before it queues them.
@@ -24,7 +23,7 @@ pub(crate) fn compile<R: Representation>(
     schema: &Value,
     dialect: Option<Dialect>,
     admitted: &Admitted,
-    registry: Option<&Registry<'_>>,
+    documents: Option<&Documents<'_>>,
 ) -> Result<Validator<R>, SchemaError> {
     let mut engine: ValidationOptions<'_, _, MeteredJson<R>> = jsonschema::options_for()
         .offline()
@@ -36,8 +35,8 @@ pub(crate) fn compile<R: Representation>(
     if let Some(patterns) = &admitted.hard_patterns {
         engine = engine.with_keyword("pattern", hard_pattern_keyword(patterns));
     }
-    if let Some(registry) = registry {
-        engine = engine.with_registry(registry);
+    if let Some(documents) = documents {
+        engine = engine.with_registry(documents.registry()).with_base_uri(documents.base());
     }
     if let (Some(dialect), None) = (dialect, schema.get("$schema")) {
         engine = engine.with_draft(dialect.draft());
@@ -69,7 +68,7 @@ fn refusal(error: &ValidationError<'_>, schema: &Value, dialect: Option<Dialect>
         _ => {
             // One violation of a schema whose size was checked.
             let violations = run_freely(|| {
-                let mut explainer = Explainer::new(schema, &Value::Null, 1);
+                let mut explainer = Explainer::new(schema, Source::plain(&Value::Null), 1);
                 explainer.add(error);
                 explainer.finish(false)
             });

@@ -30,6 +30,7 @@ mod metaschemas;
 mod options;
 mod pointer;
 mod schema;
+mod source;
 mod subschemas;
 mod verdict;
 mod violation;

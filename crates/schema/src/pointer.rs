@@ -35,6 +35,11 @@ impl Pointer {
         }
     }
 
+    /// Goes back to the first `length` bytes of the pointer.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.0.truncate(length);
+    }
+
     /// This pointer followed by `rest`.
     #[must_use]
     pub fn concat(&self, rest: &Pointer) -> Self {

@@ -11,13 +11,14 @@ use serde_json::Value;
 
 use crate::{
     Dialect, Instance, Limits, Options, SchemaError, Unfinished, Verdict, Violations,
-    admission::{self, Admitted, Documents},
+    admission::{self, Admitted, Documents, Locations},
     compile,
     engine::{
         Allowance, FEW_LEVELS, HardPattern, Instances, Metered, Raw, Representation, Stop,
         Validator, Values, holds, nesting, next_id, run, run_to_end, with_stack,
     },
     explain::Explainer,
+    source::Source,
 };
 
 /// An admitted and compiled schema. Clones are cheap.
@@ -29,6 +30,8 @@ struct Compiled {
     /// For instances that were parsed to be validated; compiled when the first one comes.
     instances: OnceLock<Option<Validator<Instances>>>,
     source: Value,
+    /// For violations and references; collected when the first one needs them.
+    locations: OnceLock<Locations>,
     options: Options,
     admitted: Admitted,
     /// The dialect that the schema or the options name.
@@ -87,8 +90,7 @@ impl Schema {
         let bytes = admission::measure(options, schema)?;
         let documents = Documents::collect_if_needed(options, schema)?;
         let admitted = admission::admit(options, schema, documents.as_ref(), bytes)?;
-        let registry = documents.as_ref().map(Documents::registry);
-        let validator = compile::compile(options, schema, dialect, &admitted, registry)?;
+        let validator = compile::compile(options, schema, dialect, &admitted, documents.as_ref())?;
         let most_steps = admitted.expansion.saturating_mul(32 * admitted.bytes) as u64;
         let allowance = prices(&options.limits, &admitted);
         Ok(Self(Arc::new(Compiled {
@@ -97,6 +99,7 @@ impl Schema {
             validator,
             instances: OnceLock::new(),
             source: schema.clone(),
+            locations: OnceLock::new(),
             options: options.clone(),
             allowance,
             is_shallow: admitted
@@ -121,6 +124,26 @@ impl Schema {
     #[must_use]
     pub fn source(&self) -> &Value {
         &self.0.source
+    }
+
+    /// Returns what the `$ref` of `subschema` leads to. `subschema` has to be part of [`Schema::source`] itself, not a
+    /// copy. Returns `None` if it has no `$ref`, or if that leads to another document.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolpact_schema::Schema;
+    ///
+    /// let schema = Schema::compile(&json!({
+    ///     "properties": { "to": { "$ref": "https://example.com/address.json" } },
+    ///     "$defs": { "address": { "$id": "https://example.com/address.json", "type": "object" } }
+    /// }))?;
+    /// let source = schema.source();
+    /// assert_eq!(schema.resolve(&source["properties"]["to"]), Some(&source["$defs"]["address"]));
+    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn resolve(&self, subschema: &Value) -> Option<&Value> {
+        self.readable().target(subschema)
     }
 
     /// The limits that the schema was compiled with.
@@ -228,11 +251,22 @@ impl Schema {
         let Compiled { source, options, admitted, declared, .. } = &*self.0;
         let compile = || {
             let documents = Documents::collect_if_needed(options, source).ok()?;
-            let registry = documents.as_ref().map(Documents::registry);
-            compile::compile(options, source, *declared, admitted, registry).ok()
+            compile::compile(options, source, *declared, admitted, documents.as_ref()).ok()
         };
         let levels = || nesting(source, options.limits.depth) * compile::NESTED_REFERENCES;
         self.0.instances.get_or_init(|| with_stack(levels(), compile)).as_ref()
+    }
+
+    /// The schema, for those who explain its violations.
+    fn readable(&self) -> Source<'_> {
+        let Compiled { source, options, admitted, locations, .. } = &*self.0;
+        let levels = || nesting(source, options.limits.depth);
+        let collect = || with_stack(levels(), || Locations::collect(options, source));
+        Source {
+            root: source,
+            locations: admitted.has_names.then(|| locations.get_or_init(collect)),
+            documents: &options.documents,
+        }
     }
 
     #[inline]
@@ -292,7 +326,8 @@ impl Schema {
         if let Some(violations) = all {
             return (Verdict::Invalid(violations), fuel);
         }
-        let Compiled { validator, options: Options { limits, .. }, source, .. } = &*self.0;
+        let Compiled { validator, options: Options { limits, .. }, .. } = &*self.0;
+        let source = self.readable();
         let (first, more) = self.run_explaining(instance, limits.fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
             if let Err(error) = validator.validate(Metered(instance)) {
@@ -306,7 +341,8 @@ impl Schema {
 
     /// Collects all errors of an invalid instance, up to the limit. Returns `None` if they cost more than `fuel`.
     fn explain_all(&self, instance: &Value, fuel: u64) -> (Option<Violations>, u64) {
-        let Compiled { validator, options: Options { limits, .. }, source, .. } = &*self.0;
+        let Compiled { validator, options: Options { limits, .. }, .. } = &*self.0;
+        let source = self.readable();
         let (all, taken) = self.run_explaining(instance, fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
             for error in validator.iter_errors(Metered(instance)) {
@@ -349,7 +385,7 @@ fn is_plain<'a>(instance: impl Raw<'a>) -> bool {
     matches!(instance.kind(), JsonType::Null | JsonType::Boolean | JsonType::Number)
 }
 
-fn nothing_to_say(instance: &Value, source: &Value) -> Violations {
+fn nothing_to_say(instance: &Value, source: Source<'_>) -> Violations {
     Explainer::new(instance, source, 1).finish(true)
 }
 

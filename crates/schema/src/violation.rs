@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use referencing::uri::{EncodedBuffer, Path};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,8 +15,12 @@ use crate::Pointer;
 pub struct Violation {
     /// The place in the instance.
     pub instance: Pointer,
-    /// The place in the schema.
+    /// The place in the schema, or in [`Violation::document`] if there is one.
     pub schema: Pointer,
+    /// The URI of the document that has the keyword, if it is not in the schema but was handed in with
+    /// [`Options::document`](crate::Options::document).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<String>,
     /// The keyword that is violated.
     pub keyword: String,
     /// What the schema requires.
@@ -144,11 +149,18 @@ impl Violations {
         let errors: Vec<Value> = self
             .iter()
             .map(|violation| {
-                json!({
+                let mut unit = json!({
                     "keywordLocation": violation.schema.as_str(),
                     "instanceLocation": violation.instance.as_str(),
                     "error": violation.message,
-                })
+                });
+                if let Some(document) = &violation.document {
+                    let mut fragment = EncodedBuffer::new();
+                    fragment.encode_str::<Path>(violation.schema.as_str());
+                    let location = format!("{document}#{fragment}");
+                    unit["absoluteKeywordLocation"] = location.into();
+                }
+                unit
             })
             .collect();
         json!({ "valid": false, "errors": errors })

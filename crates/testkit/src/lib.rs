@@ -4,6 +4,7 @@
 
 pub mod conformance;
 pub mod corpus;
+pub mod embedded;
 pub mod generate;
 pub mod hostile;
 pub mod plain;

@@ -12,6 +12,7 @@ commands! {
     says_valid: ["check", "--schema", "weather.schema.json", "good.json"];
     shows_where_a_value_is_wrong: ["check", "--schema", "weather.schema.json", "bad.json"];
     is_concise_on_request: ["check", "--schema", "weather.schema.json", "bad.json", "--format", "concise"];
+    shows_where_an_embedded_schema_is: ["check", "--schema", "embedded.schema.json", "embedded.jsonl"];
     reads_yaml: ["check", "--schema", "weather.schema.yaml", "bad.yaml", "good.json"];
     reads_one_value_a_line: ["check", "--schema", "weather.schema.json", "calls.jsonl"];
     goes_on_after_a_torn_line: ["check", "--schema", "weather.schema.json", "torn.jsonl", "--format", "concise"];

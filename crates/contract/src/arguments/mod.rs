@@ -240,7 +240,7 @@ impl Work<'_> {
         let mut proposals = Vec::new();
         let mut steps = 0;
         for pointer in pointers {
-            let Some(place) = Place::find(self.schema.source(), &self.state.value, pointer) else {
+            let Some(place) = Place::find(self.schema, &self.state.value, pointer) else {
                 continue;
             };
             steps += PLACE + place.value.as_str().map_or(0, |text| text.len() as u64);
@@ -364,7 +364,9 @@ impl Work<'_> {
         let is_known = |violation: &Violation| {
             before.omitted()
                 || before.iter().any(|other| {
-                    other.instance == violation.instance && other.schema == violation.schema
+                    other.instance == violation.instance
+                        && other.schema == violation.schema
+                        && other.document == violation.document
                 })
         };
         let is_worse = violations.iter().any(|violation| {

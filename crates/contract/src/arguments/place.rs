@@ -1,7 +1,7 @@
 //! What a schema says about one place in the arguments of a call.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Pointer;
+use toolpact_schema::{Pointer, Schema};
 
 /// The most ways through the unions of a schema that are followed. A place with more is not repaired.
 const MAX_ALTERNATIVES: usize = 64;
@@ -28,21 +28,25 @@ pub(crate) struct Place<'a> {
 impl<'a> Place<'a> {
     /// The place `pointer` in `arguments`; `None` where there is no value, or where the schema has too
     /// many alternatives to follow.
-    pub(crate) fn find(root: &'a Value, arguments: &'a Value, pointer: &Pointer) -> Option<Self> {
+    pub(crate) fn find(
+        schema: &'a Schema,
+        arguments: &'a Value,
+        pointer: &Pointer,
+    ) -> Option<Self> {
         let mut place = Self {
             value: arguments,
             is_element: false,
             is_declared: false,
-            alternatives: expand(root, root, 0)?,
+            alternatives: expand(schema, schema.source(), 0)?,
         };
         for token in pointer.tokens() {
-            place = place.child(root, &token)?;
+            place = place.child(schema, &token)?;
         }
         Some(place)
     }
 
     /// The member or element `token` of this place.
-    pub(crate) fn child(&self, root: &'a Value, token: &str) -> Option<Self> {
+    pub(crate) fn child(&self, root: &'a Schema, token: &str) -> Option<Self> {
         let value = match self.value {
             Value::Object(members) => members.get(token)?,
             Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
@@ -166,14 +170,13 @@ fn element(schema: &Value, index: usize) -> Option<&Value> {
 }
 
 /// The ways through the unions of `schema`.
-fn expand<'a>(root: &'a Value, schema: &'a Value, depth: usize) -> Option<Vec<Schemas<'a>>> {
+fn expand<'a>(root: &'a Schema, schema: &'a Value, depth: usize) -> Option<Vec<Schemas<'a>>> {
     if depth > MAX_DEPTH {
         return None;
     }
     let mut ways = vec![vec![schema]];
-    if let Some(reference) = schema.get("$ref") {
-        let target = reference.as_str()?.strip_prefix('#')?;
-        ways = product(&ways, &expand(root, root.pointer(target)?, depth + 1)?)?;
+    if schema.get("$ref").is_some() {
+        ways = product(&ways, &expand(root, root.resolve(schema)?, depth + 1)?)?;
     }
     if schema.get("$dynamicRef").is_some() || schema.get("$recursiveRef").is_some() {
         return None;
@@ -257,12 +260,14 @@ fn allows_type(schema: &Value, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use toolpact_schema::Pointer;
+    use toolpact_schema::{Pointer, Schema};
 
     use super::Place;
 
     fn allows(schema: &Value, arguments: &Value, pointer: &str) -> Option<bool> {
-        Place::find(schema, arguments, &Pointer::from(pointer)).map(|place| place.allows_own_type())
+        let schema = Schema::compile(schema).unwrap();
+        let place = Place::find(&schema, arguments, &Pointer::from(pointer));
+        place.map(|place| place.allows_own_type())
     }
 
     #[test]

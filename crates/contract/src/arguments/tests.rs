@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use toolpact_schema::{Schema, Verdict};
+use toolpact_testkit::embedded;
 
 use super::{Repaired, Repairs, repair};
 
@@ -15,11 +16,27 @@ fn run(schema: &Schema, arguments: &Value, also: &[&str]) -> Option<Repaired> {
 
 #[test]
 fn cases() {
+    check(|schema| Some(schema.clone()));
+}
+
+#[test]
+fn cases_with_an_embedded_resource() {
+    check(embedded::whole);
+}
+
+#[test]
+fn cases_with_an_embedded_resource_for_each_property() {
+    check(embedded::properties);
+}
+
+/// Checks the cases with what `form` makes of their schemas.
+fn check(form: fn(&Value) -> Option<Value>) {
     let cases = include_str!("../../tests/cases/arguments/repairs.json");
     let cases: Vec<Value> = serde_json::from_str(cases).unwrap();
     let mut wrong = Vec::new();
     for case in &cases {
-        let schema = Schema::compile(&case["schema"]).unwrap();
+        let Some(schema) = form(&case["schema"]) else { continue };
+        let schema = Schema::compile(&schema).unwrap();
         let also: Vec<&str> =
             case["also"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         let found = run(&schema, &case["arguments"], &also);

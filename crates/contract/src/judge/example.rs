@@ -32,7 +32,7 @@ fn correct(schema: &Schema, arguments: &Value, violations: &Violations) -> Optio
     if !fits(arguments, &mut { MAX_BYTES }) {
         return None;
     }
-    let mut maker = Maker { root: schema.source(), left: MAX_VALUES };
+    let mut maker = Maker { schema, left: MAX_VALUES };
     let mut corrected = arguments.clone();
     let mut violations = violations.clone();
     for _ in 0..MAX_ROUNDS {
@@ -71,7 +71,7 @@ fn generate(schema: &Schema, arguments: &Value, violations: &Violations) -> Opti
         .map(|(name, _)| name.as_str())
         .filter(|name| is_wrong(name))
         .collect();
-    let mut maker = Maker { root, left: MAX_VALUES };
+    let mut maker = Maker { schema, left: MAX_VALUES };
     let made = maker.object(root, &wrong, 0)?;
     let mut best = made.clone();
     best.extend(kept.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -101,15 +101,18 @@ fn fits(value: &Value, left: &mut usize) -> bool {
 
 /// Makes values for schemas.
 struct Maker<'a> {
-    root: &'a Value,
+    schema: &'a Schema,
     left: usize,
 }
 
 impl<'a> Maker<'a> {
     /// Does what `violation` of `arguments` asks for, if its place is still there.
     fn correct(&mut self, arguments: &mut Value, violation: &Violation) -> Option<()> {
+        if violation.document.is_some() {
+            return None;
+        }
         let (subschema, _) = violation.schema.as_str().rsplit_once('/')?;
-        let subschema = self.root.pointer(subschema)?;
+        let subschema = self.schema.source().pointer(subschema)?;
         let value = arguments.pointer_mut(violation.instance.as_str())?;
         match &violation.mistake {
             Mistake::Missing { property, .. } => {
@@ -146,9 +149,8 @@ impl<'a> Maker<'a> {
         if let Some(given) = given {
             return Some(given.clone());
         }
-        if let Some(reference) = schema.get("$ref") {
-            let target = self.root.pointer(reference.as_str()?.strip_prefix('#')?)?;
-            return self.value(target, depth + 1);
+        if schema.get("$ref").is_some() {
+            return self.value(self.schema.resolve(schema)?, depth + 1);
         }
         for keyword in ["anyOf", "oneOf"] {
             if let Some(branches) = schema.get(keyword).and_then(Value::as_array)
@@ -196,8 +198,8 @@ impl<'a> Maker<'a> {
         let mut object = Map::new();
         let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
         for part in parts.chain([schema]) {
-            let part = match part.get("$ref").and_then(Value::as_str) {
-                Some(reference) => self.root.pointer(reference.strip_prefix('#')?)?,
+            let part = match part.get("$ref") {
+                Some(_) => self.schema.resolve(part)?,
                 None => part,
             };
             let required = part.get("required").and_then(Value::as_array).into_iter().flatten();

@@ -37,7 +37,7 @@ pub(crate) fn measure(survey: &Survey<'_>) -> Measure {
 /// The ways through embedded resources that start from the schema, each of which the engine compiles
 /// on its own: what a dynamic reference means depends on the resources passed on the way.
 pub(crate) fn ways(survey: &Survey<'_>) -> usize {
-    let number = |place: Place| survey.resources[place];
+    let number = |place: Place| survey.resource_of[place];
     let mut edges: Vec<(Place, Place, bool)> = survey
         .edges
         .iter()
@@ -46,7 +46,7 @@ pub(crate) fn ways(survey: &Survey<'_>) -> usize {
         .collect();
     edges.sort_unstable();
     edges.dedup();
-    let count = survey.resources.iter().max().map_or(0, |most| most + 1);
+    let count = survey.resource_of.iter().max().map_or(0, |most| most + 1);
     let fold = fold(count, || edges.iter().copied());
     fold.visits.into_iter().max().unwrap_or_default()
 }

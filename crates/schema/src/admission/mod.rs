@@ -2,12 +2,14 @@
 
 mod graph;
 mod keyword;
+mod locations;
 mod pattern;
 mod reference;
 mod survey;
 
 use std::sync::Arc;
 
+pub(crate) use locations::Locations;
 pub(crate) use reference::Documents;
 
 use serde_json::Value;
@@ -38,6 +40,8 @@ pub(crate) struct Admitted {
     pub(crate) hard_patterns: Option<Arc<HardPatterns>>,
     /// Whether one of them stands in `patternProperties`.
     pub(crate) hard_names: bool,
+    /// Whether places have names, so that pointers and references may start from elsewhere than the root.
+    pub(crate) has_names: bool,
 }
 
 /// Checks `schema` against the limits, the reference rule and the list of dialects.
@@ -71,6 +75,7 @@ pub(crate) fn admit(
         name_patterns: survey.name_patterns,
         widest_pattern: patterns.widest,
         hard_names: patterns.hard_names,
+        has_names: documents.is_some() || survey.has_anchors,
         hard_patterns: (!patterns.hard.0.is_empty()).then(|| Arc::new(patterns.hard)),
     })
 }

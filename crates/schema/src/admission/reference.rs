@@ -8,8 +8,9 @@ use serde_json::{Map, Value, json};
 use super::dialect;
 use crate::{Dialect, Options, Pointer, SchemaError, SchemaErrorKind};
 
-/// The base of a schema that has no `$id`.
-const BASE: &str = "json-schema:///";
+/// The base of a schema that has no `$id`. The engine does not tell where keywords are under `json-schema:`, its own
+/// base.
+const BASE: &str = "toolpact:///";
 
 /// Stands where a document would have to be fetched.
 const ABSENT: &str = "toolpact: this document is absent";
@@ -181,6 +182,11 @@ impl<'a> Documents<'a> {
         &self.registry
     }
 
+    /// The URI of the schema.
+    pub(crate) fn base(&self) -> &str {
+        self.base.as_str()
+    }
+
     /// The scope around the schema.
     pub(crate) fn scope(&self) -> Scope<'_> {
         Scope { resolver: self.registry.resolver(self.base.clone()), draft: self.draft }
@@ -252,7 +258,7 @@ fn is_metaschema(uri: &str) -> bool {
     })
 }
 
-fn bare(uri: &str) -> &str {
+pub(super) fn bare(uri: &str) -> &str {
     uri.trim_end_matches('#')
 }
 

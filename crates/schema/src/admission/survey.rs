@@ -68,9 +68,13 @@ pub(crate) struct Survey<'a> {
     /// Which subschema applies which, and whether in place.
     pub(crate) edges: Vec<(Place, Place, bool)>,
     /// The resource that each subschema belongs to; the last number is unused.
-    pub(crate) resources: Vec<usize>,
+    pub(crate) resource_of: Vec<usize>,
     resource_numbers: HashMap<String, usize>,
     contents: Contents,
+    /// The `$ref`s that were followed, and where they lead.
+    references: Vec<(Place, Place)>,
+    /// Whether a reference uses an anchor.
+    pub(crate) has_anchors: bool,
     /// Bytes of the largest schema under `not`, which an error copies.
     pub(crate) largest_not: usize,
     /// Whether numbers are divided.
@@ -96,9 +100,11 @@ impl<'a> Survey<'a> {
             name_patterns: 0,
             patterns: Vec::new(),
             edges: Vec::new(),
-            resources: Vec::new(),
+            resource_of: Vec::new(),
             resource_numbers: HashMap::new(),
             contents: Contents::default(),
+            references: Vec::new(),
+            has_anchors: false,
             largest_not: 0,
             has_multiple_of: false,
         };
@@ -124,6 +130,25 @@ impl<'a> Survey<'a> {
     /// How many subschemas there are.
     pub(crate) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// The subschemas that have a `$ref`, and what each leads to.
+    pub(crate) fn links(&self) -> impl Iterator<Item = (&'a Value, &'a Value)> {
+        self.references.iter().map(|(from, to)| (self.values[*from], self.values[*to]))
+    }
+
+    /// The resources by their URIs.
+    pub(crate) fn resources(&self) -> HashMap<&str, &'a Value> {
+        let mut roots = vec![None; self.resource_numbers.len()];
+        for (place, value) in self.values.iter().enumerate() {
+            // A reference may lead into a resource, so not all resources start with their roots.
+            let is_root = place == 0 || ["$id", "id"].iter().any(|id| value.get(id).is_some());
+            if let Some(root) = roots.get_mut(self.resource_of[place]).filter(|_| is_root) {
+                root.get_or_insert(*value);
+            }
+        }
+        let known = self.resource_numbers.iter();
+        known.filter_map(|(uri, number)| Some((uri.as_str(), roots[*number]?))).collect()
     }
 
     /// Where a subschema stands in its document.
@@ -159,15 +184,15 @@ impl<'a> Survey<'a> {
         let place = self.values.len();
         self.values.push(value);
         self.steps.push(step);
-        let around = step.map_or(0, |step| self.resources[step.from]);
-        self.resources.push(around);
+        let around = step.map_or(0, |step| self.resource_of[step.from]);
+        self.resource_of.push(around);
         let Value::Object(members) = value else { return Ok(place) };
         let scope = scope.map(|scope| scope.enter(value)).transpose();
         let scope = scope.map_err(|kind| SchemaError { pointer: self.pointer(place), kind })?;
         if let Some(scope) = &scope {
             let next = self.resource_numbers.len();
             let number = *self.resource_numbers.entry(scope.base()).or_insert(next);
-            self.resources[place] = number;
+            self.resource_of[place] = number;
         }
         for (keyword, held) in members {
             self.keyword(place, keyword, held, scope.as_ref())?;
@@ -322,6 +347,10 @@ impl<'a> Survey<'a> {
                 place
             };
             self.edges.push((from, to, true));
+            self.has_anchors |= reference != "#" && !reference.starts_with("#/");
+            if keyword == "$ref" {
+                self.references.push((from, to));
+            }
             if holds(keyword) == Holds::DynamicReference {
                 let anchor = reference.rsplit_once('#').map_or("", |(_, anchor)| anchor);
                 self.dynamic_references.push((from, anchor));
@@ -340,7 +369,7 @@ impl<'a> Survey<'a> {
             uris[*number] = uri;
         }
         for &(place, name) in self.dynamic_anchors.iter().filter(|(_, name)| !name.is_empty()) {
-            let uri = uris.get(self.resources[place]).copied().unwrap_or_default();
+            let uri = uris.get(self.resource_of[place]).copied().unwrap_or_default();
             let found = scope.look_up(self.options, &format!("{uri}#{name}"));
             let Ok(Target { value, named_in: Some(resource), .. }) = found else { continue };
             if !self.contents.has(resource, value) {
@@ -359,7 +388,7 @@ impl<'a> Survey<'a> {
             let hub = *hubs.entry(anchor).or_insert_with(|| {
                 self.values.push(&Value::Null);
                 self.steps.push(self.steps[from]);
-                self.resources.push(self.resources[from]);
+                self.resource_of.push(self.resource_of[from]);
                 self.values.len() - 1
             });
             self.edges.push((from, hub, true));

@@ -91,7 +91,7 @@ impl<'a> Explainer<'a> {
         match error.kind() {
             Kind::Type { kind } => {
                 let subschema = self.subschema(error);
-                match subschema.and_then(|schema| describe_type(self.schema, schema)) {
+                match subschema.and_then(|schema| describe_type(self.source, schema)) {
                     Some(takes) => Words::new(takes.text, echo_typed(found)).brief(takes.is_brief),
                     None => Words::new(types(kind), echo_typed(found)),
                 }
@@ -108,7 +108,7 @@ impl<'a> Explainer<'a> {
             Kind::MinItems { limit } => {
                 let mut words = size("at least", *limit, "item", found);
                 let items = self.subschema(error).and_then(|schema| schema.get("items"));
-                let Some(takes) = items.and_then(|items| describe_type(self.schema, items)) else {
+                let Some(takes) = items.and_then(|items| describe_type(self.source, items)) else {
                     return words;
                 };
                 words.expected = format!("{} ({})", words.expected, takes.text);
@@ -140,7 +140,9 @@ impl<'a> Explainer<'a> {
             }
             Kind::Contains => self.contains(error, found),
             Kind::Not { schema } => {
-                let other = describe_type(self.schema, schema);
+                let place = self.source.place(error);
+                let inner = self.source.value(&place).unwrap_or(schema);
+                let other = describe_type(self.source, inner);
                 let other = other.map_or_else(|| "what `not` describes".to_owned(), |it| it.text);
                 Words::new(format!("a value other than {other}"), echo(found))
             }
@@ -148,12 +150,12 @@ impl<'a> Explainer<'a> {
                 Words::new("nothing here", echo(found)).phrase("no value is allowed here")
             }
             Kind::OneOfMultipleValid { context } => {
-                let branches = self.schema.pointer(error.schema_path().as_str());
+                let branches = self.source.value(&self.source.place(error));
                 several(context, branches.and_then(Value::as_array), found)
             }
             Kind::PropertyNames { error: inner } => {
                 let name = echo(inner.instance());
-                let mut explainer = Explainer::new(inner.instance(), self.schema, 1);
+                let mut explainer = Explainer::new(inner.instance(), self.source, 1);
                 std::mem::swap(&mut explainer.speller, &mut self.speller);
                 explainer.add(inner);
                 std::mem::swap(&mut explainer.speller, &mut self.speller);
@@ -179,7 +181,7 @@ impl<'a> Explainer<'a> {
         let bound = self.subschema(error).and_then(|schema| schema[keyword].as_u64());
         let items = |count: u64| if count == 1 { "item" } else { "items" };
         let item = self.subschema(error).and_then(|schema| schema.get("contains"));
-        let item = item.and_then(|item| describe_type(self.schema, item));
+        let item = item.and_then(|item| describe_type(self.source, item));
         let kind = item.map_or_else(
             || "that `contains` describes".to_owned(),
             |it| format!("that fits: {}", it.text),
@@ -200,7 +202,7 @@ impl<'a> Explainer<'a> {
             Some(format) => format!("a valid {}", shorten(format)),
             None => format!("a string matching `{}`", shorten_to(LONGEST_PATTERN, pattern)),
         };
-        let example = subschema.and_then(|schema| example(self.schema, schema));
+        let example = subschema.and_then(|schema| example(self.source, schema));
         if let Some(example) = example.filter(|example| example.is_string()) {
             expected = format!("{expected}, for example {}", echo(example));
         }
@@ -220,7 +222,7 @@ impl<'a> Explainer<'a> {
         }
         let takes = known
             .and_then(|known| known.get(name))
-            .and_then(|property| describe(self.schema, property));
+            .and_then(|property| describe(self.source, property));
         let is_brief = takes.as_ref().is_some_and(|takes| takes.is_brief);
         let takes = takes.map(|takes| takes.text);
         words.mistake(Mistake::Missing { property: name.to_owned(), takes }).brief(is_brief)

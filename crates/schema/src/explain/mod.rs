@@ -13,7 +13,7 @@ pub(crate) use message::Words;
 pub(crate) use value::shorten;
 
 use self::hint::Speller;
-use crate::{Mistake, Pointer, Violation, Violations, engine::burn};
+use crate::{Mistake, Pointer, Violation, Violations, engine::burn, source::Source};
 
 /// Steps for writing one violation, beside what its places take.
 const VIOLATION: usize = 96;
@@ -21,7 +21,7 @@ const VIOLATION: usize = 96;
 /// Turns errors of the engine into violations.
 pub(crate) struct Explainer<'a> {
     instance: &'a Value,
-    schema: &'a Value,
+    source: Source<'a>,
     most: usize,
     list: Vec<Violation>,
     omitted: bool,
@@ -29,11 +29,11 @@ pub(crate) struct Explainer<'a> {
 }
 
 impl<'a> Explainer<'a> {
-    /// For errors about `instance` under `schema`, at most `most` of them.
-    pub(crate) fn new(instance: &'a Value, schema: &'a Value, most: usize) -> Self {
+    /// For errors about `instance` under `source`, at most `most` of them.
+    pub(crate) fn new(instance: &'a Value, source: Source<'a>, most: usize) -> Self {
         Self {
             instance,
-            schema,
+            source,
             most: most.max(1),
             list: Vec::new(),
             omitted: false,
@@ -70,11 +70,16 @@ impl<'a> Explainer<'a> {
     /// An error that no branch is to be told about, or whose branches say nothing.
     fn push(&mut self, error: &ValidationError<'_>, words: Words) {
         let keyword = error.kind().keyword();
-        let places = error.instance_path().as_str().len() + error.schema_path().as_str().len();
+        let place = self.source.place(error);
+        let (schema, document) = (place.pointer(), place.document());
+        let places = error.instance_path().as_str().len()
+            + schema.as_str().len()
+            + document.as_ref().map_or(0, String::len);
         burn((VIOLATION + places / 4) as u64);
         self.list.push(Violation {
             instance: Pointer::from(error.instance_path().as_str()),
-            schema: Pointer::from(error.schema_path().as_str()),
+            schema,
+            document,
             keyword: if keyword == "falseSchema" { String::new() } else { keyword.to_owned() },
             message: words.message(),
             expected: words.expected,
@@ -102,8 +107,7 @@ impl<'a> Explainer<'a> {
 
     /// The subschema whose keyword `error` is about.
     fn subschema(&self, error: &ValidationError<'_>) -> Option<&'a Value> {
-        let (parent, _) = error.schema_path().as_str().rsplit_once('/')?;
-        self.schema.pointer(parent)
+        self.source.subschema(&self.source.place(error))
     }
 
     /// All that was explained; `omitted` says that there was more.
@@ -150,6 +154,7 @@ fn undescribed() -> Violation {
     Violation {
         instance: Pointer::root(),
         schema: Pointer::root(),
+        document: None,
         keyword: String::new(),
         expected: "a value that matches the schema".to_owned(),
         found: "one that does not".to_owned(),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::value::{alternatives, echo, shorten, some_of};
-use crate::engine::burn;
+use crate::{engine::burn, source::Source};
 
 /// The most characters of a description.
 const LONGEST: usize = 60;
@@ -17,11 +17,11 @@ const HOPS: usize = 8;
 /// Subschemas that one try looks at.
 const STEPS: usize = 64;
 
-/// What a value under `schema` may be, and an example if there is one. `root` is the document that references point
-/// into.
-pub(crate) fn describe(root: &Value, schema: &Value) -> Option<Takes> {
-    let takes = describe_type(root, schema)?;
-    let example = example(root, schema).map(echo);
+/// What a value under `schema` may be, and an example if there is one. `source` is the document that references
+/// point into.
+pub(crate) fn describe(source: Source<'_>, schema: &Value) -> Option<Takes> {
+    let takes = describe_type(source, schema)?;
+    let example = example(source, schema).map(echo);
     match example.map(|example| format!("{}, for example {example}", takes.text)) {
         Some(text) if fits(&text) => Some(Takes { text, is_brief: false }),
         _ => Some(takes),
@@ -37,9 +37,9 @@ pub(crate) struct Takes {
 }
 
 /// What a value under `schema` may be: its type, its bounds, the allowed values, what is inside of it.
-pub(crate) fn describe_type(root: &Value, schema: &Value) -> Option<Takes> {
+pub(crate) fn describe_type(source: Source<'_>, schema: &Value) -> Option<Takes> {
     [Detail::All, Detail::Required, Detail::Names, Detail::Types].into_iter().find_map(|detail| {
-        let mut describer = Describer { root, detail, left: STEPS };
+        let mut describer = Describer { source, detail, left: STEPS };
         let text = describer.value(schema, false, HOPS);
         burn((STEPS - describer.left) as u64 * 4);
         let is_brief = matches!(detail, Detail::Names | Detail::Types);
@@ -52,7 +52,7 @@ fn fits(text: &str) -> bool {
 }
 
 /// The example or default that a schema gives.
-pub(crate) fn example<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value> {
+pub(crate) fn example<'a>(source: Source<'a>, schema: &'a Value) -> Option<&'a Value> {
     let mut schema = schema;
     for _ in 0..HOPS {
         let own = schema
@@ -62,7 +62,7 @@ pub(crate) fn example<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Valu
             .or_else(|| schema.get("default"));
         match own.filter(|own| !own.is_null()) {
             Some(own) => return Some(own),
-            None => schema = resolve(root, schema)?,
+            None => schema = source.target(schema)?,
         }
     }
     None
@@ -82,7 +82,7 @@ enum Detail {
 }
 
 struct Describer<'a> {
-    root: &'a Value,
+    source: Source<'a>,
     detail: Detail,
     left: usize,
 }
@@ -109,7 +109,7 @@ impl<'a> Describer<'a> {
             let kinds = named.into_iter().map(|kind| self.of_type(schema, kind, is_inside, hops));
             return Some(join(&kinds.collect::<Vec<_>>(), is_inside));
         }
-        if let Some(target) = resolve(self.root, schema) {
+        if let Some(target) = self.source.target(schema) {
             return self.value(target, is_inside, hops);
         }
         if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
@@ -260,24 +260,19 @@ fn count(least: Option<u64>, most: Option<u64>, noun: &str) -> Option<String> {
     })
 }
 
-/// What the reference of `schema` within its document leads to.
-fn resolve<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {
-    root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
     use super::{LONGEST, describe};
-    use crate::engine::run_freely;
+    use crate::{engine::run_freely, source::Source};
 
     fn says(schema: &Value) -> Option<String> {
         let root = json!({ "$defs": {
             "unit": { "enum": ["celsius", "fahrenheit"] },
             "endless": { "$ref": "#/$defs/endless" }
         } });
-        let text = run_freely(|| describe(&root, schema)).map(|takes| takes.text);
+        let text = run_freely(|| describe(Source::plain(&root), schema)).map(|takes| takes.text);
         assert!(text.as_ref().is_none_or(|text| text.chars().count() <= LONGEST), "{text:?}");
         text
     }

@@ -3,9 +3,10 @@
 use libtest_mimic::{Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
-use toolpact_schema::{Options, Schema, Verdict};
+use toolpact_schema::{Options, Schema, Verdict, Violation};
+use toolpact_testkit::embedded;
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Case {
     name: String,
@@ -14,13 +15,34 @@ struct Case {
     instance: Value,
     #[serde(default)]
     assert_formats: bool,
+    /// Documents that are handed in, by their URIs.
+    #[serde(default)]
+    documents: Vec<(String, Value)>,
     text: String,
+    /// The keywords that are violated, where they are in the schema.
+    keywords: Option<Vec<String>>,
+}
+
+impl Case {
+    /// The case, and the same with parts of its schema as embedded resources.
+    fn with_embedded(self) -> Vec<Self> {
+        let forms =
+            [("whole", embedded::whole as fn(&Value) -> _), ("properties", embedded::properties)];
+        let embedded = forms.iter().filter_map(|(form, embed)| {
+            let schema = embed(&self.schema)?;
+            let name = format!("{}/{form}", self.name);
+            Some(Self { name, schema, keywords: None, ..self.clone() })
+        });
+        let embedded: Vec<Self> = embedded.collect();
+        [self].into_iter().chain(embedded).collect()
+    }
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let violations = cases(include_str!("../cases/violations.json")).into_iter().map(|case| {
-        Trial::test(format!("violation/{}", case.name), move || says(&case.text, &violation(&case)))
-    });
+    let violations = cases(include_str!("../cases/violations.json"))
+        .into_iter()
+        .flat_map(Case::with_embedded)
+        .map(|case| Trial::test(format!("violation/{}", case.name), move || violates(&case)));
     let refusals = cases(include_str!("../cases/refusals.json")).into_iter().map(|case| {
         Trial::test(format!("refusal/{}", case.name), move || says(&case.text, &refusal(&case)))
     });
@@ -35,12 +57,42 @@ fn says(expected: &str, found: &str) -> Result<(), Failed> {
     if expected == found { Ok(()) } else { Err(format!("says\n{found}\nnot\n{expected}").into()) }
 }
 
-fn violation(case: &Case) -> String {
-    let schema = Options::default().assert_formats(case.assert_formats).compile(&case.schema);
-    match schema.expect("it compiles").validate(&case.instance) {
-        Verdict::Invalid(violations) => violations.to_string(),
-        other => format!("{other:?}"),
+fn violates(case: &Case) -> Result<(), Failed> {
+    let options = Options::default().assert_formats(case.assert_formats);
+    let documents = case.documents.iter().cloned();
+    let options = documents.fold(options, |options, (uri, it)| options.document(uri, it));
+    let schema = options.compile(&case.schema)?;
+    let Verdict::Invalid(violations) = schema.validate(&case.instance) else {
+        return Err("it is not invalid".into());
+    };
+    says(&case.text, &violations.to_string())?;
+    for violation in &violations {
+        is_at_its_keyword(&schema, violation)?;
     }
+    if let Some(expected) = &case.keywords {
+        let found: Vec<String> = violations
+            .iter()
+            .map(|it| format!("{}{}", it.document.as_deref().unwrap_or_default(), it.schema))
+            .collect();
+        says(&expected.join("\n"), &found.join("\n"))?;
+    }
+    Ok(())
+}
+
+/// Fails if there is another keyword in the schema where `violation` says.
+pub(crate) fn is_at_its_keyword(schema: &Schema, violation: &Violation) -> Result<(), Failed> {
+    let place = &violation.schema;
+    let is_there =
+        violation.document.is_some() || schema.source().pointer(place.as_str()).is_some();
+    let last = place.tokens().last().unwrap_or_default();
+    let is_named = match violation.keyword.as_str() {
+        // `false`, or a keyword below.
+        "" | "propertyNames" => true,
+        "required" => ["required", "dependentRequired", "dependencies"].contains(&last.as_str()),
+        "contains" => ["contains", "minContains", "maxContains"].contains(&last.as_str()),
+        keyword => last == keyword,
+    };
+    if is_there && is_named { Ok(()) } else { Err(format!("{violation:?}").into()) }
 }
 
 fn refusal(case: &Case) -> String {

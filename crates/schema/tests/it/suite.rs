@@ -9,6 +9,7 @@ use toolpact_schema::Verdict;
 use toolpact_testkit::plain;
 use toolpact_testkit::suite::{self, File, Kind};
 
+use crate::messages::is_at_its_keyword;
 use crate::random::accepts;
 
 const FAILURES: &str = include_str!("optional-failures.json");
@@ -56,6 +57,13 @@ fn failures(file: &File) -> Vec<String> {
             });
             if let Ok(schema) = &schema
                 && let Err(error) = accepts(schema, &case.data)
+            {
+                failures.push(format!("{} / {}: {error:?}", group.description, case.description));
+            }
+            if let Ok(schema) = &schema
+                && let Verdict::Invalid(violations) = schema.validate(&case.data)
+                && let Some(error) =
+                    violations.iter().find_map(|it| is_at_its_keyword(schema, it).err())
             {
                 failures.push(format!("{} / {}: {error:?}", group.description, case.description));
             }

@@ -4,11 +4,25 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolpact_contract::{Contract, Outcome};
 use toolpact_schema::{Limits, Options};
+use toolpact_testkit::embedded;
 
 use super::cases::{self, expect};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    cases::trials("calls", call)
+    let mut trials = cases::trials("calls", call);
+    trials.extend(cases::trials_as("calls_embedded", "calls", call_embedded));
+    trials
+}
+
+/// The same with an embedded resource for each property.
+fn call_embedded(case: &Value) -> Result<(), Failed> {
+    let mut case = case.clone();
+    for side in ["input", "output"] {
+        if let Some(schema) = embedded::properties(&case[side]) {
+            case[side] = schema;
+        }
+    }
+    call(&case)
 }
 
 /// A case has `input` or `output` (a schema), `arguments` or `result`, `mode` and perhaps `fuel`, and

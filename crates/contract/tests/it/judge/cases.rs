@@ -10,6 +10,15 @@ use serde_json::{Value, json};
 /// A file is an array of objects with a `name`. `{"nested": n}` and `{"many": n}` anywhere in a case
 /// stand for a schema of `n` nested containers and one with `n` subschemas.
 pub(crate) fn trials(file: &str, run: fn(&Value) -> Result<(), Failed>) -> Vec<Trial> {
+    trials_as(file, file, run)
+}
+
+/// The same, called `judge/{group}/{name}`.
+pub(crate) fn trials_as(
+    group: &str,
+    file: &str,
+    run: fn(&Value) -> Result<(), Failed>,
+) -> Vec<Trial> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cases/judge/{file}.json"));
     let text = std::fs::read_to_string(&path).expect("the cases are there");
     let cases: Vec<Value> = serde_json::from_str(&text).expect("the cases are JSON");
@@ -18,7 +27,7 @@ pub(crate) fn trials(file: &str, run: fn(&Value) -> Result<(), Failed>) -> Vec<T
         .map(|mut case| {
             let name = case["name"].as_str().expect("a case has a name").to_owned();
             expand(&mut case);
-            Trial::test(format!("judge/{file}/{name}"), move || run(&case))
+            Trial::test(format!("judge/{group}/{name}"), move || run(&case))
         })
         .collect()
 }
