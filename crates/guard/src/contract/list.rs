@@ -621,8 +621,10 @@ mod tests {
         let fetch = Policy::default().documents(&documents).unwrap();
         let settings = Settings { fetch: Some(fetch), ..Settings::default() };
         let server = GuardedServer::new("a", settings, Arc::new(|_: Event| {}));
-        let book = r#"{"name":"book","inputSchema":{"$ref":"https://a.example/a.json","type":"object"}}"#;
-        let has_book = |fate: PageFate| matches!(fate, PageFate::Replaced(text) if text.contains("book"));
+        let book =
+            r#"{"name":"book","inputSchema":{"$ref":"https://a.example/a.json","type":"object"}}"#;
+        let has_book =
+            |fate: PageFate| matches!(fate, PageFate::Replaced(text) if text.contains("book"));
         // Until it is bundled.
         while !has_book(check(&server, &[book, &tool("a")], &[])) {
             std::thread::sleep(std::time::Duration::from_millis(10));
