@@ -39,6 +39,7 @@ Exit code 0: nothing refers to another document any more; 1: a tool or schema co
 /// request is one line on standard error: URI, address, status, bytes, SHA-256, time.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Bundle {
     /// Fetch what is below this URL, for example `https://schemas.example.com/v2/`; may be repeated. Also
     /// an address or network that is not public, such as `10.1.0.0/16`
