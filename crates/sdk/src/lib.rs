@@ -86,8 +86,8 @@ pub mod __private;
 mod check;
 #[cfg(feature = "client")]
 mod client;
-mod documents;
 mod enforce;
+mod fetched;
 mod options;
 mod protocol;
 mod report;

@@ -14,7 +14,7 @@ use toolpact_contract::{
 };
 use toolpact_schema::Limits;
 
-use crate::documents::Documents;
+use crate::fetched::Documents;
 use crate::report::{Listener, report};
 
 /// The options that servers and clients share: how tools, arguments and results are checked.
@@ -141,7 +141,7 @@ macro_rules! check_setters {
             mut self,
             policy: crate::fetch::Policy,
         ) -> Result<Self, crate::fetch::LockError> {
-            self.checks.documents = crate::documents::Documents::new(policy)?;
+            self.checks.documents = crate::fetched::Documents::new(policy)?;
             Ok(self)
         }
 
