@@ -243,7 +243,8 @@ impl ToolBundles {
                 Ok(new) => {
                     let new = new.unwrap_or(tool);
                     let bytes = new.to_string().len();
-                    Bundle::Ready(Arc::new(new), bytes)
+                    // One that is larger than a list may be would not be remembered, and fetched again each time.
+                    Bundle::Ready(Arc::new(new), bytes).within_list(&mut 0)
                 }
                 Err(error) => Bundle::Failed(Arc::new(error), Instant::now()),
             };

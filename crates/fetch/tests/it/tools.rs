@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use toolpact_fetch::{Bundle, PendingBundle, Policy, ToolBundles, wait_a_little};
+use toolpact_fetch::{Bundle, Limits, PendingBundle, Policy, ToolBundles, wait_a_little};
 
 use crate::allowing;
 use crate::server::{Reply, Server, json as document};
@@ -69,4 +69,18 @@ async fn a_tool_that_refers_to_nothing_is_not_touched() {
     let mut tool = tool;
     tool["inputSchema"]["properties"]["b"] = json!({});
     assert!(bundles.get(&text, &tool).is_none());
+}
+
+#[tokio::test]
+async fn a_tool_that_is_too_large_with_its_documents_fails() {
+    let body = format!("{{\"title\":\"{}\"}}", "x".repeat(9 << 20));
+    let server = Server::start([("/a", document(&body))]).await;
+    let mut limits = Limits::default();
+    (limits.document_bytes, limits.total_bytes) = (16 << 20, 16 << 20);
+    let bundles = bundles(allowing(&[&server.url("/")]).limits(limits));
+    let (text, tool) = tool("a", &server.url("/a"));
+    assert!(!pending(bundles.get(&text, &tool)).finish().await);
+    let Some(Bundle::Failed(error, _)) = bundles.get(&text, &tool) else { panic!() };
+    assert!(error.to_string().contains("exceed 8388608 bytes"), "{error}");
+    assert_eq!(server.connections(), 1);
 }
