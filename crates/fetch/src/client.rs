@@ -29,7 +29,7 @@ use url::{Host, Position, Url};
 
 use crate::address::reserved_kind;
 use crate::budget::Budget;
-use crate::error::{DocumentErrorKind, shorten};
+use crate::error::{DocumentErrorKind, error_chain, shorten};
 use crate::lock::lock;
 use crate::policy::{Location, Policy, host_address};
 use crate::resolve::Resolve;
@@ -456,7 +456,8 @@ async fn read_document(
     let mut body = response.into_body();
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|error| DocumentErrorKind::Body { reason: causes(&error) })?;
+        let frame = frame
+            .map_err(|error| DocumentErrorKind::Body { reason: shorten(&error_chain(&error)) })?;
         let Ok(data) = frame.into_data() else { continue };
         bytes.extend_from_slice(&data);
         budget.check_document(bytes.len())?;
@@ -523,20 +524,5 @@ fn connection(reason: impl fmt::Display) -> DocumentErrorKind {
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn chain(error: hyper::Error) -> DocumentErrorKind {
-    connection(causes(&error))
-}
-
-/// An error and its causes, in one line.
-fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        // Some repeat what they hold.
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = error.source();
-    }
-    shorten(&text)
+    connection(error_chain(&error))
 }

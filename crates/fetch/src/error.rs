@@ -338,6 +338,21 @@ impl DocumentErrorKind {
     }
 }
 
+/// Returns an error and its causes as one line.
+pub fn error_chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        // Some repeat what they hold.
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
 /// At most 200 characters of `text`, without control characters.
 pub(crate) fn shorten(text: &str) -> String {
     let mut characters = text.chars().filter(|c| !c.is_control());

@@ -287,7 +287,7 @@ impl Fetcher {
     }
 
     /// Fetches `uri`, unless it took too long a short time ago.
-    async fn get_slowly(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
+    async fn fetch(&self, uri: &str, budget: &Budget) -> Result<Download, DocumentErrorKind> {
         self.check_slow(uri)?;
         let fetched = self.client.get(uri, budget).await;
         match fetched {
@@ -313,7 +313,7 @@ impl Fetcher {
                 (Place::Cache, lock.cached(uri, budget))
             }
             (None, lock) => {
-                let fetched = self.get_slowly(uri, budget).await;
+                let fetched = self.fetch(uri, budget).await;
                 match (&fetched, lock) {
                     (Err(kind), Some(lock)) if kind.is_out_of_reach() => {
                         let Ok(cached) = lock.cached(uri, budget) else { return fetched };

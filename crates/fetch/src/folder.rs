@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::{Position, Url};
 
-use crate::policy::{Folder, parse_url};
+use crate::policy::{Folder, parse_url, path_below};
 
 /// The most files that are looked at for their `$id`, and the most bytes of each.
 const MAX_FILES: usize = 10_000;
@@ -67,9 +67,7 @@ fn below(folder: &Folder, url: &Url) -> Option<PathBuf> {
     let (prefix, rest) = match &folder.url {
         Some(prefix) => {
             let is_same = url[..Position::BeforePath] == prefix[..Position::BeforePath];
-            let rest = url.path().strip_prefix(prefix.path()).filter(|_| is_same)?;
-            let is_below = rest.is_empty() || rest.starts_with('/') || prefix.path().ends_with('/');
-            (PathBuf::new(), is_below.then_some(rest)?)
+            (PathBuf::new(), path_below(url, prefix).filter(|_| is_same)?)
         }
         None => (PathBuf::from(&url[Position::BeforeHost..Position::AfterPort]), url.path()),
     };

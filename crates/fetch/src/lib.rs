@@ -33,7 +33,7 @@ pub mod tls;
 mod tools;
 
 pub use client::{Attempt, Observer, Place};
-pub use error::{DocumentError, DocumentErrorKind, FetchError};
+pub use error::{DocumentError, DocumentErrorKind, FetchError, error_chain};
 pub use fetcher::{Fetcher, ToolError};
 pub use limits::{Limits, UnknownLimit};
 pub use lock::LockError;

@@ -251,14 +251,20 @@ fn parse_prefix(text: &str) -> Result<Url, PolicyError> {
     Ok(url)
 }
 
+/// What follows the path of `prefix` in that of `url`, if it ends at a `/`.
+pub(crate) fn path_below<'a>(url: &'a Url, prefix: &Url) -> Option<&'a str> {
+    let rest = url.path().strip_prefix(prefix.path())?;
+    let is_below = rest.is_empty() || prefix.path().ends_with('/') || rest.starts_with('/');
+    is_below.then_some(rest)
+}
+
 /// Whether `url` is `prefix` or below it.
 fn starts_with(url: &Url, prefix: &Url) -> bool {
     let origin = |url: &Url| {
         let host = url.host().map(|host| host.to_owned());
         (url.scheme().to_owned(), host, url.port_or_known_default())
     };
-    let Some(rest) = url.path().strip_prefix(prefix.path()) else { return false };
-    let is_below = rest.is_empty() || prefix.path().ends_with('/') || rest.starts_with('/');
+    let is_below = path_below(url, prefix).is_some();
     // A server may take an encoded slash for a slash, and leave the folder.
     let path = url.path().to_ascii_lowercase();
     let is_plain = prefix.path() == "/" || !(path.contains("%2f") || path.contains("%5c"));

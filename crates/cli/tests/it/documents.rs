@@ -69,10 +69,8 @@ pub(crate) fn serve(
     requests
 }
 
-/// The same on https, for `localhost`. Also returns the port and the certificate, as PEM.
-pub(crate) fn serve_tls(
-    find: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
-) -> (u16, String, Requests) {
+/// TLS for a server on `localhost`, and its certificate, as PEM.
+pub(crate) fn tls_config() -> (Arc<ServerConfig>, String) {
     let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -82,7 +80,15 @@ pub(crate) fn serve_tls(
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .unwrap();
-    let (config, find) = (Arc::new(config), Arc::new(find));
+    (Arc::new(config), made.cert.pem())
+}
+
+/// The same on https, for `localhost`. Also returns the port and the certificate, as PEM.
+pub(crate) fn serve_tls(
+    find: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
+) -> (u16, String, Requests) {
+    let (config, pem) = tls_config();
+    let find = Arc::new(find);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let requests = Requests::default();
@@ -95,7 +101,7 @@ pub(crate) fn serve_tls(
             thread::spawn(move || drop(answer(stream, &*find, &seen)));
         }
     });
-    (port, made.cert.pem(), requests)
+    (port, pem, requests)
 }
 
 fn answer(

@@ -5,29 +5,20 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
 
 use crate::command::toolpact;
+use crate::documents::tls_config;
 use crate::guard_config::{File, Guard};
 use crate::guard_http::{POST, ask, call, guard_at};
 
 /// A server on https that lists one tool: its port, and its certificate in a file.
 fn server() -> (u16, PathBuf) {
-    let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let (config, pem) = tls_config();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{port}.pem"));
-    std::fs::write(&file, made.cert.pem()).unwrap();
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
-        .unwrap();
-    let config = Arc::new(config);
+    std::fs::write(&file, pem).unwrap();
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let connection = ServerConnection::new(Arc::clone(&config)).unwrap();

@@ -1,6 +1,5 @@
 //! Requests to servers, in the clear and over TLS.
 
-use std::error::Error as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +10,7 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use toolpact_fetch::error_chain;
 use toolpact_fetch::tls::{TrustError, client_config};
 
 use super::respond::Body;
@@ -83,18 +83,6 @@ impl Client {
 
     /// Sends a request. Fails with the reason in one line.
     pub(crate) async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, String> {
-        self.client.request(request).await.map_err(|error| {
-            let mut text = error.to_string();
-            let mut cause = error.source();
-            while let Some(error) = cause {
-                let more = error.to_string();
-                // Some repeat what they hold.
-                if !text.ends_with(&more) {
-                    text = format!("{text}: {more}");
-                }
-                cause = error.source();
-            }
-            text
-        })
+        self.client.request(request).await.map_err(|error| error_chain(&error))
     }
 }
