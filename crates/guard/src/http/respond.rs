@@ -2,7 +2,7 @@
 
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::{Bytes, Incoming};
+use hyper::body::Bytes;
 use hyper::header::{
     CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
@@ -12,8 +12,11 @@ use hyper::{HeaderMap, Response, StatusCode};
 
 use crate::message::error;
 
+/// Why a body ended early.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// The body of a request or a response.
-pub(crate) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
 
 /// The headers that concern one connection, whatever `Connection` says.
 static HOP_BY_HOP: [HeaderName; 7] = [
@@ -41,7 +44,10 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
 }
 
 /// Forwards a response unchanged.
-pub(crate) fn forward(response: Response<Incoming>) -> Response<Body> {
+pub(crate) fn forward<B>(response: Response<B>) -> Response<Body>
+where
+    B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
+{
     let (mut parts, body) = response.into_parts();
     remove_hop_by_hop(&mut parts.headers);
     Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())

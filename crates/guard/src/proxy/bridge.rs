@@ -138,7 +138,7 @@ impl Proxy {
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
         headers.insert("mcp-method", HeaderValue::from_static("server/discover"));
         let request = discover_request(message);
-        let sent = self.send(Method::POST, &self.upstream, headers, full(request)).await;
+        let sent = self.request(Method::POST, &self.upstream, headers, full(request)).await;
         let response = sent.ok()?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;

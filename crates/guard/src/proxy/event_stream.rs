@@ -6,31 +6,29 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::{Frame, Incoming};
+use hyper::body::Frame;
 
-use super::Proxy;
 use super::session::{Answered, UNANSWERED};
+use super::{Proxy, ResponseBody};
 use crate::core::Origin;
 use crate::event::Event;
 use crate::http::events::{
     EventSplitter, data, event, event_id, has_hidden_breaks, with_data, without_hidden_lines,
 };
-use crate::http::respond::Body;
+use crate::http::respond::{Body, BoxError};
 use crate::pipe::outbox::escape_separators;
 use crate::runtime::drive::drive;
 use crate::runtime::memory::Reservation;
 use crate::runtime::read::Received;
 
-type Error = Box<dyn std::error::Error + Send + Sync>;
-
 /// A stream of events of the server.
 ///
 /// Nothing is read from the server until the client has read what came before, so that a client that
 /// does not read takes no more memory than one event.
-pub(super) struct EventStream {
+pub(super) struct EventStream<B> {
     proxy: Arc<Proxy>,
     answered: Answered,
-    body: Incoming,
+    body: B,
     events: EventSplitter,
     memory: Reservation,
     max: usize,
@@ -41,8 +39,8 @@ pub(super) struct EventStream {
     is_over: bool,
 }
 
-impl EventStream {
-    pub(super) fn new(proxy: Arc<Proxy>, mut answered: Answered, body: Incoming) -> Self {
+impl<B: ResponseBody> EventStream<B> {
+    pub(super) fn new(proxy: Arc<Proxy>, mut answered: Answered, body: B) -> Self {
         let ready = answered.replies.drain(..).map(|reply| event(&reply)).collect();
         let memory = proxy.pool.memory().message();
         let max = proxy.server.rules().settings.max_message;
@@ -70,7 +68,7 @@ impl EventStream {
     }
 
     /// The next bytes for the client; `None` at the end.
-    async fn next(&mut self) -> Option<Result<Bytes, Error>> {
+    async fn next(&mut self) -> Option<Result<Bytes, BoxError>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(Ok(ready));
@@ -108,7 +106,7 @@ impl EventStream {
     }
 
     /// Reads more of the stream.
-    async fn read(&mut self) -> Result<(), Error> {
+    async fn read(&mut self) -> Result<(), BoxError> {
         let buffered = self.events.len();
         self.memory.shrink(buffered);
         if buffered > self.max {

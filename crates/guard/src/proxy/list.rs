@@ -30,7 +30,7 @@ impl Proxy {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        let sent = self.send(Method::POST, &self.upstream, headers, full(bytes)).await;
+        let sent = self.request(Method::POST, &self.upstream, headers, full(bytes)).await;
         let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;

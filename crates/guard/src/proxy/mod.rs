@@ -3,6 +3,7 @@
 mod bridge;
 mod event_stream;
 mod list;
+mod next;
 mod param_headers;
 mod request;
 mod response;
@@ -17,6 +18,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::sync::watch;
 
 pub(crate) use self::list::read_answer;
+pub(crate) use self::next::{Next, ResponseBody};
 use self::session::Sessions;
 use crate::event::Event;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
@@ -91,11 +93,11 @@ impl Proxy {
             return plain(StatusCode::BAD_REQUEST, "expected a path\n");
         }
         if self.server.rules().settings.is_inspecting() {
-            return self.answer_checked(request).await;
+            return self.answer_checked(request, &*self).await;
         }
         let (parts, body) = request.into_parts();
         let body = body.map_err(Into::into).boxed_unsync();
-        match self.send(parts.method, &parts.uri, parts.headers, body).await {
+        match self.send(parts, body).await {
             Ok(response) => forward(response),
             Err(error) => refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, &error),
         }
@@ -103,7 +105,7 @@ impl Proxy {
 
     /// Sends a request to the path of `uri` at the server. Fails if there is no response, with a reason that is also
     /// reported.
-    async fn send(
+    async fn request(
         &self,
         method: Method,
         uri: &Uri,
@@ -128,11 +130,11 @@ impl Proxy {
 
     /// Points a redirect to the server itself at the guard instead. Fails if it would lead a JSON-RPC message
     /// (`is_rpc`) to another server, with a reason that is also reported.
-    fn keep_redirect(
+    fn keep_redirect<B>(
         &self,
-        mut response: Response<Incoming>,
+        mut response: Response<B>,
         is_rpc: bool,
-    ) -> Result<Response<Incoming>, String> {
+    ) -> Result<Response<B>, String> {
         let Some(location) = response.headers().get(LOCATION) else { return Ok(response) };
         let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
         if is_relative(&location) || !response.status().is_redirection() {

@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Incoming};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
-use super::Proxy;
 use super::bridge::Bridged;
 use super::session::{Answered, Exchange};
+use super::{Next, Proxy};
 use crate::core::Origin;
 use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
 use crate::http::named_revision;
-use crate::http::respond::{Body, full, join, json, refuse};
+use crate::http::respond::{Body, BoxError, full, join, json, refuse};
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
@@ -33,15 +32,19 @@ struct Forwarded {
 
 impl Proxy {
     /// Answers one request. Checks everything in it and in its response that could be read as JSON-RPC.
-    pub(super) async fn answer_checked(
+    pub(crate) async fn answer_checked<B>(
         self: &Arc<Self>,
-        request: Request<Incoming>,
-    ) -> Response<Body> {
+        request: Request<B>,
+        next: &impl Next,
+    ) -> Response<Body>
+    where
+        B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+    {
         let (mut parts, body) = request.into_parts();
         // The guard has to read responses, and most clients ask for compressed ones.
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if body.is_end_stream() {
-            return self.answer_without_body(parts).await;
+            return self.answer_without_body(parts, next).await;
         }
         let max = self.server.rules().settings.max_message;
         if let Err(reason) = media(&parts.headers) {
@@ -56,7 +59,7 @@ impl Proxy {
             Bridged::Opening(opening) => Some(opening),
             Bridged::No => None,
         };
-        let response = self.answer_body(parts, bytes).await;
+        let response = self.answer_body(parts, bytes, next).await;
         match opening {
             Some(opening) => self.bridge_refused(opening, response).await,
             None => response,
@@ -64,7 +67,12 @@ impl Proxy {
     }
 
     /// Answers a request with this body.
-    async fn answer_body(self: &Arc<Self>, mut parts: Parts, bytes: Bytes) -> Response<Body> {
+    async fn answer_body(
+        self: &Arc<Self>,
+        mut parts: Parts,
+        bytes: Bytes,
+        next: &impl Next,
+    ) -> Response<Body> {
         let forwarded = match self.check(&mut parts, bytes).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
@@ -73,7 +81,7 @@ impl Proxy {
         parts.headers.remove(CONTENT_LENGTH);
         let origin = Origin::Stream(exchange.stream);
         let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
-        let sent = self.send(parts.method, &parts.uri, parts.headers, full(body)).await;
+        let sent = next.send(parts, full(body)).await;
         match sent.and_then(|response| self.keep_redirect(response, is_rpc)) {
             Ok(response) => self.check_response(answered, response).await,
             Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
@@ -137,7 +145,11 @@ impl Proxy {
     }
 
     /// Answers a request without a body: GET for an event stream, or DELETE for the end of a session.
-    async fn answer_without_body(self: &Arc<Self>, parts: Parts) -> Response<Body> {
+    async fn answer_without_body(
+        self: &Arc<Self>,
+        parts: Parts,
+        next: &impl Next,
+    ) -> Response<Body> {
         if self.bridged.has_session(&parts.headers) {
             return self.bridged.answer_without_body(&parts.method, &parts.headers);
         }
@@ -161,7 +173,7 @@ impl Proxy {
         let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
         let answered =
             Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: false };
-        let sent = self.send(parts.method, &parts.uri, parts.headers, body).await;
+        let sent = next.send(parts, body).await;
         if is_delete && sent.is_ok() {
             self.sessions.forget(&headers);
         }

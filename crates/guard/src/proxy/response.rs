@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hyper::body::{Body as _, Incoming};
 use hyper::{Response, StatusCode};
 
-use super::Proxy;
 use super::event_stream::EventStream;
 use super::session::{Answered, UNANSWERED};
+use super::{Proxy, ResponseBody};
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
 use crate::http::media::{Media, media};
@@ -19,10 +18,10 @@ use crate::runtime::read::Received;
 
 impl Proxy {
     /// Checks the messages in a response: a JSON body, or an event stream, event by event.
-    pub(super) async fn check_response(
+    pub(super) async fn check_response<B: ResponseBody>(
         self: &Arc<Self>,
         mut answered: Answered,
-        response: Response<Incoming>,
+        response: Response<B>,
     ) -> Response<Body> {
         if response.headers().contains_key("mcp-session-id") {
             let session = self.sessions.get(self, response.headers());
@@ -48,10 +47,10 @@ impl Proxy {
     }
 
     /// Checks a response that is neither JSON nor an event stream. It must not answer a checked request.
-    fn check_other(
+    fn check_other<B: ResponseBody>(
         &self,
         answered: &Answered,
-        response: Response<Incoming>,
+        response: Response<B>,
         has_body: bool,
     ) -> Response<Body> {
         let stream = answered.exchange.stream;
@@ -67,10 +66,10 @@ impl Proxy {
         forward(response)
     }
 
-    async fn check_json(
+    async fn check_json<B: ResponseBody>(
         self: &Arc<Self>,
         answered: Answered,
-        response: Response<Incoming>,
+        response: Response<B>,
     ) -> Response<Body> {
         let (parts, body) = response.into_parts();
         let max = self.server.rules().settings.max_message;
@@ -112,10 +111,10 @@ impl Proxy {
         with_body(parts, full(body))
     }
 
-    fn check_events(
+    fn check_events<B: ResponseBody>(
         self: &Arc<Self>,
         answered: Answered,
-        response: Response<Incoming>,
+        response: Response<B>,
     ) -> Response<Body> {
         let (parts, body) = response.into_parts();
         let stream = EventStream::new(Arc::clone(self), answered, body);

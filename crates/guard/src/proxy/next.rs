@@ -1,0 +1,42 @@
+//! Where a checked request goes.
+
+use bytes::Bytes;
+use hyper::Response;
+use hyper::body::Incoming;
+use hyper::http::request::Parts;
+
+use super::Proxy;
+use crate::http::respond::{Body, BoxError};
+
+/// The body of a response of the server.
+pub(crate) trait ResponseBody:
+    hyper::body::Body<Data = Bytes, Error: Into<BoxError> + Send> + Send + Unpin + 'static
+{
+}
+
+impl<B> ResponseBody for B where
+    B: hyper::body::Body<Data = Bytes, Error: Into<BoxError> + Send> + Send + Unpin + 'static
+{
+}
+
+/// Takes requests that were checked to the server, and brings back its responses.
+pub(crate) trait Next: Sync {
+    /// The body of a response.
+    type Body: ResponseBody;
+
+    /// Sends a request. Fails if there is no response, with a reason that is also reported.
+    fn send(
+        &self,
+        parts: Parts,
+        body: Body,
+    ) -> impl Future<Output = Result<Response<Self::Body>, String>> + Send;
+}
+
+/// Sends requests to the server itself.
+impl Next for Proxy {
+    type Body = Incoming;
+
+    async fn send(&self, parts: Parts, body: Body) -> Result<Response<Incoming>, String> {
+        self.request(parts.method, &parts.uri, parts.headers, body).await
+    }
+}
