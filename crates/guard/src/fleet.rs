@@ -97,6 +97,39 @@ impl Fleet {
         &self.status_page
     }
 
+    /// The server on HTTP with this name.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn proxy(&self, name: &str) -> Option<Arc<Proxy>> {
+        self.router.proxy(name)
+    }
+
+    /// The server on HTTP, if there is only one server.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn only_proxy(&self) -> Option<Arc<Proxy>> {
+        match &self.router.backends()[..] {
+            [Backend::Proxy(proxy)] => Some(Arc::clone(proxy)),
+            _ => None,
+        }
+    }
+
+    /// The most bytes of one message, for any of the servers.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn max_message(&self) -> usize {
+        let max = |backend: &Backend| backend.server().rules().settings.max_message;
+        self.router.backends().iter().map(max).max().unwrap_or(crate::settings::MAX_MESSAGE)
+    }
+
+    /// Closes the streams that never end by themselves.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn close_streams(&self) {
+        self.router.backends().iter().for_each(Backend::close_streams);
+    }
+
+    #[cfg(feature = "grpc")]
+    pub(crate) fn report(&self, event: Event) {
+        self.listener.on_event(event);
+    }
+
     /// Applies another configuration. Sessions of servers that remain go on; the others end.
     ///
     /// Fails, and changes nothing, if a URL is invalid or the certificates cannot be read.
@@ -218,7 +251,8 @@ impl Fleet {
                 sleep(CHECK / 10).await;
                 now = stamp(&path);
             }
-            let event = match Config::read(&path) {
+            let front = lock(&self.state).config.front();
+            let event = match Config::read_for(&path, front) {
                 Ok(config) => match self.set_config(config).await {
                     Ok(()) => Event::info(format!("configuration: applied {}", path.display())),
                     Err(error) => reload_error(&error),

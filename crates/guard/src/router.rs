@@ -55,7 +55,7 @@ impl Backend {
     }
 
     /// Closes the streams that clients opened with GET, which never end by themselves.
-    fn close_streams(&self) {
+    pub(crate) fn close_streams(&self) {
         match self {
             Self::Proxy(proxy) => proxy.close_streams(),
             Self::Processes(processes) => processes.close_streams(),
@@ -112,6 +112,24 @@ impl Router {
     /// Replaces the routes. Requests in progress finish under the old ones.
     pub(crate) fn set_routes(&self, routes: Routes) {
         self.0.store(Arc::new(routes));
+    }
+
+    /// The server on HTTP with this name, among several.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn proxy(&self, name: &str) -> Option<Arc<Proxy>> {
+        match &self.0.load().backends {
+            Backends::Named(backends) => match backends.get(name)? {
+                Backend::Proxy(proxy) => Some(Arc::clone(proxy)),
+                Backend::Processes(_) => None,
+            },
+            Backends::One(_) => None,
+        }
+    }
+
+    /// All servers.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn backends(&self) -> Vec<Backend> {
+        self.0.load().all()
     }
 
     /// Answers the clients that connect to `listener` until `end` completes. Open requests then have ten

@@ -54,6 +54,11 @@ pub struct Settings {
     pub max_message: usize,
     /// How long the guard waits for a tool list that it requests itself.
     pub list_timeout: Duration,
+    /// Whether calls are refused while the tool list cannot be fetched, instead of being forwarded unchecked.
+    pub require_list: bool,
+    /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
+    /// requested again before a call is refused because of it, and when it is a minute old.
+    pub is_replica: bool,
     /// Different settings for single tools, by name.
     pub overrides: HashMap<String, Override>,
 }
@@ -91,6 +96,8 @@ impl Default for Settings {
             log_values: false,
             max_message: MAX_MESSAGE,
             list_timeout: Duration::from_secs(30),
+            require_list: false,
+            is_replica: false,
             overrides: HashMap::new(),
         }
     }

@@ -255,11 +255,7 @@ impl Guard {
         }
         let config = Config::read(path)?;
         if self.check_config {
-            let names = config.server_names().collect::<Vec<_>>();
-            let count = names.len();
-            let noun = if count == 1 { "server" } else { "servers" };
-            let (path, names) = (path.display(), names.join(", "));
-            writeln!(anstream::stdout().lock(), "{path}: {count} {noun}: {names}")?;
+            writeln!(anstream::stdout().lock(), "{}", config.summary(path))?;
             return Ok(Exit::Clean);
         }
         let log = Log::open(self.log);
@@ -295,11 +291,11 @@ impl Guard {
 
 /// One thread forwards messages: handing a call to another thread takes longer than most checks.
 /// Expensive checks run on worker threads.
-fn runtime() -> anyhow::Result<Runtime> {
+pub(super) fn runtime() -> anyhow::Result<Runtime> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
-fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
+pub(super) fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let listener =
         toolpact_listen::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr()?;
@@ -307,7 +303,7 @@ fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
 }
 
 /// Serves the status page on `address`, if there is one.
-fn serve_status(
+pub(super) fn serve_status(
     address: Option<SocketAddr>,
     page: Arc<StatusPage>,
     log: &Log,

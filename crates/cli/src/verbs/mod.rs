@@ -6,6 +6,7 @@ mod check;
 mod convert;
 mod demo;
 mod explain;
+mod ext_proc;
 mod guard;
 mod lift;
 mod lint;
@@ -36,6 +37,7 @@ enum Verb {
     Targets(targets::Targets),
     Explain(explain::Explain),
     Guard(guard::Guard),
+    ExtProc(ext_proc::ExtProc),
     Project(project::Project),
     Lift(lift::Lift),
     Convert(convert::Convert),
@@ -54,6 +56,7 @@ impl Toolpact {
             Verb::Targets(targets) => targets.run(),
             Verb::Explain(explain) => explain.run(),
             Verb::Guard(guard) => guard.run(),
+            Verb::ExtProc(ext_proc) => ext_proc.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),
             Verb::Convert(convert) => convert.run(),

@@ -77,6 +77,9 @@ pub struct Config {
     /// The policy that follows from that.
     #[serde(skip)]
     pub(crate) policy: Option<Policy>,
+    /// Who sends the requests of clients.
+    #[serde(skip)]
+    pub(crate) front: Front,
     /// What `toolpact lint` checks; the guard does not use it.
     #[serde(default)]
     // Boxed: the futures of the guard hold the configuration.
@@ -85,6 +88,17 @@ pub struct Config {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, ServerConfig>")]
     pub(crate) servers: BTreeMap<String, Spanned<ServerConfig>>,
+}
+
+/// Who sends the requests of clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Front {
+    /// The clients themselves.
+    #[default]
+    Clients,
+    /// A gateway, such as Envoy: to this process, which may be one of several replicas.
+    Gateway,
 }
 
 /// One server: a command, or a URL.
@@ -118,10 +132,39 @@ impl Config {
     /// Fails if the file cannot be read or is longer than 1 MiB, if [`Config::parse`] fails, or if a
     /// file, folder or command that it names does not exist.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        Self::read_for(path, Front::Clients)
+    }
+
+    /// Reads a file for servers whose requests come from `front`.
+    ///
+    /// Fails if [`Config::read`] does, or if a gateway cannot be in front of a server because that is a command.
+    pub fn read_for(path: &Path, front: Front) -> Result<Self, ConfigError> {
         let text = read_text(path)?;
-        let config = Self::parse(path, &text)?;
+        let config = Self { front, ..Self::parse(path, &text)? };
         config.check_paths(path, &text)?;
+        if front == Front::Gateway
+            && let Some((name, server)) =
+                config.servers.iter().find(|(_, server)| server.get_ref().url.is_none())
+        {
+            let message = format!(
+                "server `{name}`: expected a `url`: a gateway reaches servers over HTTP; `toolpact guard` serves commands there"
+            );
+            return Err(ConfigError::at(path, &text, server.span().start, message));
+        }
         Ok(config)
+    }
+
+    /// Who sends the requests of clients.
+    pub(crate) fn front(&self) -> Front {
+        self.front
+    }
+
+    /// The servers in the file at `path`, in one line.
+    #[must_use]
+    pub fn summary(&self, path: &Path) -> String {
+        let names = self.server_names().collect::<Vec<_>>();
+        let noun = if names.len() == 1 { "server" } else { "servers" };
+        format!("{}: {} {noun}: {}", path.display(), names.len(), names.join(", "))
     }
 
     /// Checks that everything the file names exists.
@@ -181,7 +224,10 @@ impl Config {
 
     /// The settings of the server `name`, whose clients are on HTTP.
     pub(crate) fn settings(&self, name: &str) -> Settings {
-        let mut settings = Settings { ignore_headers: false, ..Settings::default() };
+        let is_replica = self.front == Front::Gateway;
+        let require_list = is_replica;
+        let mut settings =
+            Settings { ignore_headers: false, is_replica, require_list, ..Settings::default() };
         self.contract.apply(&mut settings);
         settings.fetch.clone_from(&self.policy);
         if let Some(server) = self.servers.get(name) {
@@ -190,6 +236,8 @@ impl Config {
             settings.overrides =
                 server.tools.iter().map(|(name, tool)| (name.clone(), tool.into())).collect();
         }
+        // A bridge has sessions of its own at the server, which other replicas would not know.
+        settings.bridge_eras &= !is_replica;
         settings
     }
 

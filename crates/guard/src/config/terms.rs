@@ -66,6 +66,11 @@ pub struct Terms {
     #[schemars(with = "BTreeMap<String, String>")]
     pub(crate) for_clients: BTreeMap<String, ViewFor>,
 
+    /// Refuse calls while the tool list of the server cannot be fetched, instead of forwarding them unchecked (default:
+    /// only for `toolpact ext-proc` and `toolpact ext-mcp`)
+    #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
+    pub(crate) require_list: Option<bool>,
+
     /// Show the values of arguments and results in findings; they may contain secrets
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) log_values: Option<bool>,
@@ -280,6 +285,9 @@ impl Terms {
         }
         if let Some(log_values) = self.log_values {
             settings.log_values = log_values;
+        }
+        if let Some(require_list) = self.require_list {
+            settings.require_list = require_list;
         }
         if let Some(no_project) = self.no_project {
             settings.project = !no_project;

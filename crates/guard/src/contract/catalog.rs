@@ -2,6 +2,7 @@
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use toolpact_contract::{Contract, Form};
@@ -52,7 +53,9 @@ struct List {
     /// The tools that clients get as views, by the name of the view: the own name, unless two tools have that name.
     views: AHashMap<String, (Option<String>, Option<u64>)>,
     complete: bool,
-    /// Whether the server may have changed it since its first page was requested.
+    /// When its first page was requested.
+    requested: Option<Instant>,
+    /// Whether the server may have changed it since then.
     stale: bool,
     /// The bytes of its pages.
     bytes: usize,
@@ -129,13 +132,13 @@ impl Catalog {
     }
 
     /// A page that is requested now.
-    pub(crate) fn request_page(&self, cursor: Option<&str>) -> PageRequest {
+    pub(crate) fn request_page(&self, cursor: Option<&str>, now: Instant) -> PageRequest {
         let page = cursor.map(|cursor| {
             let mut hasher = DefaultHasher::new();
             cursor.hash(&mut hasher);
             hasher.finish()
         });
-        PageRequest { page, since: self.changes }
+        PageRequest { page, since: self.changes, at: now }
     }
 
     /// Whether the list has not changed since `request`.
@@ -175,7 +178,8 @@ impl Catalog {
         }
         let list = self.lists.entry(audience.clone()).or_default();
         if page.request.is_first() {
-            *list = List { stale: page.request.since < self.changes, ..List::default() };
+            let stale = page.request.since < self.changes;
+            *list = List { stale, requested: Some(page.request.at), ..List::default() };
         }
         list.bytes = list.bytes.saturating_add(page.bytes);
         if list.bytes > BYTES {
@@ -198,6 +202,20 @@ impl Catalog {
             }
         }
         list.complete = page.last && !list.stale;
+    }
+
+    /// Whether the list for `audience` was requested more than `age` before `time`.
+    pub(crate) fn is_older(&self, audience: &Audience, age: Duration, time: Instant) -> bool {
+        let requested = self.lists.get(audience).and_then(|list| list.requested);
+        requested.is_some_and(|requested| requested + age < time)
+    }
+
+    /// Makes the list for `audience` unseen.
+    pub(crate) fn expire(&mut self, audience: &Audience) {
+        if let Some(list) = self.lists.get_mut(audience) {
+            list.stale = true;
+            list.complete = false;
+        }
     }
 
     /// Marks all lists as changed.
@@ -242,6 +260,7 @@ pub(crate) struct PageRequest {
     page: Option<u64>,
     /// How often the list had changed by then.
     since: u64,
+    at: Instant,
 }
 
 impl PageRequest {
@@ -264,6 +283,8 @@ pub(crate) struct Page {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Instant;
+
     use toolpact_contract::Revision;
 
     use super::{Audience, Catalog, Lookup, Page, PageRequest, Tool};
@@ -278,7 +299,7 @@ mod tests {
 
     fn page(first: bool, last: bool) -> Page {
         Page {
-            request: PageRequest { page: (!first).then_some(7), since: 0 },
+            request: PageRequest { page: (!first).then_some(7), since: 0, at: Instant::now() },
             last,
             bytes: 100,
             generation: 0,
@@ -310,7 +331,7 @@ mod tests {
         assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
         catalog.add_page(
             &r(),
-            Page { request: catalog.request_page(None), ..page(true, true) },
+            Page { request: catalog.request_page(None, Instant::now()), ..page(true, true) },
             [tool("c")],
         );
         assert!(matches!(catalog.find(&r(), "c"), Lookup::Found(_)));
@@ -324,7 +345,7 @@ mod tests {
         assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
         catalog.add_page(&r(), page(true, true), [tool("a")]);
         assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
-        let request = catalog.request_page(None);
+        let request = catalog.request_page(None, Instant::now());
         catalog.add_page(&r(), Page { generation: 1, request, ..page(true, true) }, [tool("a")]);
         assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Found(_)));
     }

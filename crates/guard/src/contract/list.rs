@@ -579,7 +579,7 @@ mod tests {
         let check = PageCheck {
             server,
             rules: &server.rules(),
-            request: Catalog::default().request_page(None),
+            request: Catalog::default().request_page(None, std::time::Instant::now()),
             others: &used,
             audience: &Revision::V2025_11_25.into(),
             may_wait: false,
@@ -644,7 +644,7 @@ mod tests {
             let check = PageCheck {
                 server: &server,
                 rules: &server.rules(),
-                request: Catalog::default().request_page(None),
+                request: Catalog::default().request_page(None, std::time::Instant::now()),
                 others: &UsedNames::default(),
                 audience: &Revision::V2025_11_25.into(),
                 may_wait: false,

@@ -57,6 +57,10 @@ pub(super) struct WaitingCall {
     pub(super) span: Span,
     /// What changes in the text of the call on its way to the server.
     pub(super) edits: Vec<(Span, String)>,
+    /// When it came.
+    pub(super) received: Instant,
+    /// Whether the list was requested again because of it.
+    pub(super) is_rechecked: bool,
 }
 
 impl WaitingCall {
@@ -126,6 +130,8 @@ pub(super) struct Fetcher {
     running: Option<Fetch>,
     /// The last failure: until when the list is not requested again, unless it changes.
     failed: Option<(Instant, PageRequest)>,
+    /// Why it failed.
+    failure: String,
     waiting: Vec<WaitingCall>,
 }
 
@@ -154,6 +160,11 @@ impl Fetcher {
         self.failed.is_some_and(|(until, page)| until > now && catalog.is_unchanged_since(page))
     }
 
+    /// Why the list could not be fetched.
+    pub(super) fn failure(&self) -> &str {
+        &self.failure
+    }
+
     pub(super) fn stop(&mut self) {
         self.running = None;
         self.waiting.clear();
@@ -175,7 +186,7 @@ impl Conversation {
     pub(super) fn fetch_tools(&mut self, call: WaitingCall, now: Instant) {
         if self.fetcher.running.is_none() {
             let timeout = self.server.rules().settings.list_timeout;
-            let page = self.catalog.request_page(None);
+            let page = self.catalog.request_page(None, now);
             self.fetcher.running = Some(Fetch {
                 ask: AskId(0),
                 stream: call.stream,
@@ -188,17 +199,17 @@ impl Conversation {
                 deadline: now + timeout,
                 timeout,
             });
-            self.request_page();
+            self.request_page(now);
         }
         self.fetcher.waiting.push(call);
     }
 
     /// Requests the next page.
-    fn request_page(&mut self) {
+    fn request_page(&mut self, now: Instant) {
         let ask = AskId(self.next_number());
         let Some(fetch) = &mut self.fetcher.running else { return };
         fetch.ask = ask;
-        fetch.page = self.catalog.request_page(fetch.pages.cursor.as_deref());
+        fetch.page = self.catalog.request_page(fetch.pages.cursor.as_deref(), now);
         let id = Id::String(format!("{OWN_ID}{}", ask.0));
         let cursor = fetch.pages.cursor.as_deref();
         let bytes = list_request(&id, cursor, fetch.meta.as_deref(), &fetch.audience.revision);
@@ -242,13 +253,13 @@ impl Conversation {
             self.catalog.add_page(&fetch.audience, page, tools);
         }
         match fetch.pages.advance(page.next) {
-            Ok(true) => return self.request_page(),
+            Ok(true) => return self.request_page(now),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
             Ok(false) if fetch.tries < TRIES => {
                 fetch.tries += 1;
                 fetch.pages = Pages::default();
-                fetch.first = self.catalog.request_page(None);
-                return self.request_page();
+                fetch.first = self.catalog.request_page(None, now);
+                return self.request_page(now);
             }
             Ok(false) => {
                 self.catalog.accept_stale(&fetch.audience);
@@ -291,7 +302,10 @@ impl Conversation {
 
     fn end_fetch(&mut self, reason: &str, until: Instant, now: Instant) {
         let Some(fetch) = self.fetcher.running.take() else { return };
-        let then = if self.catalog.has_list(&fetch.audience) {
+        reason.clone_into(&mut self.fetcher.failure);
+        let then = if self.server.rules().settings.require_list {
+            "calls are refused"
+        } else if self.catalog.has_list(&fetch.audience) {
             "calls are checked against the last one"
         } else {
             "calls are forwarded unchecked"
@@ -305,7 +319,7 @@ impl Conversation {
         let (same, others): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|call| until > now || call.meta == fetch.meta);
         self.fetcher.waiting = same;
-        let page = self.catalog.request_page(None);
+        let page = self.catalog.request_page(None, now);
         self.fetcher.failed = Some((now + Duration::from_nanos(1), page));
         self.resume_calls(now);
         self.fetcher.failed = Some((until, fetch.first));

@@ -1,7 +1,7 @@
 //! What becomes of the messages of clients.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytestring::ByteString;
 use toolpact_contract::{Mode, Revision};
@@ -27,6 +27,9 @@ use crate::message::{
 };
 use crate::server::Rules;
 use crate::status::OTHER;
+
+/// A list that is younger than this is not requested again for a call that it refuses.
+const RECHECK_AGE: Duration = Duration::from_secs(1);
 
 /// Arguments of a view up to this size are restored on the I/O thread.
 const INLINE_RESTORE: usize = 4 << 10;
@@ -185,7 +188,7 @@ impl Conversation {
             },
             Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
                 Ok(params) => Purpose::List {
-                    request: self.catalog.request_page(params.cursor),
+                    request: self.catalog.request_page(params.cursor, now),
                     audience: audience(self, params.client),
                 },
                 Err(error) => return wrong_params(self, &error),
@@ -237,6 +240,8 @@ impl Conversation {
             text: part.text.clone(),
             span: part.envelope.span,
             edits,
+            received: now,
+            is_rechecked: false,
         };
         self.decide_call(call, rules, budget, now)
     }
@@ -304,8 +309,12 @@ impl Conversation {
         budget: &mut Budget,
         now: Instant,
     ) -> PartFate {
-        let tool = match self.find_tool(rules, &call.audience, &call.name) {
+        let tool = match self.find_tool(rules, &call.audience, &call.name, now) {
             Lookup::Found(tool) => Some(tool),
+            Lookup::Absent if self.may_have_changed(&call) => {
+                self.recheck(call, now);
+                return PartFate::Waiting;
+            }
             Lookup::Absent => {
                 if rules.settings.arguments_mode(&call.name) != Mode::Off {
                     let name: String = call.name.chars().take(SHOWN).collect();
@@ -314,6 +323,16 @@ impl Conversation {
                     )));
                 }
                 None
+            }
+            Lookup::Unseen
+                if rules.settings.require_list && self.fetcher.has_failed(&self.catalog, now) =>
+            {
+                let reason = self.fetcher.failure();
+                let text =
+                    format!("could not fetch the tool list, and the call was not sent: {reason}");
+                self.pending.remove(&call.key);
+                self.refuse(call.stream, Some(&call.id), code::INTERNAL, &text);
+                return PartFate::Dropped;
             }
             // The last list is better than none.
             Lookup::Unseen if self.fetcher.has_failed(&self.catalog, now) => {
@@ -339,11 +358,11 @@ impl Conversation {
                 Ok(restored) => restored.map(ByteString::from),
                 Err(Unrestored { reason }) => {
                     let checked = call.failure(&reason);
-                    return self.conclude(&call, tool, checked);
+                    return self.conclude(call, tool, checked, now);
                 }
             };
         }
-        self.check_call(call, tool, rules, budget)
+        self.check_call(call, tool, rules, budget, now)
     }
 
     /// Goes on with a call whose arguments a job has restored.
@@ -352,11 +371,13 @@ impl Conversation {
         mut call: WaitingCall,
         tool: Tool,
         arguments: Option<String>,
+        now: Instant,
     ) {
         call.restored = arguments.map(ByteString::from);
         let (ticket, index) = (call.ticket, call.index);
         let server = self.server.clone();
-        match self.check_call(call, Some(tool), &server.rules(), &mut Budget::inline()) {
+        let rules = server.rules();
+        match self.check_call(call, Some(tool), &rules, &mut Budget::inline(), now) {
             PartFate::Waiting => {}
             fate => self.settle(ticket, index, fate),
         }
@@ -369,6 +390,7 @@ impl Conversation {
         tool: Option<Tool>,
         rules: &Rules,
         budget: &mut Budget,
+        now: Instant,
     ) -> PartFate {
         if let (Some(Tool::Offered { contract, .. }), Some(headers)) = (&tool, &call.headers)
             && let Err(reason) = headers.check(contract, call.arguments().map(|it| &**it))
@@ -390,7 +412,7 @@ impl Conversation {
             _ => Ok(CheckedArguments::Pass),
         };
         match (checked, &tool) {
-            (Ok(checked), _) => self.conclude(&call, tool, checked),
+            (Ok(checked), _) => self.conclude(call, tool, checked, now),
             (Err(OutOfBudget), Some(Tool::Offered { contract, .. })) => {
                 let check = Check::Arguments {
                     contract: contract.clone(),
@@ -408,21 +430,47 @@ impl Conversation {
     /// Ends the wait for a call whose arguments a job has checked.
     pub(super) fn conclude_call(
         &mut self,
-        call: &WaitingCall,
+        call: WaitingCall,
         tool: Option<Tool>,
         checked: CheckedArguments,
+        now: Instant,
     ) {
-        let fate = self.conclude(call, tool, checked);
-        self.settle(call.ticket, call.index, fate);
+        let (ticket, index) = (call.ticket, call.index);
+        match self.conclude(call, tool, checked, now) {
+            PartFate::Waiting => {}
+            fate => self.settle(ticket, index, fate),
+        }
+    }
+
+    /// Whether a replica is about to refuse `call` because of a list that may have changed since.
+    fn may_have_changed(&self, call: &WaitingCall) -> bool {
+        self.server.rules().settings.is_replica
+            && !call.is_rechecked
+            && self.catalog.is_older(&call.audience, RECHECK_AGE, call.received)
+    }
+
+    /// Requests the tool list again and then decides about `call`.
+    fn recheck(&mut self, mut call: WaitingCall, now: Instant) {
+        call.is_rechecked = true;
+        call.restored = None;
+        self.catalog.expire(&call.audience);
+        self.fetch_tools(call, now);
     }
 
     /// Sends or refuses a call, unless it was cancelled meanwhile.
     fn conclude(
         &mut self,
-        call: &WaitingCall,
+        call: WaitingCall,
         tool: Option<Tool>,
         checked: CheckedArguments,
+        now: Instant,
     ) -> PartFate {
+        let is_refused = matches!(&tool, Some(Tool::Withheld(_)))
+            || matches!(&checked, CheckedArguments::Refused(_));
+        if is_refused && self.may_have_changed(&call) {
+            self.recheck(call, now);
+            return PartFate::Waiting;
+        }
         // Names of unknown tools are anybody's, and are not counted one by one.
         let own_name = match &tool {
             Some(Tool::Offered { contract, .. }) => contract.name().to_owned(),

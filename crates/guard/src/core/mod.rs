@@ -17,7 +17,7 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use bytes::Bytes;
@@ -140,6 +140,9 @@ pub(crate) struct Conversation {
     last: u64,
 }
 
+/// After this time a replica requests the tool list again: another one may have heard of a change.
+const MAX_AGE: Duration = Duration::from_secs(60);
+
 const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 /// How the ids of the guard's own requests start.
@@ -187,17 +190,19 @@ impl Conversation {
                     JobOutcome::Failed(reason) => call.failure(reason),
                     _ => call.failure("the check failed"),
                 };
-                self.conclude_call(&call, tool, checked);
+                self.conclude_call(call, tool, checked, now);
             }
             JobPurpose::Restore(call, tool) => match outcome {
-                JobOutcome::Restored(Ok(arguments)) => self.resume_restored(call, tool, arguments),
+                JobOutcome::Restored(Ok(arguments)) => {
+                    self.resume_restored(call, tool, arguments, now)
+                }
                 outcome => {
                     let checked = call.failure(match &outcome {
                         JobOutcome::Restored(Err(Unrestored { reason })) => reason,
                         JobOutcome::Failed(reason) => reason,
                         _ => "the check failed",
                     });
-                    self.conclude_call(&call, Some(tool), checked);
+                    self.conclude_call(call, Some(tool), checked, now);
                 }
             },
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
@@ -299,8 +304,17 @@ impl Conversation {
     }
 
     /// Finds the tool that clients of `audience` call `name`.
-    fn find_tool(&mut self, rules: &Rules, audience: &Audience, name: &str) -> Lookup {
+    fn find_tool(
+        &mut self,
+        rules: &Rules,
+        audience: &Audience,
+        name: &str,
+        now: Instant,
+    ) -> Lookup {
         let catalog = self.catalog.under(rules.generation);
+        if rules.settings.is_replica && catalog.is_older(audience, MAX_AGE, now) {
+            catalog.expire(audience);
+        }
         if rules.settings.is_hidden(catalog.own_name(audience, name)) {
             return Lookup::Found(Tool::Withheld(HIDDEN.into()));
         }

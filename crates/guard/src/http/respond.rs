@@ -43,6 +43,10 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     }
 }
 
+/// Marks a response whose body is forwarded unchanged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unchanged;
+
 /// Forwards a response unchanged.
 pub(crate) fn forward<B>(response: Response<B>) -> Response<Body>
 where
@@ -50,6 +54,7 @@ where
 {
     let (mut parts, body) = response.into_parts();
     remove_hop_by_hop(&mut parts.headers);
+    parts.extensions.insert(Unchanged);
     Response::from_parts(parts, body.map_err(Into::into).boxed_unsync())
 }
 

@@ -1,0 +1,138 @@
+//! Headers as Envoy sends them, and the changes that it is asked for.
+
+use bytes::Bytes;
+use envoy_types::pb::envoy::config::core::v3::header_value_option::HeaderAppendAction;
+use envoy_types::pb::envoy::config::core::v3::{HeaderValue as EnvoyHeader, HeaderValueOption};
+use envoy_types::pb::envoy::service::ext_proc::v3::{HeaderMutation, HttpHeaders};
+use hyper::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
+use hyper::http::request;
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+
+/// Headers that Envoy does not let others change, or that it sets itself.
+static OF_ENVOY: [HeaderName; 2] = [HOST, hyper::header::TRANSFER_ENCODING];
+
+/// Splits what Envoy sends into pseudo-headers, such as `:path`, and headers. Fails where a header has a form that no
+/// HTTP message can have.
+fn split(headers: HttpHeaders) -> Result<(Vec<(String, Bytes)>, HeaderMap), String> {
+    let mut pseudo = Vec::new();
+    let all = headers.headers.map(|all| all.headers).unwrap_or_default();
+    let mut map = HeaderMap::with_capacity(all.len());
+    for EnvoyHeader { key, value, raw_value } in all {
+        let value = if raw_value.is_empty() { value.into_bytes() } else { raw_value };
+        if key.starts_with(':') {
+            pseudo.push((key, value.into()));
+            continue;
+        }
+        let wrong = |_| format!("Envoy sent a header of a wrong form: {}", shown(&key));
+        let name = HeaderName::from_bytes(key.as_bytes()).map_err(|error| wrong(error.to_string()));
+        let value = HeaderValue::from_maybe_shared(Bytes::from(value));
+        map.append(name?, value.map_err(|error| wrong(error.to_string()))?);
+    }
+    Ok((pseudo, map))
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(60).collect()
+}
+
+fn pseudo_header<'a>(
+    pseudo: &'a [(String, Bytes)],
+    name: &str,
+) -> Result<Option<&'a Bytes>, String> {
+    let mut found = pseudo.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
+    match (found.next(), found.next()) {
+        (found, None) => Ok(found),
+        (_, Some(_)) => Err(format!("Envoy sent {name} twice")),
+    }
+}
+
+/// The head of a request.
+pub(super) fn request_head(headers: HttpHeaders) -> Result<request::Parts, String> {
+    let (pseudo, map) = split(headers)?;
+    let get = |name| pseudo_header(&pseudo, name);
+    let wrong = |name: &'static str| move || format!("Envoy sent no {name} that can be read");
+    let method = get(":method")?.and_then(|method| Method::from_bytes(method).ok());
+    let path = get(":path")?.and_then(|path| Uri::from_maybe_shared(path.clone()).ok());
+    let (mut parts, ()) = Request::new(()).into_parts();
+    parts.method = method.ok_or_else(wrong(":method"))?;
+    parts.uri = path.ok_or_else(wrong(":path"))?;
+    parts.headers = map;
+    if let Some(authority) = get(":authority")?
+        && let Ok(authority) = HeaderValue::from_maybe_shared(authority.clone())
+    {
+        parts.headers.entry(HOST).or_insert(authority);
+    }
+    Ok(parts)
+}
+
+/// The head of a response, with this body.
+pub(super) fn response_head<B>(headers: HttpHeaders, body: B) -> Result<Response<B>, String> {
+    let (pseudo, map) = split(headers)?;
+    let status = pseudo_header(&pseudo, ":status")?;
+    let status = status.and_then(|status| StatusCode::from_bytes(status).ok());
+    let mut response = Response::new(body);
+    *response.status_mut() = status.ok_or("Envoy sent no :status that can be read")?;
+    *response.headers_mut() = map;
+    Ok(response)
+}
+
+/// How `before` becomes `after`; `None` where both are the same. The length of the body is left to [`set_length`].
+pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> Option<HeaderMutation> {
+    let is_ours = |name: &HeaderName| !OF_ENVOY.contains(name) && name != CONTENT_LENGTH;
+    let mut mutation = HeaderMutation::default();
+    for name in after.keys().filter(|name| is_ours(name)) {
+        if before.get_all(name).iter().eq(after.get_all(name).iter()) {
+            continue;
+        }
+        for (index, value) in after.get_all(name).iter().enumerate() {
+            set(&mut mutation, name.as_str(), value.as_bytes(), index > 0);
+        }
+    }
+    for name in before.keys().filter(|name| is_ours(name) && !after.contains_key(*name)) {
+        mutation.remove_headers.push(name.as_str().to_owned());
+    }
+    let is_empty = mutation.set_headers.is_empty() && mutation.remove_headers.is_empty();
+    (!is_empty).then_some(mutation)
+}
+
+/// Asks the server for answers that can be read.
+pub(super) fn identity_encoding() -> HeaderMutation {
+    let mut mutation = HeaderMutation::default();
+    set(&mut mutation, ACCEPT_ENCODING.as_str(), b"identity", false);
+    mutation
+}
+
+/// Sets the status of a response.
+pub(super) fn set_status(mutation: &mut Option<HeaderMutation>, status: StatusCode) {
+    let mutation = mutation.get_or_insert_default();
+    set(mutation, ":status", status.as_str().as_bytes(), false);
+}
+
+/// Sets the length of a body that replaces another one.
+pub(super) fn set_length(mutation: &mut Option<HeaderMutation>, length: usize) {
+    let mutation = mutation.get_or_insert_default();
+    set(mutation, CONTENT_LENGTH.as_str(), length.to_string().as_bytes(), false);
+}
+
+/// All of `headers`, as changes.
+pub(super) fn all(headers: &HeaderMap) -> HeaderMutation {
+    changes(&HeaderMap::new(), headers).unwrap_or_default()
+}
+
+fn set(mutation: &mut HeaderMutation, name: &str, value: &[u8], is_added: bool) {
+    let action = if is_added {
+        HeaderAppendAction::AppendIfExistsOrAdd
+    } else {
+        HeaderAppendAction::OverwriteIfExistsOrAdd
+    };
+    mutation.set_headers.push(HeaderValueOption {
+        header: Some(EnvoyHeader {
+            key: name.to_owned(),
+            raw_value: value.to_vec(),
+            ..EnvoyHeader::default()
+        }),
+        append_action: action.into(),
+        keep_empty_value: true,
+        ..HeaderValueOption::default()
+    });
+}

@@ -1,0 +1,63 @@
+//! Which server a request is for.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use envoy_types::pb::envoy::service::ext_proc::v3::HttpHeaders;
+use envoy_types::pb::google::protobuf::Struct;
+use envoy_types::pb::google::protobuf::value::Kind;
+use tonic::metadata::MetadataMap;
+
+use crate::fleet::Fleet;
+use crate::proxy::Proxy;
+
+/// The gRPC metadata with which the configuration of Envoy names the server.
+const METADATA: &str = "toolpact-server";
+
+/// The attribute of Envoy that names the route.
+const ROUTE_NAME: &str = "xds.route_name";
+
+/// The server that Envoy names in the metadata, else by the name of its route, else by the path `/NAME/…`; or the only
+/// one there is. Fails if there is no such server.
+pub(super) fn named_server(
+    fleet: &Fleet,
+    metadata: &MetadataMap,
+    attributes: &HashMap<String, Struct>,
+    headers: &HttpHeaders,
+) -> Result<Arc<Proxy>, String> {
+    let unknown = |what: &str, name: &str| {
+        let name: String = name.chars().take(64).collect();
+        format!(
+            "no server for {what} `{name}`: expected [servers.{name}] with a url in the configuration"
+        )
+    };
+    if let Some(name) = metadata.get(METADATA) {
+        let name = String::from_utf8_lossy(name.as_encoded_bytes());
+        return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolpact-server", &name));
+    }
+    if let Some(name) = attribute(attributes, ROUTE_NAME) {
+        return fleet.proxy(name).ok_or_else(|| unknown("route", name));
+    }
+    if let Some(only) = fleet.only_proxy() {
+        return Ok(only);
+    }
+    let path = path(headers);
+    let name = path.trim_start_matches('/').split(['/', '?']).next().unwrap_or_default();
+    fleet.proxy(name).ok_or_else(|| unknown("path", name))
+}
+
+fn attribute<'a>(attributes: &'a HashMap<String, Struct>, name: &str) -> Option<&'a str> {
+    attributes.values().find_map(|all| match all.fields.get(name)?.kind.as_ref()? {
+        Kind::StringValue(text) if !text.is_empty() => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+fn path(headers: &HttpHeaders) -> String {
+    let all = headers.headers.iter().flat_map(|all| &all.headers);
+    let path = all.clone().find(|header| header.key == ":path");
+    path.map_or_else(String::new, |path| match path.raw_value.is_empty() {
+        true => path.value.clone(),
+        false => String::from_utf8_lossy(&path.raw_value).into_owned(),
+    })
+}
