@@ -25,6 +25,8 @@ mod dialects;
 #[cfg(unix)]
 mod differential;
 mod documents;
+#[cfg(unix)]
+mod envoy;
 #[cfg(target_os = "linux")]
 mod era_faults;
 #[cfg(target_os = "linux")]
@@ -33,6 +35,8 @@ mod era_remote;
 mod eras;
 #[cfg(unix)]
 mod eras_table;
+#[cfg(target_os = "linux")]
+mod ext_proc;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;

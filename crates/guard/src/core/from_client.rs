@@ -291,8 +291,10 @@ impl Conversation {
     fn task_purpose(&self, method: Method, params: Option<&str>) -> serde_json::Result<Purpose> {
         let task = params.map(Task::read).transpose()?.flatten();
         let call = task.and_then(|task| self.tasks.get(&task.id));
+        let is_replica = self.server.rules().settings.is_replica;
         Ok(match call {
-            None if self.tasks.has_forgotten() => Purpose::ForgottenTask,
+            // Another replica may know it.
+            None if self.tasks.has_forgotten() || is_replica => Purpose::ForgottenTask,
             None => Purpose::Other,
             Some((tool, revision)) if method == Method::TaskResult => {
                 Purpose::Call { tool, revision }

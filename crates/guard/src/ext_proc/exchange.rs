@@ -31,10 +31,10 @@ use super::handover::{Handover, Handovers};
 use super::headers::{
     changes, identity_encoding, request_head, response_head, set_length, set_status,
 };
-use super::reply::{Direction, immediate, released, response_mode};
+use super::reply::{Direction, immediate, released, response_mode, with_retry};
 use crate::http::respond::{Body, Unchanged, refuse};
 use crate::message::code;
-use crate::proxy::Proxy;
+use crate::proxy::{Proxy, Repeatable};
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;
@@ -62,6 +62,7 @@ pub(super) struct Exchange {
 }
 
 /// One direction of an exchange.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Half {
     direction: Direction,
     mode: BodySendMode,
@@ -258,9 +259,15 @@ impl Exchange {
         match message.request {
             Some(Message::RequestBody(body)) => self.take_body(Direction::Request, body).await,
             Some(Message::ResponseBody(body)) => self.take_body(Direction::Response, body).await,
-            Some(Message::RequestTrailers(_)) => self.take_trailers(Direction::Request).await,
-            Some(Message::ResponseTrailers(_)) => self.take_trailers(Direction::Response).await,
-            Some(Message::ResponseHeaders(headers)) => self.take_response(headers).await,
+            Some(Message::RequestTrailers(_)) => {
+                self.take_trailers(Direction::Request);
+                Ok(())
+            }
+            Some(Message::ResponseTrailers(_)) => {
+                self.take_trailers(Direction::Response);
+                Ok(())
+            }
+            Some(Message::ResponseHeaders(headers)) => self.take_response(headers),
             Some(Message::RequestHeaders(_)) => {
                 Err(Status::invalid_argument("request headers came twice"))
             }
@@ -295,14 +302,13 @@ impl Exchange {
         }
     }
 
-    async fn take_trailers(&mut self, direction: Direction) -> Result<(), Status> {
+    fn take_trailers(&mut self, direction: Direction) {
         let half = self.half(direction);
         half.has_trailers = true;
         half.finish();
-        Ok(())
     }
 
-    async fn take_response(&mut self, headers: HttpHeaders) -> Result<(), Status> {
+    fn take_response(&mut self, headers: HttpHeaders) -> Result<(), Status> {
         let Some(waiting) = self.waiting.take() else {
             return Err(Status::invalid_argument("a response came before its request was sent"));
         };
@@ -337,10 +343,12 @@ impl Exchange {
     async fn forward(&mut self, before: &HeaderMap, handover: Handover) -> Result<(), Status> {
         let (parts, bytes) = handover.request();
         let mut mutation = changes(before, &parts.headers);
+        let is_repeatable = parts.extensions.get::<Repeatable>().is_some();
         let direction = Direction::Request;
         if self.request.owes_headers {
             self.request.owes_headers = false;
-            self.send(direction.headers(mutation.take())).await?;
+            let reply = direction.headers(mutation.take());
+            self.send(with_retry(reply, is_repeatable)).await?;
             if !self.request.is_bodiless {
                 let is_last = !self.request.has_trailers;
                 self.send_pieces(direction, bytes, is_last).await?;
@@ -355,7 +363,8 @@ impl Exchange {
                 }
                 mutation = None;
             }
-            self.answer_piece(direction, mutation, &owed, &bytes).await?;
+            let reply = self.answer_piece(direction, mutation, &owed, &bytes);
+            self.send(with_retry(reply, is_repeatable)).await?;
         } else {
             handover.respond(Err("Envoy sent trailers after a body that was checked".to_owned()));
             return Ok(());
@@ -383,16 +392,16 @@ impl Exchange {
         }
     }
 
-    /// Answers the piece `owed` with `bytes`.
-    async fn answer_piece(
+    /// The answer to the piece `owed`: `bytes`.
+    fn answer_piece(
         &self,
         direction: Direction,
         mut mutation: Option<HeaderMutation>,
         owed: &Bytes,
         bytes: &Bytes,
-    ) -> Result<(), Status> {
+    ) -> ProcessingResponse {
         if owed == bytes && mutation.is_none() {
-            return self.send(direction.same_body()).await;
+            return direction.same_body();
         }
         let mode = match direction {
             Direction::Request => self.request.mode,
@@ -401,7 +410,7 @@ impl Exchange {
         if mode == BodySendMode::Buffered {
             set_length(&mut mutation, bytes.len());
         }
-        self.send(direction.body(mutation, bytes)).await
+        direction.body(mutation, bytes)
     }
 
     /// Answers the client in place of the server.
@@ -487,7 +496,8 @@ impl Exchange {
                 Next::CaughtUp => {
                     if let Some(owed) = self.response.owed.take() {
                         let bytes = ready.split().freeze();
-                        self.answer_piece(direction, mutation.take(), &owed, &bytes).await?;
+                        self.send(self.answer_piece(direction, mutation.take(), &owed, &bytes))
+                            .await?;
                     }
                 }
                 Next::Received(message) => self.take(*message).await?,
@@ -499,7 +509,7 @@ impl Exchange {
         loop {
             if let Some(owed) = self.response.owed.take() {
                 let bytes = ready.split().freeze();
-                self.answer_piece(direction, mutation.take(), &owed, &bytes).await?;
+                self.send(self.answer_piece(direction, mutation.take(), &owed, &bytes)).await?;
             }
             if self.response.has_trailers {
                 return self.send(direction.trailers()).await;

@@ -56,8 +56,11 @@ fn attribute<'a>(attributes: &'a HashMap<String, Struct>, name: &str) -> Option<
 fn path(headers: &HttpHeaders) -> String {
     let all = headers.headers.iter().flat_map(|all| &all.headers);
     let path = all.clone().find(|header| header.key == ":path");
-    path.map_or_else(String::new, |path| match path.raw_value.is_empty() {
-        true => path.value.clone(),
-        false => String::from_utf8_lossy(&path.raw_value).into_owned(),
+    path.map_or_else(String::new, |path| {
+        if path.raw_value.is_empty() {
+            path.value.clone()
+        } else {
+            String::from_utf8_lossy(&path.raw_value).into_owned()
+        }
     })
 }

@@ -21,30 +21,47 @@ const SESSION: &str = "mcp-session-id";
 pub fn tools(
     client: Client,
     url: &str,
-    mut headers: HeaderMap,
+    headers: HeaderMap,
 ) -> Result<impl Future<Output = Result<Listed, ToolsError>>, UpstreamError> {
-    let accept = HeaderValue::from_static("application/json, text/event-stream");
-    headers.insert(ACCEPT, accept);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let mut remote = Remote { client, url: parse_upstream(url)?, headers };
+    let mut remote = Remote::new(client, parse_upstream(url)?, headers);
     Ok(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
-        if remote.headers.contains_key(SESSION) {
-            // The server may refuse, and end the session when it likes.
-            let _ = remote.send(Method::DELETE, String::new()).await;
-        }
+        remote.close().await;
         tools
     })
 }
 
-struct Remote {
+/// A server on HTTP, as a client of its own.
+pub(super) struct Remote {
     client: Client,
     url: Uri,
     headers: HeaderMap,
 }
 
 impl Remote {
-    async fn send(
+    pub(super) fn new(client: Client, url: Uri, mut headers: HeaderMap) -> Self {
+        let accept = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, accept);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Self { client, url, headers }
+    }
+
+    /// Names the method of the next request, where the server wants to know it.
+    pub(super) fn set_method(&mut self, method: &'static str) {
+        if self.headers.contains_key("mcp-method") {
+            self.headers.insert("mcp-method", HeaderValue::from_static(method));
+        }
+    }
+
+    /// Ends the session that it opened, if any.
+    pub(super) async fn close(&self) {
+        if self.headers.contains_key(SESSION) {
+            // The server may refuse, and end the session when it likes.
+            let _ = self.send(Method::DELETE, String::new()).await;
+        }
+    }
+
+    pub(super) async fn send(
         &self,
         method: Method,
         body: String,
@@ -64,9 +81,7 @@ impl Peer for Remote {
         id: &Id,
         request: &Value,
     ) -> Result<Value, ToolsError> {
-        if self.headers.contains_key("mcp-method") {
-            self.headers.insert("mcp-method", HeaderValue::from_static(method));
-        }
+        self.set_method(method);
         let response = self.send(Method::POST, request.to_string()).await?;
         if method == "initialize"
             && let Some(session) = response.headers().get(SESSION)

@@ -102,6 +102,12 @@ impl Sessions {
         session
     }
 
+    /// All sessions.
+    #[cfg(feature = "grpc")]
+    pub(super) fn all(&self) -> Vec<Arc<Session>> {
+        lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect()
+    }
+
     /// Forgets the session of a request, which ends it.
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(id) = session_id(headers) {
