@@ -29,7 +29,7 @@ use tonic::{Status, Streaming};
 use super::body::Pieces;
 use super::handover::{Handover, Handovers};
 use super::headers::{
-    changes, identity_encoding, request_head, response_head, set_length, set_status,
+    changes, correct_length, early_changes, request_head, response_head, set_status,
 };
 use super::reply::{Direction, immediate, released, response_mode, with_retry};
 use crate::http::respond::{Body, Unchanged, refuse};
@@ -335,7 +335,7 @@ impl Exchange {
         let half = self.half(direction);
         half.owes_headers = false;
         let is_streamed = half.mode == BodySendMode::Streamed;
-        let mutation = (is_streamed && direction == Direction::Request).then(identity_encoding);
+        let mutation = is_streamed.then(|| early_changes(direction));
         self.send(direction.headers(mutation)).await
     }
 
@@ -345,6 +345,9 @@ impl Exchange {
         let mut mutation = changes(before, &parts.headers);
         let is_repeatable = parts.extensions.get::<Repeatable>().is_some();
         let direction = Direction::Request;
+        if !self.request.is_bodiless {
+            correct_length(&mut mutation, before, Some(bytes.len()));
+        }
         if self.request.owes_headers {
             self.request.owes_headers = false;
             let reply = direction.headers(mutation.take());
@@ -363,7 +366,7 @@ impl Exchange {
                 }
                 mutation = None;
             }
-            let reply = self.answer_piece(direction, mutation, &owed, &bytes);
+            let reply = answer_piece(direction, mutation, &owed, &bytes);
             self.send(with_retry(reply, is_repeatable)).await?;
         } else {
             handover.respond(Err("Envoy sent trailers after a body that was checked".to_owned()));
@@ -392,27 +395,6 @@ impl Exchange {
         }
     }
 
-    /// The answer to the piece `owed`: `bytes`.
-    fn answer_piece(
-        &self,
-        direction: Direction,
-        mut mutation: Option<HeaderMutation>,
-        owed: &Bytes,
-        bytes: &Bytes,
-    ) -> ProcessingResponse {
-        if owed == bytes && mutation.is_none() {
-            return direction.same_body();
-        }
-        let mode = match direction {
-            Direction::Request => self.request.mode,
-            Direction::Response => self.response.mode,
-        };
-        if mode == BodySendMode::Buffered {
-            set_length(&mut mutation, bytes.len());
-        }
-        direction.body(mutation, bytes)
-    }
-
     /// Answers the client in place of the server.
     async fn answer_at_once(&mut self, response: Response<Body>) -> Result<(), Status> {
         let (parts, body) = response.into_parts();
@@ -437,10 +419,15 @@ impl Exchange {
         if parts.status != status {
             set_status(&mut mutation, parts.status);
         }
+        let is_unchanged = parts.extensions.get::<Unchanged>().is_some();
+        if !is_unchanged && !self.response.is_bodiless {
+            let length = body.size_hint().exact().and_then(|length| length.try_into().ok());
+            correct_length(&mut mutation, &before, length);
+        }
         if self.response.owes_headers {
             self.response.owes_headers = false;
             let mut reply = Direction::Response.headers(mutation.take());
-            if parts.extensions.get::<Unchanged>().is_some() {
+            if is_unchanged {
                 reply.mode_override = Some(response_mode(BodySendMode::None));
             } else if self.response.mode == BodySendMode::Buffered {
                 // Events do not wait for the end of the stream, if Envoy lets the mode be changed.
@@ -496,8 +483,7 @@ impl Exchange {
                 Next::CaughtUp => {
                     if let Some(owed) = self.response.owed.take() {
                         let bytes = ready.split().freeze();
-                        self.send(self.answer_piece(direction, mutation.take(), &owed, &bytes))
-                            .await?;
+                        self.send(answer_piece(direction, mutation.take(), &owed, &bytes)).await?;
                     }
                 }
                 Next::Received(message) => self.take(*message).await?,
@@ -509,7 +495,7 @@ impl Exchange {
         loop {
             if let Some(owed) = self.response.owed.take() {
                 let bytes = ready.split().freeze();
-                self.send(self.answer_piece(direction, mutation.take(), &owed, &bytes)).await?;
+                self.send(answer_piece(direction, mutation.take(), &owed, &bytes)).await?;
             }
             if self.response.has_trailers {
                 return self.send(direction.trailers()).await;
@@ -577,6 +563,19 @@ impl Exchange {
         }
         Ok(())
     }
+}
+
+/// The answer to the piece `owed`: `bytes`.
+fn answer_piece(
+    direction: Direction,
+    mutation: Option<HeaderMutation>,
+    owed: &Bytes,
+    bytes: &Bytes,
+) -> ProcessingResponse {
+    if owed == bytes && mutation.is_none() {
+        return direction.same_body();
+    }
+    direction.body(mutation, bytes)
 }
 
 /// What there is to send, or to take.
