@@ -37,6 +37,8 @@ mod eras;
 mod eras_table;
 #[cfg(target_os = "linux")]
 mod ext_proc;
+#[cfg(target_os = "linux")]
+mod fleet_faults;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;
