@@ -240,3 +240,59 @@ impl Drop for Envoy {
 pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
+
+/// A server on a free port whose tool `echo` gives back what it gets, with a body of known length, and whose tool `flood`
+/// gives more than may be read.
+pub(crate) struct Echo {
+    pub(crate) port: u16,
+}
+
+impl Echo {
+    pub(crate) fn start() -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // It ends with the process of the test.
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                thread::spawn(move || drop(echo(stream.unwrap())));
+            }
+        });
+        Self { port }
+    }
+}
+
+fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
+    use std::io::Write as _;
+    let mut writer = stream.try_clone()?;
+    let mut reader = std::io::BufReader::new(stream);
+    while let Some((head, body)) = crate::upstream::request(&mut reader)? {
+        if head.contains("expired") {
+            write!(
+                writer,
+                "HTTP/1.1 401 Unauthorized\r\nwww-authenticate: Bearer resource_metadata=\"http://127.0.0.1/a\"\r\ncontent-length: 0\r\n\r\n"
+            )?;
+            continue;
+        }
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let schema =
+            serde_json::json!({ "type": "object", "properties": { "text": { "type": "string" } } });
+        let params = &message["params"];
+        let text = match params["name"].as_str() {
+            Some("flood") => Value::from("x".repeat(20 << 20)),
+            _ => params["arguments"]["text"].clone(),
+        };
+        let tool = |name| serde_json::json!({ "name": name, "inputSchema": schema, "outputSchema": schema });
+        let result = match message["method"].as_str() {
+            Some("tools/list") => serde_json::json!({ "tools": [tool("echo"), tool("flood")] }),
+            _ => serde_json::json!({ "content": [], "structuredContent": { "text": text } }),
+        };
+        let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })
+            .to_string();
+        write!(
+            writer,
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{answer}",
+            answer.len()
+        )?;
+    }
+    Ok(())
+}

@@ -1,13 +1,17 @@
 //! `toolpact ext-proc`: Envoy with two replicas, in front of real servers.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::clients::{Client, data, listen};
-use crate::envoy::{Envoy, ONE_SERVER, Setup};
+use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
 use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
 use crate::guard_peers::{peers, put};
+use crate::recorder::HANG;
 
 /// One test, one client of `tests/clients`.
 macro_rules! clients {
@@ -92,6 +96,15 @@ fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
 }
 
+/// The server that echoes, behind Envoy.
+fn echo_with(setup: &Setup<'_>) -> Envoy {
+    Envoy::start(&Setup { servers: [Echo::start().port, 9], ..*setup })
+}
+
+fn echo(text: &str) -> String {
+    call(1, "echo", &json!({ "text": text }))
+}
+
 fn demo_with(setup: &Setup<'_>) -> (Process, Envoy) {
     let (demo, url) = listen(&[env!("CARGO_BIN_EXE_toolpact"), "demo"]);
     let envoy = Envoy::start(&Setup { servers: [port_in(&url), 9], ..*setup });
@@ -158,4 +171,151 @@ fn every_body_mode_that_shows_bodies_works() {
             assert!(answer.contains("expected a number ≤ 24"), "{what}: {answer}");
         }
     }
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_with_an_error_of_json_rpc() {
+    let envoy = echo_with(&Setup {
+        contract: "max-message = 100000\n",
+        replaced: &[ONE_SERVER],
+        ..Setup::default()
+    });
+    let answer = ask(envoy.port, POST, &echo(&"x".repeat(90_000)));
+    assert!(answer.contains("\"structuredContent\""), "{}", &answer[..200.min(answer.len())]);
+    for bytes in [100_000, 5_000_000] {
+        let answer = ask(envoy.port, POST, &echo(&"x".repeat(bytes)));
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        let error: Value = serde_json::from_str(body(&answer)).unwrap();
+        assert!(error["error"]["message"].as_str().unwrap().contains("100000 bytes"), "{error}");
+    }
+    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+}
+
+#[test]
+fn a_large_body_passes_both_ways() {
+    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    for bytes in [70_000, 1_100_000, 9_000_000] {
+        let text = "x".repeat(bytes);
+        let answer = ask(envoy.port, POST, &echo(&text));
+        assert!(
+            answer.starts_with("HTTP/1.1 200"),
+            "{bytes}: {}",
+            &answer[..300.min(answer.len())]
+        );
+        let result: Value = serde_json::from_str(body(&answer)).unwrap();
+        assert!(result["result"]["structuredContent"]["text"] == text.as_str(), "{bytes}");
+        assert!(answer.to_ascii_lowercase().contains("\r\ncontent-length:"), "{bytes}");
+    }
+    let answer = ask(envoy.port, POST, &call(1, "flood", &json!({})));
+    assert!(answer.contains("could not read the answer of the server"), "{}", &answer[..300]);
+}
+
+#[test]
+fn an_unknown_route_is_refused_and_others_go_on() {
+    let renamed = "name: other\n                          match: { prefix: /notes/ }";
+    let envoy = echo_with(&Setup {
+        replaced: &[("name: notes\n                          match: { prefix: /notes/ }", renamed)],
+        ..Setup::default()
+    });
+    let post = |path: &str| format!("POST {path} HTTP/1.1\r\nmcp-protocol-version: 2025-11-25");
+    let answer = ask(envoy.port, &post("/notes/mcp"), &echo("x"));
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    assert!(answer.contains("no server for route `other`"), "{answer}");
+    let logs: String = envoy.replicas.iter().map(Replica::log).collect();
+    assert!(logs.contains("no server for route `other`"), "{logs}");
+    let answer = ask(envoy.port, &post("/weather/mcp"), &echo("x"));
+    assert!(answer.contains("\"structuredContent\""), "{answer}");
+}
+
+#[test]
+fn what_is_not_checked_costs_one_message() {
+    let off = "tools = \"off\"\narguments = \"off\"\nresults = \"off\"\nno-project = true\nkeep-dialects = true\n";
+    let envoy = echo_with(&Setup {
+        contract: off,
+        replaced: &[
+            ONE_SERVER,
+            ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: BUFFERED"),
+            ("response_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: STREAMED"),
+            (
+                "processing_mode:",
+                "allow_mode_override: true\n                      processing_mode:",
+            ),
+        ],
+        ..Setup::default()
+    });
+    for _ in 0..3 {
+        assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+    }
+    assert_eq!(envoy.counter("ext_proc.stream_msgs_sent"), 3);
+    assert_eq!(envoy.counter("ext_proc.stream_msgs_received"), 3);
+}
+
+#[test]
+fn a_filter_that_shows_no_bodies_is_said_to_be_wrong() {
+    for (from, to) in [
+        ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: NONE"),
+        ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: BUFFERED_PARTIAL"),
+        ("response_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: NONE"),
+    ] {
+        let envoy = echo_with(&Setup { replaced: &[ONE_SERVER, (from, to)], ..Setup::default() });
+        let answer = ask(envoy.port, POST, &echo("x"));
+        let key = to.split(':').next().unwrap();
+        assert!(
+            answer.contains(&format!("the ext_proc filter of Envoy has {key}")),
+            "{to}: {answer}"
+        );
+        assert!(!answer.contains("structuredContent"), "{to}: {answer}");
+    }
+}
+
+#[test]
+fn without_the_tool_list_calls_are_refused() {
+    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let path = envoy.folder.join("toolpact.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let own = text.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
+    std::fs::write(&path, text.replace(own, "9")).unwrap();
+    let applied = |replica: &Replica| replica.log().contains("configuration: applied");
+    while !envoy.replicas.iter().all(applied) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let answer = ask(envoy.port, POST, &echo("x"));
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert!(
+        answer.contains("could not fetch the tool list, and the call was not sent"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_client_that_the_server_does_not_serve_gets_the_answer_of_the_server() {
+    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let answer = ask(envoy.port, &format!("{POST}\r\nauthorization: Bearer expired"), &echo("x"));
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(answer.contains("www-authenticate: Bearer resource_metadata"), "{answer}");
+    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+}
+
+#[test]
+fn a_stream_that_a_client_listens_to_ends_when_its_replica_drains() {
+    let (_demo, envoy) =
+        demo_with(&Setup { replicas: 1, replaced: &[ONE_SERVER], ..Setup::default() });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } } });
+    let head = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream";
+    let answer = ask(envoy.port, head, &hello.to_string());
+    let session = answer.split("mcp-session-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", envoy.port)).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    write!(stream, "GET /mcp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\nmcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\nconnection: close\r\n\r\n").unwrap();
+    let mut first = [0; 64];
+    let count = stream.read(&mut first).unwrap();
+    assert!(first[..count].starts_with(b"HTTP/1.1 200"), "{first:?}");
+    let replica = &envoy.replicas[0];
+    let status = Command::new("kill").arg(replica.process.0.id().to_string()).status().unwrap();
+    assert!(status.success());
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    // The end of a body in chunks: it did not break off.
+    assert!(rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
 }

@@ -76,5 +76,5 @@ mod reader;
 mod readme;
 #[cfg(unix)]
 mod recorder;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 mod upstream;

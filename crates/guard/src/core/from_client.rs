@@ -334,6 +334,9 @@ impl Conversation {
                     format!("could not fetch the tool list, and the call was not sent: {reason}");
                 self.pending.remove(&call.key);
                 self.refuse(call.stream, Some(&call.id), code::INTERNAL, &text);
+                if self.link == Link::Streams {
+                    self.actions.push_back(Action::Unlisted(call.stream));
+                }
                 return PartFate::Dropped;
             }
             // The last list is better than none.

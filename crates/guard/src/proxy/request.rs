@@ -135,6 +135,9 @@ impl Proxy {
         let ticket =
             drive(session, |it, now| it.on_client(stream, &message, revision.as_ref(), now));
         let body = session.decision(ticket).await;
+        if let (None, Some(response)) = (&body, session.take_unlisted(stream, is_batch)) {
+            return Err(Box::new(response));
+        }
         let replies = session.take_replies(stream);
         match body {
             Some(body) => {
