@@ -38,6 +38,8 @@ mod eras_table;
 #[cfg(target_os = "linux")]
 mod ext_proc;
 #[cfg(target_os = "linux")]
+mod ext_proc_raw;
+#[cfg(target_os = "linux")]
 mod fleet_faults;
 mod guard;
 #[cfg(unix)]

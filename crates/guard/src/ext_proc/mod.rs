@@ -32,6 +32,9 @@ use crate::http::media::{Media, media};
 /// The most HTTP requests at a time, over all connections of Envoy.
 const MAX_STREAMS: usize = 16_384;
 
+/// The most HTTP requests at a time over one connection; Envoy opens more connections when it needs them.
+const STREAMS_OF_CONNECTION: u32 = 1024;
+
 /// The most bytes of a message of Envoy beside the body in it: headers, attributes and metadata.
 const BESIDE_BODY: usize = 1 << 20;
 
@@ -80,6 +83,7 @@ impl ExtProc {
         let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let served = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(Duration::from_secs(30)))
+            .max_concurrent_streams(Some(STREAMS_OF_CONNECTION))
             .add_service(health_service)
             .add_service(service)
             .serve_with_incoming_shutdown(incoming, end);
