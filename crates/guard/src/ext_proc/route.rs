@@ -36,7 +36,10 @@ pub(super) fn named_server(
         return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolpact-server", &name));
     }
     if let Some(name) = attribute(attributes, ROUTE_NAME) {
-        return fleet.proxy(name).ok_or_else(|| unknown("route", name));
+        return fleet.proxy_of_route(name).ok_or_else(|| {
+            let name: String = name.chars().take(200).collect();
+            format!("no server for route `{name}`: expected a server of this name, or with it in `routes`, in the configuration")
+        });
     }
     if let Some(only) = fleet.only_proxy() {
         return Ok(only);
