@@ -2,16 +2,17 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::clients::{Client, data, listen};
 use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
 use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
-use crate::guard_peers::{peers, put};
-use crate::recorder::HANG;
+use crate::guard_peers::{installed, peers, put};
+use crate::recorder::{HANG, wait_for};
 
 /// One test, one client of `tests/clients`.
 macro_rules! clients {
@@ -318,4 +319,57 @@ fn a_stream_that_a_client_listens_to_ends_when_its_replica_drains() {
     stream.read_to_end(&mut rest).unwrap();
     // The end of a body in chunks: it did not break off.
     assert!(rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
+}
+
+#[test]
+fn without_a_replica_the_failure_mode_of_envoy_decides() {
+    for (mode, expected) in [("false", "HTTP/1.1 500"), ("true", "HTTP/1.1 200")] {
+        let allow = format!("failure_mode_allow: {mode}\n");
+        let mut envoy = echo_with(&Setup {
+            replaced: &[ONE_SERVER, ("failure_mode_allow: false\n", &allow)],
+            ..Setup::default()
+        });
+        assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+        envoy.replicas.clear();
+        // Until Envoy knows, calls fail in any mode.
+        while envoy.healthy() > 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let answer = ask(envoy.port, POST, &call(1, "echo", &json!({ "text": 7 })));
+        assert!(answer.starts_with(expected), "{mode}: {answer}");
+    }
+}
+
+#[test]
+fn the_example_starts_with_one_command() {
+    let envoy = installed("python/envoy");
+    let path = [Path::new(env!("CARGO_BIN_EXE_toolpact")).parent().unwrap(), &envoy.join("bin")];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/envoy");
+    let paths = path.iter().map(|path| path.to_path_buf());
+    let old = std::env::var_os("PATH").unwrap();
+    let paths = std::env::join_paths(paths.chain(std::env::split_paths(&old))).unwrap();
+    let mut command = Command::new(folder.join("start.sh"));
+    command
+        .env("PATH", paths)
+        .env("PYTHONPATH", &envoy)
+        .stderr(Stdio::null())
+        .stdout(Stdio::null());
+    let mut script = Process(command.spawn().unwrap());
+    wait_for(10_000);
+    let (head, text) = modern(1, "get-weather-forecast", &json!({ "city": "Oslo", "hours": 1 }));
+    let start = Instant::now();
+    for path in ["/weather/mcp", "/notes/mcp"] {
+        let head = head.replace("/mcp", path);
+        // Envoy listens before the others are ready.
+        while !ask(10_000, &head, &text).contains("\"structuredContent\":[{\"hour\"") {
+            assert!(start.elapsed() < HANG);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    let id = script.0.id().to_string();
+    assert!(Command::new("kill").arg(id).status().unwrap().success());
+    script.0.wait().unwrap();
+    for port in [10_000, 9002, 9003, 3001, 3002] {
+        assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "somebody is left at {port}");
+    }
 }
