@@ -25,6 +25,7 @@ mod json;
 mod known_eras;
 pub mod live;
 mod lock;
+mod log_export;
 mod message;
 mod metaschemas;
 mod parallel;
@@ -40,12 +41,14 @@ mod status;
 mod status_page;
 pub mod stdio;
 mod tool_cache;
+mod trace;
 
 #[cfg(unix)]
 pub use child::watch;
 pub use child::{Child, Launch, StartError, Watchdog};
 pub use event::{Event, Listener};
 pub use fleet::{Fleet, FleetError};
+pub use log_export::LogExport;
 pub use metaschemas::compile_metaschemas;
 pub use process::{ProcessLimits, Processes};
 pub use proxy::Proxy;
@@ -54,3 +57,4 @@ pub use runtime::memory::{MAX_MEMORY, MemoryLimit};
 pub use server::GuardedServer;
 pub use settings::{Override, Settings};
 pub use status_page::StatusPage;
+pub use toolpact_telemetry::Telemetry;
