@@ -1,6 +1,7 @@
 //! The trace that a call belongs to: where it says so, and how that is passed on.
 
 use hyper::HeaderMap;
+use hyper::header::HeaderValue;
 use serde_json::Value;
 use toolpact_telemetry::{Fields, TRACEPARENT, TRACESTATE, TraceContext};
 
@@ -114,6 +115,19 @@ impl<'a> MetaTrace<'a> {
         };
         edits.extend(at.map(|at| (at, new)));
         edits
+    }
+}
+
+/// Repeats the trace that `params` of a request to `server` name in its headers, where anything is exported.
+pub(crate) fn repeat_trace(server: &GuardedServer, params: Option<&str>, headers: &mut HeaderMap) {
+    let (Some(_), Some(params)) = (server.telemetry(), params) else { return };
+    let Ok([Some(meta)]) = members(params, ["_meta"]) else { return };
+    let found = MetaTrace::read(params, Some(meta.get()));
+    for (name, value) in [(TRACEPARENT, found.traceparent), (TRACESTATE, found.tracestate)] {
+        let value = value.and_then(string).filter(|value| !value.is_empty());
+        if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
+            headers.insert(name, value);
+        }
     }
 }
 

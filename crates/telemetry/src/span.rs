@@ -16,6 +16,9 @@ const MAX_FINDINGS: usize = 16;
 
 const METHOD: &str = "tools/call";
 
+/// What a span without an answer ended with.
+const CANCELLED: &str = "cancelled";
+
 /// The side of a call that a span is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -113,7 +116,7 @@ struct State {
 enum End {
     Result,
     Error(i64),
-    Cancelled,
+    Failed(&'static str),
 }
 
 impl std::fmt::Debug for CallSpan {
@@ -205,7 +208,7 @@ impl CallSpan {
         }
     }
 
-    /// Adds what a check came to. Also counts it.
+    /// Adds what a check came to.
     pub fn add_check(&self, check: &Check) {
         let side = check.side();
         let name = |what: &str| format!("toolpact.{side}.{what}");
@@ -272,9 +275,14 @@ impl CallSpan {
         self.0.end(&End::Error(code));
     }
 
+    /// There is no answer; `reason` is one of few.
+    pub fn end_failed(&self, reason: &'static str) {
+        self.0.end(&End::Failed(reason));
+    }
+
     /// Nobody waits for the answer any more.
     pub fn end_cancelled(&self) {
-        self.0.end(&End::Cancelled);
+        self.end_failed(CANCELLED);
     }
 }
 
@@ -290,7 +298,7 @@ impl Inner {
         }
         let error: Option<Value> = match end {
             End::Error(code) => Some(code.to_string().into()),
-            End::Cancelled => Some("cancelled".into()),
+            End::Failed(reason) => Some((*reason).into()),
             End::Result if state.is_tool_error => Some("tool_error".into()),
             End::Result => None,
         };
@@ -318,7 +326,7 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.end(&End::Cancelled);
+        self.end(&End::Failed(CANCELLED));
     }
 }
 
