@@ -25,7 +25,9 @@ impl LogExport {
         match event {
             Event::Finding(finding) => self.telemetry.log(server, Record::Finding(finding)),
             Event::Call(findings) => {
-                findings.iter().for_each(|it| self.telemetry.log(server, Record::Finding(it)));
+                for finding in findings {
+                    self.telemetry.log(server, Record::Finding(finding));
+                }
             }
             Event::Notice { severity, message, unquoted } => {
                 let text = unquoted.as_ref().unwrap_or(message);

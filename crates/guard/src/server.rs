@@ -193,7 +193,9 @@ impl GuardedServer {
         span: Option<&CallSpan>,
     ) {
         let _context = span.map(|span| {
-            findings.iter().for_each(|finding| span.add_finding(finding));
+            for finding in &findings {
+                span.add_finding(finding);
+            }
             span.attach()
         });
         if !settings.log_values {

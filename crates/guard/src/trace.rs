@@ -3,6 +3,7 @@
 use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use toolpact_telemetry::{Fields, TRACEPARENT, TRACESTATE, TraceContext};
 
 use crate::contract::header_changes::HeaderChange;
@@ -66,7 +67,7 @@ impl<'a> MetaTrace<'a> {
         let found = meta.map_or(Ok([None, None]), |meta| members(meta, [TRACEPARENT, TRACESTATE]));
         let is_readable = found.is_ok();
         let [traceparent, tracestate] = found.unwrap_or_default();
-        let text = |raw: Option<&'a serde_json::value::RawValue>| raw.map(|raw| raw.get());
+        let text = |raw: Option<&'a RawValue>| raw.map(RawValue::get);
         let (traceparent, tracestate) = (text(traceparent), text(tracestate));
         Self { params, meta, traceparent, tracestate, is_readable }
     }
@@ -138,6 +139,7 @@ fn string(json: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use serde_json::value::RawValue;
     use toolpact_telemetry::{CallStart, Fields, Role, Telemetry, TraceContext};
 
     use super::MetaTrace;
@@ -158,7 +160,7 @@ mod tests {
         let [params] = members(&text, ["params"]).unwrap();
         let params = params.unwrap().get();
         let [meta] = members(params, ["_meta"]).unwrap();
-        let meta = meta.map(|meta| meta.get()).filter(|meta| *meta != "null");
+        let meta = meta.map(RawValue::get).filter(|meta| *meta != "null");
         let edits = MetaTrace::read(params, meta).edits(&text, &fields(state));
         let edited = apply(&text, Span::from(0, &text), edits).unwrap();
         let [params] = members(&edited, ["params"]).unwrap();

@@ -60,7 +60,8 @@ impl HttpClient for Client {
                 Err(_) => Err(format!("no answer within {} ms", timeout.as_millis())),
             }
         });
-        let answer = work.await.unwrap_or_else(|_| Err("the process is ending".to_owned()));
+        // The process is ending.
+        let Ok(answer) = work.await else { return Err("cancelled".into()) };
         match &answer {
             Ok(response) if response.status().is_success() => {}
             Ok(response) => self.failures.add(&place, &format!("status {}", response.status())),

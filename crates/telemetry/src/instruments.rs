@@ -71,7 +71,9 @@ pub(crate) fn observe_dropped(meter: &Meter, queues: [(&'static str, Arc<Queue>)
     meter
         .u64_observable_counter("toolpact.telemetry.dropped")
         .with_unit("{item}")
-        .with_description("Spans and log records that were dropped because their queue was full")
+        .with_description(
+            "Spans and log records that did not fit into their queue or could not be sent",
+        )
         .with_callback(move |observer| {
             for (signal, queue) in &queues {
                 observer.observe(queue.dropped(), &[KeyValue::new(attribute::SIGNAL, *signal)]);

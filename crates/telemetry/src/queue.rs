@@ -1,4 +1,4 @@
-//! Bounded queues of what waits to be exported; what does not fit is dropped and counted.
+//! Bounded queues of what waits to be exported; what does not fit or cannot be sent is dropped and counted.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -32,13 +32,16 @@ impl Queue {
         if self.waiting.fetch_add(1, Ordering::Relaxed) < self.limit {
             return true;
         }
-        self.leave(1);
-        self.dropped.fetch_add(1, Ordering::Relaxed);
+        self.leave(1, false);
         false
     }
 
-    fn leave(&self, count: usize) {
+    /// Gives places back of what was sent, or was not.
+    fn leave(&self, count: usize, is_sent: bool) {
         self.waiting.fetch_sub(count, Ordering::Relaxed);
+        if !is_sent {
+            self.dropped.fetch_add(count as u64, Ordering::Relaxed);
+        }
     }
 
     /// How many were dropped so far.
@@ -46,7 +49,7 @@ impl Queue {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    /// How many have not been exported, or will not be: those that wait, and those that were dropped.
+    /// How many are not exported: those that wait, and those that were dropped.
     pub(crate) fn lost(&self) -> u64 {
         self.dropped() + self.waiting.load(Ordering::Relaxed) as u64
     }
@@ -103,7 +106,7 @@ impl<T: LogProcessor> LogProcessor for Bounded<T> {
     }
 }
 
-/// Behind a batch: gives the places back of what is sent.
+/// Behind a batch: gives the places back of what was sent, or could not be sent.
 #[derive(Debug)]
 pub(crate) struct Leaving<T> {
     pub(crate) exporter: T,
@@ -112,8 +115,10 @@ pub(crate) struct Leaving<T> {
 
 impl<T: SpanExporter> SpanExporter for Leaving<T> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
-        self.queue.leave(batch.len());
-        self.exporter.export(batch).await
+        let count = batch.len();
+        let sent = self.exporter.export(batch).await;
+        self.queue.leave(count, sent.is_ok());
+        sent
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
@@ -127,8 +132,10 @@ impl<T: SpanExporter> SpanExporter for Leaving<T> {
 
 impl<T: LogExporter> LogExporter for Leaving<T> {
     async fn export(&self, batch: LogBatch<'_>) -> OTelSdkResult {
-        self.queue.leave(batch.iter().count());
-        self.exporter.export(batch).await
+        let count = batch.iter().count();
+        let sent = self.exporter.export(batch).await;
+        self.queue.leave(count, sent.is_ok());
+        sent
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
@@ -152,8 +159,9 @@ mod tests {
             [true, true, false, false]
         );
         assert_eq!((queue.dropped(), queue.lost()), (2, 4));
-        queue.leave(2);
+        queue.leave(1, true);
+        queue.leave(1, false);
         assert!(queue.enter());
-        assert_eq!((queue.dropped(), queue.lost()), (2, 3));
+        assert_eq!((queue.dropped(), queue.lost()), (3, 4));
     }
 }

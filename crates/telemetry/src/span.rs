@@ -105,6 +105,8 @@ struct State {
     is_ended: bool,
     /// What the span and the metrics have.
     common: Vec<KeyValue>,
+    /// How many of these the span has had from its start.
+    initial: usize,
     /// What only the span has.
     own: Vec<KeyValue>,
     rules: Vec<&'static str>,
@@ -162,6 +164,7 @@ impl CallSpan {
         // A sampler may go by what is known at the start.
         let builder = telemetry.tracer().span_builder(METHOD).with_kind(kind);
         let builder = builder.with_attributes(common.clone());
+        let initial = common.len();
         let before = parent.span().span_context().span_id();
         let context = parent.with_span(builder.start_with_context(telemetry.tracer(), &parent));
         let has_own_context = context.span().span_context().span_id() != before;
@@ -171,7 +174,7 @@ impl CallSpan {
             context,
             has_own_context,
             started: Instant::now(),
-            state: Mutex::new(State { common, own, ..State::default() }),
+            state: Mutex::new(State { common, initial, own, ..State::default() }),
         }))
     }
 
@@ -318,8 +321,8 @@ impl Inner {
             let rules = state.rules.iter().map(|rule| StringValue::from(*rule)).collect();
             state.own.push(KeyValue::new(attribute::RULES, Value::Array(Array::String(rules))));
         }
-        let State { common, own, .. } = &mut *state;
-        span.set_attributes(common.drain(..).chain(own.drain(..)));
+        let State { common, initial, own, .. } = &mut *state;
+        span.set_attributes(common.drain(*initial..).chain(own.drain(..)));
         span.end();
     }
 }

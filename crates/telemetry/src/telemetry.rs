@@ -212,7 +212,7 @@ impl Telemetry {
         let (spans, logs) = (export.spans.lost(), export.logs.lost());
         if spans + logs > 0 {
             export.failures.report(format!(
-                "telemetry: dropped {spans} spans and {logs} log records, for which there was no place or no time"
+                "telemetry: {spans} spans and {logs} log records were not exported"
             ));
         }
     }

@@ -21,7 +21,7 @@ use crate::json::edit::{Span, apply};
 use crate::json::members::members;
 use crate::message::{
     Envelope, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code, error,
-    error_code, error_message, progress, text,
+    error_message, progress, text,
 };
 use crate::server::Rules;
 
@@ -267,10 +267,7 @@ impl Conversation {
                 self.on_ask_failed(ask, &error_reason(part.text), now);
                 return (to, PartFate::Dropped);
             }
-            if let Some(span) = &pending.span {
-                let text = part.envelope.span.text(part.text);
-                span.end_error(error_code(text).unwrap_or_default().into());
-            }
+            pending.end_error(part.envelope.span.text(part.text));
             return (to, edited(part, edits));
         };
         let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
@@ -325,9 +322,7 @@ impl Conversation {
                 self.check_result(checked, then, rules, budget)
             }
             _ => {
-                if let Some(span) = &pending.span {
-                    span.end_result();
-                }
+                pending.end_result();
                 (to, edited(part, edits))
             }
         }

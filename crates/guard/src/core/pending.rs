@@ -10,7 +10,7 @@ use toolpact_telemetry::CallSpan;
 use super::action::{AskId, StreamId};
 use crate::audience::Audience;
 use crate::contract::catalog::{PageRequest, Tool};
-use crate::message::Id;
+use crate::message::{Id, error_code};
 
 /// The most requests that wait at a time in one conversation.
 pub(crate) const MAX_PENDING: usize = 65_536;
@@ -96,6 +96,20 @@ impl Pending {
         if let Some(span) = &self.span {
             span.set_refused();
             span.end_error(code.into());
+        }
+    }
+
+    /// Ends its span with the error response `text`.
+    pub(super) fn end_error(&self, text: &str) {
+        if let Some(span) = &self.span {
+            span.end_error(error_code(text).unwrap_or_default().into());
+        }
+    }
+
+    /// Ends its span with a result that is not checked.
+    pub(super) fn end_result(&self) {
+        if let Some(span) = &self.span {
+            span.end_result();
         }
     }
 
