@@ -308,13 +308,7 @@ impl Conversation {
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
                 let inner = match Task::read(text) {
                     Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
-                    Err(wrong) => {
-                        let message = format!("could not read the task: {wrong}");
-                        let what = "server: could not read the task";
-                        self.report(Event::error(format!("server: {message}")).or_unquoted(what));
-                        let refusal = error(Some(&id), code::INTERNAL, &message);
-                        return (to, replaced(refusal));
-                    }
+                    Err(wrong) => return (to, self.refuse_task(&id, &wrong)),
                 };
                 let Some(result) = inner else { return (to, edited(part, edits)) };
                 let checked = Checked { part, result, edits, id: Some(id), to };
@@ -326,6 +320,14 @@ impl Conversation {
                 (to, edited(part, edits))
             }
         }
+    }
+
+    /// Refuses the answer about a task that cannot be read.
+    fn refuse_task(&self, id: &Id, wrong: &serde_json::Error) -> PartFate {
+        let message = format!("could not read the task: {wrong}");
+        let event = Event::error(format!("server: {message}"));
+        self.report(event.or_unquoted("server: could not read the task"));
+        replaced(error(Some(id), code::INTERNAL, &message))
     }
 
     /// Checks the result that a notification about a task may hold.
