@@ -103,7 +103,7 @@ fn answers(output: &Output) -> Vec<Value> {
     all
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -150,12 +150,12 @@ fn attributes_of_spans_are_those_of_the_conventions() {
     let receiver = Receiver::start(Answer::Takes);
     let output = guarded(Some(receiver.port), &["--results", "enforce"], "both", &calls());
     assert_eq!(answers(&output).len(), 8, "{output:?}");
-    let received = receiver.received();
-    let mut spans: Vec<_> = received.spans.iter().map(|(_, span)| span).collect();
+    let got = receiver.received();
+    let mut spans: Vec<_> = got.spans.iter().map(|(_, span)| span).collect();
     spans.sort_by_key(|span| attributes(&span.attributes)["jsonrpc.request.id"].clone());
     let text: Vec<_> = spans.iter().map(|span| shown(span)).collect();
     insta::assert_snapshot!("telemetry_spans", text.join("\n"));
-    for (service, span) in &received.spans {
+    for (service, span) in &got.spans {
         assert_eq!(service, "toolpact");
         if attributes(&span.attributes)["jsonrpc.request.id"] != "8" {
             assert_eq!(hex(&span.trace_id), PARENT[3..35]);
@@ -168,13 +168,13 @@ fn attributes_of_spans_are_those_of_the_conventions() {
 fn events_are_log_records_of_their_span() {
     let receiver = Receiver::start(Answer::Takes);
     guarded(Some(receiver.port), &["--results", "enforce"], "both", &calls());
-    let received = receiver.received();
+    let got = receiver.received();
     let span_of = |id: &[u8]| {
-        let found = received.spans.iter().find(|(_, span)| span.span_id == id);
+        let found = got.spans.iter().find(|(_, span)| span.span_id == id);
         let id = found.map(|(_, span)| attributes(&span.attributes)["jsonrpc.request.id"].clone());
         id.unwrap_or_else(|| "none".to_owned())
     };
-    let mut lines: Vec<_> = received
+    let mut lines: Vec<_> = got
         .logs
         .iter()
         .map(|log| {
@@ -195,9 +195,9 @@ fn events_are_log_records_of_their_span() {
 fn metrics_are_bounded() {
     let receiver = Receiver::start(Answer::Takes);
     guarded(Some(receiver.port), &["--results", "enforce"], "both", &calls());
-    let received = receiver.received();
+    let got = receiver.received();
     let mut lines = Vec::new();
-    for metric in &received.metrics {
+    for metric in &got.metrics {
         let mut line = |all: &_, value: String| {
             let all: Vec<_> = attributes(all)
                 .into_iter()
@@ -236,10 +236,10 @@ fn no_value_of_a_call_is_exported() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(SECRET), "the log was asked for values: {said}");
     }
-    let received = receiver.received();
-    assert!(received.spans.len() >= 18, "{}", received.spans.len());
-    assert!(!received.logs.is_empty() && !received.metrics.is_empty());
-    assert!(!received.contains(SECRET));
+    let got = receiver.received();
+    assert!(got.spans.len() >= 18, "{}", got.spans.len());
+    assert!(!got.logs.is_empty() && !got.metrics.is_empty());
+    assert!(!got.contains(SECRET));
 }
 
 #[test]
@@ -247,12 +247,12 @@ fn values_that_were_asked_for_have_no_secrets() {
     let receiver = Receiver::start(Answer::Takes);
     let lines = [INITIALIZE.to_owned(), call(1, &json!(1), &json!({}))];
     guarded(Some(receiver.port), &["--export-values"], "both", &lines);
-    let received = receiver.received();
-    let (_, span) = &received.spans[0];
+    let got = receiver.received();
+    let (_, span) = &got.spans[0];
     let all = attributes(&span.attributes);
     assert_eq!(all["gen_ai.tool.call.arguments"], r#"{"n":1,"password":"[redacted]"}"#);
     assert!(all["gen_ai.tool.call.result"].contains(r#""structuredContent":{"n":1"#), "{all:?}");
-    assert!(!received.contains(SECRET));
+    assert!(!got.contains(SECRET));
 }
 
 /// The `_meta` that the server saw.
@@ -277,8 +277,8 @@ fn the_trace_reaches_a_server_of_another_era() {
         let output = guarded(Some(receiver.port), &["--no-project"], server, &lines);
         let answers = answers(&output);
         let answer = answers.iter().find(|answer| answer["id"] == 1).unwrap();
-        let received = receiver.received();
-        let (_, span) = &received.spans[0];
+        let got = receiver.received();
+        let (_, span) = &got.spans[0];
         let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
         assert_eq!(seen(answer)["traceparent"], json!(own), "{client} {server}: {answer}");
         assert_eq!(seen(answer)["tracestate"], "vendor=1", "{client} {server}: {answer}");
@@ -293,18 +293,21 @@ fn a_malformed_parent_starts_a_new_trace() {
     let meta = json!({ "traceparent": "00-x", "tracestate": "stale=1" });
     let lines = [INITIALIZE.to_owned(), call(1, &json!(1), &meta)];
     let output = guarded(Some(receiver.port), &[], "legacy", &lines);
-    let received = receiver.received();
-    let (_, span) = &received.spans[0];
+    let got = receiver.received();
+    let (_, span) = &got.spans[0];
     assert!(span.parent_span_id.is_empty());
     let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
     assert_eq!(seen(&answers(&output)[1]), &json!({ "traceparent": own, "tracestate": "" }));
 }
 
+/// The head and the parameters of calls.
+type Calls = Arc<Mutex<Vec<(String, Value)>>>;
+
 /// A server on HTTP for one request at a time; what it got of calls.
-fn recording() -> (u16, Arc<Mutex<Vec<(String, Value)>>>) {
+fn recording() -> (u16, Calls) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let calls = Arc::new(Mutex::new(Vec::new()));
+    let calls = Calls::default();
     let all = Arc::clone(&calls);
     // It ends with the process of the test.
     thread::spawn(move || {
@@ -369,10 +372,10 @@ fn headers_name_a_trace_where_meta_does_not() {
     meta["traceparent"] = other.as_str().into();
     send(&header, &meta);
     settles("three spans", || receiver.received().spans.len() >= 3);
-    let received = receiver.received();
+    let got = receiver.received();
     let calls = calls.lock().unwrap();
     for (index, parent) in [(0, ""), (1, &PARENT[36..52]), (2, &other[36..52])] {
-        let (_, span) = &received.spans[index];
+        let (_, span) = &got.spans[index];
         assert_eq!(hex(&span.parent_span_id), parent);
         let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
         let (head, params) = &calls[index];
@@ -384,10 +387,10 @@ fn headers_name_a_trace_where_meta_does_not() {
         assert_eq!(head.contains("\r\ntracestate: v=1\r\n"), index == 1, "{head}");
         assert_eq!(head.contains("\r\nbaggage: b=1\r\n"), index > 0, "{head}");
     }
-    let all = attributes(&received.spans[1].1.attributes);
+    let all = attributes(&got.spans[1].1.attributes);
     assert_eq!(all["mcp.session.id"], "s1");
     assert_eq!(all["network.transport"], "tcp");
-    assert!(!received.contains(SECRET));
+    assert!(!got.contains(SECRET));
 }
 
 #[test]
@@ -431,8 +434,8 @@ fn the_queue_is_bounded_and_what_is_dropped_is_counted() {
     assert_eq!(answers(&output).len(), 61);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("telemetry: 60 spans and "), "{said}");
-    let received = receiver.received();
-    assert!(received.spans.len() <= 4, "{}", received.spans.len());
+    let got = receiver.received();
+    assert!(got.spans.len() <= 4, "{}", got.spans.len());
 }
 
 #[test]

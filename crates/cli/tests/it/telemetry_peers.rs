@@ -12,6 +12,7 @@ use crate::guard_config::settles;
 use crate::guard_http::{Process, port_of};
 use crate::guard_peers::peers;
 use crate::receiver::{Answer, Receiver};
+use crate::telemetry::hex;
 
 /// The example `traced`: built before, or now.
 fn traced() -> PathBuf {
@@ -47,8 +48,8 @@ fn call(era: &str, target: &[&str], receiver: &Receiver) {
 fn follow(receiver: &Receiver) {
     let names = ["caller", "toolpact", "toolpact-server", "toolpact-server"];
     settles("four spans", || receiver.received().spans.len() >= names.len());
-    let received = receiver.received();
-    let spans = &received.spans;
+    let got = receiver.received();
+    let spans = &got.spans;
     assert_eq!(spans.len(), names.len(), "{spans:?}");
     let child_of = |parent: &[u8]| -> &(String, Span) {
         spans.iter().find(|(_, span)| span.parent_span_id == parent).unwrap()
@@ -126,11 +127,10 @@ fn one_trace_with_the_python_sdk() {
     let lines: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{said}");
     settles("two spans", || receiver.received().spans.len() >= 2);
-    let received = receiver.received();
+    let got = receiver.received();
     for line in &lines {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|it| format!("{it:02x}")).collect() };
         let is_it = |span: &&(String, Span)| line["span"] == hex(&span.1.span_id);
-        let (_, span) = received.spans.iter().find(is_it).unwrap_or_else(|| panic!("{line}"));
+        let (_, span) = got.spans.iter().find(is_it).unwrap_or_else(|| panic!("{line}"));
         assert_eq!(line["trace"], hex(&span.trace_id));
         assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
         assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");

@@ -89,7 +89,7 @@ pub async fn serve_cli_with<H: ServerHandler + Clone>(
     init_log();
     #[cfg(feature = "otel")]
     let export = crate::trace::export_from_env("toolpact-server");
-    let served = match parse_arguments(arguments())? {
+    let outcome = match parse_arguments(arguments())? {
         None => serve_stdio_with(server, options).await,
         Some(address) => {
             let http = Http::bind(address).await?;
@@ -101,7 +101,7 @@ pub async fn serve_cli_with<H: ServerHandler + Clone>(
     if let Some(export) = export {
         _ = tokio::task::spawn_blocking(move || export.shutdown()).await;
     }
-    served
+    outcome
 }
 
 /// Sends the log to standard error, unless the program has set its own subscriber.
