@@ -111,7 +111,7 @@ where
 {
     let parts = context_of(&span);
     let work = async move {
-        let answer = work().await;
+        let answer = Box::pin(work()).await;
         match &answer {
             Ok(CallToolResponse::Complete(result)) if result.is_error == Some(true) => {
                 span.set_tool_error();
