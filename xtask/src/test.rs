@@ -16,9 +16,11 @@ pub(crate) fn run() -> anyhow::Result<()> {
     spelling::check()?;
     run_command(cargo(["test", "--workspace", "--doc"]))?;
     if answers("cargo", &["nextest", "--version"]) {
-        run_command(cargo(["nextest", "run", "--workspace"]))
+        run_command(cargo(["nextest", "run", "--workspace"]))?;
+        run_command(cargo(["nextest", "run", "-p", "toolpact", "--features", "otel", "otel"]))
     } else {
-        run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))
+        run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))?;
+        run_command(cargo(["test", "-p", "toolpact", "--features", "otel", "--test", "it", "otel"]))
     }
 }
 
@@ -28,6 +30,8 @@ fn check() -> anyhow::Result<()> {
     links::check()?;
     modules::check()?;
     run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    let otel = ["clippy", "-p", "toolpact", "--features", "otel", "--all-targets", "--"];
+    run_command(cargo(otel.into_iter().chain(["-D", "warnings"])))?;
     let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
     documentation.env("RUSTDOCFLAGS", "-D warnings");
     run_command(documentation)

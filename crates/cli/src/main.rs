@@ -11,6 +11,7 @@ mod layout;
 mod lint;
 mod live;
 mod log;
+mod observability;
 mod patch;
 mod progress;
 mod report;

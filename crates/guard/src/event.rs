@@ -20,6 +20,8 @@ pub enum Event {
         severity: Severity,
         /// What happened, in one line.
         message: String,
+        /// The same without what the message quotes of a peer, where it quotes something.
+        unquoted: Option<String>,
     },
     /// An event of one of several servers.
     From {
@@ -32,15 +34,28 @@ pub enum Event {
 
 impl Event {
     pub(crate) fn info(message: impl Into<String>) -> Self {
-        Self::Notice { severity: Severity::Info, message: message.into() }
+        Self::notice(Severity::Info, message)
     }
 
     pub(crate) fn warning(message: impl Into<String>) -> Self {
-        Self::Notice { severity: Severity::Warning, message: message.into() }
+        Self::notice(Severity::Warning, message)
     }
 
     pub(crate) fn error(message: impl Into<String>) -> Self {
-        Self::Notice { severity: Severity::Error, message: message.into() }
+        Self::notice(Severity::Error, message)
+    }
+
+    /// A notice that quotes nothing of a peer.
+    pub fn notice(severity: Severity, message: impl Into<String>) -> Self {
+        Self::Notice { severity, message: message.into(), unquoted: None }
+    }
+
+    /// The same event, whose message quotes a peer: `text` is what it says without that.
+    pub(crate) fn or_unquoted(mut self, text: impl Into<String>) -> Self {
+        if let Self::Notice { unquoted, .. } = &mut self {
+            *unquoted = Some(text.into());
+        }
+        self
     }
 
     /// The event as one JSON object.
@@ -53,7 +68,7 @@ impl Event {
                 value["others"] = json!(findings.get(1..));
                 value
             }
-            Self::Notice { severity, message } => {
+            Self::Notice { severity, message, .. } => {
                 json!({ "severity": severity, "message": message })
             }
             Self::From { server, event } => {
@@ -90,7 +105,7 @@ impl fmt::Display for Event {
                     action => write!(f, "; {action}"),
                 }
             }
-            Self::Notice { severity, message } => write!(f, "{severity}: {message}"),
+            Self::Notice { severity, message, .. } => write!(f, "{severity}: {message}"),
             Self::From { server, event } => write!(f, "{server}: {event}"),
         }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
+use toolpact_telemetry::Telemetry;
 
 use crate::child::{Launch, Watchdog};
 use crate::config::{Config, ServerConfig, Terms};
@@ -41,6 +42,7 @@ pub struct Fleet {
     listener: Arc<dyn Listener>,
     watchdog: fn(u32) -> Option<Watchdog>,
     memory: Arc<MemoryLimit>,
+    telemetry: Option<Telemetry>,
     state: Mutex<State>,
 }
 
@@ -65,7 +67,8 @@ impl std::fmt::Debug for Fleet {
 }
 
 impl Fleet {
-    /// Sets up the servers of `config`. `watchdog` starts a watchdog for a process group.
+    /// Sets up the servers of `config`. `watchdog` starts a watchdog for a process group; calls are exported to
+    /// `telemetry`.
     ///
     /// Fails if a URL is invalid or the certificates cannot be read.
     pub fn new(
@@ -73,14 +76,22 @@ impl Fleet {
         listener: Arc<dyn Listener>,
         watchdog: fn(u32) -> Option<Watchdog>,
         memory: Arc<MemoryLimit>,
+        telemetry: Option<Telemetry>,
     ) -> Result<Self, FleetError> {
         let client = Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?;
         let state = State { config, client, members: BTreeMap::new() };
         let router = Arc::new(Router::new(Routes::named(BTreeMap::new(), hosts(&state.config))));
         let status_page = Arc::new(StatusPage::new(Vec::new(), hosts(&state.config)));
         let config = state.config.clone();
-        let fleet =
-            Self { router, status_page, listener, watchdog, memory, state: Mutex::new(state) };
+        let fleet = Self {
+            router,
+            status_page,
+            listener,
+            watchdog,
+            memory,
+            telemetry,
+            state: Mutex::new(state),
+        };
         fleet.apply(config)?;
         Ok(fleet)
     }
@@ -190,7 +201,8 @@ impl Fleet {
             let guarded = old.map_or_else(
                 || {
                     let listener = named(name, &self.listener);
-                    Arc::new(GuardedServer::new(name, config.settings(name), listener))
+                    let server = GuardedServer::new(name, config.settings(name), listener);
+                    Arc::new(server.with_telemetry(self.telemetry.clone()))
                 },
                 |old| Arc::clone(old.backend.server()),
             );

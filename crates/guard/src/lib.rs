@@ -28,6 +28,7 @@ mod json;
 mod known_eras;
 pub mod live;
 mod lock;
+mod log_export;
 mod message;
 mod metaschemas;
 mod parallel;
@@ -43,6 +44,7 @@ mod status;
 mod status_page;
 pub mod stdio;
 mod tool_cache;
+mod trace;
 
 #[cfg(unix)]
 pub use child::watch;
@@ -51,6 +53,7 @@ pub use event::{Event, Listener};
 #[cfg(feature = "grpc")]
 pub use ext_proc::ExtProc;
 pub use fleet::{Fleet, FleetError};
+pub use log_export::LogExport;
 pub use metaschemas::compile_metaschemas;
 pub use process::{ProcessLimits, Processes};
 pub use proxy::Proxy;
@@ -59,3 +62,4 @@ pub use runtime::memory::{MAX_MEMORY, MemoryLimit};
 pub use server::GuardedServer;
 pub use settings::{Override, Settings};
 pub use status_page::StatusPage;
+pub use toolpact_telemetry::Telemetry;

@@ -30,6 +30,7 @@ use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_me
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::server::GuardedServer;
+use crate::trace::repeat_trace;
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -373,6 +374,7 @@ impl Connection {
                 headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
                 self.repeat(&mut headers, &method, params);
             }
+            repeat_trace(&self.remote.server, params, &mut headers);
             request = Some(id);
         }
         let body = text.as_bytes().clone();

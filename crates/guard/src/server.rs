@@ -7,12 +7,13 @@ use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
 use toolpact_contract::{Finding, JudgeOptions, Policy, Revision};
 use toolpact_fetch::{Attempt, LockError, ToolBundles};
+use toolpact_telemetry::{CallSpan, Check as Checked, Telemetry};
 
 use crate::event::{Event, Listener};
 use crate::known_eras::KnownEras;
 use crate::lock::lock;
 use crate::settings::Settings;
-use crate::status::Status;
+use crate::status::{Check, Status};
 use crate::tool_cache::ToolCache;
 
 /// A guarded server: its settings, which may change at any time, its status, and who listens to its
@@ -22,6 +23,8 @@ pub struct GuardedServer {
     rules: ArcSwap<Rules>,
     listener: Arc<dyn Listener>,
     status: Status,
+    /// Where spans go, if anything is exported.
+    telemetry: Option<Telemetry>,
     eras: KnownEras,
     /// The protocol revisions that it says it supports, newest first.
     supported: ArcSwap<Vec<String>>,
@@ -102,15 +105,33 @@ impl GuardedServer {
             rules: ArcSwap::from_pointee(Rules::new(settings, bundles, 0)),
             listener,
             status: Status::default(),
+            telemetry: None,
             eras: KnownEras::default(),
             supported: ArcSwap::from_pointee(vec![Revision::V2026_07_28.to_string()]),
             reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
     }
 
+    /// Exports the spans of its calls and counts its checks.
+    #[must_use]
+    pub fn with_telemetry(mut self, telemetry: Option<Telemetry>) -> Self {
+        self.telemetry = telemetry;
+        self
+    }
+
+    /// Where spans go, if anything is exported.
+    pub(crate) fn telemetry(&self) -> Option<&Telemetry> {
+        self.telemetry.as_ref()
+    }
+
     /// What its operator calls it.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The same without the query of a URL, which may be secret.
+    pub(crate) fn exported_name(&self) -> &str {
+        self.name.split('?').next().unwrap_or_default()
     }
 
     /// What the guard has seen of it so far.
@@ -151,8 +172,32 @@ impl GuardedServer {
         self.listener.on_event(event);
     }
 
-    /// Reports the findings about a call, without its values unless the settings ask for them.
-    pub(crate) fn report_call(&self, mut findings: Vec<Finding>, settings: &Settings) {
+    /// Records a check of the arguments or the result of a call of `tool`.
+    pub(crate) fn record_check(&self, tool: &str, check: &Check, span: Option<&CallSpan>) {
+        self.status.record_check(tool, check);
+        let Some(telemetry) = &self.telemetry else { return };
+        let Check { side, outcome, fuel, time } = *check;
+        let check = Checked { side, outcome, fuel, time };
+        telemetry.count_check(Some(self.exported_name()), tool, &check);
+        if let Some(span) = span {
+            span.add_check(&check);
+        }
+    }
+
+    /// Reports the findings about a call, without its values unless the settings ask for them. What listens to them
+    /// runs in the context of `span`.
+    pub(crate) fn report_call(
+        &self,
+        mut findings: Vec<Finding>,
+        settings: &Settings,
+        span: Option<&CallSpan>,
+    ) {
+        let _context = span.map(|span| {
+            for finding in &findings {
+                span.add_finding(finding);
+            }
+            span.attach()
+        });
         if !settings.log_values {
             for finding in &mut findings {
                 finding.found = None;

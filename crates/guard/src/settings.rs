@@ -50,6 +50,8 @@ pub struct Settings {
     pub ignore_headers: bool,
     /// Whether findings about calls show the values that were found.
     pub log_values: bool,
+    /// Whether the spans of calls have their arguments and results, shortened and without what looks like a secret.
+    pub export_values: bool,
     /// The most bytes of one message. Longer messages are not read; whoever waits for one gets an error.
     pub max_message: usize,
     /// How long the guard waits for a tool list that it requests itself.
@@ -94,6 +96,7 @@ impl Default for Settings {
             schema: toolpact_schema::Options::default(),
             ignore_headers: true,
             log_values: false,
+            export_values: false,
             max_message: MAX_MESSAGE,
             list_timeout: Duration::from_secs(30),
             require_list: false,

@@ -4,8 +4,10 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolpact_contract::{ArgumentTerms, Contract, JudgedCall};
+use toolpact_contract::{ArgumentTerms, Contract, JudgedCall, Outcome, Side};
 use toolpact_schema::Schema;
+
+use crate::trace::{self, Timer};
 
 /// Fuel of a validation on the event loop: well below a millisecond.
 const INLINE_FUEL: u64 = 50_000;
@@ -25,6 +27,15 @@ pub(crate) enum CallPart {
     Result,
 }
 
+impl CallPart {
+    const fn side(self) -> Side {
+        match self {
+            Self::Arguments => Side::Arguments,
+            Self::Result => Side::Result,
+        }
+    }
+}
+
 /// The runtime is shutting down.
 #[derive(Debug)]
 pub(crate) struct RuntimeStopped;
@@ -34,6 +45,18 @@ pub(crate) struct RuntimeStopped;
 /// Validates in place first, with little fuel. If that does not suffice, another thread validates with all the fuel
 /// that the limits allow.
 pub(crate) async fn check(
+    contract: &Contract,
+    part: CallPart,
+    value: Value,
+    terms: ArgumentTerms,
+) -> Result<(Value, JudgedCall), RuntimeStopped> {
+    let timer = Timer::start();
+    let (value, judged) = validate(contract, part, value, terms).await?;
+    trace::add_check(part.side(), judged.outcome, judged.fuel, timer);
+    Ok((value, judged))
+}
+
+async fn validate(
     contract: &Contract,
     part: CallPart,
     value: Value,
@@ -67,8 +90,14 @@ fn repaired(value: Value, mut judged: JudgedCall) -> (Value, JudgedCall) {
 }
 
 /// Whether a validation with little fuel finds `value` valid: the common case, which needs no findings.
-pub(crate) fn is_valid_inline(schema: &Schema, value: &Value) -> bool {
-    schema.validate_within(value, INLINE_FUEL).is_valid()
+pub(crate) fn is_valid_inline(schema: &Schema, value: &Value, part: CallPart) -> bool {
+    let timer = Timer::start();
+    let measured = schema.measure_within(value, INLINE_FUEL);
+    let is_valid = measured.verdict.is_valid();
+    if is_valid {
+        trace::add_check(part.side(), Outcome::Valid, measured.fuel, timer);
+    }
+    is_valid
 }
 
 /// The text of a refusal.

@@ -95,6 +95,7 @@ mod report;
 mod serve;
 pub mod testing;
 mod tools;
+mod trace;
 
 #[cfg(feature = "client")]
 pub use client::{Client, ClientError};
@@ -118,7 +119,12 @@ pub use toolpact_schema as schema;
 pub use toolpact_schema::Limits;
 pub use toolpact_targets as targets;
 pub use toolpact_targets::ViewFor;
+#[cfg(feature = "otel")]
+pub use toolpact_telemetry::{Telemetry, opentelemetry};
 pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};
+
+#[cfg(feature = "otel")]
+pub use trace::export_from_env;
 
 /// The Rust code of the README and of the guides, as documentation tests.
 #[cfg(doctest)]
@@ -128,6 +134,9 @@ mod documents {
     struct Readme;
     #[doc = include_str!("../../../docs/rust-servers.md")]
     struct RustServers;
+    #[cfg(feature = "otel")]
+    #[doc = include_str!("../../../docs/telemetry.md")]
+    struct TelemetryGuide;
     #[doc = include_str!("../../../docs/validator.md")]
     struct Validator;
 }

@@ -4,11 +4,14 @@ use std::{error::Error, sync::Arc};
 
 use toolpact_contract::{Finding, Severity};
 
+use crate::trace;
+
 /// A function that is called with every finding.
 pub(crate) type Listener = Arc<dyn Fn(&Finding) + Send + Sync>;
 
 /// Logs `findings` and passes them to `listener`.
 pub(crate) fn report(findings: &[Finding], listener: Option<&Listener>) {
+    trace::add_findings(findings);
     for finding in findings {
         match finding.severity {
             Severity::Error => tracing::error!(target: "toolpact", "{finding}"),

@@ -13,7 +13,8 @@ use toolpact_listen::shutdown_signal_then_exit;
 use super::guard::{bind, runtime, serve_status};
 use crate::address::parse_address;
 use crate::exit::Exit;
-use crate::log::{Log, LogFormat};
+use crate::log::LogFormat;
+use crate::observability::Observability;
 use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
@@ -78,16 +79,24 @@ impl ExtProc {
             return Ok(Exit::Clean);
         }
         toolpact_guard::compile_metaschemas();
-        let log = Log::open(self.log);
-        let served = self.serve(config, &self.config, &log);
-        log.close();
+        let observability = Observability::open(self.log);
+        let served = self.serve(config, &self.config, &observability);
+        observability.close();
         served
     }
 
-    fn serve(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
+    fn serve(
+        &self,
+        config: Config,
+        path: &Path,
+        observability: &Observability,
+    ) -> anyhow::Result<Exit> {
+        let log = &observability.log;
         let memory = Arc::new(MemoryLimit::new(self.max_memory.unwrap_or(MAX_MEMORY)));
         let status = self.status.or(config.status);
-        let fleet = Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog, memory)?);
+        let (listener, telemetry) = (observability.listener(None), observability.telemetry.clone());
+        let fleet = Fleet::new(config, listener, start_watchdog, memory, telemetry)?;
+        let fleet = Arc::new(fleet);
         runtime()?.block_on(async {
             serve_status(status, Arc::clone(fleet.status_page()), log)?;
             let (listener, address) = bind(self.listen)?;

@@ -21,6 +21,7 @@ use toolpact_listen::shutdown_signal_then_exit;
 use crate::address::parse_address;
 use crate::exit::Exit;
 use crate::log::{Log, LogFormat};
+use crate::observability::Observability;
 use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
@@ -142,13 +143,13 @@ impl Guard {
             }
             return self.guard_fleet(path);
         }
-        let log = Log::open(self.log);
+        let observability = Observability::open(self.log);
         let served = match (&self.upstream, self.listen) {
-            (Some(url), Some(listen)) => self.guard_upstream(url, listen, &log),
-            (_, Some(listen)) => self.guard_command(listen, &log),
-            _ => self.guard_stdio(&log),
+            (Some(url), Some(listen)) => self.guard_upstream(url, listen, &observability),
+            (_, Some(listen)) => self.guard_command(listen, &observability),
+            _ => self.guard_stdio(&observability),
         };
-        log.close();
+        observability.close();
         served
     }
 
@@ -173,8 +174,14 @@ impl Guard {
         Hosts::new(self.allow_host.iter().cloned())
     }
 
-    fn server(&self, name: &str, log: &Log) -> anyhow::Result<Arc<GuardedServer>> {
-        Ok(Arc::new(GuardedServer::new(name, self.settings()?, Arc::new(log.clone()))))
+    fn server(
+        &self,
+        name: &str,
+        observability: &Observability,
+    ) -> anyhow::Result<Arc<GuardedServer>> {
+        let listener = observability.listener(Some(name));
+        let server = GuardedServer::new(name, self.settings()?, listener);
+        Ok(Arc::new(server.with_telemetry(observability.telemetry.clone())))
     }
 
     fn memory(&self) -> Arc<MemoryLimit> {
@@ -182,12 +189,12 @@ impl Guard {
     }
 
     /// Guards a server on standard input and output.
-    fn guard_stdio(&self, log: &Log) -> anyhow::Result<Exit> {
-        let guarded = self.server(&server_name(&self.command), log)?;
+    fn guard_stdio(&self, observability: &Observability) -> anyhow::Result<Exit> {
+        let guarded = self.server(&server_name(&self.command), observability)?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
             let page = StatusPage::new(vec![Arc::clone(&guarded)], self.hosts());
-            serve_status(self.status, Arc::new(page), log)?;
+            serve_status(self.status, Arc::new(page), &observability.log)?;
             let client = stdio::standard();
             anyhow::Ok(stdio::serve(self.launch()?, client, guarded, self.memory()).await?)
         });
@@ -197,11 +204,17 @@ impl Guard {
     }
 
     /// Guards a server on HTTP until a signal ends it.
-    fn guard_upstream(&self, url: &str, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
+    fn guard_upstream(
+        &self,
+        url: &str,
+        listen: SocketAddr,
+        observability: &Observability,
+    ) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
-        let proxy = Proxy::new(url, client, self.server(url, log)?, self.memory())?;
+        let server = self.server(url, observability)?;
+        let proxy = Proxy::new(url, client, server, self.memory())?;
         let what = format!("{} for {url}", proxy.path());
-        self.serve_one(Backend::Proxy(Arc::new(proxy)), listen, &what, log)
+        self.serve_one(Backend::Proxy(Arc::new(proxy)), listen, &what, &observability.log)
     }
 
     /// How to start the server.
@@ -216,14 +229,18 @@ impl Guard {
     }
 
     /// Guards a command for clients on HTTP until a signal ends it.
-    fn guard_command(&self, listen: SocketAddr, log: &Log) -> anyhow::Result<Exit> {
+    fn guard_command(
+        &self,
+        listen: SocketAddr,
+        observability: &Observability,
+    ) -> anyhow::Result<Exit> {
         let launch = self.launch()?;
         launch.check()?;
         let name = server_name(&self.command);
-        let (limits, server) = (ProcessLimits::default(), self.server(&name, log)?);
+        let (limits, server) = (ProcessLimits::default(), self.server(&name, observability)?);
         let processes = Processes::new(launch, limits, server, self.memory());
         let backend = Backend::Processes(Arc::new(processes));
-        self.serve_one(backend, listen, &format!("/mcp for {name}"), log)
+        self.serve_one(backend, listen, &format!("/mcp for {name}"), &observability.log)
     }
 
     fn serve_one(
@@ -258,18 +275,25 @@ impl Guard {
             writeln!(anstream::stdout().lock(), "{}", config.summary(path))?;
             return Ok(Exit::Clean);
         }
-        let log = Log::open(self.log);
-        let served = self.serve_fleet(config, path, &log);
-        log.close();
+        let observability = Observability::open(self.log);
+        let served = self.serve_fleet(config, path, &observability);
+        observability.close();
         served
     }
 
-    fn serve_fleet(&self, config: Config, path: &Path, log: &Log) -> anyhow::Result<Exit> {
+    fn serve_fleet(
+        &self,
+        config: Config,
+        path: &Path,
+        observability: &Observability,
+    ) -> anyhow::Result<Exit> {
+        let log = &observability.log;
         let listen = self.listen.or(config.listen).unwrap_or(LISTEN);
         let status = self.status.or(config.status);
         let names = config.server_names().map(str::to_owned).collect::<Vec<_>>();
-        let fleet =
-            Arc::new(Fleet::new(config, Arc::new(log.clone()), start_watchdog, self.memory())?);
+        let (listener, telemetry) = (observability.listener(None), observability.telemetry.clone());
+        let fleet = Fleet::new(config, listener, start_watchdog, self.memory(), telemetry)?;
+        let fleet = Arc::new(fleet);
         runtime()?.block_on(async {
             serve_status(status, Arc::clone(fleet.status_page()), log)?;
             let (listener, address) = bind(listen)?;

@@ -20,7 +20,7 @@ pub(crate) struct Envoy {
     pub(crate) port: u16,
     pub(crate) admin: u16,
     pub(crate) replicas: Vec<Replica>,
-    pub(crate) process: Process,
+    _process: Process,
     pub(crate) folder: PathBuf,
 }
 
@@ -164,7 +164,8 @@ impl Envoy {
                 None => wait("Envoy did not start"),
             }
         };
-        let mut envoy = Self { port: 0, admin, replicas, process, folder: folder.clone() };
+        let mut envoy =
+            Self { port: 0, admin, replicas, _process: process, folder: folder.clone() };
         while !envoy.get("/ready").contains("LIVE") {
             wait("Envoy is not ready");
         }

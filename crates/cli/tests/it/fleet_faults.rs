@@ -24,7 +24,7 @@ const CLIENTS: usize = 8;
 
 /// The server of `tests/peers/fleet.mjs`.
 struct Server {
-    process: Process,
+    _process: Process,
     port: u16,
 }
 
@@ -36,7 +36,7 @@ impl Server {
         node.current_dir(peers()).stdout(Stdio::piped());
         let mut process = Process(node.spawn().unwrap());
         let port = port_of(&mut process);
-        Self { process, port }
+        Self { _process: process, port }
     }
 }
 

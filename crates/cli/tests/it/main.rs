@@ -76,7 +76,11 @@ mod published;
 #[cfg(unix)]
 mod reader;
 mod readme;
+mod receiver;
 #[cfg(unix)]
 mod recorder;
+mod telemetry;
+#[cfg(unix)]
+mod telemetry_peers;
 #[cfg(unix)]
 mod upstream;

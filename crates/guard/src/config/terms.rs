@@ -75,6 +75,11 @@ pub struct Terms {
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) log_values: Option<bool>,
 
+    /// Export the arguments and results of calls with their traces, shortened and without what looks like a secret by
+    /// its name; they may contain other secrets
+    #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
+    pub(crate) export_values: Option<bool>,
+
     /// Set a limit on schemas or validations, for example `--limit depth=32`; may be repeated.
     /// `toolpact check --help` lists the names
     #[cfg_attr(feature = "clap", arg(long = "limit", value_name = "NAME=N"))]
@@ -288,6 +293,9 @@ impl Terms {
         }
         if let Some(require_list) = self.require_list {
             settings.require_list = require_list;
+        }
+        if let Some(export_values) = self.export_values {
+            settings.export_values = export_values;
         }
         if let Some(no_project) = self.no_project {
             settings.project = !no_project;

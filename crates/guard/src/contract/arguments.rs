@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use toolpact_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
 use toolpact_schema::Instance;
+use toolpact_telemetry::CallSpan;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::header_changes::{HeaderChange, header_changes};
@@ -29,13 +30,14 @@ pub(crate) enum CheckedArguments {
     Refused(String),
 }
 
-/// Checks `arguments` against `contract`.
+/// Checks `arguments` against `contract`, as part of `span`.
 pub(crate) fn check_arguments(
     server: &GuardedServer,
     rules: &Rules,
     contract: &Contract,
     arguments: Option<&str>,
     revision: &Revision,
+    span: Option<&CallSpan>,
     budget: &mut Budget,
 ) -> Result<CheckedArguments, OutOfBudget> {
     let name = contract.name();
@@ -49,10 +51,8 @@ pub(crate) fn check_arguments(
     }
     let start = Instant::now();
     let record = |outcome, fuel| {
-        server.status().record_check(
-            name,
-            &Check { side: Side::Arguments, outcome, fuel, time: start.elapsed() },
-        );
+        let check = Check { side: Side::Arguments, outcome, fuel, time: start.elapsed() };
+        server.record_check(name, &check, span);
     };
     let fuel = budget.fuel.unwrap_or(u64::MAX);
     if Instance::memory(text) <= budget.memory
@@ -109,7 +109,7 @@ pub(crate) fn check_arguments(
         }
     }
     record(judged.outcome, judged.fuel);
-    server.report_call(judged.findings, &rules.settings);
+    server.report_call(judged.findings, &rules.settings, span);
     Ok(match (judged.refusal, repaired) {
         (Some(refusal), _) => CheckedArguments::Refused(refusal_text(refusal, revision)),
         (None, Some(arguments)) => CheckedArguments::Repaired { arguments, headers },

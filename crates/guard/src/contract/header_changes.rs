@@ -4,7 +4,7 @@ use serde_json::Value;
 use toolpact_contract::headers::{encode, param_headers};
 
 /// A header whose argument changes.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeaderChange {
     /// Its name.
     pub(crate) name: String,

@@ -7,13 +7,13 @@ use toolpact_contract::{
     Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, Structured, rule,
 };
 use toolpact_schema::Instance;
+use toolpact_telemetry::CallSpan;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::catalog::Tool;
 use super::shape::shape;
 use super::{refusal_text, unchecked};
-use crate::event::Event;
-use crate::json::members::case_variant;
+use crate::json::members::{case_variant, members};
 use crate::json::strict;
 use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
 use crate::server::{GuardedServer, Rules};
@@ -35,6 +35,7 @@ pub(crate) struct ResultCheck<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) tool: Option<&'a Tool>,
     pub(crate) revision: &'a Revision,
+    pub(crate) span: Option<&'a CallSpan>,
 }
 
 impl ResultCheck<'_> {
@@ -48,6 +49,7 @@ impl ResultCheck<'_> {
         let settings = &self.rules.settings;
         let mode = self.contract().map_or(Mode::Off, |it| settings.results_mode(it.name()));
         if mode == Mode::Off && !settings.project {
+            self.look_for_error(result);
             return Ok(CheckedResult::default());
         }
         if budget.is_inline && result.len() > INLINE_BYTES {
@@ -81,6 +83,7 @@ impl ResultCheck<'_> {
             }
         };
         let judged = unchecked(Side::Result, name, &reason, mode);
+        self.look_for_error(result);
         let replacement = self.conclude(judged);
         Ok(CheckedResult { replacement, tasks: Vec::new() })
     }
@@ -119,6 +122,11 @@ impl ResultCheck<'_> {
         result: &Value,
         budget: &mut Budget,
     ) -> Result<CheckedResult, OutOfBudget> {
+        if result.get("isError") == Some(&Value::Bool(true))
+            && let Some(span) = self.span
+        {
+            span.set_tool_error();
+        }
         let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
         let start = Instant::now();
         let judged = match budget.fuel {
@@ -151,11 +159,23 @@ impl ResultCheck<'_> {
                 if let Some(rule) = rule("result-shape") {
                     let tool = self.contract().map_or("", Contract::name);
                     let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(tool);
-                    self.server.report(Event::Finding(finding));
+                    self.server.report_call(vec![finding], &self.rules.settings, self.span);
                 }
                 None
             });
+        if let (Some(span), Some(_)) = (self.span, &replacement) {
+            span.set_projected();
+        }
         CheckedResult { replacement, tasks: Vec::new() }
+    }
+
+    /// Tells the span whether a result that is not parsed says that the tool failed. A long one is not read for that.
+    fn look_for_error(self, result: &str) {
+        let Some(span) = self.span.filter(|_| result.len() <= INLINE_BYTES) else { return };
+        let flag = members(result, ["isError"]).ok().and_then(|[flag]| flag);
+        if flag.is_some_and(|flag| flag.get() == "true") {
+            span.set_tool_error();
+        }
     }
 
     /// Whether `result` is an error whose structured content suits every client.
@@ -169,12 +189,16 @@ impl ResultCheck<'_> {
 
     fn record(self, tool: &str, outcome: Outcome, fuel: u64, start: Instant) {
         let check = Check { side: Side::Result, outcome, fuel, time: start.elapsed() };
-        self.server.status().record_check(tool, &check);
+        self.server.record_check(tool, &check, self.span);
     }
 
     /// Reports the findings; the tool error that takes the place of the result, if any.
     fn conclude(self, judged: JudgedCall) -> Option<String> {
-        self.server.report_call(judged.findings, &self.rules.settings);
+        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        if let (Some(span), Some(_)) = (self.span, &judged.refusal) {
+            span.set_withheld();
+            span.set_tool_error();
+        }
         judged.refusal.map(|refusal| refusal_text(refusal, self.revision))
     }
 }

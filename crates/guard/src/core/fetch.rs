@@ -7,6 +7,7 @@ use ahash::AHashMap;
 use bytestring::ByteString;
 use serde_json::Value;
 use toolpact_contract::{Revision, tool_error};
+use toolpact_telemetry::CallSpan;
 
 use super::held::{Held, PartFate};
 use super::job::Check;
@@ -19,6 +20,7 @@ use crate::audience::Audience;
 use crate::contract::arguments::CheckedArguments;
 use crate::contract::budget::Budget;
 use crate::contract::catalog::Catalog;
+use crate::contract::header_changes::HeaderChange;
 use crate::contract::list::CheckedPage;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
@@ -61,6 +63,9 @@ pub(super) struct WaitingCall {
     pub(super) received: Instant,
     /// Whether the list was requested again because of it.
     pub(super) is_rechecked: bool,
+    /// The headers that change with it, beside those that follow from the arguments.
+    pub(super) header_changes: Vec<HeaderChange>,
+    pub(super) call_span: Option<CallSpan>,
 }
 
 impl WaitingCall {
@@ -332,7 +337,9 @@ impl Conversation {
     pub(crate) fn fail_waiting_calls(&mut self, reason: &str) {
         self.fetcher.running = None;
         for call in std::mem::take(&mut self.fetcher.waiting) {
-            self.pending.remove(&call.key);
+            if let Some(pending) = self.pending.remove(&call.key) {
+                pending.end_refused(code::INTERNAL);
+            }
             self.refuse(call.stream, Some(&call.id), code::INTERNAL, reason);
             self.settle(call.ticket, call.index, PartFate::Dropped);
         }

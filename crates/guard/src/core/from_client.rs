@@ -27,6 +27,7 @@ use crate::message::{
 };
 use crate::server::Rules;
 use crate::status::OTHER;
+use crate::trace::HttpTrace;
 
 /// A list that is younger than this is not requested again for a call that it refuses.
 const RECHECK_AGE: Duration = Duration::from_secs(1);
@@ -35,20 +36,22 @@ const RECHECK_AGE: Duration = Duration::from_secs(1);
 const INLINE_RESTORE: usize = 4 << 10;
 
 /// One part of a message of a client.
-struct Part<'a> {
+pub(super) struct Part<'a> {
     ticket: Ticket,
     index: usize,
     stream: StreamId,
-    text: &'a ByteString,
+    pub(super) text: &'a ByteString,
     envelope: &'a Envelope,
     /// The revision that the transport says the client speaks.
     revision: Option<&'a Revision>,
     /// The headers that repeat arguments, where the transport has headers to check.
     headers: Option<&'a Arc<ParamHeaders>>,
+    /// What its HTTP request says about its trace.
+    pub(super) http_trace: Option<&'a HttpTrace>,
 }
 
 impl<'a> Part<'a> {
-    fn params(&self) -> Option<&'a str> {
+    pub(super) fn params(&self) -> Option<&'a str> {
         self.envelope.params.map(|params| params.text(self.text))
     }
 }
@@ -87,11 +90,14 @@ impl Conversation {
         let server = self.server.clone();
         let rules = server.rules();
         let mut budget = Budget::inline();
+        let http_trace = self.http_trace.take();
+        let http_trace = http_trace.as_ref();
         let parts = message.parts.as_slice().iter().enumerate();
         let fates: Fates = parts
             .map(|(index, envelope)| {
                 let text = message.text;
-                let part = Part { ticket, index, stream, text, envelope, revision, headers };
+                let part =
+                    Part { ticket, index, stream, text, envelope, revision, headers, http_trace };
                 let fate = self.decide_client(&part, &rules, &mut budget, now);
                 (Destination::Server(stream), fate)
             })
@@ -105,7 +111,8 @@ impl Conversation {
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;
         }
-        self.report(Event::error(format!("client: could not read a message: {}", text.reason)));
+        let what = "client: could not read a message";
+        self.report(Event::error(format!("{what}: {}", text.reason)).or_unquoted(what));
         // An answer to a request of the server cannot be answered itself.
         if text.id.is_some() && !text.has_method {
             return false;
@@ -202,13 +209,26 @@ impl Conversation {
             Method::Listen => Purpose::Subscription,
             _ => Purpose::Other,
         };
-        let Readdressed { key, mut pending, edits } = self.readdress(part, id, purpose);
+        let Readdressed { key, mut pending, mut edits } = self.readdress(part, id, purpose);
         pending.is_held = call.is_some();
+        let mut header_changes = Vec::new();
+        if let Some((params, audience)) = &call
+            && let Some(traced) = self.trace_call(part, id, params, audience)
+        {
+            pending.span = Some(traced.span);
+            edits.extend(traced.edits);
+            header_changes = traced.headers;
+        }
+        let span = pending.span.clone();
         if let Err(reason) = self.pending.insert(key.clone(), pending) {
             let text = match reason {
                 NotAdded::InUse => format!("request id {id} is already in use"),
                 NotAdded::TooMany => format!("{MAX_PENDING} requests are pending already"),
             };
+            if let Some(span) = span {
+                span.set_refused();
+                span.end_error(code::REQUEST.into());
+            }
             self.refuse(part.stream, Some(id), code::REQUEST, &text);
             return PartFate::Dropped;
         }
@@ -242,13 +262,17 @@ impl Conversation {
             edits,
             received: now,
             is_rechecked: false,
+            header_changes,
+            call_span: span,
         };
         self.decide_call(call, rules, budget, now)
     }
 
     /// Refuses a request whose text does not take the changes that it needs.
     fn refuse_edit(&mut self, stream: StreamId, key: &Key, id: &Id) -> PartFate {
-        self.pending.remove(key);
+        if let Some(pending) = self.pending.remove(key) {
+            pending.end_refused(code::INTERNAL);
+        }
         self.refuse(stream, Some(id), code::INTERNAL, "could not edit the request");
         PartFate::Dropped
     }
@@ -400,7 +424,8 @@ impl Conversation {
         if let (Some(Tool::Offered { contract, .. }), Some(headers)) = (&tool, &call.headers)
             && let Err(reason) = headers.check(contract, call.arguments().map(|it| &**it))
         {
-            if self.pending.remove(&call.key).is_some() {
+            if let Some(pending) = self.pending.remove(&call.key) {
+                pending.end_refused(code::HEADER_MISMATCH);
                 let text = format!("header mismatch: {reason}");
                 self.refuse(call.stream, Some(&call.id), code::HEADER_MISMATCH, &text);
             }
@@ -412,7 +437,8 @@ impl Conversation {
             {
                 let arguments = call.arguments().map(|it| &**it);
                 let revision = &call.audience.revision;
-                check_arguments(&self.server, rules, contract, arguments, revision, budget)
+                let span = call.call_span.as_ref();
+                check_arguments(&self.server, rules, contract, arguments, revision, span, budget)
             }
             _ => Ok(CheckedArguments::Pass),
         };
@@ -423,6 +449,7 @@ impl Conversation {
                     contract: contract.clone(),
                     arguments: call.arguments().cloned(),
                     revision: call.audience.revision.clone(),
+                    span: call.call_span.clone(),
                 };
                 let stream = Some(call.stream);
                 self.start_job(stream, check, JobPurpose::Call(call, tool));
@@ -483,21 +510,30 @@ impl Conversation {
         };
         let name = if tool.is_some() { own_name.as_str() } else { OTHER };
         self.server.status().record_call(name, &call.audience.revision);
+        if let Some(span) = &call.call_span {
+            span.set_tool(&own_name, tool.is_some());
+        }
         let Some(pending) = self.pending.get_mut(&call.key) else { return PartFate::Dropped };
         if let Some(Tool::Withheld(reason)) = &tool {
             let text = format!("tool `{}` is not offered: {reason}", call.name);
+            pending.end_refused(code::PARAMS);
             self.pending.remove(&call.key);
             self.refuse(call.stream, Some(&call.id), code::PARAMS, &text);
             return PartFate::Dropped;
         }
-        let mut headers = Vec::new();
+        let mut headers = call.header_changes.clone();
         let repaired = match checked {
             CheckedArguments::Pass => None,
             CheckedArguments::Repaired { arguments, headers: changed } => {
-                headers = changed;
+                headers.extend(changed);
                 Some(arguments)
             }
             CheckedArguments::Refused(refusal) => {
+                if let Some(span) = &call.call_span {
+                    span.set_refused();
+                    span.set_tool_error();
+                    span.end_result();
+                }
                 self.pending.remove(&call.key);
                 let answer = response(&call.id, &refusal);
                 self.send(Destination::Answer(call.stream), None, answer);
@@ -534,6 +570,7 @@ impl Conversation {
                 return PartFate::Dropped;
             }
             let was_held = pending.is_held;
+            pending.end_cancelled();
             self.pending.remove(&key);
             // A request that the server never saw needs no cancellation.
             return if was_held { PartFate::Dropped } else { PartFate::Same };
@@ -542,7 +579,9 @@ impl Conversation {
         match self.pending.find_replaced(text) {
             Some(key) => {
                 let own = key.1.to_string();
-                self.pending.remove(&key);
+                if let Some(pending) = self.pending.remove(&key) {
+                    pending.end_cancelled();
+                }
                 let edits = vec![(span, own)];
                 apply(part.text, part.envelope.span, edits)
                     .map_or(PartFate::Dropped, PartFate::Edited)

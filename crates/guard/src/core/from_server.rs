@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use toolpact_telemetry::CallSpan;
 
 use super::held::{Fates, PartFate};
 use super::job::Check;
@@ -97,7 +98,8 @@ impl Conversation {
             Event::error(format!("server: {}", text.reason))
         } else {
             let shown = &text.excerpt;
-            Event::warning(format!("server: skipped output that is not a message: `{shown}`"))
+            let what = "server: skipped output that is not a message";
+            Event::warning(format!("{what}: `{shown}`")).or_unquoted(what)
         };
         self.report(event);
         if stream.is_none() && !text.may_be_message {
@@ -131,6 +133,7 @@ impl Conversation {
         if pending.is_abandoned || matches!(pending.purpose, Purpose::Own(_)) {
             return;
         }
+        pending.end_refused(code::INTERNAL);
         let own = pending.client_id.as_deref().and_then(Id::parse);
         self.refuse(pending.stream, Some(own.as_ref().unwrap_or(id)), code::INTERNAL, reason);
     }
@@ -264,6 +267,7 @@ impl Conversation {
                 self.on_ask_failed(ask, &error_reason(part.text), now);
                 return (to, PartFate::Dropped);
             }
+            pending.end_error(part.envelope.span.text(part.text));
             return (to, edited(part, edits));
         };
         let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
@@ -294,7 +298,8 @@ impl Conversation {
             }
             Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
                 let checked = Checked { part, result, edits, id: Some(id), to };
-                self.check_result(checked, Then::Call { tool, revision }, rules, budget)
+                let then = Then::Call { tool, revision, span: pending.span };
+                self.check_result(checked, then, rules, budget)
             }
             Purpose::ForgottenTask if rules.settings.results.refuses() => {
                 let message = "could not check the result: the guard has forgotten this task";
@@ -303,19 +308,26 @@ impl Conversation {
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
                 let inner = match Task::read(text) {
                     Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
-                    Err(wrong) => {
-                        let message = format!("could not read the task: {wrong}");
-                        self.report(Event::error(format!("server: {message}")));
-                        let refusal = error(Some(&id), code::INTERNAL, &message);
-                        return (to, replaced(refusal));
-                    }
+                    Err(wrong) => return (to, self.refuse_task(&id, &wrong)),
                 };
                 let Some(result) = inner else { return (to, edited(part, edits)) };
                 let checked = Checked { part, result, edits, id: Some(id), to };
-                self.check_result(checked, Then::Call { tool, revision }, rules, budget)
+                let then = Then::Call { tool, revision, span: None };
+                self.check_result(checked, then, rules, budget)
             }
-            _ => (to, edited(part, edits)),
+            _ => {
+                pending.end_result();
+                (to, edited(part, edits))
+            }
         }
+    }
+
+    /// Refuses the answer about a task that cannot be read.
+    fn refuse_task(&self, id: &Id, wrong: &serde_json::Error) -> PartFate {
+        let message = format!("could not read the task: {wrong}");
+        let event = Event::error(format!("server: {message}"));
+        self.report(event.or_unquoted("server: could not read the task"));
+        replaced(error(Some(id), code::INTERNAL, &message))
     }
 
     /// Checks the result that a notification about a task may hold.
@@ -331,7 +343,8 @@ impl Conversation {
         let task = match params.map(Task::read).transpose() {
             Ok(task) => task.flatten(),
             Err(error) => {
-                self.report(Event::error(format!("server: could not read the task: {error}")));
+                let what = "server: could not read the task";
+                self.report(Event::error(format!("{what}: {error}")).or_unquoted(what));
                 return (to, PartFate::Dropped);
             }
         };
@@ -341,7 +354,8 @@ impl Conversation {
             return (to, edited(part, edits));
         };
         let checked = Checked { part, result, edits, id: None, to };
-        self.check_result(checked, Then::Call { tool, revision }, rules, budget)
+        let then = Then::Call { tool, revision, span: None };
+        self.check_result(checked, then, rules, budget)
     }
 
     /// Checks a result now if it is small, else in a job.
@@ -352,18 +366,26 @@ impl Conversation {
         rules: &Rules,
         budget: &mut Budget,
     ) -> (Destination, PartFate) {
-        let Then::Call { tool, revision } = then else {
+        let Then::Call { tool, revision, span } = then else {
             return (checked.to, PartFate::Dropped);
         };
         let Checked { part, result, to, .. } = checked;
         let text = result.text(part.text);
-        let check =
-            ResultCheck { server: &self.server, rules, tool: tool.as_ref(), revision: &revision };
+        let check = ResultCheck {
+            server: &self.server,
+            rules,
+            tool: tool.as_ref(),
+            revision: &revision,
+            span: span.as_ref(),
+        };
         // The outline is of the whole result of the message.
         let outline = part.outline.filter(|_| part.envelope.result == Some(result));
         if let Ok(done) = check.check(text, outline, budget) {
             for task in &done.tasks {
                 self.tasks.insert(task, tool.clone(), revision.clone());
+            }
+            if let Some(span) = &span {
+                end_span(span, rules, done.replacement.as_deref().unwrap_or(text));
             }
             checked.edits.extend(done.replacement.map(|text| (result, text)));
             return (to, edited(part, checked.edits));
@@ -372,8 +394,9 @@ impl Conversation {
             tool: tool.clone(),
             result: part.text.slice_ref(text),
             revision: revision.clone(),
+            span: span.clone(),
         };
-        self.check_later(&checked, check, Then::Call { tool, revision })
+        self.check_later(&checked, check, Then::Call { tool, revision, span })
     }
 
     /// Starts a job for a part, which is held until then.
@@ -412,9 +435,14 @@ impl Conversation {
         let HeldAnswer { ticket, index, span, result, mut edits, id, then } = part;
         let failed = |message: &str| replaced(error(id.as_ref(), code::INTERNAL, message));
         let replacement = match (outcome, then) {
-            (JobOutcome::Result(done), Then::Call { tool, revision }) => {
+            (JobOutcome::Result(done), Then::Call { tool, revision, span }) => {
                 for task in &done.tasks {
                     self.tasks.insert(task, tool.clone(), revision.clone());
+                }
+                if let Some(span) = &span {
+                    let own = || self.held_text(ticket).map_or("", |text| result.text(text));
+                    let text = done.replacement.as_deref();
+                    end_span(span, &self.server.rules(), text.unwrap_or_else(own));
                 }
                 Ok(done.replacement)
             }
@@ -429,7 +457,13 @@ impl Conversation {
                     PageFate::Refused(message) => Err(message),
                 }
             }
-            (JobOutcome::Failed(reason), _) => Err(format!("{UNCHECKED}: {reason}")),
+            (JobOutcome::Failed(reason), then) => {
+                if let Then::Call { span: Some(span), .. } = then {
+                    span.set_withheld();
+                    span.end_error(code::INTERNAL.into());
+                }
+                Err(format!("{UNCHECKED}: {reason}"))
+            }
             _ => Err(UNCHECKED.to_owned()),
         };
         let fate = match replacement {
@@ -456,6 +490,14 @@ fn error_reason(text: &str) -> String {
         }
         None => "the server answered with an error".to_owned(),
     }
+}
+
+/// Ends the span of a call whose result leaves as `text`.
+fn end_span(span: &CallSpan, rules: &Rules, text: &str) {
+    if rules.settings.export_values {
+        span.set_result(text);
+    }
+    span.end_result();
 }
 
 /// A part with `edits`.

@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use toolpact_contract::{Contract, Revision};
 use toolpact_fetch::PendingBundle;
 use toolpact_targets::{UsedNames, View};
+use toolpact_telemetry::CallSpan;
 
 use crate::audience::Audience;
 use crate::contract::arguments::{CheckedArguments, check_arguments};
@@ -35,10 +36,28 @@ pub(crate) struct Job {
 
 /// What to check.
 pub(super) enum Check {
-    Arguments { contract: Contract, arguments: Option<ByteString>, revision: Revision },
-    Result { tool: Option<Tool>, result: ByteString, revision: Revision },
-    Page { request: PageRequest, others: UsedNames, result: ByteString, audience: Audience },
-    Restore { view: Arc<View>, arguments: ByteString },
+    Arguments {
+        contract: Contract,
+        arguments: Option<ByteString>,
+        revision: Revision,
+        span: Option<CallSpan>,
+    },
+    Result {
+        tool: Option<Tool>,
+        result: ByteString,
+        revision: Revision,
+        span: Option<CallSpan>,
+    },
+    Page {
+        request: PageRequest,
+        others: UsedNames,
+        result: ByteString,
+        audience: Audience,
+    },
+    Restore {
+        view: Arc<View>,
+        arguments: ByteString,
+    },
 }
 
 /// What a job came to.
@@ -98,14 +117,15 @@ impl Job {
     pub(crate) fn run(&self, mut budget: Budget) -> Result<JobOutcome, OutOfBudget> {
         let (server, rules) = (&*self.server, &*self.rules);
         Ok(match &self.check {
-            Check::Arguments { contract, arguments, revision } => {
-                let text = arguments.as_deref();
+            Check::Arguments { contract, arguments, revision, span } => {
+                let (text, span) = (arguments.as_deref(), span.as_ref());
                 let checked =
-                    check_arguments(server, rules, contract, text, revision, &mut budget)?;
+                    check_arguments(server, rules, contract, text, revision, span, &mut budget)?;
                 JobOutcome::Arguments(checked)
             }
-            Check::Result { tool, result, revision } => {
-                let check = ResultCheck { server, rules, tool: tool.as_ref(), revision };
+            Check::Result { tool, result, revision, span } => {
+                let (tool, span) = (tool.as_ref(), span.as_ref());
+                let check = ResultCheck { server, rules, tool, revision, span };
                 JobOutcome::Result(check.check(result, None, &mut budget)?)
             }
             // What is too large to be restored is checked as it came.

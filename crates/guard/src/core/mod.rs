@@ -11,6 +11,7 @@ mod from_server;
 mod held;
 mod job;
 mod pending;
+mod span;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,7 @@ use std::time::{Duration, Instant};
 use ahash::AHashMap;
 use bytes::Bytes;
 use toolpact_contract::Revision;
+use toolpact_telemetry::CallSpan;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
@@ -40,6 +42,7 @@ use crate::event::Event;
 use crate::json::edit::Span;
 use crate::message::{Handshake, Id, code, error};
 use crate::server::{GuardedServer, Rules};
+use crate::trace::HttpTrace;
 
 /// How clients and the server of a conversation are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,8 +108,8 @@ struct HeldAnswer {
 /// What to do with a checked answer, beside sending it.
 #[derive(Debug)]
 enum Then {
-    /// Remember the tasks that it created.
-    Call { tool: Option<Tool>, revision: Revision },
+    /// Remember the tasks that it created, and end the span.
+    Call { tool: Option<Tool>, revision: Revision, span: Option<CallSpan> },
     /// Add the page to the catalog.
     List { audience: Audience },
 }
@@ -136,6 +139,8 @@ pub(crate) struct Conversation {
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
     actions: VecDeque<Action>,
+    /// What the HTTP request of the next message of a client says about its trace.
+    http_trace: Option<HttpTrace>,
     /// The last number that was given to a ticket, a job, or a request.
     last: u64,
 }
@@ -166,6 +171,7 @@ impl Conversation {
             held: AHashMap::new(),
             jobs: AHashMap::new(),
             actions: VecDeque::new(),
+            http_trace: None,
             last: 0,
         }
     }
@@ -221,7 +227,9 @@ impl Conversation {
         if may_resume {
             return self.pending.keep_resumable(stream);
         }
-        for (key, pending) in self.pending.close(stream) {
+        for (key, mut pending) in self.pending.close(stream) {
+            pending.end_cancelled();
+            pending.span = None;
             if pending.is_answered || pending.is_held || self.link == Link::Streams {
                 continue;
             }
@@ -364,6 +372,7 @@ impl Conversation {
             if matches!(pending.purpose, Purpose::Own(_)) || pending.is_abandoned {
                 continue;
             }
+            pending.end_refused(code::INTERNAL);
             let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or(key.1);
             self.refuse(pending.stream, Some(&id), code::INTERNAL, reason);
         }

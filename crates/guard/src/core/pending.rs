@@ -5,11 +5,12 @@ use std::collections::hash_map::Entry;
 
 use ahash::AHashMap;
 use toolpact_contract::Revision;
+use toolpact_telemetry::CallSpan;
 
 use super::action::{AskId, StreamId};
 use crate::audience::Audience;
 use crate::contract::catalog::{PageRequest, Tool};
-use crate::message::Id;
+use crate::message::{Id, error_code};
 
 /// The most requests that wait at a time in one conversation.
 pub(crate) const MAX_PENDING: usize = 65_536;
@@ -61,6 +62,8 @@ pub(super) struct Pending {
     pub(super) client_id: Option<String>,
     /// The progress token that the server sees, and the one that the client gave, as JSON.
     pub(super) token: Option<(Id, Option<String>)>,
+    /// The span of a call, where calls are traced.
+    pub(super) span: Option<CallSpan>,
     serial: u64,
 }
 
@@ -75,7 +78,45 @@ impl Pending {
             wants_log: false,
             client_id: None,
             token: None,
+            span: None,
             serial: 0,
+        }
+    }
+
+    /// Marks it as answered: what it was until then. Another answer to it is not part of its span.
+    fn mark_answered(&mut self) -> Self {
+        self.is_answered = true;
+        let answered = self.clone();
+        self.span = None;
+        answered
+    }
+
+    /// Ends its span, because the answer is an error of the guard.
+    pub(super) fn end_refused(&self, code: i32) {
+        if let Some(span) = &self.span {
+            span.set_refused();
+            span.end_error(code.into());
+        }
+    }
+
+    /// Ends its span with the error response `text`.
+    pub(super) fn end_error(&self, text: &str) {
+        if let Some(span) = &self.span {
+            span.end_error(error_code(text).unwrap_or_default().into());
+        }
+    }
+
+    /// Ends its span with a result that is not checked.
+    pub(super) fn end_result(&self) {
+        if let Some(span) = &self.span {
+            span.end_result();
+        }
+    }
+
+    /// Ends its span, because nobody waits for the answer any more.
+    pub(super) fn end_cancelled(&self) {
+        if let Some(span) = &self.span {
+            span.end_cancelled();
         }
     }
 
@@ -186,8 +227,7 @@ impl PendingRequests {
             open.next().is_none().then(|| only.clone())
         })?;
         let pending = self.requests.get_mut(&key)?;
-        pending.is_answered = true;
-        Some(pending.clone())
+        Some(pending.mark_answered())
     }
 
     /// Whether a request with `id` is pending on another stream, and none on `stream`.
@@ -213,8 +253,7 @@ impl PendingRequests {
         if found.next().is_some() {
             return None;
         }
-        pending.is_answered = true;
-        Some(pending.clone())
+        Some(pending.mark_answered())
     }
 
     /// The request with the progress token `token`.

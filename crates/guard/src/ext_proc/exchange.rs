@@ -21,10 +21,11 @@ use envoy_types::pb::envoy::service::ext_proc::v3::{
 use futures_util::Stream as _;
 use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
-use hyper::header::{ACCEPT_ENCODING, HeaderValue};
+use hyper::header::{ACCEPT_ENCODING, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
+use toolpact_telemetry::{TRACEPARENT, TRACESTATE};
 
 use super::body::Pieces;
 use super::handover::{Handover, Handovers};
@@ -360,6 +361,16 @@ impl Exchange {
             if self.request.mode == BodySendMode::Streamed {
                 let mut sent = before.clone();
                 sent.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+                // Traces go on in the body.
+                for name in [TRACEPARENT, TRACESTATE] {
+                    sent.remove(name);
+                    sent.extend(
+                        parts
+                            .headers
+                            .get(name)
+                            .map(|value| (HeaderName::from_static(name), value.clone())),
+                    );
+                }
                 if changes(&sent, &parts.headers).is_some() {
                     handover.respond(Err(STREAMED.to_owned()));
                     return Ok(());

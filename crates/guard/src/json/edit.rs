@@ -169,6 +169,12 @@ impl Span {
         (end <= whole.len()).then_some(Self { start, end })
     }
 
+    /// The place after the opening brace of `object`, a slice of `whole`.
+    pub(crate) fn inside(whole: &str, object: &str) -> Option<Self> {
+        let Self { start, .. } = Self::locate(whole, object)?;
+        object.starts_with('{').then_some(Self { start: start + 1, end: start + 1 })
+    }
+
     /// The part itself.
     pub(crate) fn text(self, whole: &str) -> &str {
         whole.get(self.start..self.end).unwrap_or_default()

@@ -38,6 +38,14 @@ impl Id {
         }
     }
 
+    /// Its text: a string without quotes.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::String(text) => text.clone(),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether every peer reads it as it is written: many read numbers as doubles.
     pub(crate) fn is_exact(&self) -> bool {
         match self {

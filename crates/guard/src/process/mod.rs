@@ -199,7 +199,8 @@ impl Processes {
     /// Answers a body that is not a message.
     fn refuse_unreadable(&self, text: &message::Unreadable) -> Response<Body> {
         let reason = &text.reason;
-        self.server.report(Event::error(format!("client: could not read a message: {reason}")));
+        let what = "client: could not read a message";
+        self.server.report(Event::error(format!("{what}: {reason}")).or_unquoted(what));
         let code = if text.is_json { code::REQUEST } else { code::PARSE };
         let id = text.id.as_ref().filter(|_| text.has_method);
         crate::http::respond::json(StatusCode::BAD_REQUEST, error(id, code, reason))

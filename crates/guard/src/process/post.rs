@@ -58,7 +58,9 @@ impl ProcessSession {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
             Arc::new(ParamHeaders::new(all))
         });
+        let trace = self.http_trace(headers);
         drive(self, |it, now| {
+            it.set_http_trace(trace);
             let (stream, revision) = (client.stream, revision.as_ref());
             it.on_client_with_headers(stream, message, revision, params.as_ref(), now)
         });

@@ -29,6 +29,7 @@ use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
+use crate::trace::HttpTrace;
 
 /// How long a process waits for its only client to read.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -229,7 +230,8 @@ impl ProcessSession {
             carried.upstream.outbox().close();
             let mut reason = ENDED.to_owned();
             if has_ended && let Ok(Some((log, why))) = timeout(ENDING, peer.wait()).await {
-                carried.server.report(Event::warning(format!("server: {log}")));
+                let event = Event::warning(format!("server: {log}"));
+                carried.server.report(event.or_unquoted("server: ended"));
                 reason = why;
             }
             drive(&carried, |it, _| it.on_server_gone(&reason));
@@ -493,6 +495,11 @@ impl ProcessSession {
         message: Option<&Message<'_>>,
     ) -> Option<OwnHeaders> {
         self.headers.set(headers, message)
+    }
+
+    /// What `headers` say about the trace of a request; `None` where nothing is exported.
+    pub(super) fn http_trace(&self, headers: &HeaderMap) -> Option<HttpTrace> {
+        HttpTrace::read(&self.server, headers)
     }
 
     /// Ends the process.

@@ -19,6 +19,7 @@ use crate::http::respond::{Body, BoxError, full, join, json, refuse};
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
+use crate::trace::HttpTrace;
 
 /// A request that goes on to the server.
 struct Forwarded {
@@ -102,6 +103,7 @@ impl Proxy {
     ) -> Result<Forwarded, Box<Response<Body>>> {
         let session = self.sessions.get(self, &parts.headers);
         let revision = named_revision(&parts.headers);
+        let trace = HttpTrace::read(&self.server, &parts.headers);
         let exchange = Exchange::new(session, std::mem::take(&mut parts.headers));
         let mut received = Received::counted(bytes.clone(), &self.pool).await;
         let message = match received.message() {
@@ -132,8 +134,10 @@ impl Proxy {
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
         let (session, stream) = (&exchange.session, exchange.stream);
-        let ticket =
-            drive(session, |it, now| it.on_client(stream, &message, revision.as_ref(), now));
+        let ticket = drive(session, |it, now| {
+            it.set_http_trace(trace);
+            it.on_client(stream, &message, revision.as_ref(), now)
+        });
         let body = session.decision(ticket).await;
         if let (None, Some(response)) = (&body, session.take_unlisted(stream, is_batch)) {
             return Err(Box::new(response));

@@ -317,7 +317,8 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
         relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
         if end == End::Server {
             if !drive(&relay, |it, _| it.is_idle()) {
-                relay.server.report(Event::warning(format!("server: {reason}")));
+                let event = Event::warning(format!("server: {reason}"));
+                relay.server.report(event.or_unquoted("server: ended before it answered"));
             }
             drive(&relay, |it, _| it.on_server_gone(&reason));
         }
@@ -358,7 +359,8 @@ pub async fn serve(
         Ok(status) => {
             if !status.success() && caught.is_none() {
                 let how = child.describe_end(status);
-                guarded.report(Event::warning(format!("server: ended with {how}")));
+                let event = Event::warning(format!("server: ended with {how}"));
+                guarded.report(event.or_unquoted(format!("server: ended with {status}")));
             }
             exit_code(status)
         }

@@ -12,6 +12,7 @@ use toolpact_contract::{Form, JudgedCall, Structured, lift_result};
 
 use super::{Client, ClientError};
 use crate::check::{CallPart, check, refusal_text};
+use crate::trace;
 
 impl<S: Service<RoleClient>> Client<S> {
     /// Calls the tool `name` and deserializes what [`Client::call_value`] returns.
@@ -66,11 +67,23 @@ impl<S: Service<RoleClient>> Client<S> {
         name: &str,
         arguments: impl Serialize,
     ) -> Result<CallToolResult, ClientError> {
+        let call = self.check_and_call(name, arguments);
+        #[cfg(feature = "otel")]
+        let call = trace::client_call(self.revision(), Box::pin(call));
+        call.await
+    }
+
+    async fn check_and_call(
+        &self,
+        name: &str,
+        arguments: impl Serialize,
+    ) -> Result<CallToolResult, ClientError> {
         let unknown = || ClientError::UnknownTool { tool: name.to_owned() };
         let checks = &self.options.checks;
         let tools = self.list().await?;
         let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(unknown)?;
         let contract = tool.contract.as_ref().ok_or_else(unknown)?;
+        trace::set_tool(name, true);
         let arguments = serde_json::to_value(arguments)
             .map_err(|source| ClientError::Arguments { tool: name.to_owned(), source })?;
         let (arguments, judged) =
@@ -86,6 +99,10 @@ impl<S: Service<RoleClient>> Client<S> {
                 return Err(ClientError::InvalidArguments { problem });
             }
         };
+        #[cfg(feature = "otel")]
+        {
+            request.meta = trace::request_meta();
+        }
         let mut result = self.wait(self.service.call_tool(request)).await?;
         if result.is_error == Some(true) {
             let result = Box::new(lift_error(result, tool.form));

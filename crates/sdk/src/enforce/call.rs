@@ -21,6 +21,7 @@ use super::{
 use crate::{
     check::{CallPart, RuntimeStopped, check, is_valid_inline, refusal_text},
     protocol::request_revision,
+    trace,
 };
 
 /// The tool that a call names.
@@ -103,7 +104,7 @@ impl<H: ServerHandler> Enforced<H> {
         let is_absent = request.arguments.is_none();
         let arguments = Value::Object(request.arguments.take().unwrap_or_default());
         let is_valid = self.shared.options.checks.arguments == Mode::Off
-            || is_valid_inline(usable.contract.input().schema(), &arguments);
+            || is_valid_inline(usable.contract.input().schema(), &arguments, CallPart::Arguments);
         request.arguments = match arguments {
             Value::Object(arguments) if !is_absent => Some(arguments),
             _ => None,
@@ -112,6 +113,7 @@ impl<H: ServerHandler> Enforced<H> {
     }
 
     fn checked(&self, tool: CalledTool, context: &RequestContext<RoleServer>) -> CheckedCall {
+        trace::set_tool(tool.name(), matches!(tool, CalledTool::Listed(_)));
         let open = Arc::clone(&self.shared.open_calls);
         CheckedCall { tool, revision: request_revision(context), _open: open }
     }
@@ -185,6 +187,8 @@ impl Shared {
         let (arguments, judged) =
             check(contract, CallPart::Arguments, arguments, terms).await.map_err(stopped)?;
         if let Some(refusal) = self.refusal(&judged) {
+            trace::set_tool(contract.name(), true);
+            trace::set_refused();
             return Ok(Err(refusal));
         }
         request.arguments = match arguments {
@@ -203,7 +207,7 @@ impl Shared {
                 && result
                     .structured_content
                     .as_ref()
-                    .is_some_and(|value| is_valid_inline(output.schema(), value)))
+                    .is_some_and(|value| is_valid_inline(output.schema(), value, CallPart::Result)))
     }
 
     /// Checks `result`. Returns it in the form for the client, or the tool error that replaces it.
@@ -225,6 +229,7 @@ impl Shared {
         let (parts, judged) =
             check(&usable.contract, CallPart::Result, parts, mode.into()).await.map_err(stopped)?;
         if let Some(refusal) = self.refusal(&judged) {
+            trace::set_withheld();
             return Ok(refusal.into());
         }
         if let Value::Object(mut parts) = parts {

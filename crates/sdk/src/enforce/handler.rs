@@ -75,6 +75,12 @@ impl<H: ServerHandler> ServerHandler for Enforced<H> {
         request: CallToolRequestParams,
         context: Context,
     ) -> impl Future<Output = Result<CallToolResponse, ErrorData>> + MaybeSendFuture + '_ {
+        #[cfg(feature = "otel")]
+        {
+            let span = crate::trace::start_server_call(&context);
+            crate::trace::server_call(span, move || self.call(request, context))
+        }
+        #[cfg(not(feature = "otel"))]
         self.call(request, context)
     }
 

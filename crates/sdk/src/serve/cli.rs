@@ -54,6 +54,9 @@ The log goes to standard error. RUST_LOG sets its level, for example warn or too
 /// The log goes to standard error, from level `info` on (`rmcp`: from `warn` on). `RUST_LOG` changes that by level and
 /// target, for example `RUST_LOG=warn,toolpact=debug`. A subscriber that the program has already set stays.
 ///
+/// With the feature `otel` it exports traces, metrics and logs if the variables of OpenTelemetry, such as
+/// `OTEL_EXPORTER_OTLP_ENDPOINT`, ask for that.
+///
 /// The options are `ServerOptions::default().declared_capabilities_only(true)`.
 ///
 /// Returns when the client closes standard input, or after SIGINT or SIGTERM. Calls in progress then have five seconds
@@ -84,14 +87,21 @@ pub async fn serve_cli_with<H: ServerHandler + Clone>(
         return Ok(());
     }
     init_log();
-    match parse_arguments(arguments())? {
+    #[cfg(feature = "otel")]
+    let export = crate::trace::export_from_env("toolpact-server");
+    let outcome = match parse_arguments(arguments())? {
         None => serve_stdio_with(server, options).await,
         Some(address) => {
             let http = Http::bind(address).await?;
             tracing::info!(target: "toolpact", "listening on http://{}/mcp", http.local_addr());
             http.options(options).serve(server).await
         }
+    };
+    #[cfg(feature = "otel")]
+    if let Some(export) = export {
+        _ = tokio::task::spawn_blocking(move || export.shutdown()).await;
     }
+    outcome
 }
 
 /// Sends the log to standard error, unless the program has set its own subscriber.

@@ -9,6 +9,8 @@ mod hostile;
 mod http;
 mod lists;
 mod methods;
+#[cfg(feature = "otel")]
+mod otel;
 mod panics;
 mod process;
 mod readme;
