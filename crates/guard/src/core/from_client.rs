@@ -34,6 +34,9 @@ const RECHECK_AGE: Duration = Duration::from_secs(1);
 /// Arguments of a view up to this size are restored on the I/O thread.
 const INLINE_RESTORE: usize = 4 << 10;
 
+/// Why the tool of a task is not known.
+const FORGOTTEN_TASK: &str = "the guard has forgotten this task";
+
 /// One part of a message of a client.
 struct Part<'a> {
     ticket: Ticket,
@@ -292,7 +295,7 @@ impl Conversation {
         let task = params.map(Task::read).transpose()?.flatten();
         let call = task.and_then(|task| self.tasks.get(&task.id));
         Ok(match call {
-            None if self.tasks.has_forgotten() => Purpose::ForgottenTask,
+            None if self.tasks.has_forgotten() => Purpose::UnknownTool(FORGOTTEN_TASK),
             None => Purpose::Other,
             Some((tool, revision)) if method == Method::TaskResult => {
                 Purpose::Call { tool, revision }

@@ -5,6 +5,8 @@
 //! decisions, and tests need none.
 
 mod action;
+#[cfg(feature = "grpc")]
+mod apart;
 mod fetch;
 mod from_client;
 mod from_server;
@@ -24,6 +26,8 @@ use bytes::Bytes;
 use toolpact_contract::Revision;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
+#[cfg(feature = "grpc")]
+pub(crate) use self::apart::Called;
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
 pub(crate) use self::from_server::refuse_undelivered;

@@ -21,29 +21,54 @@ const SESSION: &str = "mcp-session-id";
 pub fn tools(
     client: Client,
     url: &str,
-    mut headers: HeaderMap,
+    headers: HeaderMap,
 ) -> Result<impl Future<Output = Result<Listed, ToolsError>>, UpstreamError> {
-    let accept = HeaderValue::from_static("application/json, text/event-stream");
-    headers.insert(ACCEPT, accept);
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    let mut remote = Remote { client, url: parse_upstream(url)?, headers };
+    let mut remote = Remote::new(client, parse_upstream(url)?, headers, usize::MAX);
     Ok(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
-        if remote.headers.contains_key(SESSION) {
-            // The server may refuse, and end the session when it likes.
-            let _ = remote.send(Method::DELETE, String::new()).await;
-        }
+        remote.end().await;
         tools
     })
+}
+
+/// Fetches all tools of the server at `url` once, as [`tools`] does, reading at most `max` bytes.
+#[cfg(feature = "grpc")]
+pub(crate) async fn tools_within(
+    client: Client,
+    url: Uri,
+    headers: HeaderMap,
+    max: usize,
+) -> Result<Value, ToolsError> {
+    let mut remote = Remote::new(client, url, headers, max);
+    let tools = super::list_once(&mut remote, Opening::Initialize).await;
+    remote.end().await;
+    tools
 }
 
 struct Remote {
     client: Client,
     url: Uri,
     headers: HeaderMap,
+    /// The bytes of answers that may still be read.
+    left: usize,
 }
 
 impl Remote {
+    fn new(client: Client, url: Uri, mut headers: HeaderMap, left: usize) -> Self {
+        let accept = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, accept);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Self { client, url, headers, left }
+    }
+
+    /// Ends the session that was opened, if any.
+    async fn end(&self) {
+        if self.headers.contains_key(SESSION) {
+            // The server may refuse, and end the session when it likes.
+            let _ = self.send(Method::DELETE, String::new()).await;
+        }
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -74,8 +99,11 @@ impl Peer for Remote {
             self.headers.insert(SESSION, session.clone());
         }
         let status = response.status();
-        let answer = read_answer(response, MAX_MESSAGE, Some(id)).await;
-        let answer = answer.and_then(|(answer, _)| serde_json::from_slice(&answer).ok());
+        let answer = read_answer(response, self.left.min(MAX_MESSAGE), Some(id)).await;
+        let answer = answer.and_then(|(answer, _)| {
+            self.left = self.left.saturating_sub(answer.len());
+            serde_json::from_slice(&answer).ok()
+        });
         answer.ok_or(ToolsError::Status { method, status })
     }
 

@@ -8,6 +8,8 @@ use std::io;
 use serde_json::{Value, json};
 
 pub use self::http::tools as http_tools;
+#[cfg(feature = "grpc")]
+pub(crate) use self::http::tools_within;
 pub use self::stdio::tools as stdio_tools;
 use crate::core::{Endless, MAX_PAGES, Pages};
 use crate::message::Id;
@@ -98,33 +100,50 @@ pub struct Listed {
 
 /// Fetches all tools of a server, twice.
 pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Listed, ToolsError> {
+    let mut asked = 0;
+    let meta = open(peer, &mut asked, opening).await?;
+    let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
+    let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
+    Ok(Listed { first, second })
+}
+
+/// Fetches all tools of a server, once.
+#[cfg(feature = "grpc")]
+async fn list_once(peer: &mut impl Peer, opening: Opening) -> Result<Value, ToolsError> {
+    let mut asked = 0;
+    let meta = open(peer, &mut asked, opening).await?;
+    list_pages(peer, &mut asked, meta.as_ref()).await
+}
+
+/// Starts talking to a server: the `_meta` of requests to it, if it needs one.
+async fn open(
+    peer: &mut impl Peer,
+    asked: &mut i64,
+    opening: Opening,
+) -> Result<Option<Value>, ToolsError> {
     let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
-    let mut asked = 0;
     let answer = match opening {
-        Opening::Initialize => ask(peer, &mut asked, "initialize", hello).await.map(Some),
+        Opening::Initialize => ask(peer, asked, "initialize", hello).await.map(Some),
         Opening::Modern => Ok(None),
     };
-    let meta = match answer {
+    match answer {
         Ok(Some(result)) => {
             peer.set_revision(result["protocolVersion"].as_str().unwrap_or(LEGACY));
             peer.notify(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
                 .await?;
-            None
+            Ok(None)
         }
         Ok(None) | Err(ToolsError::Refused { .. } | ToolsError::Status { .. }) => {
             peer.set_revision(NATURAL);
-            Some(json!({
+            Ok(Some(json!({
                 "io.modelcontextprotocol/protocolVersion": NATURAL,
                 "io.modelcontextprotocol/clientInfo": client,
                 "io.modelcontextprotocol/clientCapabilities": {},
-            }))
+            })))
         }
-        Err(error) => return Err(error),
-    };
-    let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
-    let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
-    Ok(Listed { first, second })
+        Err(error) => Err(error),
+    }
 }
 
 /// Fetches all pages of the list.

@@ -9,13 +9,48 @@ use hyper::{HeaderMap, Method, Response};
 
 use super::Proxy;
 use crate::http::events::{EventSplitter, data};
+#[cfg(feature = "grpc")]
+use crate::http::identity::forwarded;
 use crate::http::respond::full;
+#[cfg(feature = "grpc")]
+use crate::live::tools_within;
 use crate::message::{Id, Kind, Message, Parts, text};
 
 impl Proxy {
     /// Sends the request `bytes` as a client with `headers` would: its result, or `None` where the
     /// server answers with an error.
     pub(super) async fn list_tools(
+        &self,
+        headers: HeaderMap,
+        bytes: Bytes,
+    ) -> Result<Option<ByteString>, String> {
+        #[cfg(feature = "grpc")]
+        if self.server.rules().settings.opens_session {
+            return match self.request_list(headers.clone(), bytes).await {
+                Ok(Some(result)) => Ok(Some(result)),
+                _ => self.list_in_session(&headers).await.map(Some),
+            };
+        }
+        self.request_list(headers, bytes).await
+    }
+
+    /// Lists all tools in a session of the guard itself, which a server of a legacy revision may need.
+    #[cfg(feature = "grpc")]
+    async fn list_in_session(&self, headers: &HeaderMap) -> Result<ByteString, String> {
+        let (max, timeout) = {
+            let settings = &self.server.rules().settings;
+            (settings.max_message, settings.list_timeout)
+        };
+        let url = self.upstream.clone();
+        let listed = tools_within(self.client.clone(), url, forwarded(headers), max);
+        match tokio::time::timeout(timeout, listed).await {
+            Ok(Ok(tools)) => Ok(tools.to_string().into()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {} s", timeout.as_secs())),
+        }
+    }
+
+    async fn request_list(
         &self,
         mut headers: HeaderMap,
         bytes: Bytes,

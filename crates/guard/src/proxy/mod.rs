@@ -1,5 +1,7 @@
 //! Clients on Streamable HTTP in front of a server on Streamable HTTP.
 
+#[cfg(feature = "grpc")]
+mod apart;
 mod bridge;
 mod event_stream;
 mod list;
@@ -17,6 +19,8 @@ use hyper::header::{HOST, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::sync::watch;
 
+#[cfg(feature = "grpc")]
+pub(crate) use self::apart::{Answer, CheckedCall, Expected, Unread};
 pub(crate) use self::list::read_answer;
 pub(crate) use self::next::{Next, ResponseBody};
 use self::session::Sessions;
