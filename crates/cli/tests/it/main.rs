@@ -33,6 +33,8 @@ mod era_remote;
 mod eras;
 #[cfg(unix)]
 mod eras_table;
+#[cfg(unix)]
+mod ext_mcp;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;
