@@ -63,7 +63,7 @@ mod tests {
             header("no name", "1"),
             header("x-line", "a\nb"),
         ]);
-        let names: Vec<_> = headers.keys().map(|name| name.as_str()).collect();
+        let names: Vec<_> = headers.keys().map(hyper::header::HeaderName::as_str).collect();
         assert_eq!(names, ["authorization", "x-multi", "content-type"]);
         assert_eq!(headers.get_all("x-multi").iter().count(), 2);
     }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use envoy_types::pb::google::protobuf::Struct;
 use hyper::HeaderMap;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -114,7 +113,7 @@ impl ExtMcp {
                 Ok(McpRequestResult {
                     result: Some(params.map_or_else(pass, Verdict::Mutated)),
                     header_mutation: mutation(&headers, &after),
-                    metadata: note.map(|note| note.write()),
+                    metadata: note.map(Note::write),
                 })
             }
         }
@@ -250,7 +249,7 @@ fn full() -> Verdict {
 
 impl From<Verdict> for McpRequestResult {
     fn from(verdict: Verdict) -> Self {
-        Self { result: Some(verdict), header_mutation: None, metadata: None::<Struct> }
+        Self { result: Some(verdict), header_mutation: None, metadata: None }
     }
 }
 

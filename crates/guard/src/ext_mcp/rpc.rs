@@ -15,6 +15,8 @@ use tonic_prost::ProstCodec;
 use super::ExtMcp;
 use super::wire::{McpRequest, McpRequestResult, McpResponse, McpResponseResult, SERVICE};
 use crate::grpc;
+use crate::http::body::{BodyError, Sender, read_body};
+use crate::http::respond::full;
 
 /// The service on gRPC.
 #[derive(Clone)]
@@ -26,33 +28,44 @@ impl Rpc {
     }
 
     async fn answer(self, request: HttpRequest<Body>) -> HttpResponse<Body> {
-        let max = Some(grpc::max_message(&self.0.fleet));
-        let method = request.uri().path().strip_prefix('/');
-        let method = method.and_then(|path| path.strip_prefix(SERVICE)?.strip_prefix('/'));
-        match method {
-            Some("CheckRequest") => {
-                codec()
-                    .apply_max_message_size_config(max, None)
-                    .unary(CheckRequest(self.0), request)
-                    .await
-            }
-            Some("CheckResponse") => {
-                codec()
-                    .apply_max_message_size_config(max, None)
-                    .unary(CheckResponse(self.0), request)
-                    .await
-            }
+        let max = grpc::max_message(&self.0.fleet);
+        let (parts, body) = request.into_parts();
+        // All of it is read before the codec sees it: the codec holds what has come without counting it.
+        let limit = max + FRAME_HEAD;
+        let body = match read_body(body, Sender::Client, limit, self.0.fleet.memory()).await {
+            Ok(body) => full(body),
+            Err(error) => return status(&error).into_http(),
+        };
+        let request = HttpRequest::from_parts(parts, body);
+        let path = request.uri().path().strip_prefix('/');
+        match path.and_then(|path| path.strip_prefix(SERVICE)?.strip_prefix('/')) {
+            Some("CheckRequest") => grpc_within(max).unary(CheckRequest(self.0), request).await,
+            Some("CheckResponse") => grpc_within(max).unary(CheckResponse(self.0), request).await,
             _ => Status::unimplemented("expected CheckRequest or CheckResponse").into_http(),
         }
     }
 }
 
-fn codec<T, U>() -> Grpc<ProstCodec<T, U>>
+/// The bytes before each message.
+const FRAME_HEAD: usize = 5;
+
+fn status(error: &BodyError) -> Status {
+    let text = error.to_string();
+    match error {
+        BodyError::TooLong(_) => Status::out_of_range(text),
+        BodyError::NoMemory(_) => Status::resource_exhausted(text),
+        BodyError::TimedOut => Status::deadline_exceeded(text),
+        BodyError::Incomplete => Status::cancelled(text),
+    }
+}
+
+/// Reads messages of at most `max` bytes.
+fn grpc_within<T, U>(max: usize) -> Grpc<ProstCodec<T, U>>
 where
     T: Message + Send + 'static,
     U: Message + Default + Send + 'static,
 {
-    Grpc::new(ProstCodec::default())
+    Grpc::new(ProstCodec::default()).apply_max_message_size_config(Some(max), None)
 }
 
 impl NamedService for Rpc {

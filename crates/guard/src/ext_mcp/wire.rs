@@ -3,6 +3,8 @@
 //! Written by hand: there are few of them, and generating them would need more code than they are. The tests of the
 //! command send messages that are built from the interface file.
 
+#![expect(clippy::struct_field_names, reason = "the names are those of the interface")]
+
 use bytes::Bytes;
 use envoy_types::pb::google::protobuf::Struct;
 

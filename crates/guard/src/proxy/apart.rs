@@ -81,7 +81,10 @@ impl Proxy {
         let mut parts = self.request_parts(headers);
         let forwarded = match self.check(&mut parts, message.clone()).await {
             Ok(forwarded) => forwarded,
-            Err(response) => return Ok(CheckedCall::Answered(self.answer_in(*response).await?)),
+            Err(response) => {
+                let answer = self.answer_of(collect(*response).await?).await?;
+                return Ok(CheckedCall::Answered(answer));
+            }
         };
         let (session, stream) = (&forwarded.exchange.session, forwarded.exchange.stream);
         let call = drive(session, |it, _| it.sent_call(stream));
@@ -123,7 +126,7 @@ impl Proxy {
         let answered =
             Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: true };
         let checked = self.check_json(answered, Response::new(full(message.clone()))).await;
-        let checked = self.collect(checked).await?;
+        let checked = collect(checked).await?;
         if checked == message {
             return Ok(None);
         }
@@ -175,22 +178,13 @@ impl Proxy {
             let value = value.map_err(|error| Unread::Json(error.to_string()))?;
             Ok::<_, Unread>(format!("{start}{value}}}"))
         };
-        let message = match is_small {
-            true => write()?,
-            false => self.pool.run(write).await.ok_or(Unread::Failed)??,
+        let message = if is_small {
+            write()?
+        } else {
+            self.pool.run(write).await.ok_or(Unread::Failed)??
         };
         let max = message.len();
         Ok(read_body(full(message), Sender::Client, max, self.pool.memory()).await?)
-    }
-
-    async fn collect(&self, response: Response<Body>) -> Result<Bytes, Unread> {
-        let body = response.into_body().collect().await.map_err(|_| Unread::Failed)?;
-        Ok(body.to_bytes())
-    }
-
-    async fn answer_in(&self, response: Response<Body>) -> Result<Answer, Unread> {
-        let message = self.collect(response).await?;
-        self.answer_of(message).await
     }
 
     /// The result or the error in a response.
@@ -205,4 +199,9 @@ impl Proxy {
         let error = error.ok_or(Unread::Failed)?;
         Ok(Answer::Error(message.slice_ref(error.get().as_bytes())))
     }
+}
+
+async fn collect(response: Response<Body>) -> Result<Bytes, Unread> {
+    let body = response.into_body().collect().await.map_err(|_| Unread::Failed)?;
+    Ok(body.to_bytes())
 }

@@ -38,9 +38,10 @@ fn table(name: &str, port: u16) -> String {
 /// What the server on `port` answers to a request, in the revision of `headers`.
 fn answer(port: u16, method: &str, params: &Value, headers: &[(&str, &str)]) -> Value {
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-    let answer = match headers == MODERN {
-        true => ask_modern(port, "/mcp", &message.to_string()),
-        false => ask(port, POST, &message.to_string()),
+    let answer = if headers == MODERN {
+        ask_modern(port, "/mcp", &message.to_string())
+    } else {
+        ask(port, POST, &message.to_string())
     };
     // The server sends it in one chunk.
     let text = answer.split("\r\n").find(|line| line.starts_with('{'));
