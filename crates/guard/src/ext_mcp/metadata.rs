@@ -113,3 +113,51 @@ impl Note {
         Struct { fields: [(KEY.to_owned(), Value { kind: Some(note) })].into_iter().collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolpact_contract::{Contract, Form, Revision};
+
+    use super::{CallNote, MAX_DEFINITION, Note};
+    use crate::contract::catalog::Tool;
+    use crate::core::Called;
+
+    /// A tool whose output schema has about `bytes` bytes.
+    fn tool(bytes: usize) -> Called {
+        let contract = Contract::received(json!({
+            "name": "count",
+            "description": "Counts.",
+            "inputSchema": { "type": "object", "properties": { "of": { "type": "string" } } },
+            "outputSchema": { "type": "integer", "description": "x".repeat(bytes) }
+        }));
+        Called::Tool(Tool::Offered { contract: contract.unwrap(), form: Form::Natural, view: None })
+    }
+
+    #[test]
+    fn a_note_is_read_as_it_was_written() {
+        let call = CallNote::new("demo", &tool(1)).unwrap();
+        let note = Note { revision: Some(Revision::V2026_07_28), call: Some(call) };
+        let read = Note::read(Some(&note.write()));
+        assert_eq!(read.revision, Some(Revision::V2026_07_28));
+        let call = read.call.unwrap();
+        assert_eq!((&*call.server, &*call.tool, call.is_unlisted), ("demo", "count", false));
+        assert_eq!(
+            call.definition.unwrap(),
+            r#"{"name":"count","inputSchema":{"type":"object"},"outputSchema":{"type":"integer","description":"x"}}"#
+        );
+
+        let unlisted = CallNote::new("demo", &Called::Unlisted).unwrap();
+        let note = Note { revision: Some(Revision::ABSENT), call: Some(unlisted) };
+        let read = Note::read(Some(&note.write()));
+        assert!(read.revision.is_none() && read.call.unwrap().is_unlisted);
+        assert!(Note::read(None).call.is_none());
+    }
+
+    #[test]
+    fn a_large_tool_is_not_noted() {
+        assert!(CallNote::new("demo", &tool(MAX_DEFINITION - 200)).is_ok());
+        let reason = CallNote::new("demo", &tool(MAX_DEFINITION)).unwrap_err();
+        assert!(reason.contains("exceeds the limit of 65536"), "{reason}");
+    }
+}

@@ -30,7 +30,7 @@ use crate::message::{ListParams, Task};
 use crate::proxy::{CheckedCall, Expected, Proxy};
 
 /// The most messages that are checked at a time, over all connections of gateways.
-const MAX_CALLS: usize = 1024;
+const MAX_CALLS: usize = 16_384;
 
 /// Why the tool of a result is not known.
 const NO_METADATA: &str = "the gateway does not say which tool it is of; its configuration has to send the metadata `toolpact`";

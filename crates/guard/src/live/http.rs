@@ -5,10 +5,10 @@ use hyper::{HeaderMap, Method, Request, Uri};
 use serde_json::Value;
 
 use super::{Listed, NATURAL, Opening, Peer, ToolsError, list};
+use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::message::Id;
-use crate::proxy::read_answer;
 use crate::settings::MAX_MESSAGE;
 
 const SESSION: &str = "mcp-session-id";

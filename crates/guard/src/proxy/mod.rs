@@ -21,7 +21,6 @@ use tokio::sync::watch;
 
 #[cfg(feature = "grpc")]
 pub(crate) use self::apart::{Answer, CheckedCall, Expected, Unread};
-pub(crate) use self::list::read_answer;
 pub(crate) use self::next::{Next, ResponseBody};
 use self::session::Sessions;
 use crate::event::Event;
