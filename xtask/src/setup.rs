@@ -25,6 +25,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     node::install("converters", "crates/targets/tests/converters")?;
+    python::install("envoy", "crates/bench/peers/envoy")?;
     python::install("peers", "crates/cli/tests/peers")?;
     python::install("peers-v1", "crates/cli/tests/peers/python-v1")?;
     python::install("published", "crates/cli/tests/published")?;

@@ -103,13 +103,21 @@ impl Fleet {
         self.router.proxy(name)
     }
 
+    /// The server on HTTP that the route `name` of Envoy leads to: by its `routes`, else the one of this name.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn proxy_of_route(&self, name: &str) -> Option<Arc<Proxy>> {
+        let server = {
+            let state = lock(&self.state);
+            let has_route = |(_, member): &(&String, &Member)| member.config.has_route(name);
+            state.members.iter().find(has_route).map(|(server, _)| server.clone())
+        };
+        self.proxy(server.as_deref().unwrap_or(name))
+    }
+
     /// The server on HTTP, if there is only one server.
     #[cfg(feature = "grpc")]
     pub(crate) fn only_proxy(&self) -> Option<Arc<Proxy>> {
-        match &self.router.backends()[..] {
-            [Backend::Proxy(proxy)] => Some(Arc::clone(proxy)),
-            _ => None,
-        }
+        self.router.only_proxy()
     }
 
     /// The most bytes of one message, for any of the servers.

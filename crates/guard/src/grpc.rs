@@ -18,6 +18,9 @@ use crate::fleet::Fleet;
 /// The most bytes of a message of a gateway beside the body or the JSON in it: names, headers and metadata.
 const BESIDE_BODY: usize = 1 << 20;
 
+/// The most requests at a time over one connection; a gateway opens more connections when it needs them.
+const STREAMS_OF_CONNECTION: u32 = 1024;
+
 /// How long open requests may take after the service was asked to end.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
@@ -61,6 +64,7 @@ where
     let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     let served = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
+        .max_concurrent_streams(Some(STREAMS_OF_CONNECTION))
         .add_service(health_service)
         .add_service(service)
         .serve_with_incoming_shutdown(incoming, end);

@@ -126,6 +126,18 @@ impl Router {
         }
     }
 
+    /// The server on HTTP, if there is only one.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn only_proxy(&self) -> Option<Arc<Proxy>> {
+        match &self.0.load().backends {
+            Backends::Named(backends) if backends.len() == 1 => {
+                let (name, _) = backends.first_key_value()?;
+                self.proxy(name)
+            }
+            _ => None,
+        }
+    }
+
     /// All servers.
     #[cfg(feature = "grpc")]
     pub(crate) fn backends(&self) -> Vec<Backend> {

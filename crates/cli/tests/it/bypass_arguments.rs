@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::recorder::{GUARDED, HANG, Recorder, Way, call, post};
+use crate::recorder::{GUARDED, HANG, OVER_HTTP, Recorder, Way, call, post};
 
 const INVALID: i64 = 500;
 
@@ -102,7 +102,7 @@ fn express_gets_no_body_in_another_charset() {
         }
     };
     let options = ["--express"];
-    runs_only_without_a_guard("recorder-v1.mjs", &options, Way::Http, &[Way::GuardedHttp], attack);
+    runs_only_without_a_guard("recorder-v1.mjs", &options, Way::Http, &OVER_HTTP, attack);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn python_v1_gets_no_body_in_another_charset() {
             post_as(recorder, "application/json", &wide(&call, bytes, is_big));
         }
     };
-    let guarded = [Way::GuardedHttp];
+    let guarded = OVER_HTTP;
     runs_only_without_a_guard("recorder_v1.py", &[], Way::Http, &guarded, attack);
 }
 
@@ -238,5 +238,5 @@ fn a_call_whose_id_is_half_a_character_is_judged_or_refused() {
     for program in ["recorder-v1.mjs", "recorder-v2.mjs"] {
         runs_only_without_a_guard(program, &[], Way::Stdio, &stdio, attack);
     }
-    runs_only_without_a_guard("recorder-v1.mjs", &[], Way::Http, &[Way::GuardedHttp], attack);
+    runs_only_without_a_guard("recorder-v1.mjs", &[], Way::Http, &OVER_HTTP, attack);
 }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::reader::{EVIL, Reader, answer, encoded, head, script};
-use crate::recorder::{Record, Way};
+use crate::recorder::{OVER_HTTP, Record, Way};
 
 const EVENTS: &str = "text/event-stream";
 
@@ -29,7 +29,7 @@ fn an_answer_on_the_stream_of_a_call_is_held_to_that_call() {
         ("batch-like", events(&format!("id: 1\ndata: {first}\n\n"))),
     ]);
     for reader in PYTHON_V2 {
-        reader.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+        reader.reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
     }
 }
 
@@ -38,7 +38,7 @@ fn an_answer_on_a_resumed_stream_is_held_to_its_call() {
     let mut script = script(&[("resumes", events("id: 1\nretry: 1\ndata:\n\n"))]);
     script["resumed"] = event(&answer("$FIRST", EVIL));
     for reader in [Reader::PythonV1, Reader::PythonV2("legacy")] {
-        reader.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+        reader.reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
     }
 }
 
@@ -53,7 +53,7 @@ fn python_reads_no_events_in_another_charset() {
         ("utf-32", encoded("text/event-stream; charset=utf-32", &data, "utf-32")),
     ]);
     for reader in [Reader::PythonV1, Reader::PythonV2("legacy")] {
-        reader.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+        reader.reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
     }
 }
 
@@ -67,7 +67,7 @@ fn a_body_in_another_charset_reaches_no_client() {
         ("utf-32le", encoded("application/json", &text, "utf-32le")),
         ("utf-32", encoded("application/json; charset=utf-32", &text, "utf-32")),
     ]);
-    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn an_answer_of_another_kind_is_read_by_no_client() {
             json!(format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type:\r\n\r\n{text}")),
         ),
     ]);
-    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn no_separator_of_unicode_starts_a_line_of_a_stream() {
         ]
     });
     let script = json!({ "answers": streams.collect::<serde_json::Map<_, _>>() });
-    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_redirect_leads_no_client_around_the_guard() {
         ("network path", redirect("//127.0.0.1:$PORT/mcp?direct")),
     ]);
     script["direct"] = json!(format!("{}{}", head("application/json"), answer("$ID", EVIL)));
-    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script);
+    Reader::Httpx("exact").reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_message_that_is_a_request_and_an_answer_reaches_no_client_as_an_answer() {
         texts.map(|(name, text)| (name, json!(format!("{}{text}", head("application/json")))));
     let (text, httpx) = (Reader::Text, Reader::Httpx("exact"));
     text.reads_evil_only_without_a_guard(Way::Stdio, &[Way::GuardedStdio], &over_stdio);
-    httpx.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script(&over_http));
+    httpx.reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script(&over_http));
     assert_eq!(httpx.reads_evil(Way::GuardedProcess, &over_stdio), Vec::<String>::new());
 }
 
@@ -291,7 +291,7 @@ fn members_of_an_answer_are_judged_whatever_the_case_of_their_names() {
         .map(|(name, text)| (name, json!(format!("{}{text}", head("application/json")))));
     let over_stdio = cases.map(|(name, text)| (name, json!(format!("{text}\n"))));
     let reader = Reader::Httpx("folding");
-    reader.reads_evil_only_without_a_guard(Way::Http, &[Way::GuardedHttp], &script(&over_http));
+    reader.reads_evil_only_without_a_guard(Way::Http, &OVER_HTTP, &script(&over_http));
     assert_eq!(reader.reads_evil(Way::GuardedProcess, &script(&over_stdio)), Vec::<String>::new());
 }
 

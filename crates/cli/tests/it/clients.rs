@@ -11,13 +11,13 @@ use crate::guard_peers::{peers, put};
 use crate::pairs::bare;
 
 /// A program of `tests/clients`, as one client.
-struct Client {
+pub(crate) struct Client {
     /// Its name in the table.
-    name: &'static str,
-    program: &'static str,
-    mode: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) program: &'static str,
+    pub(crate) mode: &'static str,
     /// Whether it speaks 2026-07-28 to a server that does.
-    is_natural: bool,
+    pub(crate) is_natural: bool,
 }
 
 /// One test, one client.
@@ -112,7 +112,7 @@ impl Client {
     }
 
     /// What the client reports of each server.
-    fn visit(&self, visits: &Value) -> Vec<Value> {
+    pub(crate) fn visit(&self, visits: &Value) -> Vec<Value> {
         let peers = peers();
         let program =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(self.program);
@@ -141,7 +141,7 @@ impl Client {
 }
 
 /// Starts `server` on a free port: the process and its URL.
-fn listen(server: &[&str]) -> (Process, String) {
+pub(crate) fn listen(server: &[&str]) -> (Process, String) {
     let mut command = Command::new(server[0]);
     command.args(&server[1..]).args(["--http", "127.0.0.1:0"]).stderr(Stdio::piped());
     let mut process = Process(command.spawn().unwrap());
@@ -154,7 +154,7 @@ fn listen(server: &[&str]) -> (Process, String) {
     (process, url)
 }
 
-fn data(name: &str) -> Value {
+pub(crate) fn data(name: &str) -> Value {
     let data: Value = serde_json::from_str(include_str!("../clients/calls.json")).unwrap();
     data[name].clone()
 }

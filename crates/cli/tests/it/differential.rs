@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::answers::{lines, script, streams};
 use crate::messages::{Cases, FIRST, cases};
 use crate::reader::Reader;
-use crate::recorder::{Recorder, Way};
+use crate::recorder::{OVER_HTTP, Recorder, Way};
 
 /// The cases whose call a server ran with arguments that are not valid.
 fn ran(program: &str, way: Way, cases: &Cases) -> BTreeSet<String> {
@@ -60,9 +60,9 @@ servers! {
     lenient_on_stdio: "lenient.py", Way::Stdio, [Way::GuardedStdio, Way::GuardedProcess];
     python_v1_on_http: "recorder_v1.py", Way::Http, [Way::GuardedHttp];
     python_v2_on_http: "recorder_v2.py", Way::Http, [Way::GuardedHttp];
-    typescript_v1_on_http: "recorder-v1.mjs", Way::Http, [Way::GuardedHttp];
+    typescript_v1_on_http: "recorder-v1.mjs", Way::Http, OVER_HTTP;
     typescript_v2_on_http: "recorder-v2.mjs", Way::Http, [Way::GuardedHttp];
-    lenient_on_http: "lenient.py", Way::Http, [Way::GuardedHttp];
+    lenient_on_http: "lenient.py", Way::Http, OVER_HTTP;
 }
 
 /// What a client reads directly is enough to tell something, and nothing of it is read through the guard.

@@ -1,8 +1,9 @@
-//! The official conformance suite through the guard, in front of a server on HTTP and of a process.
+//! The official conformance suite through the guard, in front of a server on HTTP and of a process, and through Envoy.
 //!
 //! `data/conformance.json` has what is to pass: for each server (`dual`, `modern` or `legacy`), front end and
 //! revision the number of checks, and each check that fails with its reason.
 
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,6 +12,8 @@ use serde::Deserialize;
 use toolpact_testkit::conformance::{Expected, example, run_server};
 
 use crate::command::toolpact;
+#[cfg(unix)]
+use crate::envoy::{Envoy, Setup};
 use crate::guard_http::{Process, guard, port_of};
 
 /// One run of the suite.
@@ -18,7 +21,8 @@ use crate::guard_http::{Process, guard, port_of};
 struct Case {
     /// The eras that the server speaks.
     server: String,
-    /// Whether the guard is in front of a server on `http` or of a `process`.
+    /// Whether the guard is in front of a server on `http` or of a `process`, or `envoy` is, with `toolpact ext-proc`
+    /// or as `plain envoy`.
     front: String,
     revision: String,
     passed: usize,
@@ -26,8 +30,8 @@ struct Case {
     failing: BTreeMap<String, String>,
 }
 
-/// The guard in front of the server of `case`: its processes and its port.
-fn start(case: &Case) -> (Vec<Process>, u16) {
+/// The guard in front of the server of `case`: what runs, and its port.
+fn start(case: &Case) -> (Box<dyn Any>, u16) {
     let server = example("conformance_server").unwrap();
     let era = ("CONFORMANCE_ERA", &case.server);
     if case.front == "process" {
@@ -36,13 +40,25 @@ fn start(case: &Case) -> (Vec<Process>, u16) {
         command.envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().unwrap());
         let port = port_of(&mut process);
-        return (vec![process], port);
+        return (Box::new(process), port);
     }
     let mut command = Command::new(server);
     command.args(["--http", "127.0.0.1:0"]).envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
     let mut process = Process(command.spawn().unwrap());
-    let (guard, port) = guard(port_of(&mut process), &[]);
-    (vec![guard, process], port)
+    let server = port_of(&mut process);
+    #[cfg(unix)]
+    if case.front.ends_with("envoy") {
+        let example = (case.front == "envoy").then_some("envoy.yaml");
+        let replicas = 2 * usize::from(example.is_some());
+        let servers = [server, 9];
+        let replaced = &[crate::envoy::ONE_SERVER];
+        let setup = Setup { example, servers, replicas, replaced, ..Setup::default() };
+        let envoy = Envoy::start(&setup);
+        let port = envoy.port;
+        return (Box::new((process, envoy)), port);
+    }
+    let (guard, port) = guard(server, &[]);
+    (Box::new((guard, process)), port)
 }
 
 fn cases() -> Vec<Case> {
@@ -109,11 +125,38 @@ fn a_legacy_process_passes_at_2026_07_28() {
     passes("legacy", "process", "2026-07-28");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn plain_envoy_passes_at_2025_11_25() {
+    passes("dual", "plain envoy", "2025-11-25");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn plain_envoy_passes_at_2026_07_28() {
+    passes("dual", "plain envoy", "2026-07-28");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn envoy_passes_at_2025_11_25() {
+    passes("dual", "envoy", "2025-11-25");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn envoy_passes_at_2026_07_28() {
+    passes("dual", "envoy", "2026-07-28");
+}
+
 #[test]
 fn the_page_has_each_count_and_reason() {
-    let page = include_str!("../../../../docs/eras.md");
     for case in cases() {
         let Case { server, front, revision, passed, failing } = case;
+        let page = match front.ends_with("envoy") {
+            true => include_str!("../../../../docs/fleet.md"),
+            false => include_str!("../../../../docs/eras.md"),
+        };
         let row = format!("| {server} | {front} | {revision} | {passed} | {} |", failing.len());
         assert!(page.contains(&row), "docs/eras.md lacks {row}");
         for (check, why) in failing {

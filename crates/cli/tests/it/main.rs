@@ -25,6 +25,8 @@ mod dialects;
 #[cfg(unix)]
 mod differential;
 mod documents;
+#[cfg(unix)]
+mod envoy;
 #[cfg(target_os = "linux")]
 mod era_faults;
 #[cfg(target_os = "linux")]
@@ -35,6 +37,12 @@ mod eras;
 mod eras_table;
 #[cfg(unix)]
 mod ext_mcp;
+#[cfg(target_os = "linux")]
+mod ext_proc;
+#[cfg(target_os = "linux")]
+mod ext_proc_raw;
+#[cfg(target_os = "linux")]
+mod fleet_faults;
 mod guard;
 #[cfg(unix)]
 mod guard_bridge;
@@ -72,5 +80,5 @@ mod reader;
 mod readme;
 #[cfg(unix)]
 mod recorder;
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 mod upstream;

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use crate::envoy::Envoy;
 use crate::guard_http::Process;
 use crate::recorder::{Record, Way, command, guard_words, listening, words};
 
@@ -56,6 +57,7 @@ impl Reader {
         fs::write(&file.0, script.to_string()).unwrap();
         server.push(file.path().to_owned());
         let http = || listening(command(&[&server[..], &["--http".into()]].concat(), ""), false);
+        let mut envoy = None;
         let (_processes, target): (Vec<Process>, Vec<String>) = match way {
             Way::Stdio => (Vec::new(), server),
             Way::GuardedStdio => {
@@ -70,6 +72,11 @@ impl Reader {
                 let options = ["--listen", "127.0.0.1:0", "--upstream", &url(port)];
                 let (guard, port) = listening(command(&guard_words(&options), ""), true);
                 (vec![server, guard], vec![url(port)])
+            }
+            Way::Envoy => {
+                let (server, port) = http();
+                let envoy = envoy.insert(Envoy::enforcing(port));
+                (vec![server], vec![url(envoy.port)])
             }
             Way::GuardedProcess => {
                 let guard = guard_words(&["--listen", "127.0.0.1:0"]);

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::envoy::Envoy;
 use crate::guard_http::{Process, port_of};
 use crate::guard_peers::{peers, put};
 
@@ -35,10 +36,18 @@ pub(crate) enum Way {
     GuardedHttp,
     /// `toolpact guard --listen ADDR -- SERVER`
     GuardedProcess,
+    /// Envoy and two replicas of `toolpact ext-proc`
+    Envoy,
 }
 
 /// Every way with a guard.
 pub(crate) const GUARDED: [Way; 3] = [Way::GuardedStdio, Way::GuardedHttp, Way::GuardedProcess];
+
+/// Every way to a server on HTTP with a guard. Envoy is installed on Linux.
+#[cfg(target_os = "linux")]
+pub(crate) const OVER_HTTP: [Way; 2] = [Way::GuardedHttp, Way::Envoy];
+#[cfg(not(target_os = "linux"))]
+pub(crate) const OVER_HTTP: [Way; 1] = [Way::GuardedHttp];
 
 /// The words of the command that runs a program of `tests/peers` or `tests/clients`.
 pub(crate) fn words(folder: &str, program: &str) -> Vec<String> {
@@ -134,6 +143,8 @@ pub(crate) struct Recorder {
     pub(crate) record: Record,
     calls: usize,
     processes: Vec<Process>,
+    /// What is between the client and the server.
+    _envoy: Option<Envoy>,
 }
 
 enum Wire {
@@ -146,7 +157,7 @@ impl Recorder {
     /// Initializes a session at a port that leads to a server which was started with `record`.
     pub(crate) fn at(port: u16, record: Record, processes: Vec<Process>) -> Self {
         let wire = Wire::Http(port, String::new());
-        let mut recorder = Self { wire, record, calls: 0, processes };
+        let mut recorder = Self { wire, record, calls: 0, processes, _envoy: None };
         recorder.initialize();
         recorder
     }
@@ -167,6 +178,7 @@ impl Recorder {
         let guarded =
             |options: &[&str]| [&guard_words(options)[..], &["--".into()], &server].concat();
         let address = ["--listen", "127.0.0.1:0"];
+        let mut envoy = None;
         let wire = match way {
             Way::Stdio => Self::pipe(&server, program, &mut processes),
             Way::GuardedStdio => Self::pipe(&guarded(&[]), program, &mut processes),
@@ -177,8 +189,13 @@ impl Recorder {
                 let guard = guard_words(&["--listen", "127.0.0.1:0", "--upstream", &url]);
                 Wire::Http(listen(guard, true), String::new())
             }
+            Way::Envoy => {
+                let port = listen(http, false);
+                let envoy = envoy.insert(Envoy::enforcing(port));
+                Wire::Http(envoy.port, String::new())
+            }
         };
-        let mut recorder = Self { wire, record, calls: 0, processes };
+        let mut recorder = Self { wire, record, calls: 0, processes, _envoy: envoy };
         recorder.initialize();
         recorder
     }

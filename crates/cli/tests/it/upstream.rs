@@ -104,10 +104,12 @@ fn wait(mut stream: TcpStream, gone: &Sender<()>) -> std::io::Result<()> {
     stream.shutdown(Shutdown::Both)
 }
 
-/// The next request: its first line and its body; nothing where the connection was closed.
-fn request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, Vec<u8>)>> {
-    let mut first = String::new();
-    if reader.read_line(&mut first)? == 0 {
+/// The next request: its head and its body; nothing where the connection was closed.
+pub(crate) fn request(
+    reader: &mut BufReader<TcpStream>,
+) -> std::io::Result<Option<(String, Vec<u8>)>> {
+    let mut head = String::new();
+    if reader.read_line(&mut head)? == 0 {
         return Ok(None);
     }
     let mut length = 0;
@@ -121,8 +123,10 @@ fn request(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String,
         if let Some(value) = line.strip_prefix("content-length:") {
             length = value.trim().parse().unwrap_or(0);
         }
+        head.push_str(&line);
+        head.push('\n');
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    Ok(Some((first, body)))
+    Ok(Some((head, body)))
 }

@@ -129,6 +129,9 @@ pub(crate) struct ServerConfig {
     pub(crate) idle_seconds: Option<u64>,
     /// The URL of a server on Streamable HTTP.
     pub(crate) url: Option<String>,
+    /// The names of its routes in Envoy, for `toolpact ext-proc`; `*` at the end stands for anything (default: the name of
+    /// the server).
+    pub(crate) routes: Vec<String>,
     /// The contract of this server.
     pub(crate) contract: Terms,
     /// Different options for single tools, by name.
@@ -289,6 +292,16 @@ impl ServerConfig {
         })
     }
 
+    /// Whether the route `name` of Envoy leads to it.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn has_route(&self, name: &str) -> bool {
+        let is_it = |route: &String| match route.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => route == name,
+        };
+        self.routes.iter().any(is_it)
+    }
+
     /// Checks that its folder and its program exist.
     fn check_paths(&self) -> Result<(), String> {
         if let Some(cwd) = self.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
@@ -302,6 +315,9 @@ impl ServerConfig {
             (Some(_), Some(_)) => Err("expected `command` or `url`, found both".to_owned()),
             (None, None) => Err("expected `command` or `url`, found neither".to_owned()),
             (Some(command), None) if command.is_empty() => Err("`command` is empty".to_owned()),
+            (Some(_), None) if !self.routes.is_empty() => {
+                Err("`routes` is for servers with a `url`".to_owned())
+            }
             (Some(_), None) if self.max_sessions == Some(0) => {
                 Err("`max-sessions` is 0, expected at least 1".to_owned())
             }

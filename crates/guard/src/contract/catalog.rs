@@ -26,6 +26,16 @@ pub(crate) enum Tool {
     Withheld(Arc<str>),
 }
 
+impl Tool {
+    /// Whether its author marks it as one that may be called again with the same arguments: it changes nothing, or
+    /// nothing more.
+    pub(crate) fn is_repeatable(&self) -> bool {
+        let Self::Offered { contract, .. } = self else { return false };
+        let annotations = &contract.value()["annotations"];
+        ["readOnlyHint", "idempotentHint"].iter().any(|hint| annotations[*hint] == true)
+    }
+}
+
 /// What the catalog says about a name.
 #[derive(Debug)]
 pub(crate) enum Lookup {

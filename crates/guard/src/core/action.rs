@@ -74,6 +74,9 @@ pub(crate) enum Action {
     /// Ask the server on behalf of the guard, as the client behind `stream` would, and hand in the
     /// answer. Only where each request has its own stream to the server.
     Ask { ask: AskId, stream: StreamId, bytes: Bytes },
+    /// The request of this stream is refused because the tool list could not be fetched. Only where each request has its
+    /// own stream to the server.
+    Unlisted(StreamId),
     /// Run this job and hand in its outcome.
     Judge(Box<Job>),
 }

@@ -294,8 +294,12 @@ impl Conversation {
     fn task_purpose(&self, method: Method, params: Option<&str>) -> serde_json::Result<Purpose> {
         let task = params.map(Task::read).transpose()?.flatten();
         let call = task.and_then(|task| self.tasks.get(&task.id));
+        let is_replica = self.server.rules().settings.is_replica;
         Ok(match call {
-            None if self.tasks.has_forgotten() => Purpose::UnknownTool(FORGOTTEN_TASK),
+            // Another replica may know it.
+            None if self.tasks.has_forgotten() || is_replica => {
+                Purpose::UnknownTool(FORGOTTEN_TASK)
+            }
             None => Purpose::Other,
             Some((tool, revision)) if method == Method::TaskResult => {
                 Purpose::Call { tool, revision }
@@ -335,6 +339,9 @@ impl Conversation {
                     format!("could not fetch the tool list, and the call was not sent: {reason}");
                 self.pending.remove(&call.key);
                 self.refuse(call.stream, Some(&call.id), code::INTERNAL, &text);
+                if self.link == Link::Streams {
+                    self.actions.push_back(Action::Unlisted(call.stream));
+                }
                 return PartFate::Dropped;
             }
             // The last list is better than none.

@@ -198,7 +198,7 @@ impl Conversation {
             }
             JobPurpose::Restore(call, tool) => match outcome {
                 JobOutcome::Restored(Ok(arguments)) => {
-                    self.resume_restored(call, tool, arguments, now)
+                    self.resume_restored(call, tool, arguments, now);
                 }
                 outcome => {
                     let checked = call.failure(match &outcome {
@@ -274,6 +274,11 @@ impl Conversation {
     /// Whether `stream` waits for an answer that is checked.
     pub(crate) fn expects_checked(&self, stream: StreamId) -> bool {
         self.server.rules().settings.is_inspecting() && self.pending.expects_checked(stream)
+    }
+
+    /// Whether the requests of `stream` may be sent again without harm: all of them, and there is one.
+    pub(crate) fn is_repeatable(&self, stream: StreamId) -> bool {
+        self.pending.is_repeatable(stream)
     }
 
     /// Answers the requests of `stream` that are still open with an error.

@@ -283,6 +283,18 @@ impl PendingRequests {
         })
     }
 
+    /// Whether the requests of `stream` may be sent again without harm: all of them, and there is one.
+    pub(super) fn is_repeatable(&self, stream: StreamId) -> bool {
+        let keys = self.streams.get(&stream).into_iter().flatten();
+        let mut pending = keys.filter_map(|key| self.requests.get(key)).peekable();
+        pending.peek().is_some()
+            && pending.all(|pending| match &pending.purpose {
+                Purpose::Handshake { .. } | Purpose::List { .. } => true,
+                Purpose::Call { tool: Some(tool), .. } => tool.is_repeatable(),
+                _ => false,
+            })
+    }
+
     /// The requests of `stream`, which are forgotten.
     pub(super) fn close(&mut self, stream: StreamId) -> Vec<(Key, Pending)> {
         let keys = self.streams.remove(&stream).unwrap_or_default();

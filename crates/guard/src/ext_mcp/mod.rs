@@ -104,6 +104,7 @@ impl ExtMcp {
         let Some(params) = request.mcp_request else {
             return Err(refusal(Code::Invalid, "`tools/call` needs `params`"));
         };
+        server.proxy.keep_watching();
         let headers = read_headers(request.headers);
         let checked = server.proxy.check_call(headers.clone(), params).await;
         match checked.map_err(|unread| failure(&unread, "the call"))? {

@@ -29,12 +29,12 @@ use tonic::{Status, Streaming};
 use super::body::Pieces;
 use super::handover::{Handover, Handovers};
 use super::headers::{
-    changes, identity_encoding, request_head, response_head, set_length, set_status,
+    changes, correct_length, early_changes, request_head, response_head, set_status,
 };
-use super::reply::{Direction, immediate, released, response_mode};
+use super::reply::{Direction, immediate, released, response_mode, with_retry};
 use crate::http::respond::{Body, Unchanged, refuse};
 use crate::message::code;
-use crate::proxy::Proxy;
+use crate::proxy::{Proxy, Repeatable};
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;
@@ -62,6 +62,7 @@ pub(super) struct Exchange {
 }
 
 /// One direction of an exchange.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Half {
     direction: Direction,
     mode: BodySendMode,
@@ -258,9 +259,15 @@ impl Exchange {
         match message.request {
             Some(Message::RequestBody(body)) => self.take_body(Direction::Request, body).await,
             Some(Message::ResponseBody(body)) => self.take_body(Direction::Response, body).await,
-            Some(Message::RequestTrailers(_)) => self.take_trailers(Direction::Request).await,
-            Some(Message::ResponseTrailers(_)) => self.take_trailers(Direction::Response).await,
-            Some(Message::ResponseHeaders(headers)) => self.take_response(headers).await,
+            Some(Message::RequestTrailers(_)) => {
+                self.take_trailers(Direction::Request);
+                Ok(())
+            }
+            Some(Message::ResponseTrailers(_)) => {
+                self.take_trailers(Direction::Response);
+                Ok(())
+            }
+            Some(Message::ResponseHeaders(headers)) => self.take_response(headers),
             Some(Message::RequestHeaders(_)) => {
                 Err(Status::invalid_argument("request headers came twice"))
             }
@@ -295,14 +302,13 @@ impl Exchange {
         }
     }
 
-    async fn take_trailers(&mut self, direction: Direction) -> Result<(), Status> {
+    fn take_trailers(&mut self, direction: Direction) {
         let half = self.half(direction);
         half.has_trailers = true;
         half.finish();
-        Ok(())
     }
 
-    async fn take_response(&mut self, headers: HttpHeaders) -> Result<(), Status> {
+    fn take_response(&mut self, headers: HttpHeaders) -> Result<(), Status> {
         let Some(waiting) = self.waiting.take() else {
             return Err(Status::invalid_argument("a response came before its request was sent"));
         };
@@ -329,7 +335,7 @@ impl Exchange {
         let half = self.half(direction);
         half.owes_headers = false;
         let is_streamed = half.mode == BodySendMode::Streamed;
-        let mutation = (is_streamed && direction == Direction::Request).then(identity_encoding);
+        let mutation = is_streamed.then(|| early_changes(direction));
         self.send(direction.headers(mutation)).await
     }
 
@@ -337,10 +343,15 @@ impl Exchange {
     async fn forward(&mut self, before: &HeaderMap, handover: Handover) -> Result<(), Status> {
         let (parts, bytes) = handover.request();
         let mut mutation = changes(before, &parts.headers);
+        let is_repeatable = parts.extensions.get::<Repeatable>().is_some();
         let direction = Direction::Request;
+        if !self.request.is_bodiless {
+            correct_length(&mut mutation, before, Some(bytes.len()));
+        }
         if self.request.owes_headers {
             self.request.owes_headers = false;
-            self.send(direction.headers(mutation.take())).await?;
+            let reply = direction.headers(mutation.take());
+            self.send(with_retry(reply, is_repeatable)).await?;
             if !self.request.is_bodiless {
                 let is_last = !self.request.has_trailers;
                 self.send_pieces(direction, bytes, is_last).await?;
@@ -355,7 +366,8 @@ impl Exchange {
                 }
                 mutation = None;
             }
-            self.answer_piece(direction, mutation, &owed, &bytes).await?;
+            let reply = answer_piece(direction, mutation, &owed, &bytes);
+            self.send(with_retry(reply, is_repeatable)).await?;
         } else {
             handover.respond(Err("Envoy sent trailers after a body that was checked".to_owned()));
             return Ok(());
@@ -383,27 +395,6 @@ impl Exchange {
         }
     }
 
-    /// Answers the piece `owed` with `bytes`.
-    async fn answer_piece(
-        &self,
-        direction: Direction,
-        mut mutation: Option<HeaderMutation>,
-        owed: &Bytes,
-        bytes: &Bytes,
-    ) -> Result<(), Status> {
-        if owed == bytes && mutation.is_none() {
-            return self.send(direction.same_body()).await;
-        }
-        let mode = match direction {
-            Direction::Request => self.request.mode,
-            Direction::Response => self.response.mode,
-        };
-        if mode == BodySendMode::Buffered {
-            set_length(&mut mutation, bytes.len());
-        }
-        self.send(direction.body(mutation, bytes)).await
-    }
-
     /// Answers the client in place of the server.
     async fn answer_at_once(&mut self, response: Response<Body>) -> Result<(), Status> {
         let (parts, body) = response.into_parts();
@@ -428,10 +419,15 @@ impl Exchange {
         if parts.status != status {
             set_status(&mut mutation, parts.status);
         }
+        let is_unchanged = parts.extensions.get::<Unchanged>().is_some();
+        if !is_unchanged && !self.response.is_bodiless {
+            let length = body.size_hint().exact().and_then(|length| length.try_into().ok());
+            correct_length(&mut mutation, &before, length);
+        }
         if self.response.owes_headers {
             self.response.owes_headers = false;
             let mut reply = Direction::Response.headers(mutation.take());
-            if parts.extensions.get::<Unchanged>().is_some() {
+            if is_unchanged {
                 reply.mode_override = Some(response_mode(BodySendMode::None));
             } else if self.response.mode == BodySendMode::Buffered {
                 // Events do not wait for the end of the stream, if Envoy lets the mode be changed.
@@ -487,7 +483,7 @@ impl Exchange {
                 Next::CaughtUp => {
                     if let Some(owed) = self.response.owed.take() {
                         let bytes = ready.split().freeze();
-                        self.answer_piece(direction, mutation.take(), &owed, &bytes).await?;
+                        self.send(answer_piece(direction, mutation.take(), &owed, &bytes)).await?;
                     }
                 }
                 Next::Received(message) => self.take(*message).await?,
@@ -499,7 +495,7 @@ impl Exchange {
         loop {
             if let Some(owed) = self.response.owed.take() {
                 let bytes = ready.split().freeze();
-                self.answer_piece(direction, mutation.take(), &owed, &bytes).await?;
+                self.send(answer_piece(direction, mutation.take(), &owed, &bytes)).await?;
             }
             if self.response.has_trailers {
                 return self.send(direction.trailers()).await;
@@ -567,6 +563,19 @@ impl Exchange {
         }
         Ok(())
     }
+}
+
+/// The answer to the piece `owed`: `bytes`.
+fn answer_piece(
+    direction: Direction,
+    mutation: Option<HeaderMutation>,
+    owed: &Bytes,
+    bytes: &Bytes,
+) -> ProcessingResponse {
+    if owed == bytes && mutation.is_none() {
+        return direction.same_body();
+    }
+    direction.body(mutation, bytes)
 }
 
 /// What there is to send, or to take.

@@ -8,6 +8,8 @@ use hyper::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderName, HeaderVal
 use hyper::http::request;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
+use super::reply::Direction;
+
 /// Headers that Envoy does not let others change, or that it sets itself.
 static OF_ENVOY: [HeaderName; 2] = [HOST, hyper::header::TRANSFER_ENCODING];
 
@@ -76,7 +78,7 @@ pub(super) fn response_head<B>(headers: HttpHeaders, body: B) -> Result<Response
     Ok(response)
 }
 
-/// How `before` becomes `after`; `None` where both are the same. The length of the body is left to [`set_length`].
+/// How `before` becomes `after`; `None` where both are the same. The length of the body is left to [`correct_length`].
 pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> Option<HeaderMutation> {
     let is_ours = |name: &HeaderName| !OF_ENVOY.contains(name) && name != CONTENT_LENGTH;
     let mut mutation = HeaderMutation::default();
@@ -95,10 +97,14 @@ pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> Option<HeaderMut
     (!is_empty).then_some(mutation)
 }
 
-/// Asks the server for answers that can be read.
-pub(super) fn identity_encoding() -> HeaderMutation {
+/// What has to change in headers that leave before their body is known: it may get another length, and the server is
+/// asked for answers that can be read.
+pub(super) fn early_changes(direction: Direction) -> HeaderMutation {
     let mut mutation = HeaderMutation::default();
-    set(&mut mutation, ACCEPT_ENCODING.as_str(), b"identity", false);
+    mutation.remove_headers.push(CONTENT_LENGTH.as_str().to_owned());
+    if direction == Direction::Request {
+        set(&mut mutation, ACCEPT_ENCODING.as_str(), b"identity", false);
+    }
     mutation
 }
 
@@ -108,10 +114,26 @@ pub(super) fn set_status(mutation: &mut Option<HeaderMutation>, status: StatusCo
     set(mutation, ":status", status.as_str().as_bytes(), false);
 }
 
-/// Sets the length of a body that replaces another one.
-pub(super) fn set_length(mutation: &mut Option<HeaderMutation>, length: usize) {
-    let mutation = mutation.get_or_insert_default();
-    set(mutation, CONTENT_LENGTH.as_str(), length.to_string().as_bytes(), false);
+/// Corrects the length in headers that have one, for a body of this `length`; one that is not known is left out.
+///
+/// Without a length Envoy sends a body in chunks, which some servers do not read.
+pub(super) fn correct_length(
+    mutation: &mut Option<HeaderMutation>,
+    before: &HeaderMap,
+    length: Option<usize>,
+) {
+    let Some(found) = before.get(CONTENT_LENGTH) else { return };
+    match length.map(|length| length.to_string()) {
+        Some(length) if found.as_bytes() == length.as_bytes() => {}
+        Some(length) => {
+            let mutation = mutation.get_or_insert_default();
+            set(mutation, CONTENT_LENGTH.as_str(), length.as_bytes(), false);
+        }
+        None => {
+            let removed = &mut mutation.get_or_insert_default().remove_headers;
+            removed.push(CONTENT_LENGTH.as_str().to_owned());
+        }
+    }
 }
 
 /// All of `headers`, as changes.

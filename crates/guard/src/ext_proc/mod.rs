@@ -98,6 +98,7 @@ impl ExtProc {
         if !proxy.server().rules().settings.is_inspecting() {
             return exchange.release().await;
         }
+        proxy.keep_watching();
         exchange.check(headers, &proxy).await
     }
 }

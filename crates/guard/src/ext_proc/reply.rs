@@ -12,6 +12,8 @@ use envoy_types::pb::envoy::service::ext_proc::v3::{
     ProcessingResponse, StreamedBodyResponse, TrailersResponse,
 };
 use envoy_types::pb::envoy::r#type::v3::HttpStatus;
+use envoy_types::pb::google::protobuf::value::Kind;
+use envoy_types::pb::google::protobuf::{Struct, Value};
 use hyper::http::response::Parts;
 
 use super::headers;
@@ -27,26 +29,23 @@ fn message(reply: Reply) -> ProcessingResponse {
     ProcessingResponse { response: Some(reply), ..ProcessingResponse::default() }
 }
 
-fn common(
-    header_mutation: Option<HeaderMutation>,
-    mutation: Option<Mutation>,
-) -> Option<CommonResponse> {
+fn common(header_mutation: Option<HeaderMutation>, mutation: Option<Mutation>) -> CommonResponse {
     let body_mutation = mutation.map(|mutation| BodyMutation { mutation: Some(mutation) });
-    Some(CommonResponse { header_mutation, body_mutation, ..CommonResponse::default() })
+    CommonResponse { header_mutation, body_mutation, ..CommonResponse::default() }
 }
 
 impl Direction {
     /// Lets headers go on, with these changes.
     pub(super) fn headers(self, mutation: Option<HeaderMutation>) -> ProcessingResponse {
-        let response = HeadersResponse { response: common(mutation, None) };
+        let response = HeadersResponse { response: Some(common(mutation, None)) };
         message(match self {
             Self::Request => Reply::RequestHeaders(response),
             Self::Response => Reply::ResponseHeaders(response),
         })
     }
 
-    fn body_reply(self, response: Option<CommonResponse>) -> ProcessingResponse {
-        let response = BodyResponse { response };
+    fn body_reply(self, response: CommonResponse) -> ProcessingResponse {
+        let response = BodyResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestBody(response),
             Self::Response => Reply::ResponseBody(response),
@@ -64,9 +63,10 @@ impl Direction {
         mutation: Option<HeaderMutation>,
         bytes: &Bytes,
     ) -> ProcessingResponse {
-        let new = match bytes.is_empty() {
-            true => Mutation::ClearBody(true),
-            false => Mutation::Body(bytes.to_vec()),
+        let new = if bytes.is_empty() {
+            Mutation::ClearBody(true)
+        } else {
+            Mutation::Body(bytes.to_vec())
         };
         self.body_reply(common(mutation, Some(new)))
     }
@@ -85,6 +85,19 @@ impl Direction {
             Self::Response => Reply::ResponseTrailers(TrailersResponse::default()),
         })
     }
+}
+
+/// Tells other parts of Envoy, in the dynamic metadata `toolpact.retry`, whether the request that leaves with this reply
+/// may be sent again. Until a request leaves, it may.
+pub(super) fn with_retry(reply: ProcessingResponse, is_safe: bool) -> ProcessingResponse {
+    if is_safe {
+        return reply;
+    }
+    let retry = Value { kind: Some(Kind::StringValue("unsafe".to_owned())) };
+    let ours = Struct { fields: [("retry".to_owned(), retry)].into() };
+    let ours = Value { kind: Some(Kind::StructValue(ours)) };
+    let all = Struct { fields: [("toolpact".to_owned(), ours)].into() };
+    ProcessingResponse { dynamic_metadata: Some(all), ..reply }
 }
 
 /// Answers the client in place of the server.

@@ -36,7 +36,10 @@ pub(super) fn named_server(
         return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolpact-server", &name));
     }
     if let Some(name) = attribute(attributes, ROUTE_NAME) {
-        return fleet.proxy(name).ok_or_else(|| unknown("route", name));
+        return fleet.proxy_of_route(name).ok_or_else(|| {
+            let name: String = name.chars().take(200).collect();
+            format!("no server for route `{name}`: expected a server of this name, or with it in `routes`, in the configuration")
+        });
     }
     if let Some(only) = fleet.only_proxy() {
         return Ok(only);
@@ -56,8 +59,11 @@ fn attribute<'a>(attributes: &'a HashMap<String, Struct>, name: &str) -> Option<
 fn path(headers: &HttpHeaders) -> String {
     let all = headers.headers.iter().flat_map(|all| &all.headers);
     let path = all.clone().find(|header| header.key == ":path");
-    path.map_or_else(String::new, |path| match path.raw_value.is_empty() {
-        true => path.value.clone(),
-        false => String::from_utf8_lossy(&path.raw_value).into_owned(),
+    path.map_or_else(String::new, |path| {
+        if path.raw_value.is_empty() {
+            path.value.clone()
+        } else {
+            String::from_utf8_lossy(&path.raw_value).into_owned()
+        }
     })
 }

@@ -26,7 +26,7 @@ pub fn tools(
     let mut remote = Remote::new(client, parse_upstream(url)?, headers, usize::MAX);
     Ok(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
-        remote.end().await;
+        remote.close().await;
         tools
     })
 }
@@ -41,11 +41,12 @@ pub(crate) async fn tools_within(
 ) -> Result<Value, ToolsError> {
     let mut remote = Remote::new(client, url, headers, max);
     let tools = super::list_once(&mut remote, Opening::Initialize).await;
-    remote.end().await;
+    remote.close().await;
     tools
 }
 
-struct Remote {
+/// A server on HTTP, as a client of its own.
+pub(super) struct Remote {
     client: Client,
     url: Uri,
     headers: HeaderMap,
@@ -54,22 +55,29 @@ struct Remote {
 }
 
 impl Remote {
-    fn new(client: Client, url: Uri, mut headers: HeaderMap, left: usize) -> Self {
+    pub(super) fn new(client: Client, url: Uri, mut headers: HeaderMap, left: usize) -> Self {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self { client, url, headers, left }
     }
 
-    /// Ends the session that was opened, if any.
-    async fn end(&self) {
+    /// Names the method of the next request, where the server wants to know it.
+    pub(super) fn set_method(&mut self, method: &'static str) {
+        if self.headers.contains_key("mcp-method") {
+            self.headers.insert("mcp-method", HeaderValue::from_static(method));
+        }
+    }
+
+    /// Ends the session that it opened, if any.
+    pub(super) async fn close(&self) {
         if self.headers.contains_key(SESSION) {
             // The server may refuse, and end the session when it likes.
             let _ = self.send(Method::DELETE, String::new()).await;
         }
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         method: Method,
         body: String,
@@ -89,9 +97,7 @@ impl Peer for Remote {
         id: &Id,
         request: &Value,
     ) -> Result<Value, ToolsError> {
-        if self.headers.contains_key("mcp-method") {
-            self.headers.insert("mcp-method", HeaderValue::from_static(method));
-        }
+        self.set_method(method);
         let response = self.send(Method::POST, request.to_string()).await?;
         if method == "initialize"
             && let Some(session) = response.headers().get(SESSION)

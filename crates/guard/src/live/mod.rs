@@ -2,6 +2,8 @@
 
 mod http;
 mod stdio;
+#[cfg(feature = "grpc")]
+mod watch;
 
 use std::io;
 
@@ -11,6 +13,8 @@ pub use self::http::tools as http_tools;
 #[cfg(feature = "grpc")]
 pub(crate) use self::http::tools_within;
 pub use self::stdio::tools as stdio_tools;
+#[cfg(feature = "grpc")]
+pub(crate) use self::watch::watch;
 use crate::core::{Endless, MAX_PAGES, Pages};
 use crate::message::Id;
 
@@ -115,7 +119,7 @@ async fn list_once(peer: &mut impl Peer, opening: Opening) -> Result<Value, Tool
     list_pages(peer, &mut asked, meta.as_ref()).await
 }
 
-/// Starts talking to a server: the `_meta` of requests to it, if it needs one.
+/// Starts talking to a server: the `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.
 async fn open(
     peer: &mut impl Peer,
     asked: &mut i64,

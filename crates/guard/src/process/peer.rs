@@ -16,7 +16,7 @@ pub(super) const ENDED: &str = "the server ended before it answered";
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     Process(Launch),
-    Remote(Remote),
+    Remote(Box<Remote>),
 }
 
 impl Target {

@@ -2,30 +2,48 @@
 
 use bytes::Bytes;
 use bytestring::ByteString;
+use http_body_util::{BodyExt as _, Collected, Limited};
 use hyper::header::{ACCEPT, CONTENT_LENGTH, HeaderValue};
-use hyper::{HeaderMap, Method};
+use hyper::{HeaderMap, Method, Response};
 
 use super::Proxy;
 use crate::http::answer::read_answer;
 #[cfg(feature = "grpc")]
 use crate::http::identity::forwarded;
-use crate::http::respond::full;
+use crate::http::respond::{full, remove_hop_by_hop};
 #[cfg(feature = "grpc")]
 use crate::live::tools_within;
 
+/// The most bytes of a response that refuses the list.
+const MAX_REFUSAL: usize = 64 << 10;
+
+/// Why there is no list.
+pub(super) struct NotListed {
+    pub(super) reason: String,
+    /// The response of a server that does not serve this client.
+    pub(super) response: Option<Response<Bytes>>,
+}
+
+impl From<String> for NotListed {
+    fn from(reason: String) -> Self {
+        Self { reason, response: None }
+    }
+}
+
 impl Proxy {
     /// Sends the request `bytes` as a client with `headers` would: its result, or `None` where the
-    /// server answers with an error.
+    /// server answers with an error. Fails with the response of a server that does not answer, such as one that wants to
+    /// know who asks.
     pub(super) async fn list_tools(
         &self,
         headers: HeaderMap,
         bytes: Bytes,
-    ) -> Result<Option<ByteString>, String> {
+    ) -> Result<Option<ByteString>, NotListed> {
         #[cfg(feature = "grpc")]
         if self.server.rules().settings.opens_session {
             return match self.request_list(headers.clone(), bytes).await {
                 Ok(Some(result)) => Ok(Some(result)),
-                _ => self.list_in_session(&headers).await.map(Some),
+                _ => self.list_in_session(&headers).await.map(Some).map_err(NotListed::from),
             };
         }
         self.request_list(headers, bytes).await
@@ -51,7 +69,7 @@ impl Proxy {
         &self,
         mut headers: HeaderMap,
         bytes: Bytes,
-    ) -> Result<Option<ByteString>, String> {
+    ) -> Result<Option<ByteString>, NotListed> {
         let of_call = |name: &str| name.starts_with("mcp-param-") || name == "mcp-name";
         let names: Vec<_> = headers.keys().filter(|name| of_call(name.as_str())).cloned().collect();
         for name in names {
@@ -66,9 +84,19 @@ impl Proxy {
         let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
-        read_answer(response, max, None)
+        let (mut parts, body) = response.into_parts();
+        if status.is_client_error() {
+            remove_hop_by_hop(&mut parts.headers);
+            parts.headers.remove(CONTENT_LENGTH);
+            let body = Limited::new(body, MAX_REFUSAL).collect().await;
+            let body = body.map(Collected::to_bytes).unwrap_or_default();
+            let reason = format!("the server answered with {status}");
+            return Err(NotListed { reason, response: Some(Response::from_parts(parts, body)) });
+        }
+        let reason = || format!("the server answered with {status} and no message");
+        read_answer(Response::from_parts(parts, body), max, None)
             .await
             .map(|(_, result)| result)
-            .ok_or_else(|| format!("the server answered with {status} and no message"))
+            .ok_or_else(|| reason().into())
     }
 }

@@ -10,6 +10,8 @@ mod param_headers;
 mod request;
 mod response;
 mod session;
+#[cfg(feature = "grpc")]
+mod watch;
 
 use std::sync::Arc;
 
@@ -17,11 +19,10 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use tokio::sync::watch;
 
 #[cfg(feature = "grpc")]
 pub(crate) use self::apart::{Answer, CheckedCall, Expected, Unread};
-pub(crate) use self::next::{Next, ResponseBody};
+pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::event::Event;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
@@ -46,7 +47,10 @@ pub struct Proxy {
     /// Sessions of clients that are of another era than the server.
     bridged: Processes,
     /// Whether the streams that clients opened with GET are closed.
-    is_closing: watch::Sender<bool>,
+    is_closing: tokio::sync::watch::Sender<bool>,
+    /// Whether the server is listened to for changes of its tool list.
+    #[cfg(feature = "grpc")]
+    watched: watch::Watched,
 }
 
 impl std::fmt::Debug for Proxy {
@@ -73,7 +77,7 @@ impl Proxy {
             server: Arc::clone(&server),
         };
         let limits = ProcessLimits { sessions: MAX_BRIDGED, ..ProcessLimits::default() };
-        let (target, same) = (Target::Remote(remote), Arc::clone(&pool));
+        let (target, same) = (Target::Remote(Box::new(remote)), Arc::clone(&pool));
         let bridged = Processes::with_target(target, limits, Arc::clone(&server), same);
         Ok(Self {
             upstream,
@@ -82,7 +86,9 @@ impl Proxy {
             sessions: Sessions::default(),
             pool,
             bridged,
-            is_closing: watch::Sender::new(false),
+            is_closing: tokio::sync::watch::Sender::new(false),
+            #[cfg(feature = "grpc")]
+            watched: watch::Watched::default(),
         })
     }
 

@@ -19,6 +19,10 @@ impl<B> ResponseBody for B where
 {
 }
 
+/// Marks a request that may be sent again without harm.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeatable;
+
 /// Takes requests that were checked to the server, and brings back its responses.
 pub(crate) trait Next: Sync {
     /// The body of a response.

@@ -10,7 +10,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::bridge::Bridged;
 use super::session::{Answered, Exchange};
-use super::{Next, Proxy};
+use super::{Next, Proxy, Repeatable};
 use crate::core::Origin;
 use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
@@ -79,6 +79,12 @@ impl Proxy {
         };
         let Forwarded { body, exchange, replies, is_batch, is_rpc } = forwarded;
         parts.headers.remove(CONTENT_LENGTH);
+        if self.server.rules().settings.is_replica {
+            let stream = exchange.stream;
+            if drive(&exchange.session, |it, _| it.is_repeatable(stream)) {
+                parts.extensions.insert(Repeatable);
+            }
+        }
         let origin = Origin::Stream(exchange.stream);
         let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
         let sent = next.send(parts, full(body)).await;
@@ -129,6 +135,9 @@ impl Proxy {
         let ticket =
             drive(session, |it, now| it.on_client(stream, &message, revision.as_ref(), now));
         let body = session.decision(ticket).await;
+        if let (None, Some(response)) = (&body, session.take_unlisted(stream, is_batch)) {
+            return Err(Box::new(response));
+        }
         let replies = session.take_replies(stream);
         match body {
             Some(body) => {

@@ -7,15 +7,17 @@ use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
 use bytes::Bytes;
-use hyper::HeaderMap;
+use hyper::{HeaderMap, Response, StatusCode};
 use tokio::sync::oneshot;
 use toolpact_contract::Revision;
 
 use super::Proxy;
+use super::list::NotListed;
 use super::param_headers::rewrite;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
 use crate::http::identity::Identity;
+use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
 use crate::runtime::drive::{Driven, Transport, drive};
 
@@ -60,6 +62,10 @@ pub(super) struct Session {
     /// The headers of the requests on behalf of which the guard may ask.
     headers: Mutex<AHashMap<StreamId, HeaderMap>>,
     events: Mutex<EventIds>,
+    /// What the server last answered in place of its tool list.
+    not_listed: Mutex<Option<Response<Bytes>>>,
+    /// The requests that are refused because there is no tool list, and what the server answered in its place.
+    unlisted: Mutex<AHashMap<StreamId, Option<Response<Bytes>>>>,
     /// Whether the server has answered a request of this session with success.
     is_accepted: AtomicBool,
 }
@@ -102,6 +108,12 @@ impl Sessions {
         session
     }
 
+    /// All sessions.
+    #[cfg(feature = "grpc")]
+    pub(super) fn all(&self) -> Vec<Arc<Session>> {
+        lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect()
+    }
+
     /// Forgets the session of a request, which ends it.
     pub(super) fn forget(&self, headers: &HeaderMap) {
         if let Some(id) = session_id(headers) {
@@ -138,6 +150,8 @@ impl Session {
             replies: Mutex::default(),
             headers: Mutex::default(),
             events: Mutex::default(),
+            not_listed: Mutex::default(),
+            unlisted: Mutex::default(),
             is_accepted: AtomicBool::new(false),
         }
     }
@@ -167,6 +181,16 @@ impl Session {
     /// Takes what the guard itself answers on `stream`.
     pub(super) fn take_replies(&self, stream: StreamId) -> Vec<Bytes> {
         lock(&self.replies).remove(&stream).unwrap_or_default()
+    }
+
+    /// The response to a request that is refused because there is no tool list. The server's own answer tells the client
+    /// what to do: to authorize itself, or to open another session.
+    pub(super) fn take_unlisted(&self, stream: StreamId, is_batch: bool) -> Option<Response<Body>> {
+        let response = lock(&self.unlisted).remove(&stream)?;
+        Some(response.map_or_else(
+            || json(StatusCode::SERVICE_UNAVAILABLE, join(&self.take_replies(stream), is_batch)),
+            |response| response.map(full),
+        ))
     }
 
     /// Remembers that the event `id` was on `stream`.
@@ -216,6 +240,11 @@ impl Transport for Session {
         }
     }
 
+    fn refuse_unlisted(&self, stream: StreamId) {
+        let response = lock(&self.not_listed).clone();
+        lock(&self.unlisted).insert(stream, response);
+    }
+
     fn done(&self, ticket: Ticket) {
         let mut decided = lock(&self.decided);
         let entry = decided.entry(ticket).or_default();
@@ -233,10 +262,13 @@ impl Transport for Session {
         tokio::spawn(async move {
             let answer = proxy.list_tools(headers, bytes).await;
             let Some(session) = session.upgrade() else { return };
-            drive(&session, |it, now| match answer {
-                Ok(result) => it.on_own_answer(ask, result, now),
-                Err(reason) => it.on_ask_failed(ask, &reason, now),
-            });
+            match answer {
+                Ok(result) => drive(&session, |it, now| it.on_own_answer(ask, result, now)),
+                Err(NotListed { reason, response }) => {
+                    *lock(&session.not_listed) = response;
+                    drive(&session, |it, now| it.on_ask_failed(ask, &reason, now));
+                }
+            }
         });
     }
 }
@@ -303,6 +335,7 @@ impl Drop for Exchange {
         let (stream, may_resume) = (self.stream, self.may_resume);
         drive(&self.session, |it, _| it.close_stream(stream, may_resume));
         lock(&self.session.replies).remove(&stream);
+        lock(&self.session.unlisted).remove(&stream);
     }
 }
 

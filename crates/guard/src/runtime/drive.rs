@@ -44,6 +44,9 @@ pub(crate) trait Transport: Send + Sync + 'static {
     /// Nothing more will be sent for the message `ticket`.
     fn done(&self, _ticket: Ticket) {}
 
+    /// The request of `stream` is refused because the tool list could not be fetched.
+    fn refuse_unlisted(&self, _stream: StreamId) {}
+
     /// Asks the server on behalf of the guard.
     fn ask(self: &Arc<Self>, _ask: AskId, _stream: StreamId, _bytes: Bytes) {}
 }
@@ -90,6 +93,7 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
             Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),
             Action::Done(ticket) => transport.done(ticket),
             Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),
+            Action::Unlisted(stream) => transport.refuse_unlisted(stream),
             Action::Judge(job) => {
                 let weak = Arc::downgrade(transport);
                 transport.driven().pool.spawn(job, move |id, outcome| {

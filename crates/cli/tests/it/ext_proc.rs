@@ -1,0 +1,378 @@
+//! `toolpact ext-proc`: Envoy with two replicas, in front of real servers.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::clients::{Client, data, listen};
+use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
+use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
+use crate::guard_peers::{installed, peers, put};
+use crate::recorder::{HANG, post, wait_for};
+
+/// One test, one client of `tests/clients`.
+macro_rules! clients {
+    ($($test:ident: $program:literal, $mode:literal;)*) => {$(
+        #[test]
+        fn $test() {
+            sees_what_it_sees_through_the_guard(&Client {
+                name: stringify!($test), program: $program, mode: $mode, is_natural: false,
+            });
+        }
+    )*};
+}
+
+clients! {
+    typescript_v1: "typescript.mjs", "v1";
+    typescript_v2_legacy: "typescript.mjs", "legacy";
+    typescript_v2_modern: "typescript.mjs", "modern";
+    python_v1: "python_v1.py", "legacy";
+    python_v2_legacy: "python_v2.py", "legacy";
+    python_v2_modern: "python_v2.py", "auto";
+    fastmcp_legacy: "fastmcp_v4.py", "legacy";
+    fastmcp_modern: "fastmcp_v4.py", "auto";
+}
+
+/// The server of the TypeScript SDK v2: the process and its port.
+fn typescript() -> (Process, u16) {
+    put("peers/v2.mjs", &peers());
+    let mut node = Command::new("node");
+    node.args(["v2.mjs", "--http"]).current_dir(peers()).stdout(Stdio::piped());
+    let mut process = Process(node.spawn().unwrap());
+    let port = port_of(&mut process);
+    (process, port)
+}
+
+fn port_in(url: &str) -> u16 {
+    url.rsplit(':').next().unwrap().split('/').next().unwrap().parse().unwrap()
+}
+
+/// Two servers, rmcp and TypeScript, through the guard and through Envoy: both give a client the same.
+fn sees_what_it_sees_through_the_guard(client: &Client) {
+    let (_demo, demo_url) = listen(&[env!("CARGO_BIN_EXE_toolpact"), "demo"]);
+    let (_typescript, typescript_port) = typescript();
+    let typescript_url = format!("http://127.0.0.1:{typescript_port}/mcp");
+    let envoy = Envoy::start(&Setup {
+        servers: [port_in(&demo_url), typescript_port],
+        contract: "results = \"enforce\"\n",
+        ..Setup::default()
+    });
+    let options = ["--results", "enforce", "--keep-eras"];
+    let (_one, demo_guard) = guard_at(&demo_url, &options);
+    let (_two, typescript_guard) = guard_at(&typescript_url, &options);
+    let cases = data("demo");
+    let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
+    let demo_calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
+    let wrong = json!([["forecast", {}], ["count", {}], ["find_person", { "id": "x" }],
+        ["find_person", { "id": "2" }], ["shape", {}], ["unknown", {}]]);
+    let guard = |port: u16| format!("http://127.0.0.1:{port}/mcp");
+    let reports = client.visit(&json!([
+        [[guard(demo_guard)], demo_calls],
+        [[envoy.url("/weather/mcp")], demo_calls],
+        [[guard(typescript_guard)], wrong],
+        [[envoy.url("/notes/mcp")], wrong],
+        [[envoy.url("/weather/mcp")], demo_calls],
+    ]));
+    let [demo, demo_envoy, typescript, typescript_envoy, again] = &reports[..] else {
+        panic!("{reports:?}")
+    };
+    assert!(demo["tools"].as_array().is_some_and(|tools| tools.len() > 3), "{demo}");
+    assert_eq!(demo, demo_envoy);
+    assert_eq!(demo, again);
+    assert!(typescript["tools"].as_array().is_some_and(|tools| tools.len() == 4), "{typescript}");
+    assert_eq!(typescript, typescript_envoy);
+    let started =
+        |port: u16| envoy.get("/clusters").contains(&format!("127.0.0.1:{port}::rq_total::0"));
+    for replica in &envoy.replicas {
+        assert!(!started(replica.port), "a replica was not used");
+    }
+}
+
+/// The body of an answer.
+fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+/// The server that echoes, behind Envoy.
+fn echo_with(setup: &Setup<'_>) -> Envoy {
+    Envoy::start(&Setup { servers: [Echo::start().port, 9], ..*setup })
+}
+
+fn echo(text: &str) -> String {
+    call(1, "echo", &json!({ "text": text }))
+}
+
+fn demo_with(setup: &Setup<'_>) -> (Process, Envoy) {
+    let (demo, url) = listen(&[env!("CARGO_BIN_EXE_toolpact"), "demo"]);
+    let envoy = Envoy::start(&Setup { servers: [port_in(&url), 9], ..*setup });
+    (demo, envoy)
+}
+
+/// The body modes of the example.
+const MODES: (&str, &str) =
+    ("request_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: FULL_DUPLEX_STREAMED");
+
+/// The modern request for a call.
+fn modern(id: u32, name: &str, arguments: &Value) -> (String, String) {
+    let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
+        "name": name, "arguments": arguments,
+        "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {} } } });
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {name}"
+    );
+    (head, body.to_string())
+}
+
+/// The same answers, whatever the body modes of Envoy.
+#[test]
+fn every_body_mode_that_shows_bodies_works() {
+    for (request, response) in [
+        ("FULL_DUPLEX_STREAMED", "FULL_DUPLEX_STREAMED"),
+        ("BUFFERED", "BUFFERED"),
+        ("STREAMED", "STREAMED"),
+        ("BUFFERED", "STREAMED"),
+        ("BUFFERED", "FULL_DUPLEX_STREAMED"),
+    ] {
+        for allow in ["true", "false"] {
+            let modes =
+                format!("allow_mode_override: {allow}\n                      processing_mode:");
+            let request_mode = format!("request_body_mode: {request}");
+            let response_mode = format!("response_body_mode: {response}");
+            let (_demo, envoy) = demo_with(&Setup {
+                replaced: &[
+                    ONE_SERVER,
+                    ("processing_mode:", &modes),
+                    (MODES.0, &request_mode),
+                    (MODES.1, &response_mode),
+                ],
+                ..Setup::default()
+            });
+            let what = format!("{request} {response} {allow}");
+            for (city, hours) in [("Oslo", json!("2")), ("Rome", json!(1))] {
+                let arguments = json!({ "city": city, "hours": hours });
+                let (head, text) = modern(7, "get-weather-forecast", &arguments);
+                let answer = ask(envoy.port, &head, &text);
+                assert!(
+                    answer.contains("\"structuredContent\":[{\"hour\":\"09:00\""),
+                    "{what}: {answer}"
+                );
+                let text = call(8, "get-weather-forecast", &arguments);
+                let answer = ask(envoy.port, POST, &text);
+                assert!(answer.contains("\"jsonrpc\""), "{what}: {answer}");
+            }
+            let (head, text) = modern(9, "get-weather-forecast", &json!({ "hours": 30 }));
+            let answer = ask(envoy.port, &head, &text);
+            assert!(answer.contains("expected a number ≤ 24"), "{what}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused_with_an_error_of_json_rpc() {
+    let envoy = echo_with(&Setup {
+        contract: "max-message = 100000\n",
+        replaced: &[ONE_SERVER],
+        ..Setup::default()
+    });
+    let answer = ask(envoy.port, POST, &echo(&"x".repeat(90_000)));
+    assert!(answer.contains("\"structuredContent\""), "{}", &answer[..200.min(answer.len())]);
+    for bytes in [100_000, 5_000_000] {
+        let answer = ask(envoy.port, POST, &echo(&"x".repeat(bytes)));
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+        let error: Value = serde_json::from_str(body(&answer)).unwrap();
+        assert!(error["error"]["message"].as_str().unwrap().contains("100000 bytes"), "{error}");
+    }
+    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+}
+
+#[test]
+fn a_large_body_passes_both_ways() {
+    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    for bytes in [70_000, 1_100_000, 9_000_000] {
+        let text = "x".repeat(bytes);
+        let answer = ask(envoy.port, POST, &echo(&text));
+        assert!(
+            answer.starts_with("HTTP/1.1 200"),
+            "{bytes}: {}",
+            &answer[..300.min(answer.len())]
+        );
+        let result: Value = serde_json::from_str(body(&answer)).unwrap();
+        assert!(result["result"]["structuredContent"]["text"] == text.as_str(), "{bytes}");
+        assert!(answer.to_ascii_lowercase().contains("\r\ncontent-length:"), "{bytes}");
+    }
+    let answer = ask(envoy.port, POST, &call(1, "flood", &json!({})));
+    assert!(answer.contains("could not read the answer of the server"), "{}", &answer[..300]);
+}
+
+#[test]
+fn an_unknown_route_is_refused_and_others_go_on() {
+    let renamed = "name: other\n                          match: { prefix: /notes/ }";
+    let envoy = echo_with(&Setup {
+        replaced: &[("name: notes\n                          match: { prefix: /notes/ }", renamed)],
+        ..Setup::default()
+    });
+    let post = |path: &str| format!("POST {path} HTTP/1.1\r\nmcp-protocol-version: 2025-11-25");
+    let answer = ask(envoy.port, &post("/notes/mcp"), &echo("x"));
+    assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    assert!(answer.contains("no server for route `other`"), "{answer}");
+    let logs: String = envoy.replicas.iter().map(Replica::log).collect();
+    assert!(logs.contains("no server for route `other`"), "{logs}");
+    let answer = ask(envoy.port, &post("/weather/mcp"), &echo("x"));
+    assert!(answer.contains("\"structuredContent\""), "{answer}");
+}
+
+#[test]
+fn what_is_not_checked_costs_one_message() {
+    let off = "tools = \"off\"\narguments = \"off\"\nresults = \"off\"\nno-project = true\nkeep-dialects = true\n";
+    let envoy = echo_with(&Setup {
+        contract: off,
+        replaced: &[
+            ONE_SERVER,
+            ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: BUFFERED"),
+            ("response_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: STREAMED"),
+            (
+                "processing_mode:",
+                "allow_mode_override: true\n                      processing_mode:",
+            ),
+        ],
+        ..Setup::default()
+    });
+    for _ in 0..3 {
+        assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+    }
+    assert_eq!(envoy.counter("ext_proc.stream_msgs_sent"), 3);
+    assert_eq!(envoy.counter("ext_proc.stream_msgs_received"), 3);
+}
+
+#[test]
+fn a_filter_that_shows_no_bodies_is_said_to_be_wrong() {
+    for (from, to) in [
+        ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: NONE"),
+        ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: BUFFERED_PARTIAL"),
+        ("response_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: NONE"),
+    ] {
+        let envoy = echo_with(&Setup { replaced: &[ONE_SERVER, (from, to)], ..Setup::default() });
+        let answer = ask(envoy.port, POST, &echo("x"));
+        let key = to.split(':').next().unwrap();
+        assert!(
+            answer.contains(&format!("the ext_proc filter of Envoy has {key}")),
+            "{to}: {answer}"
+        );
+        assert!(!answer.contains("structuredContent"), "{to}: {answer}");
+    }
+}
+
+#[test]
+fn without_the_tool_list_calls_are_refused() {
+    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let path = envoy.folder.join("toolpact.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let own = text.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
+    std::fs::write(&path, text.replace(own, "9")).unwrap();
+    let applied = |replica: &Replica| replica.log().contains("configuration: applied");
+    while !envoy.replicas.iter().all(applied) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let answer = ask(envoy.port, POST, &echo("x"));
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert!(
+        answer.contains("could not fetch the tool list, and the call was not sent"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_client_that_the_server_does_not_serve_gets_the_answer_of_the_server() {
+    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let answer = ask(envoy.port, &format!("{POST}\r\nauthorization: Bearer expired"), &echo("x"));
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    assert!(answer.contains("www-authenticate: Bearer resource_metadata"), "{answer}");
+    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+}
+
+#[test]
+fn a_stream_that_a_client_listens_to_ends_when_its_replica_drains() {
+    let (_demo, envoy) =
+        demo_with(&Setup { replicas: 1, replaced: &[ONE_SERVER], ..Setup::default() });
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } } });
+    let head = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream";
+    let answer = ask(envoy.port, head, &hello.to_string());
+    let session = answer.split("mcp-session-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", envoy.port)).unwrap();
+    stream.set_read_timeout(Some(HANG)).unwrap();
+    write!(stream, "GET /mcp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\nmcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\nconnection: close\r\n\r\n").unwrap();
+    let mut first = [0; 64];
+    let count = stream.read(&mut first).unwrap();
+    assert!(first[..count].starts_with(b"HTTP/1.1 200"), "{first:?}");
+    let replica = &envoy.replicas[0];
+    let status = Command::new("kill").arg(replica.process.0.id().to_string()).status().unwrap();
+    assert!(status.success());
+    let mut rest = Vec::new();
+    stream.read_to_end(&mut rest).unwrap();
+    // The end of a body in chunks: it did not break off.
+    assert!(rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
+}
+
+#[test]
+fn without_a_replica_calls_pass_unchecked_if_envoy_is_told_so() {
+    let mut envoy = echo_with(&Setup {
+        replaced: &[
+            ONE_SERVER,
+            ("failure_mode_allow: false", "failure_mode_allow: true"),
+            // In FULL_DUPLEX_STREAMED Envoy may fail what it has begun to send to a replica.
+            (MODES.0, "request_body_mode: BUFFERED"),
+            (MODES.1, "response_body_mode: BUFFERED"),
+        ],
+        ..Setup::default()
+    });
+    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+    envoy.replicas.clear();
+    let invalid = call(1, "echo", &json!({ "text": 7 }));
+    let start = Instant::now();
+    // Until Envoy knows that there is no replica, calls fail.
+    while !post(envoy.port, POST, invalid.as_bytes()).starts_with(b"HTTP/1.1 200") {
+        assert!(start.elapsed() < HANG);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn the_example_starts_with_one_command() {
+    let envoy = installed("python/envoy");
+    let path = [Path::new(env!("CARGO_BIN_EXE_toolpact")).parent().unwrap(), &envoy.join("bin")];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/envoy");
+    let paths = path.iter().map(|path| path.to_path_buf());
+    let old = std::env::var_os("PATH").unwrap();
+    let paths = std::env::join_paths(paths.chain(std::env::split_paths(&old))).unwrap();
+    let mut command = Command::new(folder.join("start.sh"));
+    command
+        .env("PATH", paths)
+        .env("PYTHONPATH", &envoy)
+        .stderr(Stdio::null())
+        .stdout(Stdio::null());
+    let mut script = Process(command.spawn().unwrap());
+    wait_for(10_000);
+    let (head, text) = modern(1, "get-weather-forecast", &json!({ "city": "Oslo", "hours": 1 }));
+    let start = Instant::now();
+    for path in ["/weather/mcp", "/notes/mcp"] {
+        let head = head.replace("/mcp", path);
+        // Envoy listens before the others are ready.
+        while !ask(10_000, &head, &text).contains("\"structuredContent\":[{\"hour\"") {
+            assert!(start.elapsed() < HANG);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    let id = script.0.id().to_string();
+    assert!(Command::new("kill").arg(id).status().unwrap().success());
+    script.0.wait().unwrap();
+    for port in [10_000, 9002, 9003, 3001, 3002] {
+        assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "somebody is left at {port}");
+    }
+}

@@ -1,0 +1,369 @@
+//! `toolpact ext-proc` and messages that Envoy would not send: each stream ends with an error, and others go on.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use envoy_types::pb::envoy::config::core::v3::{HeaderMap, HeaderValue};
+use envoy_types::pb::envoy::service::ext_proc::v3::external_processor_client::ExternalProcessorClient;
+use envoy_types::pb::envoy::service::ext_proc::v3::processing_request::Request as Sent;
+use envoy_types::pb::envoy::service::ext_proc::v3::processing_response::Response as Received;
+use envoy_types::pb::envoy::service::ext_proc::v3::{
+    HttpBody, HttpHeaders, HttpTrailers, ProcessingRequest, ProcessingResponse,
+    ProtocolConfiguration,
+};
+use serde_json::json;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
+use tonic::transport::Channel;
+use tonic::{Code, Status, Streaming};
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
+
+use crate::envoy::{Echo, Replica};
+use crate::guard_http::call;
+use crate::recorder::HANG;
+
+/// The body mode FULL_DUPLEX_STREAMED.
+const FULL_DUPLEX: i32 = 4;
+
+/// A replica in front of the server that echoes, and its client.
+struct World {
+    runtime: Runtime,
+    replica: Replica,
+    channel: Channel,
+    folder: PathBuf,
+}
+
+/// The gRPC stream of one HTTP request.
+struct Stream {
+    sender: mpsc::Sender<ProcessingRequest>,
+    replies: Streaming<ProcessingResponse>,
+}
+
+impl World {
+    fn new() -> Self {
+        let name = format!("ext-proc-{}", std::process::id());
+        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let url = format!("http://127.0.0.1:{}/mcp", Echo::start().port);
+        let config =
+            format!("[contract]\nresults = \"enforce\"\n[servers.echo]\nurl = \"{url}\"\n");
+        std::fs::write(folder.join("toolpact.toml"), config).unwrap();
+        let replica = Replica::start(&folder, 0);
+        let runtime = Runtime::new().unwrap();
+        let channel = runtime.block_on(connect(replica.port));
+        Self { runtime, replica, channel, folder }
+    }
+
+    /// Opens a stream, which ends when `scene` does.
+    fn play<F: Future<Output = T>, T>(&self, scene: impl FnOnce(Stream) -> F) -> T {
+        let channel = self.channel.clone();
+        self.runtime.block_on(async {
+            let stream = Stream::open(channel).await;
+            tokio::time::timeout(HANG, scene(stream)).await.unwrap()
+        })
+    }
+
+    /// An ordinary call, from the headers of the request to the end of the response.
+    fn call(&self) {
+        self.play(|mut stream| async move {
+            let text = call(1, "echo", &json!({ "text": "x" }));
+            stream.send(headers(false)).await;
+            stream.send(request_body(text.as_bytes(), true)).await;
+            let Received::RequestHeaders(_) = stream.next().await.unwrap() else { panic!() };
+            let Received::RequestBody(_) = stream.next().await.unwrap() else { panic!() };
+            stream.send(response_headers()).await;
+            let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"text":"x"}}}"#;
+            stream.send(response_body(answer.as_bytes(), true)).await;
+            let Received::ResponseHeaders(_) = stream.next().await.unwrap() else { panic!() };
+            let Received::ResponseBody(_) = stream.next().await.unwrap() else { panic!() };
+        });
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+async fn connect(port: u16) -> Channel {
+    let address = format!("http://127.0.0.1:{port}");
+    Channel::from_shared(address).unwrap().connect().await.unwrap()
+}
+
+impl Stream {
+    async fn open(channel: Channel) -> Self {
+        let (sender, mut receiver) = mpsc::channel(64);
+        let sent = futures_util::stream::poll_fn(move |context| receiver.poll_recv(context));
+        let mut client = ExternalProcessorClient::new(channel);
+        let replies = client.process(sent).await.unwrap().into_inner();
+        Self { sender, replies }
+    }
+
+    async fn send(&self, message: ProcessingRequest) {
+        // What is sent to a stream that has ended is lost.
+        let _ = self.sender.send(message).await;
+    }
+
+    async fn next(&mut self) -> Result<Received, Status> {
+        let reply = self.replies.message().await?;
+        reply.and_then(|reply| reply.response).ok_or_else(|| Status::ok("ended"))
+    }
+
+    /// The status that the stream ends with.
+    async fn end(mut self) -> Code {
+        loop {
+            match self.next().await {
+                Ok(_) => {}
+                Err(status) => return status.code(),
+            }
+        }
+    }
+}
+
+fn header(key: &str, value: &str) -> HeaderValue {
+    let raw_value = value.as_bytes().to_vec();
+    HeaderValue { key: key.to_owned(), raw_value, ..HeaderValue::default() }
+}
+
+fn message(sent: Sent) -> ProcessingRequest {
+    ProcessingRequest { request: Some(sent), ..ProcessingRequest::default() }
+}
+
+fn http_headers(all: &[(&str, &str)], end_of_stream: bool) -> HttpHeaders {
+    let headers = all.iter().map(|(key, value)| header(key, value)).collect();
+    HttpHeaders { headers: Some(HeaderMap { headers }), end_of_stream, ..HttpHeaders::default() }
+}
+
+/// The first message, with the body modes of both directions.
+fn first(all: &[(&str, &str)], end: bool, modes: (i32, i32)) -> ProcessingRequest {
+    let (request_body_mode, response_body_mode) = modes;
+    let config = ProtocolConfiguration {
+        request_body_mode,
+        response_body_mode,
+        ..ProtocolConfiguration::default()
+    };
+    let sent = message(Sent::RequestHeaders(http_headers(all, end)));
+    ProcessingRequest { protocol_config: Some(config), ..sent }
+}
+
+const HEADERS: [(&str, &str); 5] = [
+    (":method", "POST"),
+    (":path", "/mcp"),
+    (":authority", "localhost"),
+    ("content-type", "application/json"),
+    ("mcp-protocol-version", "2025-11-25"),
+];
+
+fn headers(end: bool) -> ProcessingRequest {
+    first(&HEADERS, end, (FULL_DUPLEX, FULL_DUPLEX))
+}
+
+fn body(bytes: &[u8], end_of_stream: bool) -> HttpBody {
+    HttpBody { body: bytes.to_vec(), end_of_stream, ..HttpBody::default() }
+}
+
+fn request_body(bytes: &[u8], end: bool) -> ProcessingRequest {
+    message(Sent::RequestBody(body(bytes, end)))
+}
+
+fn response_body(bytes: &[u8], end: bool) -> ProcessingRequest {
+    message(Sent::ResponseBody(body(bytes, end)))
+}
+
+fn response_headers() -> ProcessingRequest {
+    let all = [(":status", "200"), ("content-type", "application/json")];
+    message(Sent::ResponseHeaders(http_headers(&all, false)))
+}
+
+#[test]
+fn messages_out_of_order_end_the_stream_with_an_error() {
+    let world = World::new();
+    let text = call(1, "echo", &json!({ "text": "x" }));
+    let observed = ProcessingRequest { observability_mode: true, ..headers(false) };
+    let cases = [
+        ("nothing in a message", vec![ProcessingRequest::default()]),
+        ("a body first", vec![request_body(b"{}", true)]),
+        ("a response first", vec![response_headers()]),
+        ("observed only", vec![observed]),
+        ("headers twice", vec![headers(false), headers(false)]),
+        ("a response before the request", vec![headers(false), response_headers()]),
+        (
+            "a body after its end",
+            vec![
+                headers(false),
+                request_body(text.as_bytes(), true),
+                request_body(text.as_bytes(), true),
+            ],
+        ),
+        ("a body after headers without one", vec![headers(true), request_body(b"{}", true)]),
+        (
+            "two responses",
+            vec![
+                headers(false),
+                request_body(text.as_bytes(), true),
+                response_headers(),
+                response_headers(),
+            ],
+        ),
+    ];
+    for (name, messages) in cases {
+        let code = world.play(|stream| async move {
+            for message in messages {
+                stream.send(message).await;
+                // Each is taken before the next one comes.
+                tokio::time::sleep(Duration::from_millis(30)).await;
+            }
+            stream.end().await
+        });
+        // Envoy takes an end without an error for leave to go on unchecked.
+        assert_ne!(code, Code::Ok, "{name}");
+        world.call();
+    }
+}
+
+#[test]
+fn heads_that_cannot_be_read_are_answered() {
+    let world = World::new();
+    let without =
+        |name: &str| HEADERS.into_iter().filter(|(key, _)| *key != name).collect::<Vec<_>>();
+    let with = |more: (&'static str, &'static str)| [&HEADERS[..], &[more]].concat();
+    for all in [
+        without(":path"),
+        without(":method"),
+        with((":path", "/other")),
+        with(("x y", "z")),
+        with(("x-line", "a\nb")),
+    ] {
+        let reply = world.play(|mut stream| {
+            let message = first(&all, false, (FULL_DUPLEX, FULL_DUPLEX));
+            async move {
+                stream.send(message).await;
+                stream.next().await.unwrap()
+            }
+        });
+        let Received::ImmediateResponse(reply) = reply else { panic!("{reply:?}") };
+        assert_eq!(reply.status.unwrap().code, 400, "{all:?}");
+        world.call();
+    }
+    for mode in [0, 3, 5, 99] {
+        let reply = world.play(|mut stream| async move {
+            stream.send(first(&HEADERS, false, (mode, FULL_DUPLEX))).await;
+            stream.next().await.unwrap()
+        });
+        let Received::ImmediateResponse(reply) = reply else { panic!("{reply:?}") };
+        assert_eq!(reply.status.unwrap().code, 500);
+    }
+}
+
+#[test]
+fn a_body_that_breaks_off_reaches_no_one() {
+    let world = World::new();
+    let text = call(1, "echo", &json!({ "text": "x" }));
+    // Trailers end a body as its last piece does.
+    for (messages, is_whole) in [
+        (vec![request_body(&text.as_bytes()[..40], false)], false),
+        (vec![request_body(text.as_bytes(), false)], false),
+        (
+            vec![
+                request_body(text.as_bytes(), false),
+                message(Sent::RequestTrailers(HttpTrailers::default())),
+            ],
+            true,
+        ),
+    ] {
+        let reply = world.play(|mut stream| async move {
+            stream.send(headers(false)).await;
+            for message in messages {
+                stream.send(message).await;
+            }
+            tokio::time::timeout(Duration::from_millis(500), stream.next()).await
+        });
+        match reply {
+            Ok(reply) => assert!(is_whole && matches!(reply, Ok(Received::RequestHeaders(_)))),
+            Err(_) => assert!(!is_whole),
+        }
+        world.call();
+    }
+}
+
+#[test]
+fn bytes_that_are_no_messages_harm_nobody() {
+    let world = World::new();
+    for garbage in [
+        &b"GET / HTTP/1.1\r\n\r\n"[..],
+        &[0xff; 4096],
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff",
+    ] {
+        let mut stream = TcpStream::connect(("127.0.0.1", world.replica.port)).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        stream.write_all(garbage).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = Vec::new();
+        // It may be reset.
+        let _ = stream.read_to_end(&mut answer);
+        world.call();
+    }
+    // A message beyond the limit on messages.
+    let code = world.play(|stream| async move {
+        stream.send(headers(false)).await;
+        stream.send(request_body(&vec![b'x'; 20 << 20], true)).await;
+        stream.end().await
+    });
+    assert_eq!(code, Code::OutOfRange);
+    world.call();
+}
+
+#[test]
+fn open_requests_are_limited() {
+    let world = World::new();
+    let streams = world.runtime.block_on(async {
+        let mut streams = Vec::new();
+        for _ in 0..17 {
+            let channel = connect(world.replica.port).await;
+            let open = (0..1000).map(|_| async {
+                let stream = Stream::open(channel.clone()).await;
+                stream.send(headers(false)).await;
+                stream
+            });
+            streams.extend(futures_util::future::join_all(open).await);
+        }
+        // The last ones are past the limit.
+        let last = streams.last_mut().unwrap();
+        let reply = tokio::time::timeout(HANG, last.next()).await.unwrap().unwrap();
+        let Received::ImmediateResponse(reply) = reply else { panic!("{reply:?}") };
+        assert_eq!(reply.status.unwrap().code, 503);
+        let text = String::from_utf8(reply.body).unwrap();
+        assert!(text.contains("16384 requests are open, which is the limit"), "{text}");
+        streams
+    });
+    drop(streams);
+    std::thread::sleep(Duration::from_millis(500));
+    world.call();
+}
+
+#[test]
+fn the_health_check_tells_before_the_replica_ends() {
+    let mut world = World::new();
+    let check = |world: &World| {
+        let channel = world.channel.clone();
+        world.runtime.block_on(async move {
+            let request = tonic_health::pb::HealthCheckRequest { service: String::new() };
+            let answer = HealthClient::new(channel).check(request).await?;
+            Ok::<_, Status>(answer.into_inner().status())
+        })
+    };
+    assert_eq!(check(&world).unwrap(), ServingStatus::Serving);
+    let id = world.replica.process.0.id().to_string();
+    assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
+    while check(&world).unwrap() == ServingStatus::Serving {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // Requests that come before Envoy knows are served.
+    world.call();
+    let status = world.replica.process.0.wait().unwrap();
+    assert_eq!(status.code(), Some(0), "{}", world.replica.log());
+}

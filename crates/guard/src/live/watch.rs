@@ -1,0 +1,90 @@
+//! Listening for changes of the tool list of a server on HTTP.
+
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+use hyper::{HeaderMap, Method, Uri};
+use serde_json::json;
+
+use super::http::Remote;
+use super::{Opening, Peer as _, ToolsError, open};
+use crate::http::Client;
+use crate::http::events::{EventSplitter, data};
+use crate::http::media::{Media, media};
+use crate::json::members::members;
+use crate::message::{Kind, Message, Method as Rpc, Parts, code, error, response, text};
+
+/// The most bytes of one event.
+const MAX_EVENT: usize = 1 << 20;
+
+/// Listens to the server at `url` and calls `on_change` for each change of its tool list. Returns when the stream ends.
+///
+/// Fails if the server cannot be reached, wants to know who asks, or has no such stream.
+pub(crate) async fn watch(
+    client: Client,
+    url: Uri,
+    on_change: impl Fn() + Send,
+) -> Result<(), ToolsError> {
+    let mut remote = Remote::new(client, url, HeaderMap::new(), usize::MAX);
+    let watched = listen(&mut remote, on_change).await;
+    remote.close().await;
+    watched
+}
+
+async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), ToolsError> {
+    let mut asked = 0;
+    let response = match open(remote, &mut asked, Opening::Initialize).await? {
+        None => remote.send(Method::GET, String::new()).await?,
+        Some(meta) => {
+            let params = json!({ "_meta": meta, "notifications": { "toolsListChanged": true } });
+            let request = json!({
+                "jsonrpc": "2.0", "id": asked + 1, "method": "subscriptions/listen", "params": params,
+            });
+            remote.set_method("subscriptions/listen");
+            remote.send(Method::POST, request.to_string()).await?
+        }
+    };
+    let status = response.status();
+    if !status.is_success() || media(response.headers()) != Ok(Media::Events) {
+        return Err(ToolsError::Status { method: "subscriptions/listen", status });
+    }
+    // The list may have changed before the stream was open.
+    on_change();
+    let mut body = response.into_body();
+    let mut events = EventSplitter::default();
+    while let Some(Ok(frame)) = body.frame().await {
+        let Ok(bytes) = frame.into_data() else { continue };
+        if events.len() + bytes.len() > MAX_EVENT {
+            return Ok(());
+        }
+        events.feed(&bytes);
+        while let Some(event) = events.next() {
+            take(remote, data(&event).into(), &on_change).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes a message of the server: a change, or a request that wants an answer.
+async fn take(
+    remote: &mut Remote,
+    event: Bytes,
+    on_change: &(impl Fn() + Send),
+) -> Result<(), ToolsError> {
+    let Ok(text) = text(&event) else { return Ok(()) };
+    let Ok(message) = Message::read(&text) else { return Ok(()) };
+    let Parts::One(envelope) = &message.parts else { return Ok(()) };
+    match &envelope.kind {
+        Kind::Notification(Rpc::ToolsChanged) => on_change(),
+        Kind::Request(id, _) => {
+            let method = members(&text, ["method"]).ok().and_then(|[method]| method);
+            let answer = match method.map(serde_json::value::RawValue::get) {
+                Some("\"ping\"") => response(id, "{}"),
+                _ => error(Some(id), code::METHOD, "not supported"),
+            };
+            let answer = serde_json::from_slice(&answer).unwrap_or_default();
+            remote.notify(&answer).await?;
+        }
+        _ => {}
+    }
+    Ok(())
+}

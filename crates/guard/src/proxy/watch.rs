@@ -1,0 +1,89 @@
+//! Listening for changes of the tool list, for replicas: clients hear of them on a stream that another replica may have.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use super::Proxy;
+use crate::event::Event;
+use crate::live::{ToolsError, watch};
+use crate::runtime::drive::drive;
+
+/// How long a server that is not used is listened to.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// How long to wait before the first and the longest further try.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
+
+/// How long to wait after a server has said that it cannot be listened to.
+const REFUSED_PAUSE: Duration = Duration::from_secs(600);
+
+/// Whether a server is listened to.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    is_running: AtomicBool,
+    uses: AtomicU64,
+}
+
+impl Proxy {
+    /// Listens to the server for changes of its tool list as long as it is used.
+    pub(crate) fn keep_watching(self: &Arc<Self>) {
+        self.watched.uses.fetch_add(1, Ordering::Relaxed);
+        if !self.watched.is_running.swap(true, Ordering::Relaxed) {
+            tokio::spawn(run(Arc::downgrade(self)));
+        }
+    }
+
+    /// Forgets the tool lists of all sessions.
+    fn forget_lists(&self) {
+        for session in self.sessions.all() {
+            drive(&session, |it, _| it.on_tools_changed());
+        }
+    }
+}
+
+async fn run(proxy: Weak<Proxy>) {
+    let mut pause = PAUSES.0;
+    let mut seen = (u64::MAX, Instant::now());
+    while let Some(strong) = proxy.upgrade() {
+        let uses = strong.watched.uses.load(Ordering::Relaxed);
+        if uses != seen.0 {
+            seen = (uses, Instant::now());
+        } else if seen.1.elapsed() > IDLE {
+            strong.watched.is_running.store(false, Ordering::Relaxed);
+            return;
+        }
+        let (client, url) = (strong.client.clone(), strong.upstream.clone());
+        drop(strong);
+        let weak = proxy.clone();
+        let is_open = Arc::new(AtomicBool::new(false));
+        let opened = Arc::clone(&is_open);
+        let on_change = move || {
+            opened.store(true, Ordering::Relaxed);
+            if let Some(proxy) = weak.upgrade() {
+                proxy.forget_lists();
+            }
+        };
+        let ended = watch(client, url, on_change).await;
+        let Some(strong) = proxy.upgrade() else { return };
+        if is_open.load(Ordering::Relaxed) {
+            // What changes while nobody listens is not heard of.
+            strong.forget_lists();
+            pause = PAUSES.0;
+        }
+        let wait = match ended {
+            Err(error @ (ToolsError::Status { .. } | ToolsError::Refused { .. })) => {
+                strong.server.report_event_once(Event::info(format!(
+                    "server: cannot listen for changes of the tool list; it is requested again every minute: {error}"
+                )));
+                REFUSED_PAUSE
+            }
+            _ => pause,
+        };
+        pause = (pause * 2).min(PAUSES.1);
+        drop(strong);
+        sleep(wait).await;
+    }
+}
