@@ -153,7 +153,7 @@ impl World {
         while let Some(action) = self.conversation.poll() {
             match action {
                 Action::Judge(job) => self.jobs.push(*job),
-                Action::Done(_) | Action::SetHeaders { .. } => {}
+                Action::Done(_) | Action::SetHeaders { .. } | Action::Unlisted(_) => {}
                 Action::Ask { ask, .. } => {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);
