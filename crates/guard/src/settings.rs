@@ -61,6 +61,9 @@ pub struct Settings {
     /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
     /// requested again before a call is refused because of it, and when it is a minute old.
     pub is_replica: bool,
+    /// Whether the requests of clients come without a session that the server knows. The guard then opens one of its own
+    /// to list the tools of a server that needs one.
+    pub opens_session: bool,
     /// Different settings for single tools, by name.
     pub overrides: HashMap<String, Override>,
 }
@@ -101,6 +104,7 @@ impl Default for Settings {
             list_timeout: Duration::from_secs(30),
             require_list: false,
             is_replica: false,
+            opens_session: false,
             overrides: HashMap::new(),
         }
     }
@@ -152,6 +156,12 @@ impl Settings {
     /// What to do with invalid results of `tool`.
     pub(crate) fn results_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.results).unwrap_or(self.results)
+    }
+
+    /// Whether invalid results are refused, be it only those of some tools.
+    pub(crate) fn may_refuse_results(&self) -> bool {
+        let of_tools = self.overrides.values().filter_map(|tool| tool.results);
+        of_tools.chain([self.results]).any(Mode::refuses)
     }
 
     /// Whether `tool` is hidden from clients.

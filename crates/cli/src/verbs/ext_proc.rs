@@ -1,30 +1,18 @@
 //! `toolpact ext-proc`: the contract as a service for Envoy.
 
-use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
-use toolpact_guard::config::{self, Config, Front};
-use toolpact_guard::{ExtProc as Service, Fleet, MAX_MEMORY, MemoryLimit};
-use toolpact_listen::shutdown_signal_then_exit;
+use toolpact_guard::ExtProc as Service;
+use toolpact_guard::config::Front;
 
-use super::guard::{bind, runtime, serve_status};
+use super::gateway::{Gateway, GatewayOptions, local};
 use crate::address::parse_address;
 use crate::exit::Exit;
-use crate::log::LogFormat;
-use crate::observability::Observability;
-use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
   toolpact ext-proc --config toolpact.toml --listen 127.0.0.1:9002
   toolpact ext-proc --config toolpact.toml --check-config";
-
-/// Where the service listens unless an option says otherwise.
-const LISTEN: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 9002);
 
 /// Put the contract into Envoy.
 ///
@@ -42,74 +30,18 @@ const LISTEN: SocketAddr =
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExtProc {
     /// The address to listen on for Envoy
-    #[arg(long, value_name = "ADDR", value_parser = parse_address, default_value_t = LISTEN)]
+    #[arg(long, value_name = "ADDR", value_parser = parse_address, default_value_t = local(9002))]
     listen: SocketAddr,
 
-    /// The servers and their contracts. Changes to the file apply from the next call on
-    #[arg(long, value_name = "FILE", default_value = config::FILE)]
-    config: PathBuf,
-
-    /// Check the file and exit
-    #[arg(long)]
-    check_config: bool,
-
-    /// How long new requests are still served after SIGTERM, so that Envoy learns from the health check to send them
-    /// elsewhere
-    #[arg(long, value_name = "SECONDS", default_value_t = 5)]
-    drain_seconds: u64,
-
-    /// Limit the memory of all messages in flight and the values parsed from them (default: 512 MiB)
-    #[arg(long, value_name = "BYTES")]
-    max_memory: Option<usize>,
-
-    /// Log format
-    #[arg(long, value_enum, default_value_t, help_heading = "Observability")]
-    log: LogFormat,
-
-    /// Serve a status page (`/`, `/status.json`) and Prometheus metrics (`/metrics`) on this address
-    #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Observability")]
-    status: Option<SocketAddr>,
+    #[command(flatten)]
+    options: GatewayOptions,
 }
 
 impl ExtProc {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        let config = Config::read_for(&self.config, Front::Gateway)?;
-        if self.check_config {
-            writeln!(anstream::stdout().lock(), "{}", config.summary(&self.config))?;
-            return Ok(Exit::Clean);
-        }
-        toolpact_guard::compile_metaschemas();
-        let observability = Observability::open(self.log);
-        let served = self.serve(config, &self.config, &observability);
-        observability.close();
-        served
-    }
-
-    fn serve(
-        &self,
-        config: Config,
-        path: &Path,
-        observability: &Observability,
-    ) -> anyhow::Result<Exit> {
-        let log = &observability.log;
-        let memory = Arc::new(MemoryLimit::new(self.max_memory.unwrap_or(MAX_MEMORY)));
-        let status = self.status.or(config.status);
-        let (listener, telemetry) = (observability.listener(None), observability.telemetry.clone());
-        let fleet = Fleet::new(config, listener, start_watchdog, memory, telemetry)?;
-        let fleet = Arc::new(fleet);
-        runtime()?.block_on(async {
-            serve_status(status, Arc::clone(fleet.status_page()), log)?;
-            let (listener, address) = bind(self.listen)?;
-            log.info(None, format!("listening for Envoy on {address}"));
-            let watched = tokio::spawn({
-                let (fleet, path) = (Arc::clone(&fleet), path.to_owned());
-                async move { fleet.watch_file(path).await }
-            });
-            let end = shutdown_signal_then_exit(true);
-            let drain = Duration::from_secs(self.drain_seconds);
-            Service::new(fleet).serve(listener, end, drain).await?;
-            watched.abort();
-            Ok(Exit::Clean)
+        let gateway = Gateway { name: "Envoy", front: Front::Gateway, listen: self.listen };
+        self.options.run(&gateway, |fleet, listener, end, drain| {
+            Service::new(fleet).serve(listener, end, drain)
         })
     }
 }

@@ -25,7 +25,7 @@ use crate::envoy::{Echo, Replica};
 use crate::guard_http::call;
 use crate::recorder::HANG;
 
-/// The body mode FULL_DUPLEX_STREAMED.
+/// The body mode `FULL_DUPLEX_STREAMED`.
 const FULL_DUPLEX: i32 = 4;
 
 /// A replica in front of the server that echoes, and its client.

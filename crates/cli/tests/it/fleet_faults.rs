@@ -72,7 +72,9 @@ fn send(port: u16, id: usize, name: &str, arguments: &Value) -> Result<String, S
 /// Makes the call `id` of this tool; which of its arguments are valid depends on the id.
 fn call(port: u16, id: usize, name: &str) -> Outcome {
     let (arguments, right): (Value, String) = match name {
-        "add" if id % 5 == 0 => (json!({ "a": "x", "b": 1 }), "expected integer".to_owned()),
+        "add" if id.is_multiple_of(5) => {
+            (json!({ "a": "x", "b": 1 }), "expected integer".to_owned())
+        }
         "add" => {
             (json!({ "a": id, "b": 1 }), format!("\"structuredContent\":{{\"sum\":{}}}", id + 1))
         }

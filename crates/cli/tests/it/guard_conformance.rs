@@ -153,9 +153,10 @@ fn envoy_passes_at_2026_07_28() {
 fn the_page_has_each_count_and_reason() {
     for case in cases() {
         let Case { server, front, revision, passed, failing } = case;
-        let page = match front.ends_with("envoy") {
-            true => include_str!("../../../../docs/fleet.md"),
-            false => include_str!("../../../../docs/eras.md"),
+        let page = if front.ends_with("envoy") {
+            include_str!("../../../../docs/fleet.md")
+        } else {
+            include_str!("../../../../docs/eras.md")
         };
         let row = format!("| {server} | {front} | {revision} | {passed} | {} |", failing.len());
         assert!(page.contains(&row), "docs/eras.md lacks {row}");

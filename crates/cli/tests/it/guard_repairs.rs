@@ -41,7 +41,7 @@ fn python_gets_what_hosts_mean() {
 }
 
 /// A server of revision 2026-07-28 that compares arguments with their headers: the process and its port.
-fn headers_server() -> (Process, u16) {
+pub(crate) fn headers_server() -> (Process, u16) {
     let mut node = Command::new("node");
     node.arg(put("peers/headers.mjs", &peers())).arg("--http");
     let mut process = Process(node.stdout(Stdio::piped()).spawn().unwrap());

@@ -268,6 +268,11 @@ impl Terms {
         self.apply_over(&Self::default(), settings);
     }
 
+    /// Whether the form of the tools depends on the name of the client.
+    pub(crate) fn depends_on_client(&self) -> bool {
+        self.view_for == Some(ViewFor::Auto) || !self.for_clients.is_empty()
+    }
+
     /// Like [`Terms::apply`], after `before` was applied. Limits of both hold.
     pub(crate) fn apply_over(&self, before: &Self, settings: &mut Settings) {
         if let Some(policy) = self.tools {

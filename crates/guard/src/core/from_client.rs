@@ -35,6 +35,9 @@ const RECHECK_AGE: Duration = Duration::from_secs(1);
 /// Arguments of a view up to this size are restored on the I/O thread.
 const INLINE_RESTORE: usize = 4 << 10;
 
+/// Why the tool of a task is not known.
+const FORGOTTEN_TASK: &str = "the guard has forgotten this task";
+
 /// One part of a message of a client.
 pub(super) struct Part<'a> {
     ticket: Ticket,
@@ -318,7 +321,9 @@ impl Conversation {
         let is_replica = self.server.rules().settings.is_replica;
         Ok(match call {
             // Another replica may know it.
-            None if self.tasks.has_forgotten() || is_replica => Purpose::ForgottenTask,
+            None if self.tasks.has_forgotten() || is_replica => {
+                Purpose::UnknownTool(FORGOTTEN_TASK)
+            }
             None => Purpose::Other,
             Some((tool, revision)) if method == Method::TaskResult => {
                 Purpose::Call { tool, revision }

@@ -5,6 +5,8 @@
 //! decisions, and tests need none.
 
 mod action;
+#[cfg(feature = "grpc")]
+mod apart;
 mod fetch;
 mod from_client;
 mod from_server;
@@ -26,6 +28,8 @@ use toolpact_contract::Revision;
 use toolpact_telemetry::CallSpan;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
+#[cfg(feature = "grpc")]
+pub(crate) use self::apart::Called;
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
 pub(crate) use self::from_server::refuse_undelivered;

@@ -28,11 +28,12 @@ use tonic::{Status, Streaming};
 use toolpact_telemetry::{TRACEPARENT, TRACESTATE};
 
 use super::body::Pieces;
+use super::direction::Direction;
 use super::handover::{Handover, Handovers};
 use super::headers::{
     changes, correct_length, early_changes, request_head, response_head, set_status,
 };
-use super::reply::{Direction, immediate, released, response_mode, with_retry};
+use super::reply::{immediate, released, response_mode, with_retry};
 use crate::http::respond::{Body, Unchanged, refuse};
 use crate::message::code;
 use crate::proxy::{Proxy, Repeatable};

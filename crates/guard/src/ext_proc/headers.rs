@@ -8,7 +8,7 @@ use hyper::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderName, HeaderVal
 use hyper::http::request;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-use super::reply::Direction;
+use super::direction::Direction;
 
 /// Headers that Envoy does not let others change, or that it sets itself.
 static OF_ENVOY: [HeaderName; 2] = [HOST, hyper::header::TRANSFER_ENCODING];

@@ -1,6 +1,7 @@
 //! The contract as a service for Envoy: its filter `ext_proc` sends requests and responses here.
 
 mod body;
+mod direction;
 mod exchange;
 mod handover;
 mod headers;
@@ -20,26 +21,17 @@ use futures_util::Stream;
 use hyper::{HeaderMap, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
-use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
 use self::exchange::{Exchange, MAX_REPLIES};
 use self::route::named_server;
 use crate::event::Event;
 use crate::fleet::Fleet;
+use crate::grpc;
 use crate::http::media::{Media, media};
 
 /// The most HTTP requests at a time, over all connections of Envoy.
 const MAX_STREAMS: usize = 16_384;
-
-/// The most HTTP requests at a time over one connection; Envoy opens more connections when it needs them.
-const STREAMS_OF_CONNECTION: u32 = 1024;
-
-/// The most bytes of a message of Envoy beside the body in it: headers, attributes and metadata.
-const BESIDE_BODY: usize = 1 << 20;
-
-/// How long open requests may take after the service was asked to end.
-const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
 /// Serves the servers of a configuration to Envoy.
 #[derive(Clone, Debug)]
@@ -65,36 +57,10 @@ impl ExtProc {
         end: impl Future<Output = ()>,
         drain: Duration,
     ) -> Result<(), tonic::transport::Error> {
-        let (health, health_service) = tonic_health::server::health_reporter();
-        health.set_serving::<ExternalProcessorServer<Self>>().await;
-        let max = self.fleet.max_message().saturating_add(BESIDE_BODY);
         let fleet = Arc::clone(&self.fleet);
+        let max = grpc::max_message(&fleet);
         let service = ExternalProcessorServer::new(self).max_decoding_message_size(max);
-        let ended = Arc::new(tokio::sync::Notify::new());
-        let told = Arc::clone(&ended);
-        let end = async move {
-            end.await;
-            health.set_not_serving::<ExternalProcessorServer<Self>>().await;
-            health.set_service_status("", tonic_health::ServingStatus::NotServing).await;
-            tokio::time::sleep(drain).await;
-            fleet.close_streams();
-            told.notify_one();
-        };
-        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-        let served = tonic::transport::Server::builder()
-            .http2_keepalive_interval(Some(Duration::from_secs(30)))
-            .max_concurrent_streams(Some(STREAMS_OF_CONNECTION))
-            .add_service(health_service)
-            .add_service(service)
-            .serve_with_incoming_shutdown(incoming, end);
-        let overtime = async {
-            ended.notified().await;
-            tokio::time::sleep(GRACE_PERIOD).await;
-        };
-        tokio::select! {
-            served = served => served,
-            () = overtime => Ok(()),
-        }
+        grpc::serve(service, fleet, listener, end, drain).await
     }
 
     /// Answers the messages of one HTTP request.

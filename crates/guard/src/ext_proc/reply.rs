@@ -16,14 +16,8 @@ use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{Struct, Value};
 use hyper::http::response::Parts;
 
+use super::direction::Direction;
 use super::headers;
-
-/// Which way a message of Envoy goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Direction {
-    Request,
-    Response,
-}
 
 fn message(reply: Reply) -> ProcessingResponse {
     ProcessingResponse { response: Some(reply), ..ProcessingResponse::default() }

@@ -1,5 +1,6 @@
 //! HTTP: listening, bodies, event streams, and requests to servers.
 
+pub(crate) mod answer;
 pub(crate) mod body;
 mod client;
 pub(crate) mod events;

@@ -19,10 +19,10 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::Proxy;
-use super::list::read_answer;
 use crate::era::{
     Incoming, MODERN, discover_request, is_initialize, is_modern_error, is_modern_request,
 };
+use crate::http::answer::read_answer;
 use crate::http::events::{EventSplitter, data};
 use crate::http::respond::{Body, full};
 use crate::message::text;

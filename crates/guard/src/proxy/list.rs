@@ -3,14 +3,16 @@
 use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
-use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_LENGTH, HeaderValue};
 use hyper::{HeaderMap, Method, Response};
 
 use super::Proxy;
-use crate::http::events::{EventSplitter, data};
+use crate::http::answer::read_answer;
+#[cfg(feature = "grpc")]
+use crate::http::identity::forwarded;
 use crate::http::respond::{full, remove_hop_by_hop};
-use crate::message::{Id, Kind, Message, Parts, text};
+#[cfg(feature = "grpc")]
+use crate::live::tools_within;
 
 /// The most bytes of a response that refuses the list.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -22,11 +24,48 @@ pub(super) struct NotListed {
     pub(super) response: Option<Response<Bytes>>,
 }
 
+impl From<String> for NotListed {
+    fn from(reason: String) -> Self {
+        Self { reason, response: None }
+    }
+}
+
 impl Proxy {
     /// Sends the request `bytes` as a client with `headers` would: its result, or `None` where the
     /// server answers with an error. Fails with the response of a server that does not answer, such as one that wants to
     /// know who asks.
     pub(super) async fn list_tools(
+        &self,
+        headers: HeaderMap,
+        bytes: Bytes,
+    ) -> Result<Option<ByteString>, NotListed> {
+        #[cfg(feature = "grpc")]
+        if self.server.rules().settings.opens_session {
+            return match self.request_list(headers.clone(), bytes).await {
+                Ok(Some(result)) => Ok(Some(result)),
+                _ => self.list_in_session(&headers).await.map(Some).map_err(NotListed::from),
+            };
+        }
+        self.request_list(headers, bytes).await
+    }
+
+    /// Lists all tools in a session of the guard itself, which a server of a legacy revision may need.
+    #[cfg(feature = "grpc")]
+    async fn list_in_session(&self, headers: &HeaderMap) -> Result<ByteString, String> {
+        let (max, timeout) = {
+            let settings = &self.server.rules().settings;
+            (settings.max_message, settings.list_timeout)
+        };
+        let url = self.upstream.clone();
+        let listed = tools_within(self.client.clone(), url, forwarded(headers), max);
+        match tokio::time::timeout(timeout, listed).await {
+            Ok(Ok(tools)) => Ok(tools.to_string().into()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err(format!("no answer within {} s", timeout.as_secs())),
+        }
+    }
+
+    async fn request_list(
         &self,
         mut headers: HeaderMap,
         bytes: Bytes,
@@ -42,9 +81,7 @@ impl Proxy {
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         let sent = self.request(Method::POST, &self.upstream, headers, full(bytes)).await;
-        let unreached =
-            |_| NotListed { reason: "could not reach the server".to_owned(), response: None };
-        let response = sent.map_err(unreached)?;
+        let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
         let (mut parts, body) = response.into_parts();
@@ -60,41 +97,6 @@ impl Proxy {
         read_answer(Response::from_parts(parts, body), max, None)
             .await
             .map(|(_, result)| result)
-            .ok_or_else(|| NotListed { reason: reason(), response: None })
+            .ok_or_else(|| reason().into())
     }
-}
-
-/// The answer in a response, JSON or a stream of events, which is read no further: the whole message,
-/// and its result unless it is an error. With an `id`, answers to other requests are skipped.
-pub(crate) async fn read_answer(
-    response: Response<Incoming>,
-    max: usize,
-    id: Option<&Id>,
-) -> Option<(Bytes, Option<ByteString>)> {
-    let answer = |bytes: Bytes| {
-        let text = text(&bytes).ok()?;
-        let message = Message::read(&text).ok()?;
-        let Parts::One(envelope) = &message.parts else { return None };
-        let Kind::Response(found) = &envelope.kind else { return None };
-        if id.is_some_and(|id| id != found) {
-            return None;
-        }
-        Some((bytes, envelope.result.map(|result| text.slice_ref(result.text(&text)))))
-    };
-    let mut body = response.into_body();
-    let mut all = Vec::new();
-    let mut events = EventSplitter::default();
-    while let Some(frame) = body.frame().await {
-        let Ok(bytes) = frame.ok()?.into_data() else { continue };
-        if all.len() + bytes.len() > max {
-            return None;
-        }
-        all.extend_from_slice(&bytes);
-        events.feed(&bytes);
-        let found = std::iter::from_fn(|| events.next());
-        if let Some(found) = found.map(|event| data(&event).into()).find_map(answer) {
-            return Some(found);
-        }
-    }
-    answer(all.into())
 }

@@ -1,5 +1,7 @@
 //! Clients on Streamable HTTP in front of a server on Streamable HTTP.
 
+#[cfg(feature = "grpc")]
+mod apart;
 mod bridge;
 mod event_stream;
 mod list;
@@ -18,7 +20,8 @@ use hyper::body::Incoming;
 use hyper::header::{HOST, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-pub(crate) use self::list::read_answer;
+#[cfg(feature = "grpc")]
+pub(crate) use self::apart::{Answer, CheckedCall, Expected, Unread};
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::event::Event;

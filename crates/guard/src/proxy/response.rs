@@ -66,7 +66,7 @@ impl Proxy {
         forward(response)
     }
 
-    async fn check_json<B: ResponseBody>(
+    pub(super) async fn check_json<B: ResponseBody>(
         self: &Arc<Self>,
         answered: Answered,
         response: Response<B>,

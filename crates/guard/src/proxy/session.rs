@@ -140,7 +140,7 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
 }
 
 impl Session {
-    fn new(proxy: &Arc<Proxy>) -> Self {
+    pub(super) fn new(proxy: &Arc<Proxy>) -> Self {
         let server = Arc::clone(&proxy.server);
         let conversation = Conversation::new(server, Link::Streams, Revision::default());
         Self {
