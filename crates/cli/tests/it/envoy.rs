@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::command::toolpact;
 use crate::guard_http::{Process, ask};
 use crate::guard_peers::installed;
+use crate::receiver::export_to;
 use crate::recorder::HANG;
 
 /// Envoy in front of servers, with replicas of the service.
@@ -43,6 +44,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) replicas: usize,
     /// What is replaced in the configuration of Envoy.
     pub(crate) replaced: &'a [(&'a str, &'a str)],
+    /// The port of an OTLP receiver that the replicas export to.
+    pub(crate) export: Option<u16>,
 }
 
 impl Default for Setup<'_> {
@@ -53,6 +56,7 @@ impl Default for Setup<'_> {
             contract: "",
             replicas: 2,
             replaced: &[],
+            export: None,
         }
     }
 }
@@ -79,6 +83,11 @@ fn example(name: &str) -> String {
 impl Replica {
     /// Starts a replica with the configuration in `folder`, on `port`.
     pub(crate) fn start(folder: &Path, port: u16) -> Self {
+        Self::start_exporting(folder, port, None)
+    }
+
+    /// The same, for a replica that exports to this port.
+    fn start_exporting(folder: &Path, port: u16, export: Option<u16>) -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let log = folder.join(format!("replica-{}.log", COUNT.fetch_add(1, Ordering::Relaxed)));
         let address = format!("127.0.0.1:{port}");
@@ -86,6 +95,9 @@ impl Replica {
         let options = ["ext-proc", "--listen", &address, "--drain-seconds", "2", "--config"];
         let mut command = toolpact(&options);
         command.arg(config).stdin(Stdio::null()).stderr(fs::File::create(&log).unwrap());
+        if let Some(port) = export {
+            export_to(&mut command, port);
+        }
         let process = Process(command.spawn().unwrap());
         let start = Instant::now();
         loop {
@@ -118,7 +130,9 @@ impl Envoy {
         let contract = with_servers(example("toolpact.toml"))
             .replace("results = \"enforce\"\n", setup.contract);
         fs::write(folder.join("toolpact.toml"), contract).unwrap();
-        let replicas: Vec<_> = (0..setup.replicas).map(|_| Replica::start(&folder, 0)).collect();
+        let replicas: Vec<_> = (0..setup.replicas)
+            .map(|_| Replica::start_exporting(&folder, 0, setup.export))
+            .collect();
         let mut text = with_servers(example(setup.example.unwrap_or("envoy.yaml")));
         if setup.example.is_none() {
             let (start, end) = (
@@ -278,6 +292,7 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
         let schema =
             serde_json::json!({ "type": "object", "properties": { "text": { "type": "string" } } });
         let params = &message["params"];
+        let header = head.lines().find_map(|line| line.strip_prefix("traceparent: "));
         let text = match params["name"].as_str() {
             Some("flood") => Value::from("x".repeat(20 << 20)),
             _ => params["arguments"]["text"].clone(),
@@ -285,7 +300,10 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
         let tool = |name| serde_json::json!({ "name": name, "inputSchema": schema, "outputSchema": schema });
         let result = match message["method"].as_str() {
             Some("tools/list") => serde_json::json!({ "tools": [tool("echo"), tool("flood")] }),
-            _ => serde_json::json!({ "content": [], "structuredContent": { "text": text } }),
+            _ => serde_json::json!({
+                "content": [], "structuredContent": { "text": text },
+                "_meta": { "header": header, "meta": params["_meta"]["traceparent"] },
+            }),
         };
         let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })
             .to_string();

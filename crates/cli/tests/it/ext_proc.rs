@@ -12,6 +12,7 @@ use crate::clients::{Client, data, listen};
 use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
 use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
 use crate::guard_peers::{installed, peers, put};
+use crate::receiver::{Answer, Receiver};
 use crate::recorder::{HANG, post, wait_for};
 
 /// One test, one client of `tests/clients`.
@@ -374,5 +375,40 @@ fn the_example_starts_with_one_command() {
     script.0.wait().unwrap();
     for port in [10_000, 9002, 9003, 3001, 3002] {
         assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "somebody is left at {port}");
+    }
+}
+
+#[test]
+fn a_trace_goes_on_through_envoy() {
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for mode in ["FULL_DUPLEX_STREAMED", "BUFFERED"] {
+        let receiver = Receiver::start(Answer::Takes);
+        let request_mode = format!("request_body_mode: {mode}");
+        let envoy = echo_with(&Setup {
+            replaced: &[ONE_SERVER, (MODES.0, &request_mode)],
+            export: Some(receiver.port),
+            ..Setup::default()
+        });
+        let answer =
+            ask(envoy.port, &format!("{POST}\r\ntraceparent: {PARENT}"), &echo("secret-text"));
+        let result: Value = serde_json::from_str(body(&answer)).unwrap();
+        let seen = &result["result"]["_meta"];
+        let start = Instant::now();
+        let span = loop {
+            let found = receiver.received().spans.first().cloned();
+            match found {
+                Some((_, span)) => break span,
+                None => assert!(start.elapsed() < HANG, "no span"),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(span.name, "tools/call echo");
+        assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
+        assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
+        let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
+        assert_eq!(seen["meta"], own.as_str(), "{mode}");
+        assert_eq!(seen["header"], own.as_str(), "{mode}");
+        assert!(!receiver.received().contains("secret-text"));
     }
 }

@@ -187,6 +187,7 @@ fn start(replicas: usize) -> World {
         contract: "results = \"enforce\"\n",
         replicas,
         replaced: &[ONE_SERVER],
+        ..Setup::default()
     });
     World { record, server, envoy }
 }
