@@ -1,6 +1,7 @@
 //! The contract as a service for Envoy: its filter `ext_proc` sends requests and responses here.
 
 mod body;
+mod connection;
 mod exchange;
 mod handover;
 mod headers;
@@ -20,7 +21,6 @@ use futures_util::Stream;
 use hyper::{HeaderMap, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
-use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
 use self::exchange::{Exchange, MAX_REPLIES};
@@ -77,12 +77,11 @@ impl ExtProc {
             fleet.close_streams();
             told.notify_one();
         };
-        let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
         let served = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(Duration::from_secs(30)))
             .add_service(health_service)
             .add_service(service)
-            .serve_with_incoming_shutdown(incoming, end);
+            .serve_with_incoming_shutdown(connection::accept(listener), end);
         let overtime = async {
             ended.notified().await;
             tokio::time::sleep(GRACE_PERIOD).await;
