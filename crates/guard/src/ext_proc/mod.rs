@@ -79,6 +79,9 @@ impl ExtProc {
         };
         let served = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(Duration::from_secs(30)))
+            // Envoy resets the streams of clients that leave. By default the 21st that was not accepted yet ends the
+            // connection, and with it the requests of all other clients.
+            .http2_max_pending_accept_reset_streams(Some(MAX_STREAMS))
             .add_service(health_service)
             .add_service(service)
             .serve_with_incoming_shutdown(connection::accept(listener), end);
