@@ -80,7 +80,7 @@ fn measure(behind: Behind, options: &Options) -> anyhow::Result<(Vec<Series>, Mi
             subjects.rotate_left(1);
             for (subject, calls) in &mut subjects {
                 let measured = one_round(subject, &wrk, clients)?;
-                *calls += measured.measured.calls as u64;
+                *calls += measured.calls as u64;
                 let is_same =
                     |one: &Series| one.through == subject.through && one.clients == clients;
                 match all.iter_mut().find(|one| is_same(one)) {
@@ -114,15 +114,17 @@ pub(super) fn checking(port: u16) -> anyhow::Result<Wrk> {
 
 /// Measures one subject. Fails if an answer is wrong.
 pub(super) fn one_round(subject: &Subject, wrk: &Wrk, clients: usize) -> anyhow::Result<Round> {
-    subject.load.run(clients, WARM_UP)?;
+    let warm_up = subject.load.run(clients, WARM_UP)?;
     let before = subject.processor()?;
     let measured = wrk.run(&subject.load, clients)?;
     let after = subject.processor()?;
     #[expect(clippy::cast_precision_loss, reason = "a count of calls")]
-    let calls = measured.calls.max(1) as f64;
+    let count = measured.calls.max(1) as f64;
     let processor = Processor {
-        proxy: (after.proxy - before.proxy) / calls,
-        checkers: (after.checkers - before.checkers) / calls,
+        proxy: (after.proxy - before.proxy) / count,
+        checkers: (after.checkers - before.checkers) / count,
     };
-    Ok(Round { measured, processor })
+    // Each client of the warm-up begins with a call that is not in its times.
+    let calls = warm_up.calls + clients + measured.calls;
+    Ok(Round { measured, calls, processor })
 }

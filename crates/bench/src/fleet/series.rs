@@ -6,6 +6,8 @@ use crate::guard::load::Measured;
 /// One round.
 pub(super) struct Round {
     pub(super) measured: Measured,
+    /// All calls that were answered, those before the measurement included.
+    pub(super) calls: usize,
     /// For each call.
     pub(super) processor: Processor,
 }
