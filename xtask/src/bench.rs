@@ -32,6 +32,9 @@ enum Subject {
     Sdk,
     /// The guard beside peers; `--only proxies`: beside nginx, Envoy and a byte copier alone
     Guard,
+    /// Envoy with `toolpact ext-proc` beside plain Envoy, nginx and the guard; `--only sizing`: memory and the cost of
+    /// tool lists
+    Fleet,
     /// How often a wrong call can be fixed with what a message says, beside other validators; writes
     /// `docs/messages.md`
     Messages,
@@ -52,11 +55,15 @@ impl Bench {
             let is_proxies = self.options.iter().any(|option| option == "proxies");
             if is_proxies { peers::install_proxies()? } else { peers::install()? }
         }
+        if self.subject == Subject::Fleet {
+            peers::install_proxies()?;
+        }
         if self.subject == Subject::Messages {
             peers::install_validators()?;
         }
         let mut build = cargo(["build", "--quiet", "--release", "--package", "toolpact-bench"]);
-        if matches!(self.subject, Subject::Guard | Subject::Memory | Subject::Soak) {
+        let runs_toolpact = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];
+        if runs_toolpact.contains(&self.subject) {
             build.args(["--package", "toolpact-cli"]);
         }
         run_command(build)?;

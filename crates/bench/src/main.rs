@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "the report is the output")]
 
 mod contract;
+mod fleet;
 mod guard;
 mod hostile;
 mod memory;
@@ -50,6 +51,8 @@ enum What {
         #[arg(long)]
         only: Option<String>,
     },
+    /// `toolpact ext-proc` in Envoy beside plain Envoy, nginx and the guard, in front of one server.
+    Fleet(fleet::Options),
     /// Peak memory of the guard under load that is meant to fill it.
     Memory(memory::Options),
     /// Clients of every kind over every transport for a while, then what is left of them.
@@ -89,6 +92,9 @@ enum What {
         /// Streams that clients open get endless notifications of so many bytes.
         #[arg(long, default_value_t = 0)]
         notices: usize,
+        /// With so many tools of the corpus at every path, on HTTP.
+        #[arg(long, default_value_t = 0)]
+        published: usize,
     },
     /// A process that copies bytes between a client and that server.
     #[command(hide = true)]
@@ -121,12 +127,15 @@ fn main() -> anyhow::Result<()> {
         What::Targets => targets::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
+        What::Fleet(options) => fleet::run(&options),
         What::Memory(options) => memory::run(&options),
         What::Soak(options) => soak::run(&options),
         What::Messages(options) => messages::run(&options),
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
-        What::PlainServer { http: true, costly, notices, .. } => plain::on_http(costly, notices),
+        What::PlainServer { http: true, costly, notices, published, .. } => {
+            plain::on_http(costly, notices, published)
+        }
         What::PlainServer { costly, list, .. } => plain::on_stdio(costly, list.as_deref()),
         What::GuardCopier { from: Some(from), to: Some(to), .. } => guard::copy_http(from, to),
         What::GuardCopier { command, .. } => guard::copy_stdio(&command),

@@ -9,6 +9,21 @@ use serde_json::Value;
 use super::http::Connection;
 use super::lines::Lines;
 
+/// What every request of 2026-07-28 says.
+macro_rules! meta {
+    () => {
+        concat!(
+            r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
+            r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"#,
+            r#""io.modelcontextprotocol/clientCapabilities":{}}"#
+        )
+    };
+}
+
+/// A request of 2026-07-28 for the tool list.
+pub(crate) const LIST: &str =
+    concat!(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"#, meta!(), "}}");
+
 /// What clients of one revision say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Speaks {
@@ -35,11 +50,7 @@ impl Speaks {
     fn call_with(self, id: usize, tool: &str, arguments: &str) -> String {
         let meta = match self {
             Self::Legacy => "",
-            Self::Natural => concat!(
-                r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
-                r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"#,
-                r#""io.modelcontextprotocol/clientCapabilities":{}}"#
-            ),
+            Self::Natural => concat!(",", meta!()),
         };
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{meta}}}}}"#

@@ -2,17 +2,20 @@
 
 pub(crate) mod cases;
 mod copier;
+pub(crate) mod envoy;
 mod hostile;
 pub(crate) mod http;
 pub(crate) mod lines;
 mod lists;
 pub(crate) mod load;
 pub(crate) mod peers;
+pub(crate) mod processor;
 mod proxies;
 mod report;
 mod reverse;
 mod server;
 pub(crate) mod villain;
+pub(crate) mod wrk;
 
 use std::process::Command;
 use std::time::Duration;
@@ -85,9 +88,14 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
 
 /// `toolpact guard`, built beside this program.
 pub(crate) fn toolpact() -> anyhow::Result<Command> {
+    toolpact_verb("guard")
+}
+
+/// `toolpact` with this verb, built beside this program.
+pub(crate) fn toolpact_verb(verb: &str) -> anyhow::Result<Command> {
     let name = format!("toolpact{}", std::env::consts::EXE_SUFFIX);
     let mut command = Command::new(std::env::current_exe()?.with_file_name(name));
-    command.arg("guard");
+    command.arg(verb);
     Ok(command)
 }
 

@@ -1,13 +1,11 @@
-//! nginx and Envoy as plain reverse proxies, which read no message.
+//! nginx as a plain reverse proxy, which reads no message, and where proxies are installed.
 //!
-//! Each gets what it needs to be fast: one worker, connections to the server that are kept, no access
+//! It gets what it needs to be fast: one worker, connections to the server that are kept, no access
 //! log, nothing written to disk.
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
-
-use serde_json::json;
 
 use super::peers::{Installed, Process, free_port};
 
@@ -36,48 +34,6 @@ impl Installed {
         fs::write(&config, text)?;
         let mut command = Command::new(program);
         command.arg("-p").arg(&folder).arg("-c").arg(&config).args(["-e", "stderr"]);
-        Process::start(command, port)
-    }
-
-    /// Envoy in front of the server on the port `to`.
-    pub(crate) fn envoy(&self, to: u16) -> anyhow::Result<Process> {
-        let place = self.python("envoy", "envoy")?;
-        let port = free_port()?;
-        let address =
-            |port: u16| json!({ "socket_address": { "address": "127.0.0.1", "port_value": port } });
-        let extension = |name: &str| format!("type.googleapis.com/envoy.extensions.filters.{name}");
-        let route = json!({ "match": { "prefix": "/" }, "route": { "cluster": "bench" } });
-        let manager = json!({
-            "@type": extension("network.http_connection_manager.v3.HttpConnectionManager"),
-            "stat_prefix": "bench",
-            "codec_type": "HTTP1",
-            "generate_request_id": false,
-            "route_config": { "virtual_hosts": [{ "name": "bench", "domains": ["*"], "routes": [route] }] },
-            "http_filters": [{
-                "name": "envoy.filters.http.router",
-                "typed_config": { "@type": extension("http.router.v3.Router") },
-            }],
-        });
-        let filter = json!({
-            "name": "envoy.filters.network.http_connection_manager", "typed_config": manager,
-        });
-        let endpoint = json!({ "endpoint": { "address": address(to) } });
-        let config = json!({ "static_resources": {
-            "listeners": [{ "address": address(port), "filter_chains": [{ "filters": [filter] }] }],
-            "clusters": [{
-                "name": "bench",
-                "type": "STATIC",
-                "connect_timeout": "5s",
-                "load_assignment": {
-                    "cluster_name": "bench", "endpoints": [{ "lb_endpoints": [endpoint] }],
-                },
-            }],
-        }});
-        let file = self.folder("envoy")?.join(format!("{port}.json"));
-        fs::write(&file, config.to_string())?;
-        let mut command = Command::new(place.join("envoy/_bin/envoy"));
-        command.arg("-c").arg(&file).args(["--concurrency", "1", "--disable-hot-restart"]);
-        command.args(["--log-level", "off"]);
         Process::start(command, port)
     }
 

@@ -23,10 +23,15 @@ type Body = BoxBody<Bytes, Infallible>;
 
 /// Serves on a free port of this machine, which it prints, until the process is ended. Every stream
 /// that a client opens gets notifications of `notices` bytes as fast as it is read; none where that is 0.
-pub(crate) fn serve(with_costly: bool, notices: usize) -> anyhow::Result<()> {
+/// With `published`, every path has so many tools of the corpus.
+pub(crate) fn serve(with_costly: bool, notices: usize, published: usize) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let server = Arc::new(Server::new(with_costly));
+        let mut server = Server::new(with_costly);
+        if published > 0 {
+            server.tools.take_published(published)?;
+        }
+        let server = Arc::new(server);
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let mut stdout = std::io::stdout();
         writeln!(stdout, "{}", listener.local_addr()?.port())?;
@@ -55,10 +60,11 @@ async fn respond(
         Method::DELETE => return Ok(Response::new(empty())),
         _ => return Ok(status(StatusCode::METHOD_NOT_ALLOWED)),
     }
+    let path = request.uri().path().to_owned();
     let has_session = request.headers().contains_key("mcp-session-id");
     let body = request.into_body().collect().await?.to_bytes();
     let opens_session = !has_session && memchr::memmem::find(&body, b"\"initialize\"").is_some();
-    let mut response = match server.reply(&body) {
+    let mut response = match server.reply(&path, &body) {
         Reply::Nothing => return Ok(status(StatusCode::ACCEPTED)),
         Reply::Answer(answer) | Reply::Deaf(answer) => json(answer),
         Reply::Later(delay, answer) => {

@@ -58,21 +58,21 @@ impl Server {
         Self { tools: Tools::new(with_costly) }
     }
 
-    /// What the server says to `message`, a request, a notification or a batch.
-    fn reply(&self, message: &[u8]) -> Reply {
+    /// What the server at `path` says to `message`, a request, a notification or a batch.
+    fn reply(&self, path: &str, message: &[u8]) -> Reply {
         let message = message.trim_ascii();
         if message.first() != Some(&b'[') {
             let Ok(request) = serde_json::from_slice::<Request<'_>>(message) else {
                 return Reply::Answer(failure("null", -32700, "this is not JSON-RPC"));
             };
-            return self.one(&request);
+            return self.one(path, &request);
         }
         let Ok(batch) = serde_json::from_slice::<Vec<Request<'_>>>(message) else {
             return Reply::Answer(failure("null", -32700, "this is not JSON-RPC"));
         };
         let mut answers = Vec::new();
         for request in &batch {
-            match self.one(request) {
+            match self.one(path, request) {
                 Reply::Nothing => {}
                 Reply::Answer(answer)
                 | Reply::Later(_, answer)
@@ -90,7 +90,7 @@ impl Server {
         Reply::Answer(answers.into())
     }
 
-    fn one(&self, request: &Request<'_>) -> Reply {
+    fn one(&self, path: &str, request: &Request<'_>) -> Reply {
         let (Some(id), Some(method)) = (request.id, request.method.as_deref()) else {
             return Reply::Nothing;
         };
@@ -98,7 +98,7 @@ impl Server {
         match method {
             "initialize" => Reply::Answer(answer(id, &[&tools::welcome(params)])),
             "ping" => Reply::Answer(answer(id, &["{}"])),
-            "tools/list" => Reply::Answer(answer(id, &[self.tools.list()])),
+            "tools/list" => Reply::Answer(answer(id, &[&self.tools.list(path)])),
             "tools/call" => self.tools.call(id, params),
             _ => Reply::Answer(failure(id, -32601, "no such method")),
         }

@@ -18,7 +18,7 @@ pub(crate) fn serve(with_costly: bool, list: Option<&str>) -> anyhow::Result<()>
         if input.read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
-        match server.reply(&line) {
+        match server.reply("", &line) {
             Reply::Nothing => {}
             Reply::Answer(answer) => send(&answer)?,
             Reply::Later(delay, answer) => {

@@ -1,7 +1,7 @@
 //! The tools of the plain server, and what they answer.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -42,9 +42,20 @@ struct Numbers {
 /// The list, and the prepared results, each without the end that depends on the revision.
 pub(super) struct Tools {
     list: String,
+    /// Whether the list has [`PATH`] in it.
+    has_path: bool,
     results: HashMap<String, String>,
     /// Made at the first call: it is long.
     zeros: OnceLock<String>,
+}
+
+/// Stands for the path of the server in a list.
+const PATH: &str = "@path@";
+
+/// The result of `tools/list`. The members that 2026-07-28 adds are ignored by readers of earlier revisions.
+fn list_result(tools: &[Value]) -> String {
+    let (kind, scope) = ("complete", "public");
+    json!({ "tools": tools, "resultType": kind, "ttlMs": 60_000, "cacheScope": scope }).to_string()
 }
 
 /// The hours of a forecast: twenty.
@@ -172,11 +183,8 @@ impl Tools {
                 results.insert(name, result);
             }
         }
-        // The members that 2026-07-28 adds are ignored by readers of earlier revisions.
-        let list = json!({
-            "tools": tools, "resultType": "complete", "ttlMs": 60_000, "cacheScope": "public",
-        });
-        Self { list: list.to_string(), results, zeros: OnceLock::new() }
+        let list = list_result(&tools);
+        Self { list, has_path: false, results, zeros: OnceLock::new() }
     }
 
     /// Takes the list of a server of the corpus in place of its own.
@@ -188,9 +196,26 @@ impl Tools {
         Ok(())
     }
 
-    /// The result of `tools/list`.
-    pub(super) fn list(&self) -> &str {
-        &self.list
+    /// Takes so many tools of the corpus, of different servers, in place of its own.
+    pub(super) fn take_published(&mut self, count: usize) -> anyhow::Result<()> {
+        let servers = corpus::servers().map_err(|reason| anyhow!("{reason}"))?;
+        let mut by_name = BTreeMap::new();
+        for mut tool in servers.flat_map(|server| server.tools().to_vec()) {
+            let Some(name) = tool["name"].as_str().map(str::to_owned) else { continue };
+            let description = tool["description"].as_str().unwrap_or_default();
+            tool["description"] = format!("{description} Of the server at {PATH}.").into();
+            by_name.entry(name).or_insert(tool);
+        }
+        let step = (by_name.len() / count).max(1);
+        let tools: Vec<_> = by_name.into_values().step_by(step).take(count).collect();
+        self.list = list_result(&tools);
+        self.has_path = true;
+        Ok(())
+    }
+
+    /// The result of `tools/list` at `path`.
+    pub(super) fn list(&self, path: &str) -> Cow<'_, str> {
+        if self.has_path { self.list.replace(PATH, path).into() } else { (&self.list).into() }
     }
 
     /// What becomes of a call with these parameters.

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 /// What one process holds at one moment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Census {
+pub(crate) struct Census {
     /// Resident memory in KiB.
-    pub(super) memory: u64,
+    pub(crate) memory: u64,
     pub(super) threads: u64,
     pub(super) files: u64,
     /// Processes that it started, and those that they started.
@@ -18,7 +18,7 @@ pub(super) struct Census {
 
 impl Census {
     /// Of the process `id`; nothing where it is gone.
-    pub(super) fn take(id: u32) -> Self {
+    pub(crate) fn take(id: u32) -> Self {
         let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
         let value = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));

@@ -2,7 +2,7 @@
 //! in the guards afterwards.
 
 mod calls;
-mod census;
+pub(crate) mod census;
 mod guards;
 mod http;
 mod report;

@@ -1,7 +1,6 @@
 //! The guard beside reverse proxies that read no message, and beside a process that copies bytes.
 
 mod report;
-mod wrk;
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,7 +10,8 @@ use super::cases::{Missing, OFF, ON, Upstream};
 use super::lines::Lines;
 use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks, VALID};
 use super::peers::{Installed, Process, free_port};
-use wrk::Wrk;
+use super::processor;
+use super::wrk::Wrk;
 
 /// Rounds; in each, everything is measured once with every number of clients.
 const ROUNDS: usize = 7;
@@ -216,22 +216,11 @@ fn metered(
     process: Option<u32>,
     measure: impl FnOnce() -> anyhow::Result<Measured>,
 ) -> anyhow::Result<(Measured, Option<f64>)> {
-    let before = process.and_then(ticks);
+    let before = process.and_then(processor::micros);
     let measured = measure()?;
-    let after = process.and_then(ticks);
+    let after = process.and_then(processor::micros);
     #[expect(clippy::cast_precision_loss, reason = "counts of one round")]
-    let processor = before.zip(after).map(|(before, after)| {
-        after.saturating_sub(before) as f64 * TICK / measured.calls.max(1) as f64
-    });
+    let processor =
+        before.zip(after).map(|(before, after)| (after - before) / measured.calls.max(1) as f64);
     Ok((measured, processor))
-}
-
-/// The microseconds of a tick in `/proc`, which Linux has always had a hundred of in a second.
-const TICK: f64 = 10_000.0;
-
-/// The ticks that a process has run for.
-fn ticks(process: u32) -> Option<u64> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 
-use crate::guard::load::{HttpLoad, Measured, Speaks};
-use crate::guard::peers::Installed;
+use super::load::{HttpLoad, Measured, Speaks};
+use super::peers::Installed;
 
 /// How long a round takes; `wrk` knows no shorter time.
 const SECONDS: u64 = 1;
 
 /// `wrk` with one call.
-pub(super) struct Wrk {
+pub(crate) struct Wrk {
     program: PathBuf,
     script: PathBuf,
     installed: Installed,
@@ -22,7 +22,19 @@ pub(super) struct Wrk {
 
 impl Wrk {
     /// Prepares calls of `forecast`.
-    pub(super) fn new() -> anyhow::Result<Self> {
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        Self::with("")
+    }
+
+    /// Prepares the same calls, each of which has to be answered with `answer`, byte for byte.
+    pub(crate) fn checking(answer: &str) -> anyhow::Result<Self> {
+        Self::with(&format!(
+            "expected = [==[{answer}]==]\nresponse = function(status, headers, body)\n\
+             \x20 if status ~= 200 or body ~= expected then wrong = wrong + 1 end\nend\n"
+        ))
+    }
+
+    fn with(check: &str) -> anyhow::Result<Self> {
         let installed = Installed::new();
         let program = installed.program("wrk", "usr/bin/wrk")?;
         let script = installed.folder("wrk")?.join(format!("{}.lua", std::process::id()));
@@ -34,18 +46,19 @@ impl Wrk {
              wrk.headers[\"mcp-protocol-version\"] = \"2026-07-28\"\n\
              wrk.headers[\"mcp-method\"] = \"tools/call\"\n\
              wrk.headers[\"mcp-name\"] = \"forecast\"\n\
+             wrong = 0\n{check}setup = function(thread) caller = thread end\n\
              done = function(summary, latency, requests)\n\
              \x20 local e = summary.errors\n\
-             \x20 io.write(string.format(\"result %d %d %d %d %d %d %d\\n\", summary.requests,\n\
+             \x20 io.write(string.format(\"result %d %d %d %d %d %d %d %d\\n\", summary.requests,\n\
              \x20   summary.duration, summary.bytes, e.connect + e.read + e.write + e.timeout,\n\
-             \x20   e.status, latency:percentile(50), latency:percentile(99)))\nend\n"
+             \x20   e.status, latency:percentile(50), latency:percentile(99), caller:get(\"wrong\")))\nend\n"
         );
         fs::write(&script, text)?;
         Ok(Self { program, script, installed })
     }
 
     /// Lets so many clients call what listens at the port of `load`.
-    pub(super) fn run(&self, load: &HttpLoad, clients: usize) -> anyhow::Result<Measured> {
+    pub(crate) fn run(&self, load: &HttpLoad, clients: usize) -> anyhow::Result<Measured> {
         let mut command = Command::new(&self.program);
         self.installed.with_libraries(&mut command);
         command.args(["-t", "1", "-c", &clients.to_string(), "-d", &format!("{SECONDS}s")]);
@@ -57,11 +70,12 @@ impl Wrk {
         let line = line.with_context(|| format!("wrk printed no result: {text}"))?;
         let numbers: Vec<u64> =
             line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
-        let &[calls, micros, bytes, broken, refused, p50, p99] = numbers.as_slice() else {
+        let &[calls, micros, bytes, broken, refused, p50, p99, wrong] = numbers.as_slice() else {
             anyhow::bail!("wrk printed {line}");
         };
         ensure!(broken == 0, "{broken} connections of wrk were broken");
         ensure!(refused == 0, "{refused} of {calls} calls of wrk were refused");
+        ensure!(wrong == 0, "{wrong} of {calls} calls of wrk had a wrong answer");
         ensure!(calls > 0 && bytes / calls > 1000, "wrk read short answers: {line}");
         #[expect(clippy::cast_precision_loss, reason = "counts of one run")]
         let per_second = calls as f64 / (micros as f64 / 1e6);

@@ -1,5 +1,7 @@
 //! Serving a gRPC service to a gateway: with health checks, and until it is asked to end.
 
+mod connection;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +12,6 @@ use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::codegen::http::Response;
 use tonic::server::NamedService;
-use tonic::transport::server::TcpIncoming;
 use tonic_health::ServingStatus;
 
 use crate::fleet::Fleet;
@@ -61,13 +62,15 @@ where
         fleet.close_streams();
         told.notify_one();
     };
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
     let served = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
         .max_concurrent_streams(Some(STREAMS_OF_CONNECTION))
+        // A gateway resets the streams of clients that leave. By default the 21st that was not accepted yet ends the
+        // connection, and with it the requests of all other clients.
+        .http2_max_pending_accept_reset_streams(Some(STREAMS_OF_CONNECTION as usize))
         .add_service(health_service)
         .add_service(service)
-        .serve_with_incoming_shutdown(incoming, end);
+        .serve_with_incoming_shutdown(connection::accept(listener), end);
     let overtime = async {
         ended.notified().await;
         tokio::time::sleep(GRACE_PERIOD).await;

@@ -1,0 +1,161 @@
+//! What a replica needs: memory by the tools that it knows, calls for each core, and the cost of tool lists.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use serde_json::Value;
+use toolpact_testkit::corpus;
+
+use super::Options;
+use super::rounds::{Behind, checking, one_round};
+use super::series::median;
+use super::subject::{Checker, Subject, Through};
+use crate::guard::cases::Upstream;
+use crate::guard::envoy::Envoy;
+use crate::guard::http::Connection;
+use crate::guard::load::LIST;
+use crate::guard::peers::Installed;
+use crate::guard::processor;
+use crate::soak::census::Census;
+
+/// Tools of each server.
+const TOOLS: usize = 100;
+
+/// Servers whose tools a replica knows, when its memory is looked at.
+const SERVERS: [usize; 3] = [0, 10, 100];
+
+/// How often each server is asked for its list again.
+const AGAIN: usize = 5;
+
+/// After this time a process has done what it does at its start, and after work.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// Clients at a time that call as fast as they are answered.
+const CLIENTS: usize = 32;
+
+/// Measures and prints all of it.
+pub(super) fn run(options: &Options) -> anyhow::Result<()> {
+    println!("\nsizing (cargo xtask bench fleet --only sizing)\n");
+    calls_per_core(options)?;
+    match corpus::files() {
+        Ok(_) => tools(options),
+        Err(reason) => {
+            println!("memory and tool lists: skipped, {reason}");
+            Ok(())
+        }
+    }
+}
+
+/// Prints how many calls a core that does nothing else checks in a second.
+fn calls_per_core(options: &Options) -> anyhow::Result<()> {
+    let upstream = Behind::Plain.start(&std::env::current_exe()?)?;
+    let wrk = checking(upstream.port)?;
+    let subject = Subject::start(Through::OneReplica, upstream.port, options.envoy_workers)?;
+    let (mut ours, mut both) = (Vec::new(), Vec::new());
+    for _ in 0..options.rounds {
+        let processor = one_round(&subject, &wrk, CLIENTS)?.processor;
+        ours.push(processor.checkers);
+        both.push(processor.proxy + processor.checkers);
+    }
+    let (ours, both) = (median(ours), median(both));
+    println!(
+        "calls a second and core, {CLIENTS} clients: {:.0} of ext-proc alone ({ours:.1} µs a call), {:.0} with Envoy ({both:.1} µs)",
+        1e6 / ours,
+        1e6 / both
+    );
+    Ok(())
+}
+
+/// Prints the memory of a replica that knows more and more tools, and what their lists cost.
+fn tools(options: &Options) -> anyhow::Result<()> {
+    let bench = std::env::current_exe()?;
+    let upstream = Upstream::plain(&bench, &["--published", &TOOLS.to_string()])?;
+    let most = SERVERS.into_iter().max().unwrap_or_default();
+    let names: Vec<_> = (0..most).map(|number| format!("s{number}")).collect();
+    let url = |name: &String| format!("http://127.0.0.1:{}/{name}/mcp", upstream.port);
+    let servers: Vec<_> = names.iter().map(|name| (name.clone(), url(name))).collect();
+    let routes: Vec<_> = names.iter().map(|name| (name.clone(), format!("/{name}/"))).collect();
+    let replica = Checker::replica(&servers)?;
+    let (to, workers, replicas) = (upstream.port, options.envoy_workers, [replica.process.port]);
+    let envoy = Envoy { to, workers, replicas: &replicas, routes: &routes };
+    let envoy = Installed::new().start_envoy(envoy)?;
+    let process = replica.process.id();
+    let bytes = ask(to, "/s0/mcp")?.len();
+    println!(
+        "tools of the corpus, {TOOLS} to a server: {bytes} bytes a list; {most} servers configured"
+    );
+    println!("{:>7} {:>7} {:>10} {:>14}", "servers", "tools", "memory MiB", "KiB for a tool");
+    let (mut known, mut first, mut idle) = (0, Lists::default(), None);
+    for count in SERVERS {
+        first.add(process, envoy.port, &names[known..count])?;
+        known = count;
+        std::thread::sleep(SETTLE);
+        let memory = Census::take(process).memory;
+        let idle = *idle.get_or_insert(memory);
+        let tools = count * TOOLS;
+        #[expect(clippy::cast_precision_loss, reason = "KiB of a process and a count of tools")]
+        let (mebibytes, each) =
+            (memory as f64 / 1024.0, memory.saturating_sub(idle) as f64 / tools.max(1) as f64);
+        println!("{count:>7} {tools:>7} {mebibytes:>10.1} {each:>14.1}");
+    }
+    let mut again = Lists::default();
+    for _ in 0..AGAIN {
+        again.add(process, envoy.port, &names)?;
+    }
+    for (what, lists) in [("first", &first), ("again", &again)] {
+        println!(
+            "tools/list of {TOOLS} tools, {what}: p50 {:.2} ms through Envoy; {:.2} ms of processor time of ext-proc",
+            median(lists.times.clone()),
+            lists.processor / lists.count(),
+        );
+    }
+    let direct: anyhow::Result<Vec<f64>> = names.iter().map(|name| timed(to, name)).collect();
+    println!("tools/list of {TOOLS} tools, direct: p50 {:.2} ms", median(direct?));
+    Ok(())
+}
+
+/// What lists cost, in milliseconds.
+#[derive(Default)]
+struct Lists {
+    times: Vec<f64>,
+    processor: f64,
+}
+
+impl Lists {
+    /// Asks each of the servers `names` for its list, through what listens on `port`.
+    fn add(&mut self, process: u32, port: u16, names: &[String]) -> anyhow::Result<()> {
+        let before = processor::micros(process).context("the replica ended")?;
+        for name in names {
+            self.times.push(timed(port, name)?);
+        }
+        let after = processor::micros(process).context("the replica ended")?;
+        self.processor += (after - before) / 1e3;
+        Ok(())
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a count of lists")]
+    fn count(&self) -> f64 {
+        self.times.len().max(1) as f64
+    }
+}
+
+/// How many milliseconds the list of the server `name` takes.
+fn timed(port: u16, name: &str) -> anyhow::Result<f64> {
+    let start = Instant::now();
+    let path = format!("/{name}/mcp");
+    let answer = ask(port, &path)?;
+    let taken = start.elapsed().as_secs_f64() * 1e3;
+    let answer: Value = serde_json::from_slice(&answer).context("no JSON")?;
+    let tools = answer["result"]["tools"].as_array().context("no tools")?;
+    let is_of_server =
+        |tool: &Value| tool["description"].as_str().is_some_and(|text| text.contains(&path));
+    ensure!(tools.len() > TOOLS * 9 / 10, "{} tools of {TOOLS}", tools.len());
+    ensure!(tools.iter().all(is_of_server), "the list of another server");
+    Ok(taken)
+}
+
+fn ask(port: u16, path: &str) -> anyhow::Result<Vec<u8>> {
+    let mut connection = Connection::open(port, path, "2026-07-28")?;
+    connection.header("mcp-method: tools/list");
+    connection.ask(LIST.as_bytes())
+}
