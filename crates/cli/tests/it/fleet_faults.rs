@@ -404,3 +404,30 @@ fn a_changed_configuration_is_in_force_after_it_is_applied() {
     no_wrong_answer(&tally, &record);
     assert_eq!((tally.lost_reads, tally.lost_writes), (Vec::new(), Vec::new()));
 }
+
+#[test]
+fn clients_that_leave_at_once_take_nobody_along() {
+    let World { record, server: _server, envoy } = start(1);
+    let port = envoy.port;
+    let replica = &envoy.replicas[0];
+    let tally = under_load(port, 200, || {
+        for _ in 0..4 {
+            signal(&replica.process, "-STOP");
+            let leaving: Vec<_> = (0..150)
+                .filter_map(|_| {
+                    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+                    let head = "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+                    stream.write_all(head.as_bytes()).ok()?;
+                    Some(stream)
+                })
+                .collect();
+            thread::sleep(Duration::from_millis(50));
+            drop(leaving);
+            thread::sleep(Duration::from_millis(50));
+            signal(&replica.process, "-CONT");
+            thread::sleep(Duration::from_millis(100));
+        }
+    });
+    no_wrong_answer(&tally, &record);
+    assert_eq!((tally.lost_reads, tally.lost_writes), (Vec::new(), Vec::new()));
+}
