@@ -27,8 +27,8 @@ use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
 use toolpact_telemetry::{TRACEPARENT, TRACESTATE};
 
-use super::body::Pieces;
 use super::direction::Direction;
+use super::half::Half;
 use super::handover::{Handover, Handovers};
 use super::headers::{
     changes, correct_length, early_changes, request_head, response_head, set_status,
@@ -63,22 +63,6 @@ pub(super) struct Exchange {
     waiting: Option<Handover>,
 }
 
-/// One direction of an exchange.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct Half {
-    direction: Direction,
-    mode: BodySendMode,
-    pieces: Pieces,
-    /// Whether Envoy waits for the answer to its headers.
-    owes_headers: bool,
-    /// The piece of the body that Envoy waits for an answer to; the last one, where it takes several.
-    owed: Option<Bytes>,
-    has_trailers: bool,
-    /// Whether the headers said that no body follows.
-    is_bodiless: bool,
-    is_over: bool,
-}
-
 /// What happens next.
 enum Step {
     Received(Box<ProcessingRequest>),
@@ -88,67 +72,6 @@ enum Step {
     HandedOver(Handover),
     /// The body of this direction is needed, and Envoy waits for the answer to its headers.
     Wants(Direction),
-}
-
-impl Half {
-    fn new(direction: Direction, mode: i32) -> Self {
-        let mode = BodySendMode::try_from(mode).unwrap_or(BodySendMode::None);
-        Self {
-            direction,
-            mode,
-            pieces: Pieces::default(),
-            owes_headers: false,
-            owed: None,
-            has_trailers: false,
-            is_bodiless: false,
-            is_over: false,
-        }
-    }
-
-    /// Takes headers, after which nothing follows if they are `last`.
-    fn begin(&mut self, last: bool) {
-        self.owes_headers = true;
-        self.is_bodiless = last;
-        if last {
-            self.finish();
-        }
-    }
-
-    fn finish(&mut self) {
-        self.is_over = true;
-        self.pieces.push(Bytes::new(), true);
-    }
-
-    /// Lets a body or a piece of it go on as it is.
-    fn same(&self, body: HttpBody) -> ProcessingResponse {
-        if self.answers_pieces() {
-            return self.direction.same_body();
-        }
-        self.direction.piece(&body.body.into(), body.end_of_stream)
-    }
-
-    /// Whether each piece has an answer of its own.
-    fn answers_pieces(&self) -> bool {
-        self.mode != BodySendMode::FullDuplexStreamed
-    }
-
-    /// Why the bodies of this direction cannot be checked.
-    fn unusable(&self) -> Option<String> {
-        let key = match self.direction {
-            Direction::Request => "request_body_mode",
-            Direction::Response => "response_body_mode",
-        };
-        match self.mode {
-            _ if self.is_bodiless => None,
-            BodySendMode::Streamed | BodySendMode::Buffered | BodySendMode::FullDuplexStreamed => {
-                None
-            }
-            mode => Some(format!(
-                "cannot check messages while the ext_proc filter of Envoy has {key} {}; set it to FULL_DUPLEX_STREAMED",
-                mode.as_str_name()
-            )),
-        }
-    }
 }
 
 impl Exchange {

@@ -3,6 +3,7 @@
 mod body;
 mod direction;
 mod exchange;
+mod half;
 mod handover;
 mod headers;
 mod reply;
