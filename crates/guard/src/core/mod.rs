@@ -7,6 +7,7 @@
 mod action;
 #[cfg(feature = "grpc")]
 mod apart;
+mod call;
 mod fetch;
 mod from_client;
 mod from_server;
