@@ -288,6 +288,15 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
             )?;
             continue;
         }
+        if head.starts_with("GET") && head.contains("last-event-id") {
+            let event = r#"data: {"jsonrpc":"2.0","id":77,"result":{"content":[],"structuredContent":{"resumed":true}}}"#;
+            write!(
+                writer,
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\n\r\n{event}\n\n",
+                event.len() + 2
+            )?;
+            continue;
+        }
         let message: Value = serde_json::from_slice(&body).unwrap_or_default();
         let schema =
             serde_json::json!({ "type": "object", "properties": { "text": { "type": "string" } } });
@@ -298,8 +307,13 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
             _ => params["arguments"]["text"].clone(),
         };
         let tool = |name| serde_json::json!({ "name": name, "inputSchema": schema, "outputSchema": schema });
+        let names = ["echo", "flood", "odd", "moved"];
         let result = match message["method"].as_str() {
-            Some("tools/list") => serde_json::json!({ "tools": [tool("echo"), tool("flood")] }),
+            Some("tools/list") if head.contains("x-lenient") => {
+                let any = serde_json::json!({ "type": "object", "description": "lenient" });
+                serde_json::json!({ "tools": [{ "name": "echo", "inputSchema": any }] })
+            }
+            Some("tools/list") => serde_json::json!({ "tools": names.map(tool) }),
             _ => serde_json::json!({
                 "content": [], "structuredContent": { "text": text },
                 "_meta": { "header": header, "meta": params["_meta"]["traceparent"] },
@@ -307,9 +321,23 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
         };
         let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })
             .to_string();
+        let (status, answer) = match params["name"].as_str() {
+            Some("odd") => {
+                let start = params["arguments"]["text"].as_str().unwrap_or_default();
+                (
+                    "200 OK".to_owned(),
+                    format!("{start}{}", answer.replace(&text.to_string(), "\"evil\"")),
+                )
+            }
+            Some("moved") => {
+                let location = params["arguments"]["text"].as_str().unwrap_or_default();
+                (format!("307 Moved\r\nlocation: {location}\r\nx-toolpact-retry: 1"), String::new())
+            }
+            _ => ("200 OK".to_owned(), answer),
+        };
         write!(
             writer,
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{answer}",
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{answer}",
             answer.len()
         )?;
     }

@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,6 +30,9 @@ use crate::settings::Settings;
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
+
+/// How long a service for a gateway waits for a tool list: less than the `message_timeout` of the examples.
+const GATEWAY_LIST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The default name of a configuration file.
 pub const FILE: &str = "toolpact.toml";
@@ -262,6 +266,10 @@ impl Config {
             server.contract.apply_over(&self.contract, &mut settings);
             settings.overrides =
                 server.tools.iter().map(|(name, tool)| (name.clone(), tool.into())).collect();
+        }
+        if is_replica {
+            // Before the gateway gives up, which tells the client less.
+            settings.list_timeout = GATEWAY_LIST_TIMEOUT;
         }
         // A bridge has sessions of its own at the server, which other replicas would not know.
         settings.bridge_eras &= !is_replica;

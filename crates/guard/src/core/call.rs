@@ -26,6 +26,9 @@ use crate::status::OTHER;
 /// A list that is younger than this is not requested again for a call that it refuses.
 const RECHECK_AGE: Duration = Duration::from_secs(1);
 
+/// Why a tool that is not listed cannot be called, where calls have to be checked.
+const UNLISTED: &str = "the server does not list it";
+
 /// Arguments of a view up to this size are restored on the I/O thread.
 const INLINE_RESTORE: usize = 4 << 10;
 
@@ -44,6 +47,7 @@ impl Conversation {
                 self.recheck(call, now);
                 return PartFate::Waiting;
             }
+            Lookup::Absent if rules.settings.require_list => Some(Tool::Withheld(UNLISTED.into())),
             Lookup::Absent => {
                 if rules.settings.arguments_mode(&call.name) != Mode::Off {
                     let name: String = call.name.chars().take(SHOWN).collect();

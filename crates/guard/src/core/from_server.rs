@@ -28,6 +28,10 @@ use crate::server::Rules;
 /// What takes the place of an answer that could not be checked.
 const UNCHECKED: &str = "could not check the answer of the server";
 
+/// What takes the place of an answer to a call that another replica has checked.
+const RESUMED_ELSEWHERE: &str =
+    "could not check the result: another replica has checked the call; call the tool again";
+
 /// The characters of an id or a name that the log shows.
 pub(super) const SHOWN: usize = 60;
 
@@ -222,7 +226,6 @@ impl Conversation {
         budget: &mut Budget,
         now: Instant,
     ) -> (Destination, PartFate) {
-        let is_inspecting = rules.settings.is_inspecting();
         let pending = match origin {
             Origin::Pipe => self.pending.answer(id),
             // A client that goes by ids would take it for the answer to another request.
@@ -236,19 +239,7 @@ impl Conversation {
             Origin::Listening(_) => self.pending.answer_anywhere(id),
         };
         let Some(pending) = pending else {
-            let is_own = matches!(id, Id::String(id) if id.starts_with(OWN_ID));
-            let is_result = part.envelope.result.is_some();
-            if self.link.splits_batches() || is_own {
-                return (to, PartFate::Dropped);
-            }
-            if is_result && is_inspecting {
-                let id: String = id.to_string().chars().take(SHOWN).collect();
-                let text =
-                    format!("server: dropped an answer to request {id}, which is not pending");
-                self.report(Event::info(text));
-                return (to, PartFate::Dropped);
-            }
-            return (to, PartFate::Same);
+            return self.unexpected(origin, to, id, part, rules);
         };
         if pending.is_abandoned {
             return (to, PartFate::Dropped);
@@ -328,6 +319,38 @@ impl Conversation {
         let event = Event::error(format!("server: {message}"));
         self.report(event.or_unquoted("server: could not read the task"));
         replaced(error(Some(id), code::INTERNAL, &message))
+    }
+
+    /// Decides about an answer to a request that is not pending.
+    fn unexpected(
+        &self,
+        origin: Origin,
+        to: Destination,
+        id: &Id,
+        part: &Part<'_>,
+        rules: &Rules,
+    ) -> (Destination, PartFate) {
+        let is_own = matches!(id, Id::String(id) if id.starts_with(OWN_ID));
+        let is_result = part.envelope.result.is_some();
+        let is_inspecting = rules.settings.is_inspecting();
+        if self.link.splits_batches() || is_own {
+            return (to, PartFate::Dropped);
+        }
+        // Another replica has seen the call.
+        if is_result && rules.settings.is_replica && !is_own_stream(origin) {
+            if rules.settings.may_refuse_results() {
+                let refusal = error(Some(id), code::INTERNAL, RESUMED_ELSEWHERE);
+                return (to, replaced(refusal));
+            }
+            return (to, PartFate::Same);
+        }
+        if is_result && is_inspecting {
+            let id: String = id.to_string().chars().take(SHOWN).collect();
+            let text = format!("server: dropped an answer to request {id}, which is not pending");
+            self.report(Event::info(text));
+            return (to, PartFate::Dropped);
+        }
+        (to, PartFate::Same)
     }
 
     /// Checks the result that a notification about a task may hold.
@@ -478,6 +501,11 @@ impl Conversation {
         };
         self.settle(ticket, index, fate);
     }
+}
+
+/// Whether a message came as the response to a request that is known.
+fn is_own_stream(origin: Origin) -> bool {
+    matches!(origin, Origin::Pipe | Origin::Stream(_))
 }
 
 /// Why a request of the guard itself failed, where the server answered it with this error.

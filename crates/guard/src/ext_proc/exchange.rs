@@ -242,6 +242,8 @@ impl Exchange {
         let read = response_head(headers, self.response.pieces.body());
         let response = read.map(|mut response| {
             self.response_head = Some((response.status(), response.headers().clone()));
+            // Only Envoy itself may ask for another try.
+            response.headers_mut().remove("x-toolpact-retry");
             response.extensions_mut().insert(OfServer);
             response
         });

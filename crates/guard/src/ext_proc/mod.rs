@@ -9,6 +9,7 @@ mod headers;
 mod reply;
 mod route;
 
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use envoy_types::pb::envoy::service::ext_proc::v3::external_processor_server::{
 };
 use envoy_types::pb::envoy::service::ext_proc::v3::processing_request::Request as Message;
 use envoy_types::pb::envoy::service::ext_proc::v3::{ProcessingRequest, ProcessingResponse};
-use futures_util::Stream;
+use futures_util::{FutureExt as _, Stream};
 use hyper::{HeaderMap, StatusCode};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
@@ -122,7 +123,9 @@ impl ExternalProcessor for ExtProc {
         let (sender, mut replies) = mpsc::channel(MAX_REPLIES);
         let service = self.clone();
         tokio::spawn(async move {
-            if let Err(status) = service.run(&metadata, inbound, sender.clone()).await {
+            let run = AssertUnwindSafe(service.run(&metadata, inbound, sender.clone()));
+            let panicked = |_| Err(Status::internal("checking the request failed"));
+            if let Err(status) = run.catch_unwind().await.unwrap_or_else(panicked) {
                 // Without it Envoy would go on unchecked.
                 let _ = sender.send(Err(status)).await;
             }

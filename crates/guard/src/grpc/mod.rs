@@ -22,6 +22,10 @@ const BESIDE_BODY: usize = 1 << 20;
 /// The most requests at a time over one connection; a gateway opens more connections when it needs them.
 const STREAMS_OF_CONNECTION: u32 = 1024;
 
+/// The bytes of one request that a gateway may send before they are read. The connection takes as much for each request, so
+/// that one whose body is not read holds up no other.
+const STREAM_WINDOW: u32 = 64 << 10;
+
 /// How long open requests may take after the service was asked to end.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
@@ -65,6 +69,8 @@ where
     let served = tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(Duration::from_secs(30)))
         .max_concurrent_streams(Some(STREAMS_OF_CONNECTION))
+        .initial_stream_window_size(Some(STREAM_WINDOW))
+        .initial_connection_window_size(Some(STREAM_WINDOW * STREAMS_OF_CONNECTION))
         // A gateway resets the streams of clients that leave. By default the 21st that was not accepted yet ends the
         // connection, and with it the requests of all other clients.
         .http2_max_pending_accept_reset_streams(Some(STREAMS_OF_CONNECTION as usize))

@@ -66,11 +66,14 @@ fn is_of_message(name: &HeaderName) -> bool {
         "b3",
         "baggage",
         "cf-ray",
+        "dpop",
         "elastic-apm-traceparent",
         "idempotency-key",
         "newrelic",
         "request-id",
         "sentry-trace",
+        "signature",
+        "signature-input",
         "traceparent",
         "tracestate",
         "uber-trace-id",
@@ -82,7 +85,7 @@ fn is_of_message(name: &HeaderName) -> bool {
         "x-trace-id",
     ];
     let text = name.as_str();
-    let starts = ["x-b3-", "x-datadog-"];
+    let starts = ["x-b3-", "x-datadog-", "x-envoy-"];
     name == USER_AGENT
         || names.contains(&text)
         || starts.iter().any(|start| text.starts_with(start))

@@ -170,6 +170,13 @@ impl<B: ResponseBody> EventStream<B> {
         if text.is_empty() {
             return Some((event, false));
         }
+        // Other requests of the client may be in other sessions of this replica.
+        #[cfg(feature = "grpc")]
+        if self.proxy.server.rules().settings.is_replica
+            && memchr::memmem::find(&text, b"notifications/tools/list_changed").is_some()
+        {
+            self.proxy.forget_lists();
+        }
         let origin = *origin;
         let session = Arc::clone(&exchange.session);
         let mut received = Received::counted(text.clone(), &self.proxy.pool).await;
@@ -179,8 +186,11 @@ impl<B: ResponseBody> EventStream<B> {
                 session.decision(ticket).await
             }
             Err(unreadable) => {
-                let is_forwarded =
-                    drive(&session, |it, _| it.on_unreadable_server(origin, &unreadable));
+                let stream = exchange.stream;
+                let is_forwarded = drive(&session, |it, _| {
+                    let is_awaited = it.expects_checked(stream);
+                    it.on_unreadable_server(origin, &unreadable) && !is_awaited
+                });
                 let is_plain = !has_hidden_breaks(&text);
                 (is_forwarded && is_plain).then(|| text.clone())
             }

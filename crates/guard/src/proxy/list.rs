@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
-use hyper::header::{ACCEPT, CONTENT_LENGTH, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Response};
 
 use super::Proxy;
@@ -80,6 +80,7 @@ impl Proxy {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let sent = self.request(Method::POST, &self.upstream, headers, full(bytes)).await;
         let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();

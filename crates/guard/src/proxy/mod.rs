@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::header::{HOST, LOCATION};
+use hyper::header::{HOST, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
 #[cfg(feature = "grpc")]
@@ -137,12 +137,13 @@ impl Proxy {
         })
     }
 
-    /// Points a redirect to the server itself at the guard instead. Fails if it would lead a JSON-RPC message
+    /// Points a redirect to the server itself at the guard instead; `host` is that of the request. Fails if it would lead a JSON-RPC message
     /// (`is_rpc`) to another server, with a reason that is also reported.
     fn keep_redirect<B>(
         &self,
         mut response: Response<B>,
         is_rpc: bool,
+        host: Option<&HeaderValue>,
     ) -> Result<Response<B>, String> {
         let Some(location) = response.headers().get(LOCATION) else { return Ok(response) };
         let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
@@ -162,7 +163,14 @@ impl Proxy {
         let absolute = location.strip_prefix("//").map(|rest| format!("{scheme}://{rest}"));
         let target = absolute.as_deref().unwrap_or(&location).parse::<Uri>().ok();
         let target = target.filter(|target| target.host().is_some());
+        // A server behind a gateway names the gateway, which the client comes back to.
+        let is_own = |target: &Uri| {
+            let authority = target.authority().map(|authority| authority.as_str().as_bytes());
+            let is_replica = self.server.rules().settings.is_replica;
+            is_replica && authority.is_some() && authority == host.map(HeaderValue::as_bytes)
+        };
         match target {
+            Some(target) if is_own(&target) => Ok(response),
             Some(target) if origin(&target) == origin(&self.upstream) => {
                 let path = target.path_and_query().map_or("/", |path| path.as_str());
                 if let Ok(path) = path.parse() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HeaderValue};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
@@ -13,7 +13,7 @@ use super::session::{Answered, Exchange};
 use super::{Next, Proxy, Repeatable};
 use crate::core::Origin;
 use crate::http::body::{Sender, read_body};
-use crate::http::media::media;
+use crate::http::media::{Media, media};
 use crate::http::named_revision;
 use crate::http::respond::{Body, BoxError, full, join, json, refuse};
 use crate::message::{self, Kind, code};
@@ -51,7 +51,10 @@ impl Proxy {
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
-        let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
+        // A gateway limits the time that a body takes itself.
+        let is_replica = self.server.rules().settings.is_replica;
+        let sender = if is_replica { Sender::Server } else { Sender::Client };
+        let bytes = match read_body(body, sender, max, self.pool.memory()).await {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };
@@ -88,8 +91,9 @@ impl Proxy {
         }
         let origin = Origin::Stream(exchange.stream);
         let answered = Answered { exchange, origin, replies, is_batch, is_rpc };
+        let host = parts.headers.get(HOST).cloned();
         let sent = next.send(parts, full(body)).await;
-        match sent.and_then(|response| self.keep_redirect(response, is_rpc)) {
+        match sent.and_then(|response| self.keep_redirect(response, is_rpc, host.as_ref())) {
             Ok(response) => self.check_response(answered, response).await,
             Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
         }
@@ -101,16 +105,17 @@ impl Proxy {
         parts: &mut Parts,
         bytes: Bytes,
     ) -> Result<Forwarded, Box<Response<Body>>> {
-        let session = self.sessions.get(self, &parts.headers);
+        let session = self.sessions.get(self, &parts.headers, &parts.uri);
         let revision = named_revision(&parts.headers);
         let trace = HttpTrace::read(&self.server, &parts.headers);
+        let is_json = media(&parts.headers) == Ok(Media::Json);
         let exchange = Exchange::new(session, std::mem::take(&mut parts.headers));
         let mut received = Received::counted(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
             Err(unreadable) => {
                 // Forms and files for other paths of the server.
-                let is_endpoint = parts.uri.path() == self.upstream.path();
+                let is_endpoint = parts.uri.path() == self.upstream.path() || is_json;
                 if !is_endpoint && !unreadable.may_be_message && !looks_like_json(&bytes) {
                     parts.headers = exchange.take_headers();
                     let (replies, is_batch) = (Vec::new(), false);
@@ -166,7 +171,7 @@ impl Proxy {
         if self.bridged.has_session(&parts.headers) {
             return self.bridged.answer_without_body(&parts.method, &parts.headers);
         }
-        let session = self.sessions.get(self, &parts.headers);
+        let session = self.sessions.get(self, &parts.headers, &parts.uri);
         let resumed = parts.headers.get("last-event-id");
         let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));
         let (exchange, origin) = match resumed {
@@ -182,15 +187,16 @@ impl Proxy {
         });
         let is_rpc = listens || parts.method == Method::DELETE;
         let is_delete = parts.method == Method::DELETE;
-        let headers = parts.headers.clone();
+        let (headers, uri) = (parts.headers.clone(), parts.uri.clone());
         let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
         let answered =
             Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: false };
         let sent = next.send(parts, body).await;
         if is_delete && sent.is_ok() {
-            self.sessions.forget(&headers);
+            self.sessions.forget(self, &headers, &uri);
         }
-        match sent.and_then(|response| self.keep_redirect(response, is_rpc)) {
+        let host = headers.get(HOST);
+        match sent.and_then(|response| self.keep_redirect(response, is_rpc, host)) {
             Ok(response) => self.check_response(answered, response).await,
             Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
         }

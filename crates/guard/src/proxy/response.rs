@@ -23,8 +23,10 @@ impl Proxy {
         mut answered: Answered,
         response: Response<B>,
     ) -> Response<Body> {
-        if response.headers().contains_key("mcp-session-id") {
-            let session = self.sessions.get(self, response.headers());
+        // The next request of the session may come to another replica.
+        let is_replica = self.server.rules().settings.is_replica;
+        if !is_replica && response.headers().contains_key("mcp-session-id") {
+            let session = self.sessions.get(self, response.headers(), &self.upstream);
             answered.exchange.enter(session);
         }
         if response.status().is_success() {
@@ -86,8 +88,11 @@ impl Proxy {
                 session.decision(ticket).await
             }
             Err(unreadable) => {
-                let is_forwarded =
-                    drive(session, |it, _| it.on_unreadable_server(origin, &unreadable));
+                // Some readers may find a result in it.
+                let is_forwarded = drive(session, |it, _| {
+                    let is_awaited = it.expects_checked(stream);
+                    it.on_unreadable_server(origin, &unreadable) && !is_awaited
+                });
                 is_forwarded.then_some(bytes)
             }
         };

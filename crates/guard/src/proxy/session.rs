@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use ahash::AHashMap;
 use bytes::Bytes;
-use hyper::{HeaderMap, Response, StatusCode};
+use hyper::{HeaderMap, Response, StatusCode, Uri};
 use tokio::sync::oneshot;
 use toolpact_contract::Revision;
 
@@ -49,6 +49,27 @@ enum Key {
     Id(String),
     /// Those without a session.
     Client(Identity),
+    /// Those at a replica, by all that a server may tell clients and its endpoints apart by. What a server said to whom
+    /// is not known there: other replicas may have seen it.
+    Caller {
+        session: Option<String>,
+        client: Identity,
+        target: String,
+    },
+}
+
+impl Key {
+    fn new(proxy: &Proxy, headers: &HeaderMap, uri: &Uri) -> Self {
+        let session = session_id(headers).map(str::to_owned);
+        if proxy.server.rules().settings.is_replica {
+            let target = uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
+            return Self::Caller { session, client: Identity::of_client(headers), target };
+        }
+        match session {
+            Some(id) => Self::Id(id),
+            None => Self::Client(Identity::of_credentials(headers)),
+        }
+    }
 }
 
 /// One session, or all requests of one client that has none.
@@ -88,11 +109,8 @@ struct EventIds {
 
 impl Sessions {
     /// The session of a request: by its id, else by who asks.
-    pub(super) fn get(&self, proxy: &Arc<Proxy>, headers: &HeaderMap) -> Arc<Session> {
-        let key = match session_id(headers) {
-            Some(id) => Key::Id(id.to_owned()),
-            None => Key::Client(Identity::of_credentials(headers)),
-        };
+    pub(super) fn get(&self, proxy: &Arc<Proxy>, headers: &HeaderMap, uri: &Uri) -> Arc<Session> {
+        let key = Key::new(proxy, headers, uri);
         let mut table = lock(&self.0);
         table.clock += 1;
         let clock = table.clock;
@@ -115,9 +133,9 @@ impl Sessions {
     }
 
     /// Forgets the session of a request, which ends it.
-    pub(super) fn forget(&self, headers: &HeaderMap) {
-        if let Some(id) = session_id(headers) {
-            lock(&self.0).sessions.remove(&Key::Id(id.to_owned()));
+    pub(super) fn forget(&self, proxy: &Proxy, headers: &HeaderMap, uri: &Uri) {
+        if session_id(headers).is_some() {
+            lock(&self.0).sessions.remove(&Key::new(proxy, headers, uri));
         }
     }
 }
@@ -357,7 +375,7 @@ pub(super) const UNANSWERED: &str = "the server did not answer the request";
 mod tests {
     use std::sync::Arc;
 
-    use hyper::HeaderMap;
+    use hyper::{HeaderMap, Uri};
 
     use super::{Key, MAX_SESSIONS, Sessions, lock};
     use crate::event::Event;
@@ -385,7 +403,7 @@ mod tests {
         for name in ["authorization", "cookie", "x-api-key"] {
             let get = |value: &str| {
                 let header = (name.parse().unwrap(), value.parse().unwrap());
-                sessions.get(&proxy, &[header].into_iter().collect())
+                sessions.get(&proxy, &[header].into_iter().collect(), &Uri::default())
             };
             assert!(Arc::ptr_eq(&get("a"), &get("a")), "{name}");
             assert!(!Arc::ptr_eq(&get("a"), &get("b")), "{name}");
@@ -395,7 +413,7 @@ mod tests {
     #[test]
     fn made_up_ids_do_not_evict_sessions_that_the_server_accepted() {
         let (proxy, sessions) = (proxy(), Sessions::default());
-        let get = |id: &str| sessions.get(&proxy, &headers(id));
+        let get = |id: &str| sessions.get(&proxy, &headers(id), &Uri::default());
         let accepted = Arc::downgrade(&get("accepted"));
         get("accepted").accept();
         for n in 0..3 * MAX_SESSIONS {

@@ -37,7 +37,7 @@ impl Proxy {
     }
 
     /// Forgets the tool lists of all sessions.
-    fn forget_lists(&self) {
+    pub(super) fn forget_lists(&self) {
         for session in self.sessions.all() {
             drive(&session, |it, _| it.on_tools_changed());
         }
