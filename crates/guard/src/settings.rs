@@ -56,7 +56,8 @@ pub struct Settings {
     pub max_message: usize,
     /// How long the guard waits for a tool list that it requests itself.
     pub list_timeout: Duration,
-    /// Whether calls are refused while the tool list cannot be fetched, instead of being forwarded unchecked.
+    /// Whether calls that have no contract are refused instead of being forwarded unchecked: while the tool list cannot be
+    /// fetched, and of tools that the server does not list.
     pub require_list: bool,
     /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
     /// requested again before a call is refused because of it, and when it is a minute old.

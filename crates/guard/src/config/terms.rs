@@ -66,8 +66,8 @@ pub struct Terms {
     #[schemars(with = "BTreeMap<String, String>")]
     pub(crate) for_clients: BTreeMap<String, ViewFor>,
 
-    /// Refuse calls while the tool list of the server cannot be fetched, instead of forwarding them unchecked (default:
-    /// only for `toolpact ext-proc` and `toolpact ext-mcp`)
+    /// Refuse calls that have no contract, instead of forwarding them unchecked: while the tool list of the server cannot
+    /// be fetched, and of tools that it does not list (default: only for `toolpact ext-proc` and `toolpact ext-mcp`)
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) require_list: Option<bool>,
 

@@ -148,6 +148,11 @@ fn arguments_are_repaired_and_results_are_noted() {
     assert_eq!(ask(&named, &[]).unwrap().note()["revision"], "2026-07-28");
     assert_eq!(ask(&params("count", &json!({})), &[]).unwrap().note()["revision"], Value::Null);
     let unlisted = ask(&params("wait", &json!({})), &[]).unwrap();
+    assert!(matches!(unlisted.verdict, Verdict::Error { .. }), "{:?}", unlisted.verdict);
+    let text = format!("[contract]\nrequire-list = false\n{}", table("bare", upstream));
+    let lax = File::new("ext-mcp-unlisted", &text);
+    let (_lax, lax) = replica(&lax, &[]);
+    let unlisted = check_request(lax, &call(&["bare"], &params("wait", &json!({})), &[])).unwrap();
     assert_eq!(unlisted.verdict, Verdict::Pass);
     assert_eq!(unlisted.note(), json!({ "server": "bare", "unlisted": true }));
     let other = Asked { servers: &["nobody"], method: "prompts/get", ..Asked::default() };
