@@ -252,7 +252,7 @@ impl Drop for Envoy {
 }
 
 /// A port that nobody listens on.
-pub(crate) fn free_port() -> u16 {
+fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 

@@ -460,10 +460,7 @@ fn a_list_is_only_for_those_who_would_get_it() {
 
 #[test]
 fn what_looks_like_json_to_some_is_not_passed_on() {
-    let envoy = echo_with(&Setup {
-        replaced: &[("prefix: /weather/", "prefix: /weather/")],
-        ..Setup::default()
-    });
+    let envoy = echo_with(&Setup::default());
     let head = "POST /weather/mcp HTTP/1.1\r\nmcp-protocol-version: 2025-11-25";
     for start in ["/* */", "// x\n", "\u{feff}\u{feff}"] {
         let text = format!("{start}{}", call(1, "echo", &json!({ "text": 7 })));

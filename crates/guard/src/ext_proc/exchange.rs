@@ -123,7 +123,7 @@ impl Exchange {
         let request = Request::from_parts(parts, self.request.pieces.body());
         let mut answer = pin!(proxy.answer_checked(request, &next));
         loop {
-            match self.step(&mut handovers, Some(answer.as_mut())).await? {
+            match self.step(&mut handovers, answer.as_mut()).await? {
                 Step::Ended => return Ok(()),
                 Step::Received(message) => self.take(*message).await?,
                 Step::Wants(direction) => self.release_headers(direction).await?,
@@ -145,14 +145,11 @@ impl Exchange {
     async fn step(
         &mut self,
         handovers: &mut Handovers,
-        answer: Option<Pin<&mut impl Future<Output = Response<Body>>>>,
+        mut answer: Pin<&mut impl Future<Output = Response<Body>>>,
     ) -> Result<Step, Status> {
-        let mut answer = answer;
         let mut closed = pin!(self.outbound.closed());
         poll_fn(|context| {
-            if let Some(answer) = &mut answer
-                && let Poll::Ready(response) = answer.as_mut().poll(context)
-            {
+            if let Poll::Ready(response) = answer.as_mut().poll(context) {
                 return Poll::Ready(Ok(Step::Answered(response)));
             }
             if let Poll::Ready(handover) = handovers.poll_next(context) {
@@ -167,14 +164,8 @@ impl Exchange {
             if self.request.pieces.is_full() || self.response.pieces.is_full() {
                 return closed.as_mut().poll(context).map(|()| Ok(Step::Ended));
             }
-            match Pin::new(&mut self.inbound).poll_next(context) {
-                Poll::Ready(Some(Ok(message))) => {
-                    Poll::Ready(Ok(Step::Received(Box::new(message))))
-                }
-                Poll::Ready(Some(Err(status))) => Poll::Ready(Err(status)),
-                Poll::Ready(None) => Poll::Ready(Ok(Step::Ended)),
-                Poll::Pending => Poll::Pending,
-            }
+            let message = Pin::new(&mut self.inbound).poll_next(context).map(Option::transpose);
+            message.map_ok(|it| it.map_or(Step::Ended, |it| Step::Received(Box::new(it))))
         })
         .await
     }
@@ -466,14 +457,8 @@ impl Exchange {
             if self.response.pieces.is_full() {
                 return closed.as_mut().poll(context).map(|()| Ok(Next::Gone));
             }
-            match Pin::new(&mut self.inbound).poll_next(context) {
-                Poll::Ready(Some(Ok(message))) => {
-                    Poll::Ready(Ok(Next::Received(Box::new(message))))
-                }
-                Poll::Ready(Some(Err(status))) => Poll::Ready(Err(status)),
-                Poll::Ready(None) => Poll::Ready(Ok(Next::Gone)),
-                Poll::Pending => Poll::Pending,
-            }
+            let message = Pin::new(&mut self.inbound).poll_next(context).map(Option::transpose);
+            message.map_ok(|it| it.map_or(Next::Gone, |it| Next::Received(Box::new(it))))
         })
         .await
     }
