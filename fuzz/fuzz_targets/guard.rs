@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex, split};
-use toolpact_contract::Mode;
-use toolpact_guard::{Event, GuardedServer, MemoryLimit, Settings, stdio::relay};
+use toolbond_contract::Mode;
+use toolbond_guard::{Event, GuardedServer, MemoryLimit, Settings, stdio::relay};
 
 const TOOLS: &str = r#"{"jsonrpc":"2.0","id":"tools","result":{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{"n":{"const":1}},"additionalProperties":false},"outputSchema":{"type":"object","properties":{"n":{"const":1}},"additionalProperties":false}}]}}"#;
 

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolpact_schema::Schema;
+use toolbond_schema::Schema;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(schema) = serde_json::from_slice::<Value>(bytes) else { return };

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
-use toolpact_schema::{Limits, Schema};
+use toolbond_schema::{Limits, Schema};
 
 const FUEL: u64 = 200_000;
 

@@ -32,7 +32,7 @@ enum Subject {
     Sdk,
     /// The guard beside peers; `--only proxies`: beside nginx, Envoy and a byte copier alone
     Guard,
-    /// Envoy with `toolpact ext-proc` beside plain Envoy, nginx and the guard; `--only sizing`: memory and the cost of
+    /// Envoy with `toolbond ext-proc` beside plain Envoy, nginx and the guard; `--only sizing`: memory and the cost of
     /// tool lists
     Fleet,
     /// How often a wrong call can be fixed with what a message says, beside other validators; writes
@@ -61,13 +61,13 @@ impl Bench {
         if self.subject == Subject::Messages {
             peers::install_validators()?;
         }
-        let mut build = cargo(["build", "--quiet", "--release", "--package", "toolpact-bench"]);
-        let runs_toolpact = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];
-        if runs_toolpact.contains(&self.subject) {
-            build.args(["--package", "toolpact-cli"]);
+        let mut build = cargo(["build", "--quiet", "--release", "--package", "toolbond-bench"]);
+        let runs_toolbond = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];
+        if runs_toolbond.contains(&self.subject) {
+            build.args(["--package", "toolbond-cli"]);
         }
         run_command(build)?;
-        let bench = workspace::root().join("target/release/toolpact-bench");
+        let bench = workspace::root().join("target/release/toolbond-bench");
         let mut bench = command(&bench.to_string_lossy(), [name]);
         for option in self.options {
             // The bench runs at the root of the repository.

@@ -162,8 +162,8 @@ mod tests {
 
     #[test]
     fn headings_are_named_as_on_github() {
-        let document = parse("# The `toolpact.toml` file\n\n## What's new?\n\n## What's new?\n");
-        assert_eq!(document.anchors, ["the-toolpacttoml-file", "whats-new", "whats-new-1"]);
+        let document = parse("# The `toolbond.toml` file\n\n## What's new?\n\n## What's new?\n");
+        assert_eq!(document.anchors, ["the-toolbondtoml-file", "whats-new", "whats-new-1"]);
         assert_eq!(anchor("Links — and more"), "links--and-more");
     }
 

@@ -10,8 +10,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     // One at a time: they write parts of one file.
     for part in ["views/", "docs/", "agreement/", "survive/corpus"] {
         let mut tests =
-            cargo(["test", "--package", "toolpact-targets", "--test", "it", "--", part]);
-        tests.env("TOOLPACT_TARGETS", "write").env("TOOLPACT_CONVERTERS", "all");
+            cargo(["test", "--package", "toolbond-targets", "--test", "it", "--", part]);
+        tests.env("TOOLBOND_TARGETS", "write").env("TOOLBOND_CONVERTERS", "all");
         run_command(tests)?;
     }
     Ok(())

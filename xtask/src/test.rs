@@ -17,10 +17,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     run_command(cargo(["test", "--workspace", "--doc"]))?;
     if answers("cargo", &["nextest", "--version"]) {
         run_command(cargo(["nextest", "run", "--workspace"]))?;
-        run_command(cargo(["nextest", "run", "-p", "toolpact", "--features", "otel", "otel"]))
+        run_command(cargo(["nextest", "run", "-p", "toolbond", "--features", "otel", "otel"]))
     } else {
         run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))?;
-        run_command(cargo(["test", "-p", "toolpact", "--features", "otel", "--test", "it", "otel"]))
+        run_command(cargo(["test", "-p", "toolbond", "--features", "otel", "--test", "it", "otel"]))
     }
 }
 
@@ -30,7 +30,7 @@ fn check() -> anyhow::Result<()> {
     links::check()?;
     modules::check()?;
     run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    let otel = ["clippy", "-p", "toolpact", "--features", "otel", "--all-targets", "--"];
+    let otel = ["clippy", "-p", "toolbond", "--features", "otel", "--all-targets", "--"];
     run_command(cargo(otel.into_iter().chain(["-D", "warnings"])))?;
     let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
     documentation.env("RUSTDOCFLAGS", "-D warnings");

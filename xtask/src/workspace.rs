@@ -8,7 +8,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// What the tests need and the repository does not hold. `toolpact-testkit` looks here.
+/// What the tests need and the repository does not hold. `toolbond-testkit` looks here.
 pub(crate) fn testkit() -> PathBuf {
     root().join("target").join("testkit")
 }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-/// Benchmarks of Toolpact against its peers, in one run on the same data.
+/// Benchmarks of Toolbond against its peers, in one run on the same data.
 #[derive(Parser)]
 struct Bench {
     #[command(subcommand)]
@@ -51,7 +51,7 @@ enum What {
         #[arg(long)]
         only: Option<String>,
     },
-    /// `toolpact ext-proc` in Envoy beside plain Envoy, nginx and the guard, in front of one server.
+    /// `toolbond ext-proc` in Envoy beside plain Envoy, nginx and the guard, in front of one server.
     Fleet(fleet::Options),
     /// Peak memory of the guard under load that is meant to fill it.
     Memory(memory::Options),

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, ensure};
 use jsonschema::Validator;
 use serde_json::Value;
-use toolpact_schema::{Options, Schema};
+use toolbond_schema::{Options, Schema};
 
 use crate::timing::{compare, geometric_mean};
 
@@ -28,7 +28,7 @@ pub(crate) fn run(folder: Option<PathBuf>) -> anyhow::Result<()> {
         folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("cases/schema"));
     let cases = read(&folder)?;
     ensure!(!cases.is_empty(), "no cases in {}", folder.display());
-    println!("time of toolpact-schema / time of jsonschema 0.60.2, fastest of 40 rounds in turns");
+    println!("time of toolbond-schema / time of jsonschema 0.60.2, fastest of 40 rounds in turns");
     println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "case", WAYS[0], WAYS[1], WAYS[2], WAYS[3]);
     let mut ratios: [Vec<f64>; 4] = Default::default();
     for case in &cases {

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
-use toolpact_contract::ProjectError;
-use toolpact_contract::bundle::{BundleErrorKind, flatten, flatten_tool};
-use toolpact_fetch::{FetchError, Fetcher};
-use toolpact_schema::Schema;
+use toolbond_contract::ProjectError;
+use toolbond_contract::bundle::{BundleErrorKind, flatten, flatten_tool};
+use toolbond_fetch::{FetchError, Fetcher};
+use toolbond_schema::Schema;
 
 use crate::exit::Exit;
 use crate::progress::{self, with_progress};

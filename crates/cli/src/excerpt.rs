@@ -5,7 +5,7 @@ use std::ops::Range;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged as _;
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use crate::terminal::printable;
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
-use toolpact_guard::live::ToolsError;
+use toolbond_guard::live::ToolsError;
 
 use crate::terminal;
 

@@ -7,10 +7,10 @@ use std::time::Duration;
 use anyhow::{Context as _, anyhow};
 use hyper::header::{HeaderName, HeaderValue};
 use tokio::time::timeout;
-use toolpact_guard::Child;
-use toolpact_guard::http::Client;
-use toolpact_guard::live::{self, Listed, Opening, ToolsError};
-use toolpact_listen::Signals;
+use toolbond_guard::Child;
+use toolbond_guard::http::Client;
+use toolbond_guard::live::{self, Listed, Opening, ToolsError};
+use toolbond_listen::Signals;
 
 use crate::input::Document;
 use crate::progress::with_progress;

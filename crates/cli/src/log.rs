@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::json;
-use toolpact_guard::{Event, Listener};
+use toolbond_guard::{Event, Listener};
 
 use crate::terminal::printable;
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// One line per finding, which starts with `toolpact: `.
+    /// One line per finding, which starts with `toolbond: `.
     #[default]
     Text,
     /// One JSON object per line.
@@ -112,7 +112,7 @@ fn write(
     value: impl FnOnce() -> serde_json::Value,
 ) -> io::Result<()> {
     let line = match format {
-        LogFormat::Text => format!("toolpact: {}\n", printable(text)),
+        LogFormat::Text => format!("toolbond: {}\n", printable(text)),
         LogFormat::Json => format!("{}\n", value()),
     };
     // In one call: the server writes to standard error as well.

@@ -1,4 +1,4 @@
-//! The `toolpact` command.
+//! The `toolbond` command.
 
 mod address;
 mod bundler;
@@ -29,5 +29,5 @@ use clap::Parser;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    exit::exit_code(verbs::Toolpact::parse().run())
+    exit::exit_code(verbs::Toolbond::parse().run())
 }

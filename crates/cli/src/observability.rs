@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use toolpact_contract::Severity;
-use toolpact_guard::{Event, Listener, LogExport, Telemetry};
+use toolbond_contract::Severity;
+use toolbond_guard::{Event, Listener, LogExport, Telemetry};
 
 use crate::log::{Log, LogFormat};
 
@@ -20,7 +20,7 @@ impl Observability {
         let log = Log::open(format);
         let own = log.clone();
         let report = move |text| own.on_event(Event::notice(Severity::Warning, text));
-        let telemetry = Telemetry::from_env("toolpact", Arc::new(report));
+        let telemetry = Telemetry::from_env("toolbond", Arc::new(report));
         Self { log, telemetry }
     }
 

@@ -1,10 +1,10 @@
-//! Writes verdicts of `toolpact check`.
+//! Writes verdicts of `toolbond check`.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
-use toolpact_contract::ContractErrorKind;
-use toolpact_schema::{Measured, Schema, SchemaError, Verdict, Violation};
+use toolbond_contract::ContractErrorKind;
+use toolbond_schema::{Measured, Schema, SchemaError, Verdict, Violation};
 
 use crate::excerpt::{Positions, Remark};
 use crate::format::Format;

@@ -1,11 +1,11 @@
-//! Converts the tools or the result of a document, for `toolpact project` and `toolpact lift`.
+//! Converts the tools or the result of a document, for `toolbond project` and `toolbond lift`.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
-use toolpact_contract::{Form, ProjectError, Revision};
+use toolbond_contract::{Form, ProjectError, Revision};
 
 use crate::exit::Exit;
 use crate::input;

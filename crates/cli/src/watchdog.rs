@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use toolpact_guard::Watchdog;
+use toolbond_guard::Watchdog;
 
 /// Starts a watchdog for the process group `group`. Without one, a server may survive if this process is killed.
 pub(crate) fn start_watchdog(group: u32) -> Option<Watchdog> {

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
-use toolpact_schema::{Options, Pointer};
+use toolbond_schema::{Options, Pointer};
 
 use crate::{
     ContractError, ContractErrorKind, Role, Side, ToolSchema,
@@ -21,7 +21,7 @@ use crate::{
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::Contract;
+/// use toolbond_contract::Contract;
 ///
 /// let contract = Contract::received(json!({
 ///     "name": "get_count",
@@ -31,7 +31,7 @@ use crate::{
 /// assert_eq!(contract.name(), "get_count");
 /// assert!(contract.output().unwrap().validate(&json!(72)).is_valid());
 /// assert!(contract.digest().to_string().starts_with("sha256:"));
-/// # Ok::<(), toolpact_contract::ContractError>(())
+/// # Ok::<(), toolbond_contract::ContractError>(())
 /// ```
 #[derive(Clone)]
 pub struct Contract {
@@ -157,7 +157,7 @@ impl Contract {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::Contract;
+    /// use toolbond_contract::Contract;
     ///
     /// let contract = Contract::received(json!({
     ///     "name": "build",
@@ -166,7 +166,7 @@ impl Contract {
     /// }))?;
     /// assert!(contract.allows_in_error(&json!({ "errors": ["no such file"] })));
     /// assert!(!contract.allows_in_error(&json!({ "code": 1 })));
-    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// # Ok::<(), toolbond_contract::ContractError>(())
     /// ```
     #[must_use]
     pub fn allows_in_error(&self, value: &Value) -> bool {
@@ -186,7 +186,7 @@ impl Contract {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Contract, Revision, project_tool};
+    /// use toolbond_contract::{Contract, Revision, project_tool};
     ///
     /// let contract = Contract::received(json!({
     ///     "name": "get_count",

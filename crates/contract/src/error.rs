@@ -1,6 +1,6 @@
 //! Why a tool or a schema is refused.
 
-use toolpact_schema::{Pointer, SchemaError, SchemaErrorKind};
+use toolbond_schema::{Pointer, SchemaError, SchemaErrorKind};
 
 use crate::{
     Finding, Role, Rule, Side,
@@ -153,7 +153,7 @@ impl ContractErrorKind {
             Self::Schema(SchemaErrorKind::ExternalReference { reference }) => {
                 let prefix = folder(reference).unwrap_or("PREFIX");
                 Some(format!(
-                    "embed it with `toolpact bundle --allow {prefix}`, or copy the definition into `$defs`"
+                    "embed it with `toolbond bundle --allow {prefix}`, or copy the definition into `$defs`"
                 ))
             }
             Self::Schema(kind) => kind.hint(),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use toolpact_schema::{Mistake, Pointer, Violation};
+use toolbond_schema::{Mistake, Pointer, Violation};
 
 use crate::rules::tool_name_form;
 
@@ -12,7 +12,7 @@ use crate::rules::tool_name_form;
 /// [`Rule::finding`](crate::Rule::finding) makes one. The JSON form has camel case names and omits absent fields.
 ///
 /// ```
-/// use toolpact_contract::{Pointer, Side, rule};
+/// use toolbond_contract::{Pointer, Side, rule};
 ///
 /// let finding = rule("input-root-type").unwrap()
 ///     .finding("expected `type: \"object\"`, found none")

@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use toolpact_contract::headers::{encode, matches, param_headers};
+//! use toolbond_contract::headers::{encode, matches, param_headers};
 //!
 //! let schema = json!({ "type": "object", "properties": {
 //!     "region": { "type": "string", "x-mcp-header": "Region" },
@@ -49,7 +49,7 @@ pub struct ParamHeader<'a> {
 
 /// The arguments that `schema`, an input schema, asks for in headers, with their values in `arguments`.
 ///
-/// Leaves out annotations that break a rule (`toolpact explain header-annotation`).
+/// Leaves out annotations that break a rule (`toolbond explain header-annotation`).
 #[must_use]
 pub fn param_headers<'a>(schema: &Value, arguments: Option<&'a Value>) -> Vec<ParamHeader<'a>> {
     let mut walk = Walk { seen: HashSet::new(), found: Vec::new() };

@@ -18,7 +18,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use toolpact_contract::{JudgeOptions, Mode, Outcome, judge_tools};
+//! use toolbond_contract::{JudgeOptions, Mode, Outcome, judge_tools};
 //!
 //! let judged = judge_tools(
 //!     json!({ "tools": [
@@ -62,7 +62,7 @@
 //! use std::borrow::Cow;
 //!
 //! use serde_json::json;
-//! use toolpact_contract::{
+//! use toolbond_contract::{
 //!     JudgeOptions, Mode, Outcome, Revision, judge_tools, lift_result, lift_tool, project_result,
 //!     project_tool,
 //! };
@@ -92,7 +92,7 @@
 //! let sent = project_result(result, projected.form, &legacy)?;
 //! assert_eq!(sent["structuredContent"], json!({ "result": 72 }));
 //! assert_eq!(sent["content"][0]["text"], "72");
-//! # Ok::<(), toolpact_contract::ProjectError>(())
+//! # Ok::<(), toolbond_contract::ProjectError>(())
 //! ```
 
 mod arguments;
@@ -133,4 +133,4 @@ pub use revision::Revision;
 pub use rules::{Rule, rule, rules};
 pub use structured::Structured;
 pub use tool_schema::{Role, ToolSchema};
-pub use toolpact_schema::Pointer;
+pub use toolbond_schema::Pointer;

@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// because an object can be read by everyone.
 ///
 /// ```
-/// use toolpact_contract::Revision;
+/// use toolbond_contract::Revision;
 ///
 /// let revision = Revision::from("2025-11-25");
 /// assert!(revision < Revision::V2026_07_28);

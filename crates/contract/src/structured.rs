@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::Structured;
+/// use toolbond_contract::Structured;
 ///
 /// let null = json!({ "content": [], "structuredContent": null });
 /// assert_eq!(Structured::from_result(&null), Structured::Null);

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use toolpact_contract::subschemas::each;
+//! use toolbond_contract::subschemas::each;
 //!
 //! let schema = json!({ "properties": { "a": {}, "b": {} }, "default": { "not": {} } });
 //! let mut found = 0;
@@ -14,7 +14,7 @@
 //! ```
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Dialect, Pointer, Subschemas};
+use toolbond_schema::{Dialect, Pointer, Subschemas};
 
 /// The depth to which nested schemas are visited, several times the default limit. A deeper schema was not admitted,
 /// unless an operator raised the limit.

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Options, Schema, Verdict};
+use toolbond_schema::{Options, Schema, Verdict};
 
 use crate::{
     ContractError, ContractErrorKind, Side,
@@ -52,7 +52,7 @@ impl From<Role> for Side {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::{Role, ToolSchema};
+/// use toolbond_contract::{Role, ToolSchema};
 ///
 /// // An author may omit the root `type` of an input schema. On the wire it is required.
 /// let schema = json!({ "properties": { "city": { "type": "string" } }, "required": ["city"] });
@@ -71,7 +71,7 @@ impl From<Role> for Side {
 ///
 /// // Booleans go on the wire as objects.
 /// assert_eq!(*ToolSchema::authored(Role::Output, json!(true))?.value(), json!({}));
-/// # Ok::<(), toolpact_contract::ContractError>(())
+/// # Ok::<(), toolbond_contract::ContractError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct ToolSchema {

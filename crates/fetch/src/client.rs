@@ -39,7 +39,7 @@ use crate::{digest, file};
 /// The most bytes of the head of an answer.
 const MAX_HEAD: usize = 64 << 10;
 
-const AGENT: &str = concat!("toolpact/", env!("CARGO_PKG_VERSION"));
+const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
 
 /// One request for a document, for a log.
 #[derive(Clone, Debug)]

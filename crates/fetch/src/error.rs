@@ -4,8 +4,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use toolpact_contract::Pointer;
-use toolpact_contract::bundle::BundleError;
+use toolbond_contract::Pointer;
+use toolbond_contract::bundle::BundleError;
 use url::Url;
 
 /// Why a schema cannot be bundled.

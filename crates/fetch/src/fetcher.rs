@@ -12,9 +12,9 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
-use toolpact_contract::bundle::{self, Document, Missing};
-use toolpact_contract::large_integers;
-use toolpact_schema::Instance;
+use toolbond_contract::bundle::{self, Document, Missing};
+use toolbond_contract::large_integers;
+use toolbond_schema::Instance;
 
 use crate::budget::Budget;
 use crate::client::{Attempt, Client, Download, Observer, Place};
@@ -31,7 +31,7 @@ use crate::{digest, file};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_fetch::{Fetcher, Policy};
+/// use toolbond_fetch::{Fetcher, Policy};
 ///
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
 /// let fetcher = Fetcher::new(Policy::default().allow("https://schemas.example.com/")?)?;
@@ -149,7 +149,7 @@ impl Fetcher {
     }
 
     /// Returns the documents that `schema` refers to, directly or through others, for
-    /// [`Options::document`](toolpact_schema::Options::document). That does not know where redirects led, and relative
+    /// [`Options::document`](toolbond_schema::Options::document). That does not know where redirects led, and relative
     /// references depend on it; [`bundle`](Self::bundle) does.
     pub async fn documents(
         &self,

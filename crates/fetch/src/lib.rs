@@ -1,13 +1,13 @@
 //! Fetches the documents that a JSON Schema refers to, because someone asked for it.
 //!
-//! Nothing else in toolpact ever follows a reference to another document. A [`Fetcher`] does, under a [`Policy`] that
+//! Nothing else in toolbond ever follows a reference to another document. A [`Fetcher`] does, under a [`Policy`] that
 //! allows nothing unless it is named: host names are resolved once, their addresses are checked and used, redirects are
 //! checked like any other URL, and everything has a [limit](Limits). There are no cookies, no credentials, and no proxy
 //! unless the policy asks for it.
 //!
 //! ```no_run
 //! use serde_json::json;
-//! use toolpact_fetch::{Fetcher, Policy};
+//! use toolbond_fetch::{Fetcher, Policy};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let policy = Policy::default().allow("https://schemas.example.com/")?;

@@ -5,12 +5,12 @@ use std::time::Duration;
 /// Limits on what one schema may make us fetch.
 ///
 /// ```
-/// use toolpact_fetch::Limits;
+/// use toolbond_fetch::Limits;
 ///
 /// let mut limits = Limits::default();
 /// limits.set("documents", 4)?;
 /// assert_eq!(limits.documents, 4);
-/// # Ok::<(), toolpact_fetch::UnknownLimit>(())
+/// # Ok::<(), toolbond_fetch::UnknownLimit>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

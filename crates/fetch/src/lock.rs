@@ -56,7 +56,7 @@ pub enum LockError {
         source: io::Error,
     },
     /// It is not a lock file.
-    #[error("{}: expected a lock file of `toolpact`: {reason}", path.display())]
+    #[error("{}: expected a lock file of `toolbond`: {reason}", path.display())]
     Content {
         /// The file.
         path: PathBuf,
@@ -78,7 +78,7 @@ impl Lock {
         cache: Option<&Path>,
         has_to_be_there: bool,
     ) -> Result<Self, LockError> {
-        let user = || dirs::cache_dir().map(|folder| folder.join("toolpact"));
+        let user = || dirs::cache_dir().map(|folder| folder.join("toolbond"));
         let cache = cache.map(Path::to_owned).or_else(user).ok_or(LockError::NoCache)?;
         let failed = |source| LockError::File { path: path.to_owned(), source };
         if cache.exists() && !cache.is_dir() {

@@ -12,14 +12,14 @@ use crate::error::{DocumentErrorKind, shorten};
 /// What may be fetched, and how much of it. By default nothing is.
 ///
 /// ```
-/// use toolpact_fetch::Policy;
+/// use toolbond_fetch::Policy;
 ///
 /// let policy = Policy::default()
 ///     .allow("https://schemas.example.com/v2/")?
 ///     .allow("https://schemas.internal/")?
 ///     .allow("10.1.0.0/16")?;
 /// assert!(Policy::default().allow("ftp://example.com/").is_err());
-/// # Ok::<(), toolpact_fetch::PolicyError>(())
+/// # Ok::<(), toolbond_fetch::PolicyError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {

@@ -11,8 +11,8 @@ use quick_cache::unsync::Cache;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout_at;
-use toolpact_contract::bundle::{Missing, missing};
-use toolpact_contract::{Finding, Severity};
+use toolbond_contract::bundle::{Missing, missing};
+use toolbond_contract::{Finding, Severity};
 
 use crate::client::Attempt;
 use crate::error::{DocumentErrorKind, FetchError};

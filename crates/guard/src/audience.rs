@@ -1,7 +1,7 @@
 //! Who a tool list is for.
 
-use toolpact_contract::Revision;
-use toolpact_targets::Target;
+use toolbond_contract::Revision;
+use toolbond_targets::Target;
 
 /// What decides the form of a tool for a client: the protocol revision that it speaks, and the target that it gets views
 /// for.

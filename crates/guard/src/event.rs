@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolpact_contract::{Action, Finding, Severity};
+use toolbond_contract::{Action, Finding, Severity};
 
 /// Something that a guard reports.
 #[derive(Clone, Debug)]

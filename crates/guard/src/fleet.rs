@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use tokio::time::sleep;
-use toolpact_telemetry::Telemetry;
+use toolbond_telemetry::Telemetry;
 
 use crate::child::{Launch, Watchdog};
 use crate::config::{Config, ServerConfig, Terms};

@@ -10,7 +10,7 @@
 //! - [`Proxy`] is for clients and a server on Streamable HTTP, [`Processes`] for clients on HTTP and a
 //!   server that is a process. A [`Router`] serves them at one address.
 //! - `ExtProc` and `ExtMcp` (feature `grpc`) are services for Envoy and agentgateway, in front of servers on HTTP.
-//! - [`config`] reads `toolpact.toml`, and a [`Fleet`] serves the servers in it.
+//! - [`config`] reads `toolbond.toml`, and a [`Fleet`] serves the servers in it.
 //! - [`live`] asks a running server for its tools.
 
 mod audience;
@@ -68,4 +68,4 @@ pub use runtime::memory::{MAX_MEMORY, MemoryLimit};
 pub use server::GuardedServer;
 pub use settings::{Override, Settings};
 pub use status_page::StatusPage;
-pub use toolpact_telemetry::Telemetry;
+pub use toolbond_telemetry::Telemetry;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use toolpact_telemetry::{Record, Telemetry};
+use toolbond_telemetry::{Record, Telemetry};
 
 use crate::event::{Event, Listener};
 

@@ -3,7 +3,7 @@
 use std::thread;
 
 use serde_json::json;
-use toolpact_schema::{Dialect, Options};
+use toolbond_schema::{Dialect, Options};
 
 /// Compiles the metaschemas of the usual dialects on a thread of its own, while servers start. Without it the first list
 /// waits for that: it takes several times as long as judging ten tools.

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
-use toolpact_contract::headers::{encode, param_headers};
+use toolbond_contract::headers::{encode, param_headers};
 
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
@@ -50,7 +50,7 @@ const LOG: Duration = Duration::from_millis(30);
 const ROOM: usize = 64 << 10;
 
 /// Who sends a request that several clients may share.
-const AGENT: &str = concat!("toolpact/", env!("CARGO_PKG_VERSION"));
+const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
 
 /// The most bytes of a refusal that is searched for what it is about.
 const MAX_TOLD: usize = 4 << 10;

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use quick_cache::unsync::Cache;
-use toolpact_contract::{Finding, JudgeOptions, Policy, Revision};
-use toolpact_fetch::{Attempt, LockError, ToolBundles};
-use toolpact_telemetry::{CallSpan, Check as Checked, Telemetry};
+use toolbond_contract::{Finding, JudgeOptions, Policy, Revision};
+use toolbond_fetch::{Attempt, LockError, ToolBundles};
+use toolbond_telemetry::{CallSpan, Check as Checked, Telemetry};
 
 use crate::event::{Event, Listener};
 use crate::known_eras::KnownEras;

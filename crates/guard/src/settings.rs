@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use toolpact_contract::{Mode, Policy, Repairs};
-use toolpact_targets::{Target, ViewFor};
+use toolbond_contract::{Mode, Policy, Repairs};
+use toolbond_targets::{Target, ViewFor};
 
 /// What a guard does with the messages of a server.
 ///
 /// ```
-/// use toolpact_contract::Mode;
-/// use toolpact_guard::Settings;
+/// use toolbond_contract::Mode;
+/// use toolbond_guard::Settings;
 ///
 /// let mut settings = Settings::default();
 /// assert_eq!(settings.arguments, Mode::Repair);
@@ -42,9 +42,9 @@ pub struct Settings {
     /// The same for clients of these names.
     pub view_for_clients: HashMap<String, ViewFor>,
     /// What may be fetched for schemas that refer to other documents; by default nothing is.
-    pub fetch: Option<toolpact_fetch::Policy>,
+    pub fetch: Option<toolbond_fetch::Policy>,
     /// How schemas are compiled, their limits and the fuel of a validation included.
-    pub schema: toolpact_schema::Options,
+    pub schema: toolbond_schema::Options,
     /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
     /// HTTP.
     pub ignore_headers: bool,
@@ -97,7 +97,7 @@ impl Default for Settings {
             view_for: ViewFor::None,
             view_for_clients: HashMap::new(),
             fetch: None,
-            schema: toolpact_schema::Options::default(),
+            schema: toolbond_schema::Options::default(),
             ignore_headers: true,
             log_values: false,
             export_values: false,

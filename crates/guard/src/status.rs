@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolpact_contract::{Action, Finding, Outcome, Revision, Side};
+use toolbond_contract::{Action, Finding, Outcome, Revision, Side};
 
 use crate::event::Event;
 use crate::lock::lock;
@@ -225,7 +225,7 @@ impl Standing {
 mod tests {
     use std::time::Duration;
 
-    use toolpact_contract::{Outcome, Revision, Side};
+    use toolbond_contract::{Outcome, Revision, Side};
 
     use super::{Check, MAX_TOOLS, OTHER, SLOWEST, Status};
 

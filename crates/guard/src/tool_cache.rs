@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
 use serde_json::Value;
-use toolpact_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_tools};
-use toolpact_targets::View;
+use toolbond_contract::{Action, Contract, Finding, Form, JudgeOptions, judge_tools};
+use toolbond_targets::View;
 
 use crate::audience::Audience;
 use crate::lock::lock;
@@ -138,7 +138,7 @@ mod tests {
     use std::sync::Arc;
 
     use serde_json::json;
-    use toolpact_contract::{Form, JudgeOptions, Revision};
+    use toolbond_contract::{Form, JudgeOptions, Revision};
 
     use super::{
         Audience, JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, ToolCache, judge, lock,
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(again.text.as_deref(), Some("{}"));
         tool.shape(&Revision::from("x".repeat(1000).as_str()).into(), shape);
         assert_eq!(lock(&tool.shapes).len(), 1);
-        let target = toolpact_targets::target("gemini").ok();
+        let target = toolbond_targets::target("gemini").ok();
         tool.shape(&Audience { target, ..audience }, shape);
         assert_eq!(lock(&tool.shapes).len(), 2);
         for n in 0..2 * MAX_SHAPES {

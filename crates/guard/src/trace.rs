@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use hyper::header::HeaderValue;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_telemetry::{Fields, TRACEPARENT, TRACESTATE, TraceContext};
+use toolbond_telemetry::{Fields, TRACEPARENT, TRACESTATE, TraceContext};
 
 use crate::contract::header_changes::HeaderChange;
 use crate::json::edit::Span;
@@ -140,7 +140,7 @@ fn string(json: &str) -> Option<String> {
 mod tests {
     use serde_json::json;
     use serde_json::value::RawValue;
-    use toolpact_telemetry::{CallStart, Fields, Role, Telemetry, TraceContext};
+    use toolbond_telemetry::{CallStart, Fields, Role, Telemetry, TraceContext};
 
     use super::MetaTrace;
     use crate::json::edit::{Span, apply};
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_span_without_a_tracer_changes_nothing() {
-        let (telemetry, revision) = (Telemetry::global(), toolpact_contract::Revision::default());
+        let (telemetry, revision) = (Telemetry::global(), toolbond_contract::Revision::default());
         let parent = TraceContext::read(PARENT, None).unwrap();
         let span = telemetry.start_call(&CallStart {
             role: Role::Server,

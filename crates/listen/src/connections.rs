@@ -145,7 +145,7 @@ where
         };
         // Without it, small messages on a connection that stays open wait for each other.
         if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(target: "toolpact", "cannot set TCP_NODELAY: {error}");
+            tracing::debug!(target: "toolbond", "cannot set TCP_NODELAY: {error}");
         }
         let answer = answer.clone();
         let service = service_fn(move |request| {
@@ -155,7 +155,7 @@ where
         let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
-                tracing::debug!(target: "toolpact", "connection failed: {error}");
+                tracing::debug!(target: "toolbond", "connection failed: {error}");
             }
             drop(place);
         });

@@ -1,7 +1,7 @@
 //! HTTP connections within a limit, and the signals that end a process.
 //!
 //! [`bind`] and [`serve`] accept connections, [`Signals`] and [`shutdown_signal`] wait for SIGINT and SIGTERM. The crates
-//! `toolpact` and `toolpact-guard` share this code; it is not meant for other programs.
+//! `toolbond` and `toolbond-guard` share this code; it is not meant for other programs.
 
 mod connections;
 mod signals;

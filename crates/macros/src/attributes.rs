@@ -15,7 +15,7 @@ pub(crate) struct ServerAttributes {
     pub(crate) instructions: Option<LitStr>,
     /// Whether the author implements `ServerHandler`.
     pub(crate) tools_only: bool,
-    /// The path of the crate `toolpact`, for packages that rename it. The default is `::toolpact`.
+    /// The path of the crate `toolbond`, for packages that rename it. The default is `::toolbond`.
     #[darling(rename = "crate")]
     pub(crate) krate: Option<Path>,
 }

@@ -1,6 +1,6 @@
-//! The attribute macro `#[toolpact::tools]`, which turns methods into MCP tools.
+//! The attribute macro `#[toolbond::tools]`, which turns methods into MCP tools.
 //!
-//! Depend on the crate `toolpact`, which re-exports and documents it.
+//! Depend on the crate `toolbond`, which re-exports and documents it.
 
 mod attributes;
 mod expand;
@@ -17,14 +17,14 @@ use syn::{Error, ItemImpl, Result, parse_macro_input};
 /// Turns the methods marked with `#[tool]` into the tools of a server.
 ///
 /// Parameters become the input schema, the return type becomes the output schema, and doc comments become descriptions.
-/// The front page of the crate `toolpact` lists the types and attributes that tools support.
+/// The front page of the crate `toolbond` lists the types and attributes that tools support.
 ///
 /// | attribute | effect |
 /// | --- | --- |
 /// | `name = "…"`, `version = "…"` | name and version of the server; by default those of the package |
 /// | `instructions = "…"` | instructions for the model about the server as a whole |
 /// | `tools_only` | generates no `ServerHandler`: the author implements it, for prompts and resources |
-/// | `crate = "…"` | path of the crate `toolpact`, for packages that rename it in `Cargo.toml` |
+/// | `crate = "…"` | path of the crate `toolbond`, for packages that rename it in `Cargo.toml` |
 #[proc_macro_attribute]
 pub fn tools(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let item = parse_macro_input!(item as ItemImpl);

@@ -15,7 +15,7 @@ pub(crate) struct ToolsBlock {
     /// The block without the attributes of this macro.
     pub(crate) item: ItemImpl,
     pub(crate) tools: Vec<Tool>,
-    /// The path of the crate `toolpact`.
+    /// The path of the crate `toolbond`.
     pub(crate) krate: Path,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn parse(attribute: TokenStream, mut item: ItemImpl) -> Result<ToolsB
             ));
         }
     }
-    let krate = attributes.krate.clone().unwrap_or_else(|| parse_quote!(::toolpact));
+    let krate = attributes.krate.clone().unwrap_or_else(|| parse_quote!(::toolbond));
     Ok(ToolsBlock { attributes, item, tools, krate })
 }
 

@@ -125,11 +125,11 @@ fn a_renamed_crate_is_used_everywhere() {
     for attribute in ["crate = \"renamed\"", "crate = renamed", "crate = \"renamed\", tools_only"] {
         let item = syn::parse_str(source).unwrap();
         let code = crate::compile(attribute.parse().unwrap(), item).unwrap().to_string();
-        assert!(code.contains("renamed :: Tools") && !code.contains("toolpact"), "{code}");
+        assert!(code.contains("renamed :: Tools") && !code.contains("toolbond"), "{code}");
         assert!(code.contains("\"renamed::__private::serde\""), "{code}");
     }
     let generic = "impl<T> S<T> { #[tool] fn a(&self) {} }";
     let item = syn::parse_str(generic).unwrap();
     let code = crate::compile("crate = \"renamed\"".parse().unwrap(), item).unwrap().to_string();
-    assert!(!code.contains("toolpact"), "{code}");
+    assert!(!code.contains("toolbond"), "{code}");
 }

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use toolpact_schema::{Schema, Verdict};
+//! use toolbond_schema::{Schema, Verdict};
 //!
 //! let schema = Schema::compile(&json!({
 //!     "type": "object",
@@ -16,7 +16,7 @@
 //! assert!(schema.is_valid(&json!({ "hours": 3 })));
 //! let Verdict::Invalid(violations) = schema.validate(&json!({ "hours": 30 })) else { panic!() };
 //! assert_eq!(violations.to_string(), "#/hours: expected a number ≤ 24, found 30");
-//! # Ok::<(), toolpact_schema::SchemaError>(())
+//! # Ok::<(), toolbond_schema::SchemaError>(())
 //! ```
 
 mod admission;

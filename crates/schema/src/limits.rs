@@ -5,7 +5,7 @@ use crate::explain::shorten;
 /// Limits on schemas and validations.
 ///
 /// ```
-/// use toolpact_schema::Limits;
+/// use toolbond_schema::Limits;
 ///
 /// let mut limits = Limits::default();
 /// limits.depth = 16;
@@ -61,14 +61,14 @@ impl Limits {
     /// Sets the limit `name`. A number that is too large sets the largest possible limit.
     ///
     /// ```
-    /// use toolpact_schema::Limits;
+    /// use toolbond_schema::Limits;
     ///
     /// let mut limits = Limits::default();
     /// limits.set("depth", 16)?;
     /// assert_eq!(limits.get("depth"), Some(16));
     /// let error = limits.set("deepth", 16).unwrap_err();
     /// assert!(error.to_string().starts_with("no limit is called `deepth`"));
-    /// # Ok::<(), toolpact_schema::UnknownLimit>(())
+    /// # Ok::<(), toolbond_schema::UnknownLimit>(())
     /// ```
     ///
     /// # Errors

@@ -10,12 +10,12 @@ use crate::{Dialect, Limits, Schema, SchemaError};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_schema::{Dialect, Options};
+/// use toolbond_schema::{Dialect, Options};
 ///
 /// let options = Options::default().dialect(Dialect::Draft7).assert_formats(true);
 /// let schema = options.compile(&json!({ "format": "date" }))?;
 /// assert!(!schema.is_valid(&json!("tomorrow")));
-/// # Ok::<(), toolpact_schema::SchemaError>(())
+/// # Ok::<(), toolbond_schema::SchemaError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Options {

@@ -131,7 +131,7 @@ impl Schema {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_schema::Schema;
+    /// use toolbond_schema::Schema;
     ///
     /// let schema = Schema::compile(&json!({
     ///     "properties": { "to": { "$ref": "https://example.com/address.json" } },
@@ -139,7 +139,7 @@ impl Schema {
     /// }))?;
     /// let source = schema.source();
     /// assert_eq!(schema.resolve(&source["properties"]["to"]), Some(&source["$defs"]["address"]));
-    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// # Ok::<(), toolbond_schema::SchemaError>(())
     /// ```
     #[must_use]
     pub fn resolve(&self, subschema: &Value) -> Option<&Value> {
@@ -195,7 +195,7 @@ impl Schema {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_schema::{Schema, Unfinished, Verdict};
+    /// use toolbond_schema::{Schema, Unfinished, Verdict};
     ///
     /// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
     /// assert!(schema.validate_within(&json!([1, 2]), 1000).is_valid());
@@ -205,7 +205,7 @@ impl Schema {
     ///     Verdict::Unfinished(Unfinished::Fuel { limit: 1000 })
     /// );
     /// assert!(schema.validate(&long).is_valid());
-    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// # Ok::<(), toolbond_schema::SchemaError>(())
     /// ```
     pub fn validate_within(&self, instance: &Value, fuel: u64) -> Verdict {
         self.measure_within(instance, fuel).verdict

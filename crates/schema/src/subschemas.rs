@@ -5,7 +5,7 @@ use crate::Dialect;
 /// How the value of a keyword contains schemas.
 ///
 /// ```
-/// use toolpact_schema::{Dialect, Subschemas};
+/// use toolbond_schema::{Dialect, Subschemas};
 ///
 /// assert_eq!(Subschemas::under("properties"), Some(Subschemas::Named));
 /// assert_eq!(Subschemas::under("default"), None);

@@ -25,7 +25,7 @@ impl Verdict {
     ///
     /// ```
     /// use serde_json::{Value, json};
-    /// use toolpact_schema::{NotValid, Schema};
+    /// use toolbond_schema::{NotValid, Schema};
     ///
     /// fn check(schema: &Schema, instance: &Value) -> Result<(), NotValid> {
     ///     schema.validate(instance).into_result()?;
@@ -36,7 +36,7 @@ impl Verdict {
     /// assert!(check(&schema, &json!(1)).is_ok());
     /// let error = check(&schema, &json!("1")).unwrap_err();
     /// assert_eq!(error.to_string(), "#: expected integer, found string \"1\"");
-    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// # Ok::<(), toolbond_schema::SchemaError>(())
     /// ```
     ///
     /// # Errors

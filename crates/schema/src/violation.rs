@@ -72,13 +72,13 @@ impl Violation {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_schema::{Schema, Verdict};
+    /// use toolbond_schema::{Schema, Verdict};
     ///
     /// let schema = Schema::compile(&json!({ "required": ["city"] }))?;
     /// let Verdict::Invalid(violations) = schema.validate(&json!({})) else { panic!() };
     /// let message = violations.as_slice()[0].message_with(|name| format!("address.{name}"));
     /// assert_eq!(message, "missing required property `address.city`");
-    /// # Ok::<(), toolpact_schema::SchemaError>(())
+    /// # Ok::<(), toolbond_schema::SchemaError>(())
     /// ```
     #[must_use]
     pub fn message_with(&self, rename: impl FnOnce(&str) -> String) -> String {

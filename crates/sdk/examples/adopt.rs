@@ -1,6 +1,6 @@
-//! An `rmcp` server that adopts toolpact: the lines marked with `+` are the whole difference.
+//! An `rmcp` server that adopts toolbond: the lines marked with `+` are the whole difference.
 //!
-//! Run it with `cargo run -p toolpact --example adopt` and speak MCP to its standard input.
+//! Run it with `cargo run -p toolbond --example adopt` and speak MCP to its standard input.
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
@@ -12,7 +12,7 @@ use rmcp::{
     transport::stdio,
 };
 use serde_json::json;
-use toolpact::enforce; // +
+use toolbond::enforce; // +
 
 /// A server as `rmcp` has them: a tool that returns a list, and nobody who checks it.
 #[derive(Clone)]

@@ -1,4 +1,4 @@
-//! A plain `rmcp` server without toolpact, to compare with: `cargo run -p toolpact --example bare [-- --http ADDR]`.
+//! A plain `rmcp` server without toolbond, to compare with: `cargo run -p toolbond --example bare [-- --http ADDR]`.
 //!
 //! Its tools return what they naturally return, and nobody shapes or checks it. Over HTTP the address goes to standard error.
 

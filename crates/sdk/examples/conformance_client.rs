@@ -15,7 +15,7 @@ use rmcp::{
     transport::StreamableHttpClientTransport,
 };
 use serde_json::{Map, Value, json};
-use toolpact::Client;
+use toolbond::Client;
 
 type Failure = Box<dyn Error>;
 
@@ -26,7 +26,7 @@ struct User;
 impl ClientHandler for User {
     fn get_info(&self) -> ClientConfig {
         let capabilities = ClientCapabilities::builder().enable_elicitation().build();
-        ClientConfig::new(capabilities, Implementation::new("toolpact-conformance", "0.1.0"))
+        ClientConfig::new(capabilities, Implementation::new("toolbond-conformance", "0.1.0"))
     }
 
     async fn create_elicitation(

@@ -1,10 +1,10 @@
 //! A server whose tools fail in every way there is, to see what a client gets to know of it:
-//! `cargo run -p toolpact --example faulty [-- --http 127.0.0.1:8080]`.
+//! `cargo run -p toolbond --example faulty [-- --http 127.0.0.1:8080]`.
 use std::{borrow::Cow, time::Duration};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use toolpact::ToolError;
+use toolbond::ToolError;
 
 #[derive(Clone)]
 struct Faulty;
@@ -23,7 +23,7 @@ impl JsonSchema for Lie {
     }
 }
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Faulty {
     /// The only one without a fault.
     #[tool]
@@ -59,6 +59,6 @@ impl Faulty {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), toolpact::ServeError> {
-    toolpact::serve_cli(Faulty).await
+async fn main() -> Result<(), toolbond::ServeError> {
+    toolbond::serve_cli(Faulty).await
 }

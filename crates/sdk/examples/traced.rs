@@ -10,24 +10,24 @@ use rmcp::{
 };
 use serde_json::Value;
 use tokio::process::{Child, Command};
-use toolpact::opentelemetry::{
+use toolbond::opentelemetry::{
     global,
     trace::{Span as _, Tracer as _},
 };
-use toolpact::{Client, ServeError};
+use toolbond::{Client, ServeError};
 
 #[derive(Clone)]
 struct Greeter;
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Greeter {
     /// Greets someone.
     #[tool]
-    fn greet(&self, name: String, password: Option<String>) -> Result<String, toolpact::ToolError> {
+    fn greet(&self, name: String, password: Option<String>) -> Result<String, toolbond::ToolError> {
         global::tracer("greeter").start("compose").end();
         match password {
             Some(password) if name.is_empty() => {
-                Err(toolpact::ToolError::new(format!("nobody has the password {password}")))
+                Err(toolbond::ToolError::new(format!("nobody has the password {password}")))
             }
             _ => Ok(format!("Hello, {name}")),
         }
@@ -58,7 +58,7 @@ async fn connect(
 
 #[expect(clippy::print_stdout, reason = "the test reads it")]
 async fn call(era: &str, arguments: &str, target: &[String]) -> Result<(), Failure> {
-    let export = toolpact::export_from_env("caller");
+    let export = toolbond::export_from_env("caller");
     let (service, process) = connect(era, target).await?;
     let client = Client::new(service).await;
     match client.call_value("greet", serde_json::from_str::<Value>(arguments)?).await {
@@ -82,6 +82,6 @@ async fn main() -> Result<(), Failure> {
         [first, era, arguments, target @ ..] if first == "--call" => {
             call(era, arguments, target).await
         }
-        _ => Ok(toolpact::serve_cli(Greeter).await.map_err(|error: ServeError| Box::new(error))?),
+        _ => Ok(toolbond::serve_cli(Greeter).await.map_err(|error: ServeError| Box::new(error))?),
     }
 }

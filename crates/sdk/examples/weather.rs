@@ -1,8 +1,8 @@
-//! A whole server: `cargo run -p toolpact --example weather [-- --http localhost:8080]`.
+//! A whole server: `cargo run -p toolbond --example weather [-- --http localhost:8080]`.
 #[derive(Clone)]
 struct Weather;
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Weather {
     /// Hourly temperatures of a city.
     #[tool]
@@ -12,6 +12,6 @@ impl Weather {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), toolpact::ServeError> {
-    toolpact::serve_cli(Weather).await
+async fn main() -> Result<(), toolbond::ServeError> {
+    toolbond::serve_cli(Weather).await
 }

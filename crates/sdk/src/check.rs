@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
-use toolpact_contract::{ArgumentTerms, Contract, JudgedCall, Outcome, Side};
-use toolpact_schema::Schema;
+use toolbond_contract::{ArgumentTerms, Contract, JudgedCall, Outcome, Side};
+use toolbond_schema::Schema;
 
 use crate::trace::{self, Timer};
 

@@ -2,11 +2,11 @@
 
 use rmcp::model::Tool;
 use serde_json::Value;
-use toolpact_contract::Finding;
+use toolbond_contract::Finding;
 #[cfg(feature = "fetch")]
 use {
     std::sync::Arc,
-    toolpact_fetch::{Attempt, Bundle, LockError, Policy, ToolBundles, explain, wait_a_little},
+    toolbond_fetch::{Attempt, Bundle, LockError, Policy, ToolBundles, explain, wait_a_little},
 };
 
 /// The documents that the schemas of tools refer to.
@@ -49,13 +49,13 @@ impl Documents {
     /// Documents that `policy` allows. Each request is logged.
     pub(crate) fn new(policy: Policy) -> Result<Self, LockError> {
         let log = |attempt: &Attempt| match attempt.error {
-            None => tracing::info!(target: "toolpact", "{attempt}"),
-            Some(_) => tracing::warn!(target: "toolpact", "{attempt}"),
+            None => tracing::info!(target: "toolbond", "{attempt}"),
+            Some(_) => tracing::warn!(target: "toolbond", "{attempt}"),
         };
-        let log_lock = |error: &LockError| tracing::error!(target: "toolpact", "{error}");
+        let log_lock = |error: &LockError| tracing::error!(target: "toolbond", "{error}");
         let sources = policy.sources().collect::<Vec<_>>().join(", ");
         let bundles = ToolBundles::new(policy, log, log_lock)?;
-        tracing::info!(target: "toolpact", "fetching is on for schemas that refer to other documents: {sources}");
+        tracing::info!(target: "toolbond", "fetching is on for schemas that refer to other documents: {sources}");
         Ok(Self { bundles: Some(Arc::new(bundles)) })
     }
 

@@ -6,7 +6,7 @@
 //! #[derive(Clone)]
 //! struct Weather;
 //!
-//! #[toolpact::tools]
+//! #[toolbond::tools]
 //! impl Weather {
 //!     /// Hourly temperatures of a city.
 //!     #[tool]
@@ -16,8 +16,8 @@
 //! }
 //!
 //! #[tokio::main]
-//! async fn main() -> Result<(), toolpact::ServeError> {
-//!     toolpact::serve_cli(Weather).await
+//! async fn main() -> Result<(), toolbond::ServeError> {
+//!     toolbond::serve_cli(Weather).await
 //! }
 //! ```
 //!
@@ -27,7 +27,7 @@
 //!
 //! | I want to … | use |
 //! | --- | --- |
-//! | turn methods into tools | [`#[toolpact::tools]`](tools) |
+//! | turn methods into tools | [`#[toolbond::tools]`](tools) |
 //! | put an existing `rmcp` server behind the contract of its tools | [`enforce`] |
 //! | run a server as a program, with its command line and log | [`serve_cli`] |
 //! | serve from a program that has its own | [`serve_stdio`], [`Http`] |
@@ -64,19 +64,19 @@
 //! # Re-exported crates
 //!
 //! [`rmcp`] and [`schemars`] are the versions that this crate is built on, [`contract`], [`schema`] and
-//! [`targets`] are `toolpact-contract`, `toolpact-schema` and `toolpact-targets`:
+//! [`targets`] are `toolbond-contract`, `toolbond-schema` and `toolbond-targets`:
 //!
 //! ```
-//! use toolpact::{rmcp::ErrorData, schemars::JsonSchema};
+//! use toolbond::{rmcp::ErrorData, schemars::JsonSchema};
 //!
 //! #[derive(JsonSchema)]
-//! #[schemars(crate = "toolpact::schemars")]
+//! #[schemars(crate = "toolbond::schemars")]
 //! struct City {
 //!     name: String,
 //! }
 //!
 //! let error = ErrorData::invalid_params("no such city", None);
-//! assert_eq!(toolpact::schemars::schema_for!(City).get("type").unwrap(), "object");
+//! assert_eq!(toolbond::schemars::schema_for!(City).get("type").unwrap(), "object");
 //! # assert_eq!(error.message, "no such city");
 //! ```
 
@@ -108,19 +108,19 @@ pub use schemars;
 #[cfg(feature = "serve")]
 pub use serve::{Http, ServeError, serve_cli, serve_cli_with, serve_stdio, serve_stdio_with};
 pub use tokio_util::sync::CancellationToken;
-pub use toolpact_contract as contract;
-pub use toolpact_contract::{
+pub use toolbond_contract as contract;
+pub use toolbond_contract::{
     Contract, Finding, Mode, Policy, Projection, Repairs, Revision, Severity, Unmarked,
 };
 #[cfg(feature = "fetch")]
-pub use toolpact_fetch as fetch;
-pub use toolpact_macros::tools;
-pub use toolpact_schema as schema;
-pub use toolpact_schema::Limits;
-pub use toolpact_targets as targets;
-pub use toolpact_targets::ViewFor;
+pub use toolbond_fetch as fetch;
+pub use toolbond_macros::tools;
+pub use toolbond_schema as schema;
+pub use toolbond_schema::Limits;
+pub use toolbond_targets as targets;
+pub use toolbond_targets::ViewFor;
 #[cfg(feature = "otel")]
-pub use toolpact_telemetry::{Telemetry, opentelemetry};
+pub use toolbond_telemetry::{Telemetry, opentelemetry};
 pub use tools::{Answers, Args, Context, FromContext, Reply, Text, ToolError, Toolbox, Tools};
 
 #[cfg(feature = "otel")]

@@ -1,4 +1,4 @@
-//! Items that the code of `#[toolpact::tools]` uses. Not part of the public interface.
+//! Items that the code of `#[toolbond::tools]` uses. Not part of the public interface.
 
 use std::{
     any::{Any, TypeId},

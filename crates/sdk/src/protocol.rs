@@ -2,7 +2,7 @@
 
 use rmcp::{RoleServer, service::RequestContext};
 use serde_json::Value;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 /// The `_meta` member that names the revision of a request.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";

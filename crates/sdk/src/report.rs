@@ -2,7 +2,7 @@
 
 use std::{error::Error, sync::Arc};
 
-use toolpact_contract::{Finding, Severity};
+use toolbond_contract::{Finding, Severity};
 
 use crate::trace;
 
@@ -14,9 +14,9 @@ pub(crate) fn report(findings: &[Finding], listener: Option<&Listener>) {
     trace::add_findings(findings);
     for finding in findings {
         match finding.severity {
-            Severity::Error => tracing::error!(target: "toolpact", "{finding}"),
-            Severity::Warning => tracing::warn!(target: "toolpact", "{finding}"),
-            Severity::Info => tracing::info!(target: "toolpact", "{finding}"),
+            Severity::Error => tracing::error!(target: "toolbond", "{finding}"),
+            Severity::Warning => tracing::warn!(target: "toolbond", "{finding}"),
+            Severity::Info => tracing::info!(target: "toolbond", "{finding}"),
         }
         if let Some(listener) = listener {
             listener(finding);

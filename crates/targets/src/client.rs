@@ -7,12 +7,12 @@ use crate::{Target, UnknownTarget, target};
 /// Which target clients get views for.
 ///
 /// ```
-/// use toolpact_targets::ViewFor;
+/// use toolbond_targets::ViewFor;
 ///
 /// let fixed: ViewFor = "gemini".parse()?;
 /// assert_eq!(fixed.target(None).unwrap().name, "gemini");
 /// assert!(ViewFor::Auto.target(Some("my-agent")).is_none());
-/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// # Ok::<(), toolbond_targets::UnknownTarget>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]

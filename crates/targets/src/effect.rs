@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
-use toolpact_contract::Severity;
+use toolbond_contract::Severity;
 
 /// What happens to a tool that breaks a rule of a target, from harmless to worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

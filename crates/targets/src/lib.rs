@@ -33,11 +33,11 @@ pub use target::{
 };
 pub use view::{UsedNames, View, name_views, view_tools};
 
-use toolpact_contract::Rule;
+use toolbond_contract::Rule;
 
 /// All rules that [`lint_tools`] reports: those of the contract, of good practice and of targets, sorted by id.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let mut all: Vec<&Rule> = toolpact_contract::rules().collect();
+    let mut all: Vec<&Rule> = toolbond_contract::rules().collect();
     all.extend(checks::rules());
     all.extend(feature::rules());
     all.extend(target::rules::RULES);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use toolpact_contract::{
+use toolbond_contract::{
     Finding, JudgeOptions, JudgedTools, RuleSelectionError, Selection, judge_tools,
 };
 
@@ -51,7 +51,7 @@ impl LintOptions {
     /// Fails if there is no such rule in [`rules`].
     ///
     /// ```
-    /// use toolpact_targets::LintOptions;
+    /// use toolbond_targets::LintOptions;
     ///
     /// assert_eq!(
     ///     LintOptions::default().select("tool-name-from").unwrap_err().to_string(),
@@ -134,7 +134,7 @@ pub struct Impact {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_targets::{LintOptions, lint_tools};
+/// use toolbond_targets::{LintOptions, lint_tools};
 ///
 /// let report = lint_tools(
 ///     json!({ "name": "now", "description": null, "inputSchema": { "type": "object" } }),
@@ -146,7 +146,7 @@ pub struct Impact {
 ///     "error[tool-member] now #/description: expected a string, found null; removed from the tool"
 /// );
 /// assert_eq!(finding.fix.as_ref().unwrap().title, "remove `description`");
-/// # Ok::<(), toolpact_contract::RuleSelectionError>(())
+/// # Ok::<(), toolbond_contract::RuleSelectionError>(())
 /// ```
 pub fn lint_tools(list: Value, options: &LintOptions) -> LintReport {
     let written = list.clone();

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use serde_json::{Map, Value};
-use toolpact_contract::Pointer;
-use toolpact_contract::subschemas::{DEEPEST, Path, each};
+use toolbond_contract::Pointer;
+use toolbond_contract::subschemas::{DEEPEST, Path, each};
 
 /// A subschema and its place.
 pub(crate) struct Node<'a> {

@@ -14,25 +14,25 @@ pub(crate) const ERROR_TYPE: &str = "error.type";
 pub(crate) const TRANSPORT: &str = "network.transport";
 
 /// Our own, about a call.
-pub(crate) const SERVER: &str = "toolpact.server.name";
-pub(crate) const REFUSED: &str = "toolpact.arguments.refused";
-pub(crate) const WITHHELD: &str = "toolpact.result.withheld";
-pub(crate) const PROJECTED: &str = "toolpact.result.projected";
-pub(crate) const RULES: &str = "toolpact.rules";
+pub(crate) const SERVER: &str = "toolbond.server.name";
+pub(crate) const REFUSED: &str = "toolbond.arguments.refused";
+pub(crate) const WITHHELD: &str = "toolbond.result.withheld";
+pub(crate) const PROJECTED: &str = "toolbond.result.projected";
+pub(crate) const RULES: &str = "toolbond.rules";
 
 /// Our own, about a check.
-pub(crate) const SIDE: &str = "toolpact.side";
-pub(crate) const VERDICT: &str = "toolpact.verdict";
+pub(crate) const SIDE: &str = "toolbond.side";
+pub(crate) const VERDICT: &str = "toolbond.verdict";
 
 /// Our own, about a finding.
-pub(crate) const RULE: &str = "toolpact.rule";
-pub(crate) const SEVERITY: &str = "toolpact.severity";
-pub(crate) const POINTER: &str = "toolpact.pointer";
-pub(crate) const MESSAGE: &str = "toolpact.message";
-pub(crate) const ACTION: &str = "toolpact.action";
+pub(crate) const RULE: &str = "toolbond.rule";
+pub(crate) const SEVERITY: &str = "toolbond.severity";
+pub(crate) const POINTER: &str = "toolbond.pointer";
+pub(crate) const MESSAGE: &str = "toolbond.message";
+pub(crate) const ACTION: &str = "toolbond.action";
 
 /// Our own, about exporting.
-pub(crate) const SIGNAL: &str = "toolpact.signal";
+pub(crate) const SIGNAL: &str = "toolbond.signal";
 
 /// The most characters of a name, an id or a pointer that are exported.
 pub(crate) const MAX_NAME: usize = 200;

@@ -13,8 +13,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use opentelemetry_http::{HttpClient, HttpError};
 use tokio::runtime::Handle;
-use toolpact_fetch::error_chain;
-use toolpact_fetch::tls::{TrustError, client_config};
+use toolbond_fetch::error_chain;
+use toolbond_fetch::tls::{TrustError, client_config};
 
 use crate::environment::Export;
 use crate::failures::Failures;

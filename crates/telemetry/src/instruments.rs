@@ -32,12 +32,12 @@ impl Instruments {
             server: duration("mcp.server.operation.duration", "Time from a call to its answer"),
             client: duration("mcp.client.operation.duration", "Time from a call to its answer"),
             validations: meter
-                .u64_counter("toolpact.validations")
+                .u64_counter("toolbond.validations")
                 .with_unit("{validation}")
                 .with_description("Validations of arguments and results by verdict")
                 .build(),
             fuel: meter
-                .u64_counter("toolpact.validation.fuel")
+                .u64_counter("toolbond.validation.fuel")
                 .with_unit("{step}")
                 .with_description("Steps of validations")
                 .build(),
@@ -69,7 +69,7 @@ impl Instruments {
 /// Counts what `queues` drop, by the name of the signal.
 pub(crate) fn observe_dropped(meter: &Meter, queues: [(&'static str, Arc<Queue>); 2]) {
     meter
-        .u64_observable_counter("toolpact.telemetry.dropped")
+        .u64_observable_counter("toolbond.telemetry.dropped")
         .with_unit("{item}")
         .with_description(
             "Spans and log records that did not fit into their queue or could not be sent",

@@ -2,7 +2,7 @@
 
 use opentelemetry::KeyValue;
 use opentelemetry::logs::{AnyValue, LogRecord as _, Logger as _, Severity as Level};
-use toolpact_contract::{Finding, Severity};
+use toolbond_contract::{Finding, Severity};
 
 use crate::attribute::{self, MAX_MESSAGE, MAX_NAME, shorten};
 use crate::span::finding_attributes;
@@ -31,11 +31,11 @@ impl Telemetry {
                 if let Some(tool) = &finding.tool {
                     log.add_attribute(attribute::TOOL, shorten(tool, MAX_NAME));
                 }
-                log.set_event_name("toolpact.finding");
+                log.set_event_name("toolbond.finding");
                 (finding.severity, finding.message.as_str())
             }
             Record::Notice(severity, text) => {
-                log.set_event_name("toolpact.notice");
+                log.set_event_name("toolbond.notice");
                 (severity, text)
             }
         };

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use opentelemetry::trace::{SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Array, Context, ContextGuard, KeyValue, StringValue, Value};
-use toolpact_contract::{Finding, Outcome, Revision, Side};
+use toolbond_contract::{Finding, Outcome, Revision, Side};
 
 use crate::attribute::{self, MAX_MESSAGE, MAX_NAME, shorten};
 use crate::context::{Fields, TraceContext};
@@ -214,7 +214,7 @@ impl CallSpan {
     /// Adds what a check came to.
     pub fn add_check(&self, check: &Check) {
         let side = check.side();
-        let name = |what: &str| format!("toolpact.{side}.{what}");
+        let name = |what: &str| format!("toolbond.{side}.{what}");
         let fuel = i64::try_from(check.fuel).unwrap_or(i64::MAX);
         self.0.state().own.extend([
             KeyValue::new(name("verdict"), check.verdict()),
@@ -232,7 +232,7 @@ impl CallSpan {
         state.findings += 1;
         if state.findings <= MAX_FINDINGS {
             drop(state);
-            self.0.context.span().add_event("toolpact.finding", finding_attributes(finding));
+            self.0.context.span().add_event("toolbond.finding", finding_attributes(finding));
         }
     }
 

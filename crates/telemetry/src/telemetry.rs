@@ -17,7 +17,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{self, BatchSpanProcessor, SdkTracerProvider};
 use tokio::runtime::{Builder, Runtime};
-use toolpact_fetch::error_chain;
+use toolbond_fetch::error_chain;
 
 use crate::client::Client;
 use crate::environment::{Environment, Signal};
@@ -232,7 +232,7 @@ impl Telemetry {
 
 /// What makes spans, metrics and log records.
 fn scope() -> InstrumentationScope {
-    InstrumentationScope::builder("toolpact").with_version(env!("CARGO_PKG_VERSION")).build()
+    InstrumentationScope::builder("toolbond").with_version(env!("CARGO_PKG_VERSION")).build()
 }
 
 /// The attributes of the process: those of `OTEL_RESOURCE_ATTRIBUTES`, and a name.

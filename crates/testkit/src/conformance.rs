@@ -73,7 +73,7 @@ pub fn suite() -> Command {
     suite
 }
 
-/// The example `name` of the crate `toolpact`, built beside the running test.
+/// The example `name` of the crate `toolbond`, built beside the running test.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub fn example(name: &str) -> io::Result<PathBuf> {
     if program.is_file() {
         return Ok(program);
     }
-    Err(io::Error::other("run `cargo build --package toolpact --examples`"))
+    Err(io::Error::other("run `cargo build --package toolbond --examples`"))
 }
 
 /// Runs `suite` and gives what it wrote to standard output and error. It gives some answers half a second, so

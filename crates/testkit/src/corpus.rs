@@ -43,10 +43,10 @@ impl Server {
     }
 }
 
-/// Where the corpus is: `TOOLPACT_CORPUS`, else `shared/corpus` beside the repository.
+/// Where the corpus is: `TOOLBOND_CORPUS`, else `shared/corpus` beside the repository.
 #[must_use]
 pub fn folder() -> PathBuf {
-    std::env::var_os("TOOLPACT_CORPUS").map_or_else(
+    std::env::var_os("TOOLBOND_CORPUS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
         PathBuf::from,
     )

@@ -5,7 +5,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Limits, Options, SchemaError, SchemaErrorKind, Unfinished, Verdict};
+use toolbond_schema::{Limits, Options, SchemaError, SchemaErrorKind, Unfinished, Verdict};
 
 /// One case.
 #[derive(Clone, Debug, Deserialize)]

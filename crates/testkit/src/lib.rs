@@ -1,6 +1,6 @@
 //! Suites and corpora for the tests, and the peer to compare with.
 //!
-//! Nothing here is part of Toolpact: what is here only holds it to account.
+//! Nothing here is part of Toolbond: what is here only holds it to account.
 
 pub mod conformance;
 pub mod corpus;

@@ -6,7 +6,7 @@ use std::error::Error;
 use jsonschema::{Draft, Validator};
 use referencing::{Registry, Retrieve, Uri};
 use serde_json::Value;
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 /// The plain crate's draft for `dialect`.
 #[must_use]

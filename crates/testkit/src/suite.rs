@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
-use toolpact_schema::{Dialect, Options, metaschemas};
+use toolbond_schema::{Dialect, Options, metaschemas};
 
 /// One file of the suite.
 #[derive(Clone, Debug)]
@@ -150,9 +150,9 @@ const fn folder_of(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Where the suite is: `TOOLPACT_SUITE`, else where `cargo xtask setup` puts it.
+/// Where the suite is: `TOOLBOND_SUITE`, else where `cargo xtask setup` puts it.
 fn root() -> PathBuf {
-    let root = std::env::var_os("TOOLPACT_SUITE").map_or_else(
+    let root = std::env::var_os("TOOLBOND_SUITE").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit/suite"),
         PathBuf::from,
     );

@@ -1,4 +1,4 @@
-//! What `toolpact` says about its own checks, in its metrics.
+//! What `toolbond` says about its own checks, in its metrics.
 
 use anyhow::Context as _;
 
@@ -15,7 +15,7 @@ pub(super) fn validated(port: u16) -> anyhow::Result<u64> {
 fn valid(text: &str, side: &str) -> anyhow::Result<u64> {
     let (side, outcome) = (format!("side=\"{side}\""), "outcome=\"valid\"");
     let lines = text.lines().filter(|line| {
-        line.starts_with("toolpact_validations_total{")
+        line.starts_with("toolbond_validations_total{")
             && line.contains(&side)
             && line.contains(outcome)
     });

@@ -1,4 +1,4 @@
-//! `toolpact ext-proc` in Envoy, beside plain Envoy, nginx, the guard and no proxy, in front of one server.
+//! `toolbond ext-proc` in Envoy, beside plain Envoy, nginx, the guard and no proxy, in front of one server.
 
 mod metrics;
 mod report;

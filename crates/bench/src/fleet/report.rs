@@ -21,7 +21,7 @@ pub(super) fn head(options: &Options) {
     println!("cargo xtask bench fleet: tools/call, an array of 20 items, loopback; everything");
     println!("shares two processors: clients, proxies, replicas and server");
     let versions = Installed::new().proxy_versions().join(", ");
-    println!("toolpact {}; {versions}", env!("CARGO_PKG_VERSION"));
+    println!("toolbond {}; {versions}", env!("CARGO_PKG_VERSION"));
     println!(
         "Envoy has {} worker; ext-proc in FULL_DUPLEX_STREAMED both ways; arguments and results enforced",
         options.envoy_workers

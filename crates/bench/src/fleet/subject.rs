@@ -8,7 +8,7 @@ use crate::guard::cases::ON;
 use crate::guard::envoy::Envoy;
 use crate::guard::load::HttpLoad;
 use crate::guard::peers::{Installed, Process, free_port};
-use crate::guard::{processor, toolpact_verb};
+use crate::guard::{processor, toolbond_verb};
 
 use super::metrics;
 
@@ -32,7 +32,7 @@ impl Through {
             Self::Nothing => "direct",
             Self::Nginx => "nginx",
             Self::Envoy => "Envoy",
-            Self::Guard => "toolpact guard",
+            Self::Guard => "toolbond guard",
             Self::OneReplica => "Envoy + 1 ext-proc",
             Self::TwoReplicas => "Envoy + 2 ext-proc",
         }
@@ -112,14 +112,14 @@ impl Subject {
 }
 
 impl Checker {
-    /// `toolpact guard` in front of the server on the port `to`.
+    /// `toolbond guard` in front of the server on the port `to`.
     fn guard(to: u16) -> anyhow::Result<Self> {
-        let mut command = toolpact_verb("guard")?;
+        let mut command = toolbond_verb("guard")?;
         command.args(["--upstream", &format!("http://127.0.0.1:{to}/mcp")]).args(ON);
         Self::start(command)
     }
 
-    /// `toolpact ext-proc` for these servers, each a name and a URL.
+    /// `toolbond ext-proc` for these servers, each a name and a URL.
     pub(super) fn replica(servers: &[(String, String)]) -> anyhow::Result<Self> {
         let contract = "[contract]\narguments = \"enforce\"\nresults = \"enforce\"\n".to_owned();
         let servers =
@@ -128,7 +128,7 @@ impl Checker {
         let name = format!("{}.toml", free_port()?);
         let file = Installed::new().folder("fleet")?.join(name);
         fs::write(&file, text)?;
-        let mut command = toolpact_verb("ext-proc")?;
+        let mut command = toolbond_verb("ext-proc")?;
         command.arg("--config").arg(&file);
         Self::start(command)
     }

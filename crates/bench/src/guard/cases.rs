@@ -194,12 +194,12 @@ const GUARDS: [Guarded; 6] = [
 /// Starts everything. `only` leaves out what has it not in its name.
 pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
     let bench = std::env::current_exe()?;
-    let toolpact = bench.with_file_name(format!("toolpact{}", std::env::consts::EXE_SUFFIX));
+    let toolbond = bench.with_file_name(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
     let start = |offers| Upstream::start(&bench, &["--offers", offers]);
     let upstreams = [start("arrays")?, start("objects")?, start("modern")?];
     let [port, objects, modern] = upstreams.each_ref().map(|upstream| upstream.port);
     let (cases, missing) = (Vec::new(), Vec::new());
-    let mut setup = Setup { bench, toolpact, port, objects, modern, only, cases, missing };
+    let mut setup = Setup { bench, toolbond, port, objects, modern, only, cases, missing };
     setup.ours();
     setup.peers();
     let Setup { cases, missing, .. } = setup;
@@ -208,7 +208,7 @@ pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
 
 struct Setup<'a> {
     bench: PathBuf,
-    toolpact: PathBuf,
+    toolbond: PathBuf,
     port: u16,
     /// The port of the server that gives objects.
     objects: u16,
@@ -269,7 +269,7 @@ impl Setup<'_> {
         for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
             self.add(Way::Http, kind, name, |setup| {
                 let port = free_port()?;
-                let mut command = Command::new(&setup.toolpact);
+                let mut command = Command::new(&setup.toolbond);
                 command.args(["guard", "--listen", &format!("127.0.0.1:{port}")]);
                 command.args(["--upstream", &setup.upstream(offers)]).args(options);
                 let process = Process::start(command, port)?;
@@ -290,7 +290,7 @@ impl Setup<'_> {
         });
         for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
             self.add(Way::Stdio, kind, name, |setup| {
-                let mut command = Command::new(&setup.toolpact);
+                let mut command = Command::new(&setup.toolbond);
                 command.arg("guard").args(options).arg("--").arg(&setup.bench);
                 command.args(["guard-server", "--stdio", "--offers", offers]);
                 lines(command, "forecast", arguments, speaks, expects)

@@ -1,4 +1,4 @@
-//! Envoy in front of a server: plain, or with the filter that lets `toolpact ext-proc` check messages.
+//! Envoy in front of a server: plain, or with the filter that lets `toolbond ext-proc` check messages.
 //!
 //! It gets what it needs to be fast: connections to the server that are kept, no access log, nothing
 //! written to disk.
@@ -16,9 +16,9 @@ pub(crate) struct Envoy<'a> {
     /// The port of the server.
     pub(crate) to: u16,
     pub(crate) workers: u16,
-    /// The ports of the processes of `toolpact ext-proc`, which take turns; none for plain Envoy.
+    /// The ports of the processes of `toolbond ext-proc`, which take turns; none for plain Envoy.
     pub(crate) replicas: &'a [u16],
-    /// The routes: the name of each, which names the server to `toolpact ext-proc`, and the beginning of its paths.
+    /// The routes: the name of each, which names the server to `toolbond ext-proc`, and the beginning of its paths.
     pub(crate) routes: &'a [(String, String)],
 }
 
@@ -71,7 +71,7 @@ impl Envoy<'_> {
         });
         let mut clusters = vec![cluster("bench", &[self.to])];
         if !self.replicas.is_empty() {
-            let mut replicas = cluster("toolpact", self.replicas);
+            let mut replicas = cluster("toolbond", self.replicas);
             let protocol = "upstreams.http.v3.HttpProtocolOptions";
             replicas["typed_extension_protocol_options"] = json!({
                 format!("envoy.extensions.{protocol}"): {
@@ -94,7 +94,7 @@ fn processor() -> Value {
         "name": "envoy.filters.http.ext_proc",
         "typed_config": {
             "@type": extension("filters.http.ext_proc.v3.ExternalProcessor"),
-            "grpc_service": { "envoy_grpc": { "cluster_name": "toolpact" } },
+            "grpc_service": { "envoy_grpc": { "cluster_name": "toolbond" } },
             "processing_mode": {
                 "request_header_mode": "SEND",
                 "response_header_mode": "SEND",

@@ -10,7 +10,7 @@ use super::cases::{ON, Upstream};
 use super::lines::Lines;
 use super::load::{Expects, HttpLoad, LinesLoad, Measured, Speaks, Trouble, VALID};
 use super::peers::{Process, free_port};
-use super::{toolpact, villain};
+use super::{toolbond, villain};
 
 /// What goes on beside the good calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Guarded {
     fn http() -> anyhow::Result<Self> {
         let upstream = Upstream::start(&std::env::current_exe()?, &["--offers", "hostile"])?;
         let port = free_port()?;
-        let mut command = toolpact()?;
+        let mut command = toolbond()?;
         command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
         command.args(["--upstream", &format!("http://127.0.0.1:{}/mcp", upstream.port)]);
         let process = Process::start(command, port)?;
@@ -47,7 +47,7 @@ impl Guarded {
     }
 
     fn lines() -> anyhow::Result<Self> {
-        let mut command = toolpact()?;
+        let mut command = toolbond()?;
         command.args(ON).arg("--").arg(std::env::current_exe()?);
         command.args(["guard-server", "--stdio", "--offers", "hostile"]);
         let lines = Lines::start(command)?;

@@ -4,11 +4,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use toolpact_testkit::corpus;
+use toolbond_testkit::corpus;
 
 use super::lines::Lines;
 use super::load::{INITIALIZED, Speaks};
-use super::toolpact;
+use super::toolbond;
 
 /// Each list is asked for so often, direct and guarded in turns; the best counts, because everything that disturbs makes
 /// it slower.
@@ -67,7 +67,7 @@ fn measure(list: &str, tools: usize) -> anyhow::Result<Row> {
         let mut server = Command::new(&bench);
         server.args(["plain-server", "--stdio", "--list", list]);
         let [direct, _] = ask_twice(server)?;
-        let mut guard = toolpact()?;
+        let mut guard = toolbond()?;
         guard.arg("--").arg(&bench).args(["plain-server", "--stdio", "--list", list]);
         let [first, again] = ask_twice(guard)?;
         row.direct = row.direct.min(direct);

@@ -86,14 +86,14 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `toolpact guard`, built beside this program.
-pub(crate) fn toolpact() -> anyhow::Result<Command> {
-    toolpact_verb("guard")
+/// `toolbond guard`, built beside this program.
+pub(crate) fn toolbond() -> anyhow::Result<Command> {
+    toolbond_verb("guard")
 }
 
-/// `toolpact` with this verb, built beside this program.
-pub(crate) fn toolpact_verb(verb: &str) -> anyhow::Result<Command> {
-    let name = format!("toolpact{}", std::env::consts::EXE_SUFFIX);
+/// `toolbond` with this verb, built beside this program.
+pub(crate) fn toolbond_verb(verb: &str) -> anyhow::Result<Command> {
+    let name = format!("toolbond{}", std::env::consts::EXE_SUFFIX);
     let mut command = Command::new(std::env::current_exe()?.with_file_name(name));
     command.arg(verb);
     Ok(command)

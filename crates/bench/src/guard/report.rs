@@ -22,7 +22,7 @@ pub(crate) fn print(
         "(for peers that read messages the array is in an object: not all of them carry arrays)"
     );
     println!(
-        "toolpact {}, server rmcp 3.8.0; {}",
+        "toolbond {}, server rmcp 3.8.0; {}",
         env!("CARGO_PKG_VERSION"),
         [Installed::new().proxy_versions(), Installed::new().versions()].concat().join(", ")
     );

@@ -15,13 +15,13 @@ use crate::guard::cases::{ON, Upstream};
 use crate::guard::http::Connection;
 use crate::guard::load::Speaks;
 use crate::guard::peers::{Process, free_port};
-use crate::guard::toolpact;
+use crate::guard::toolbond;
 
 /// Starts a guard, lets so many clients at it and ends it.
 pub(super) fn run(way: Way, kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Row> {
     let bench = std::env::current_exe()?;
     let port = free_port()?;
-    let mut command = toolpact()?;
+    let mut command = toolbond()?;
     command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
     let upstream = match way {
         Way::Http => Some(Upstream::plain(&bench, &["--notices", &kind.notice().to_string()])?),

@@ -16,7 +16,7 @@ use super::ordinary::{PAUSE, Times, is_forecast};
 use super::peak::Watch;
 use super::{Answers, Ended, HOLD, PATIENCE, Row};
 use crate::guard::cases::ON;
-use crate::guard::toolpact;
+use crate::guard::toolbond;
 
 /// The ids of ordinary calls begin here; a batch has the id 0.
 const ORDINARY: u64 = 100_000_000;
@@ -42,7 +42,7 @@ type Read = (u64, Vec<u8>, Instant);
 
 /// Starts a guard, keeps so many requests open and ends it.
 pub(super) fn run(kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Row> {
-    let mut command = toolpact()?;
+    let mut command = toolbond()?;
     command.args(ON).arg("--").arg(std::env::current_exe()?).args(["plain-server", "--stdio"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;

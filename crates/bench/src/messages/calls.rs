@@ -5,8 +5,8 @@ use std::fmt;
 
 use anyhow::anyhow;
 use serde_json::{Value, json};
-use toolpact_contract::Contract;
-use toolpact_testkit::corpus;
+use toolbond_contract::Contract;
+use toolbond_testkit::corpus;
 
 use super::advice::{Place, find, find_mut};
 use super::mistakes::{Mistake, is_there, overlap};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Schema;
+use toolbond_schema::Schema;
 
 use super::advice::{Advice, Bound, Place, Wanted, find, find_mut};
 

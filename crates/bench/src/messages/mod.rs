@@ -30,7 +30,7 @@ const SEEDS: [u64; 5] = [12, 13, 14, 15, 16];
 /// Options of the bench.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Print every call that the messages of this validator do not fix, such as `toolpact` or `zod`
+    /// Print every call that the messages of this validator do not fix, such as `toolbond` or `zod`
     #[arg(long, value_name = "VALIDATOR")]
     failures: Option<String>,
     /// Print the statements that the reader of this validator's messages makes nothing of

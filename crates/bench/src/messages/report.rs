@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::Context as _;
-use toolpact_contract::Mode;
+use toolbond_contract::Mode;
 
 use super::calls::{Call, Group};
 use super::run::Run;
@@ -21,7 +21,7 @@ pub(super) struct Report {
 
 impl Report {
     fn table(&self) -> String {
-        let mut table = "| messages of | calls | valid after one round | valid after two rounds | Toolpact ahead by, one round | Toolpact ahead by, two rounds | characters, median | statements used |\n\
+        let mut table = "| messages of | calls | valid after one round | valid after two rounds | Toolbond ahead by, one round | Toolbond ahead by, two rounds | characters, median | statements used |\n\
              | --- | --: | --: | --: | --: | --: | --: | --: |\n"
             .to_owned();
         for (index, validator) in ALL.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The validators whose messages are compared.
 
 use serde_json::{Map, Value};
-use toolpact_contract::Mode;
+use toolbond_contract::Mode;
 
 use super::calls::Call;
 use super::peers::{Answer, Peer};
@@ -23,7 +23,7 @@ enum Language {
 }
 
 pub(super) const ALL: [Validator; 6] = [
-    Validator { name: "Toolpact", id: "", language: Language::Rust, reader: readers::OURS },
+    Validator { name: "Toolbond", id: "", language: Language::Rust, reader: readers::OURS },
     Validator {
         name: "Ajv, `errorsText()`",
         id: "ajv",

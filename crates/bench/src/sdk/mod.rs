@@ -1,4 +1,4 @@
-//! The same server bare (`rmcp`), behind `toolpact::enforce`, and written with `#[toolpact::tools]`.
+//! The same server bare (`rmcp`), behind `toolbond::enforce`, and written with `#[toolbond::tools]`.
 //!
 //! The clients write bytes and read bytes: what is compared is the server's share. Bare servers check nothing;
 //! the others validate every argument and every result, and shape results for the era of the client.
@@ -59,8 +59,8 @@ pub(crate) fn run(rounds: usize, only: &str) -> anyhow::Result<()> {
 async fn in_process(row: &str, rounds: usize, era: Era, tool: &str) -> anyhow::Result<()> {
     let pipes = [
         Pipe::open(Bare, era, tool).await?,
-        Pipe::open(toolpact::enforce(Bare), era, tool).await?,
-        Pipe::open(toolpact::enforce(Ours), era, tool).await?,
+        Pipe::open(toolbond::enforce(Bare), era, tool).await?,
+        Pipe::open(toolbond::enforce(Ours), era, tool).await?,
     ];
     let ways = WAYS.into_iter().zip(pipes).map(|(name, pipe)| Way::new(name, vec![pipe]));
     let mut ways: Vec<_> = ways.collect();
@@ -78,8 +78,8 @@ async fn over_http(
 ) -> anyhow::Result<()> {
     let addresses = [
         http::serve(Bare).await?,
-        http::serve(toolpact::enforce(Bare)).await?,
-        http::serve(toolpact::enforce(Ours)).await?,
+        http::serve(toolbond::enforce(Bare)).await?,
+        http::serve(toolbond::enforce(Ours)).await?,
     ];
     let mut ways = Vec::new();
     for (name, address) in WAYS.into_iter().zip(addresses) {

@@ -57,7 +57,7 @@ impl ServerHandler for Bare {}
 #[derive(Clone)]
 pub(crate) struct Ours;
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Ours {
     /// Hourly forecast.
     #[tool]

@@ -9,7 +9,7 @@ use super::stdio::Client;
 use super::tally::Tally;
 use crate::guard::cases::{ON, Upstream};
 use crate::guard::peers::{Installed, Process, free_port};
-use crate::guard::toolpact;
+use crate::guard::toolbond;
 
 /// Sessions that their clients left without a word end after so many seconds.
 const IDLE_SECONDS: u32 = 5;
@@ -32,7 +32,7 @@ impl Guards {
         let bench = std::env::current_exe()?;
         let upstream = Upstream::plain(&bench, &["--costly"])?;
         let port = free_port()?;
-        let mut command = toolpact()?;
+        let mut command = toolbond()?;
         command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
         command.args(["--upstream", &format!("http://127.0.0.1:{}/mcp", upstream.port)]);
         let http = Process::start(command, port)?;
@@ -47,7 +47,7 @@ impl Guards {
             bench.display()
         );
         fs::write(&config, text)?;
-        let mut command = toolpact()?;
+        let mut command = toolbond()?;
         command.arg("--config").arg(&config);
         let process = Process::start(command, port)?;
         Ok(Self { http, process, stdio: Client::start(tally)?, _upstream: upstream })

@@ -16,7 +16,7 @@ use super::census::{descendants, left};
 use super::http::Shared;
 use super::tally::{Kind, Tally};
 use crate::guard::cases::ON;
-use crate::guard::toolpact;
+use crate::guard::toolbond;
 
 /// What the calls of the client that stays are called in the report.
 pub(super) const WAY: &str = "stdio";
@@ -48,7 +48,7 @@ pub(super) struct Client {
 }
 
 fn guard() -> anyhow::Result<(Child, ChildStdin, BufReader<ChildStdout>)> {
-    let mut command: Command = toolpact()?;
+    let mut command: Command = toolbond()?;
     command.args(ON).arg("--").arg(std::env::current_exe()?);
     command.args(["plain-server", "--stdio", "--costly"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

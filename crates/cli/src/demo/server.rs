@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
-use toolpact::{Args, ToolError};
+use toolbond::{Args, ToolError};
 
 /// A server with one tool for each shape of result.
 #[derive(Clone, Debug)]
@@ -110,7 +110,7 @@ impl JsonSchema for Contact {
     }
 }
 
-#[toolpact::tools(name = "toolpact-demo")]
+#[toolbond::tools(name = "toolbond-demo")]
 impl DemoServer {
     /// Hourly weather forecast for a city: an array.
     #[tool(name = "get-weather-forecast", read_only)]
@@ -193,7 +193,7 @@ impl DemoServer {
 mod tests {
     use schemars::generate::SchemaSettings;
     use serde_json::{Value, json};
-    use toolpact::Tools as _;
+    use toolbond::Tools as _;
 
     use super::{Contact, DemoServer, JsonSchema as _};
 

@@ -7,8 +7,8 @@ use rmcp::model::{CallToolRequestParams, JsonObject, ProtocolVersion, Tool};
 use rmcp::service::RunningService;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Finding, JudgeOptions, Severity, judge_tools};
-use toolpact_schema::{Schema, Verdict};
+use toolbond_contract::{Finding, JudgeOptions, Severity, judge_tools};
+use toolbond_schema::{Schema, Verdict};
 
 use super::DemoServer;
 use crate::terminal::{BAD, DIM, GOOD, printable};
@@ -48,7 +48,7 @@ impl DemoClient {
     ) -> anyhow::Result<Self> {
         let (near, far) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move {
-            let running = toolpact::enforce(DemoServer).serve(far).await?;
+            let running = toolbond::enforce(DemoServer).serve(far).await?;
             running.waiting().await?;
             anyhow::Ok(())
         });
@@ -109,7 +109,7 @@ pub(crate) async fn write_tour(out: &mut impl Write) -> anyhow::Result<()> {
     write_hostile(out)?;
     writeln!(
         out,
-        "\n{DIM}serve the same tools: toolpact demo --stdio, toolpact demo --http localhost:8080{DIM:#}"
+        "\n{DIM}serve the same tools: toolbond demo --stdio, toolbond demo --http localhost:8080{DIM:#}"
     )?;
     Ok(())
 }
@@ -215,7 +215,7 @@ fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolpact_contract::{JudgeOptions, Policy, judge_tools};
+    use toolbond_contract::{JudgeOptions, Policy, judge_tools};
 
     use super::write_finding;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
-use toolpact_contract::Pointer;
-use toolpact_targets::LintReport;
+use toolbond_contract::Pointer;
+use toolbond_targets::LintReport;
 
 use super::Linter;
 use super::text_edit;

@@ -1,4 +1,4 @@
-//! The formats of `toolpact lint`.
+//! The formats of `toolbond lint`.
 
 use std::io::{self, Write};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use toolpact_contract::Severity;
-use toolpact_targets::{Effect, rules};
+use toolbond_contract::Severity;
+use toolbond_targets::{Effect, rules};
 
 use super::impacts::{ImpactGroup, describe_evidence, group_impacts, worst_impacts};
 use super::list::{LintedList, Reported};
@@ -110,7 +110,7 @@ fn write_group(
         let how = if *applies { " (--fix does this)" } else { "" };
         writeln!(out, "  {GOOD}fix{GOOD:#}: {}{how}", printable(title))?;
     }
-    writeln!(out, "  {DIM}toolpact explain {rule}{DIM:#}")
+    writeln!(out, "  {DIM}toolbond explain {rule}{DIM:#}")
 }
 
 /// Writes what targets do. Unless `all` are asked for: the worst of each target, and of slight effects only the names.
@@ -163,8 +163,8 @@ fn write_totals(report: &Report, out: &mut impl Write) -> io::Result<()> {
     if let Some(target) = most_harmed(report) {
         writeln!(
             out,
-            "`toolpact view --for {target}` shows the tools in a form that {target} accepts; \
-             `toolpact guard --for {target}` hands them out in it"
+            "`toolbond view --for {target}` shows the tools in a form that {target} accepts; \
+             `toolbond guard --for {target}` hands them out in it"
         )?;
     }
     Ok(())

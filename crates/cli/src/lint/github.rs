@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use toolpact_contract::Severity;
+use toolbond_contract::Severity;
 
 use super::impacts::summary;
 use super::report::Report;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde_json::json;
-use toolpact_contract::Severity;
-use toolpact_targets::Effect;
+use toolbond_contract::Severity;
+use toolbond_targets::Effect;
 
 use super::impacts::bracketed_summary;
 use super::list::Reported;

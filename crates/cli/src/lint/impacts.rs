@@ -1,6 +1,6 @@
 //! What targets do about a finding, in words.
 
-use toolpact_targets::{Effect, Evidence, Impact};
+use toolbond_targets::{Effect, Evidence, Impact};
 
 /// What several targets do.
 pub(crate) struct ImpactGroup<'a> {

@@ -11,7 +11,7 @@ use crate::terminal::printable;
 /// Writes `report`.
 pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    writeln!(out, r#"<testsuites name="toolpact lint">"#)?;
+    writeln!(out, r#"<testsuites name="toolbond lint">"#)?;
     for list in &report.lists {
         write_list(list, report, out)?;
     }
@@ -97,7 +97,7 @@ fn details(found: &Reported, list: &LintedList) -> String {
     if !impacts.is_empty() {
         lines.push(impacts);
     }
-    lines.push(format!("toolpact explain {}", found.rule()));
+    lines.push(format!("toolbond explain {}", found.rule()));
     lines.join("\n")
 }
 

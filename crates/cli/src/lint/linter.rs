@@ -2,8 +2,8 @@
 
 use anyhow::bail;
 use serde_json::Value;
-use toolpact_contract::Pointer;
-use toolpact_targets::{LintOptions, LintReport, compare_order, lint_tools};
+use toolbond_contract::Pointer;
+use toolbond_targets::{LintOptions, LintReport, compare_order, lint_tools};
 
 use super::list::{LintedList, Reported};
 use super::text_edit::{self, Replacement};
@@ -43,7 +43,7 @@ impl Linter<'_> {
     /// Checks the tools of `list`, which is called `name`.
     pub(crate) fn report(&self, list: Value, name: &str) -> anyhow::Result<LintReport> {
         let report = lint_tools(list, self.options);
-        let is_other = |one: &toolpact_targets::LintFinding| one.finding.rule == "tool-list";
+        let is_other = |one: &toolbond_targets::LintFinding| one.finding.rule == "tool-list";
         if let Some(other) = report.findings.iter().find(|one| is_other(one)) {
             bail!("{name}: {}: {}", other.finding.pointer, other.finding.message);
         }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use toolpact_contract::{Action, Pointer, Severity};
-use toolpact_targets::LintFinding;
+use toolbond_contract::{Action, Pointer, Severity};
+use toolbond_targets::LintFinding;
 
 use super::text_edit::Replacement;
 

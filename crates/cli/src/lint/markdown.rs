@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use toolpact_contract::Severity;
+use toolbond_contract::Severity;
 
 use super::impacts::summary;
 use super::matrix::Matrix;
@@ -20,7 +20,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     let count = |severity, noun| plural(report.count(severity), noun);
     writeln!(
         out,
-        "### toolpact lint: {}, {}, {}\n",
+        "### toolbond lint: {}, {}, {}\n",
         count(Severity::Error, "error"),
         count(Severity::Warning, "warning"),
         count(Severity::Info, "info")
@@ -75,7 +75,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
     for entry in &report.stale {
         writeln!(out, "- {}", cell(&entry.to_string()))?;
     }
-    writeln!(out, "`toolpact explain RULE` explains a rule.")
+    writeln!(out, "`toolbond explain RULE` explains a rule.")
 }
 
 fn write_rest(rows: usize, out: &mut impl Write) -> io::Result<()> {

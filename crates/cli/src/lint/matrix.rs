@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use anstyle::Style;
-use toolpact_contract::Severity;
-use toolpact_targets::{Effect, Target};
+use toolbond_contract::Severity;
+use toolbond_targets::{Effect, Target};
 
 use super::list::LintedList;
 use super::report::plural;

@@ -1,4 +1,4 @@
-//! `toolpact lint`: lists with their findings, and one file for each way to write them.
+//! `toolbond lint`: lists with their findings, and one file for each way to write them.
 
 mod baseline;
 mod concise;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use toolpact_contract::Severity;
-use toolpact_guard::config::FailOn;
-use toolpact_targets::Target;
+use toolbond_contract::Severity;
+use toolbond_guard::config::FailOn;
+use toolbond_targets::Target;
 
 use super::Baseline;
 use super::baseline::Entry;

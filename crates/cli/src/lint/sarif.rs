@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
-use toolpact_contract::{Rule, Severity};
-use toolpact_targets::rules;
+use toolbond_contract::{Rule, Severity};
+use toolbond_targets::rules;
 
 use super::impacts::bracketed_summary;
 use super::list::{LintedList, Reported};
@@ -33,7 +33,7 @@ pub(super) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
         .collect();
     let run = json!({
         "tool": { "driver": {
-            "name": "toolpact",
+            "name": "toolbond",
             "semanticVersion": env!("CARGO_PKG_VERSION"),
             "informationUri": env!("CARGO_PKG_REPOSITORY"),
             "rules": rules.iter().map(|rule| rule_json(rule)).collect::<Vec<_>>(),
@@ -80,7 +80,7 @@ fn result(list: &LintedList, found: &Reported, rules: &[&Rule]) -> Value {
         "level": level(found.severity()),
         "message": { "text": message },
         "locations": [location],
-        "partialFingerprints": { "toolpact/v1": found.fingerprint },
+        "partialFingerprints": { "toolbond/v1": found.fingerprint },
     });
     if let Some(index) = rules.iter().position(|rule| rule.id == found.rule()) {
         result["ruleIndex"] = index.into();

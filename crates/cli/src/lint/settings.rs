@@ -1,17 +1,17 @@
-//! Options of `toolpact lint`, from the command line and from `toolpact.toml`.
+//! Options of `toolbond lint`, from the command line and from `toolbond.toml`.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use toolpact_contract::{JudgeOptions, Policy};
-use toolpact_guard::config::{FILE, FailOn, LintConfig};
-use toolpact_targets::{LintOptions, Target, default_targets, target, targets};
+use toolbond_contract::{JudgeOptions, Policy};
+use toolbond_guard::config::{FILE, FailOn, LintConfig};
+use toolbond_targets::{LintOptions, Target, default_targets, target, targets};
 
 /// Options that may also be in the file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SettingsArgs {
-    /// Check against these targets: names that `toolpact targets` lists, `all` or `none`; may be repeated
+    /// Check against these targets: names that `toolbond targets` lists, `all` or `none`; may be repeated
     /// or separated by commas [default: the most used ones]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     target: Vec<String>,
@@ -32,12 +32,12 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
 
-    /// The file with a `[lint]` section [default: `toolpact.toml` in the working directory, if there is
+    /// The file with a `[lint]` section [default: `toolbond.toml` in the working directory, if there is
     /// one]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// What to do with a tool that clients cannot use, as `toolpact guard --tools` does: `repair` repairs
+    /// What to do with a tool that clients cannot use, as `toolbond guard --tools` does: `repair` repairs
     /// it if that does not change its meaning, `filter` drops it, `reject` refuses the list
     #[arg(long, default_value_t = Policy::Repair, value_name = "POLICY")]
     policy: Policy,

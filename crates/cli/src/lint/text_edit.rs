@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use toolpact_targets::Fix;
+use toolbond_targets::Fix;
 
 use crate::excerpt::Positions;
 use crate::patch::patch;
@@ -67,7 +67,7 @@ pub(crate) fn apply(tool: &str, fix: &Fix) -> Option<String> {
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
-    use toolpact_targets::{Edit, Fix};
+    use toolbond_targets::{Edit, Fix};
 
     use super::{Replacement, apply};
 

@@ -1,17 +1,17 @@
-//! `toolpact bowtie`: answers Bowtie, a test harness for implementations of JSON Schema.
+//! `toolbond bowtie`: answers Bowtie, a test harness for implementations of JSON Schema.
 
 use std::io::{self, Write as _};
 
 use anyhow::{Context as _, bail};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Dialect, Options, Schema, Verdict, metaschemas};
+use toolbond_schema::{Dialect, Options, Schema, Verdict, metaschemas};
 
 use crate::exit::Exit;
 use crate::input;
 
 const EXAMPLES: &str = r#"Example:
-  toolpact bowtie <<'END'
+  toolbond bowtie <<'END'
   {"cmd": "start", "version": 1}
   {"cmd": "dialect", "dialect": "https://json-schema.org/draft/2020-12/schema"}
   {"cmd": "run", "seq": 1, "case": {"description": "", "schema": {"type": "string"},
@@ -99,7 +99,7 @@ fn start() -> Value {
         "ready": true,
         "implementation": {
             "language": "rust",
-            "name": "toolpact",
+            "name": "toolbond",
             "version": env!("CARGO_PKG_VERSION"),
             "homepage": REPOSITORY,
             "issues": format!("{REPOSITORY}/issues"),

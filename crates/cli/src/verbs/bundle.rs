@@ -1,4 +1,4 @@
-//! `toolpact bundle`: embeds the documents that schemas refer to.
+//! `toolbond bundle`: embeds the documents that schemas refer to.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use serde_json::Value;
-use toolpact_fetch::tls::check_certificates;
-use toolpact_fetch::{Attempt, Fetcher, Limits, Policy};
+use toolbond_fetch::tls::check_certificates;
+use toolbond_fetch::{Attempt, Fetcher, Limits, Policy};
 use url::Url;
 
 use crate::bundler::Bundler;
@@ -19,12 +19,12 @@ use crate::terminal::{printable, printable_json};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact bundle --allow https://schemas.example.com/ tools.json > bundled.json
-  toolpact bundle --documents https://schemas.example.com/=./schemas tools.json
-  toolpact bundle --flat --allow https://schemas.example.com/ tools.json
-  toolpact bundle --allow file:///home/me/schemas/ /home/me/schemas/order.json
-  toolpact bundle --allow https://schemas.example.com/ --lock toolpact.lock tools.json
-  toolpact bundle --lock toolpact.lock --offline tools.json
+  toolbond bundle --allow https://schemas.example.com/ tools.json > bundled.json
+  toolbond bundle --documents https://schemas.example.com/=./schemas tools.json
+  toolbond bundle --flat --allow https://schemas.example.com/ tools.json
+  toolbond bundle --allow file:///home/me/schemas/ /home/me/schemas/order.json
+  toolbond bundle --allow https://schemas.example.com/ --lock toolbond.lock tools.json
+  toolbond bundle --lock toolbond.lock --offline tools.json
 
 Exit code 0: nothing refers to another document any more; 1: a tool or schema could not be bundled and is left as it is; 2: wrong usage, unreadable input or an unusable lock file.";
 

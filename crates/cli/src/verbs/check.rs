@@ -1,9 +1,9 @@
-//! `toolpact check`: validates values against a schema.
+//! `toolbond check`: validates values against a schema.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use toolpact_schema::{Limits, Options, Schema, Verdict};
+use toolbond_schema::{Limits, Options, Schema, Verdict};
 
 use crate::exit::Exit;
 use crate::format::Format;
@@ -13,10 +13,10 @@ use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact check --schema weather.schema.json call.json
-  toolpact check --schema weather.schema.json            check the schema itself
-  toolpact check --schema s.yaml calls.jsonl --format concise
-  cat call.json | toolpact check --schema s.json - --fuel 100000
+  toolbond check --schema weather.schema.json call.json
+  toolbond check --schema weather.schema.json            check the schema itself
+  toolbond check --schema s.yaml calls.jsonl --format concise
+  cat call.json | toolbond check --schema s.json - --fuel 100000
 
 Exit code 0: all values are valid; 1: a value is invalid or unfinished, or the schema is refused; 2: wrong usage or unreadable input.";
 
@@ -26,7 +26,7 @@ Exit code 0: all values are valid; 1: a value is invalid or unfinished, or the s
 /// `.ndjson`). A file has at most 16 MiB and 127 nested levels (YAML: 64).
 ///
 /// `$schema` selects the dialect; 2020-12 is the default. References to other documents are refused;
-/// `toolpact bundle` embeds these documents.
+/// `toolbond bundle` embeds these documents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {

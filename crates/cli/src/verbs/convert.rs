@@ -1,11 +1,11 @@
-//! `toolpact convert`: converts schemas of older dialects to 2020-12, and back.
+//! `toolbond convert`: converts schemas of older dialects to 2020-12, and back.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anyhow::{anyhow, bail};
 use serde_json::Value;
-use toolpact_contract::{Severity, convert_tool, restore_tool, to_2020_12};
+use toolbond_contract::{Severity, convert_tool, restore_tool, to_2020_12};
 
 use crate::exit::Exit;
 use crate::input;
@@ -14,9 +14,9 @@ use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact convert tools.json
-  toolpact convert weather.schema.json
-  toolpact convert --back converted.json
+  toolbond convert tools.json
+  toolbond convert weather.schema.json
+  toolbond convert --back converted.json
 
 Exit code 0: converted; 1: a schema could not be converted and is left as it is; 2: wrong usage or unreadable input.";
 

@@ -1,4 +1,4 @@
-//! `toolpact demo`: shows what two clients see of one server, or serves it.
+//! `toolbond demo`: shows what two clients see of one server, or serves it.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -27,12 +27,12 @@ impl Demo {
         tokio::runtime::Runtime::new()?.block_on(async {
             match self.http {
                 Some(address) => {
-                    let http = toolpact::Http::bind(address).await?;
+                    let http = toolbond::Http::bind(address).await?;
                     let mut err = anstream::stderr();
                     writeln!(err, "listening on http://{}/mcp", http.local_addr())?;
                     http.serve(DemoServer).await?;
                 }
-                None if self.stdio => toolpact::serve_stdio(DemoServer).await?,
+                None if self.stdio => toolbond::serve_stdio(DemoServer).await?,
                 None => write_tour(&mut anstream::stdout().lock()).await?,
             }
             Ok(Exit::Clean)

@@ -1,9 +1,9 @@
-//! `toolpact explain`: explains a rule.
+//! `toolbond explain`: explains a rule.
 
 use std::io::{self, Write};
 
-use toolpact_contract::{Rule, find_rule};
-use toolpact_targets::{Impact, rules, targets};
+use toolbond_contract::{Rule, find_rule};
+use toolbond_targets::{Impact, rules, targets};
 
 use crate::exit::Exit;
 use crate::lint::{ImpactGroup, describe_evidence, group_impacts};

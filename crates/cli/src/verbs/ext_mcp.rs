@@ -1,9 +1,9 @@
-//! `toolpact ext-mcp`: the contract as a service for agentgateway.
+//! `toolbond ext-mcp`: the contract as a service for agentgateway.
 
 use std::net::SocketAddr;
 
-use toolpact_guard::ExtMcp as Service;
-use toolpact_guard::config::Front;
+use toolbond_guard::ExtMcp as Service;
+use toolbond_guard::config::Front;
 
 use super::gateway::{Gateway, GatewayOptions, local};
 use crate::address::parse_address;
@@ -11,17 +11,17 @@ use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact ext-mcp --config toolpact.toml --listen 127.0.0.1:9003
-  toolpact ext-mcp --config toolpact.toml --check-config";
+  toolbond ext-mcp --config toolbond.toml --listen 127.0.0.1:9003
+  toolbond ext-mcp --config toolbond.toml --check-config";
 
 /// Put the contract into agentgateway.
 ///
 /// Serves the gRPC service `ExtMcp`, which agentgateway asks before it forwards a request or a result. It checks tools,
-/// arguments and results against the schemas of each server, as `toolpact guard` does, and shapes them for the protocol
+/// arguments and results against the schemas of each server, as `toolbond guard` does, and shapes them for the protocol
 /// revision of the client.
 ///
-/// `toolpact.toml` names the servers as agentgateway names its backends, each with its `url`, where the tool list is
-/// fetched for a call. The configuration of agentgateway has to send back the metadata `toolpact` with each result.
+/// `toolbond.toml` names the servers as agentgateway names its backends, each with its `url`, where the tool list is
+/// fetched for a call. The configuration of agentgateway has to send back the metadata `toolbond` with each result.
 ///
 /// Run as many replicas as you like: they share nothing. On SIGTERM the health check (`grpc.health.v1`) says so, and
 /// open requests finish.

@@ -1,9 +1,9 @@
-//! `toolpact ext-proc`: the contract as a service for Envoy.
+//! `toolbond ext-proc`: the contract as a service for Envoy.
 
 use std::net::SocketAddr;
 
-use toolpact_guard::ExtProc as Service;
-use toolpact_guard::config::Front;
+use toolbond_guard::ExtProc as Service;
+use toolbond_guard::config::Front;
 
 use super::gateway::{Gateway, GatewayOptions, local};
 use crate::address::parse_address;
@@ -11,17 +11,17 @@ use crate::exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact ext-proc --config toolpact.toml --listen 127.0.0.1:9002
-  toolpact ext-proc --config toolpact.toml --check-config";
+  toolbond ext-proc --config toolbond.toml --listen 127.0.0.1:9002
+  toolbond ext-proc --config toolbond.toml --check-config";
 
 /// Put the contract into Envoy.
 ///
 /// Serves the gRPC service of Envoy's filter `ext_proc`. Envoy sends it the requests and responses of MCP
-/// servers; it checks tools, arguments and results against the schemas of each server, as `toolpact guard` does,
+/// servers; it checks tools, arguments and results against the schemas of each server, as `toolbond guard` does,
 /// and shapes them for the protocol revision of the client.
 ///
-/// `toolpact.toml` names the servers, each with its `url`, where the tool list is fetched if a call comes before the list.
-/// Which server a request is for is said by the gRPC metadata `toolpact-server` of the filter, else by the name of the
+/// `toolbond.toml` names the servers, each with its `url`, where the tool list is fetched if a call comes before the list.
+/// Which server a request is for is said by the gRPC metadata `toolbond-server` of the filter, else by the name of the
 /// route (`request_attributes: [xds.route_name]`), else by the path `/NAME/…`.
 ///
 /// Run as many replicas as you like: they share nothing. On SIGTERM the health check (`grpc.health.v1`) says so, and

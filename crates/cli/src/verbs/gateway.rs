@@ -1,4 +1,4 @@
-//! What `toolpact ext-proc` and `toolpact ext-mcp` share: options, and serving until a signal comes.
+//! What `toolbond ext-proc` and `toolbond ext-mcp` share: options, and serving until a signal comes.
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpListener;
-use toolpact_guard::config::{self, Config, Front};
-use toolpact_guard::{Fleet, MAX_MEMORY, MemoryLimit};
-use toolpact_listen::shutdown_signal_then_exit;
+use toolbond_guard::config::{self, Config, Front};
+use toolbond_guard::{Fleet, MAX_MEMORY, MemoryLimit};
+use toolbond_listen::shutdown_signal_then_exit;
 
 use super::guard::{bind, runtime, serve_status};
 use crate::address::parse_address;
@@ -73,7 +73,7 @@ impl GatewayOptions {
             writeln!(anstream::stdout().lock(), "{}", config.summary(&self.config))?;
             return Ok(Exit::Clean);
         }
-        toolpact_guard::compile_metaschemas();
+        toolbond_guard::compile_metaschemas();
         let observability = Observability::open(self.log);
         let served = self.serve(config, &self.config, gateway, &observability, serve);
         observability.close();

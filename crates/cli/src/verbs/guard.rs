@@ -1,4 +1,4 @@
-//! `toolpact guard`: the contract in front of a server.
+//! `toolbond guard`: the contract in front of a server.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
-use toolpact_fetch::{Fetcher, Policy};
-use toolpact_guard::config::{self, Config, Terms};
-use toolpact_guard::http::{Client, Hosts};
-use toolpact_guard::{
+use toolbond_fetch::{Fetcher, Policy};
+use toolbond_guard::config::{self, Config, Terms};
+use toolbond_guard::http::{Client, Hosts};
+use toolbond_guard::{
     Backend, Fleet, GuardedServer, Launch, MAX_MEMORY, MemoryLimit, ProcessLimits, Processes,
     Proxy, Router, Routes, Settings, StatusPage, stdio,
 };
-use toolpact_listen::shutdown_signal_then_exit;
+use toolbond_listen::shutdown_signal_then_exit;
 
 use crate::address::parse_address;
 use crate::exit::Exit;
@@ -26,11 +26,11 @@ use crate::watchdog::start_watchdog;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact guard -- npx -y @modelcontextprotocol/server-everything
-  toolpact guard --tools repair --results enforce -- python my_server.py
-  toolpact guard --listen 127.0.0.1:8080 --upstream https://tools.example/mcp
-  toolpact guard --listen 127.0.0.1:8080 -- python my_server.py
-  toolpact guard --config toolpact.toml --status 127.0.0.1:9090
+  toolbond guard -- npx -y @modelcontextprotocol/server-everything
+  toolbond guard --tools repair --results enforce -- python my_server.py
+  toolbond guard --listen 127.0.0.1:8080 --upstream https://tools.example/mcp
+  toolbond guard --listen 127.0.0.1:8080 -- python my_server.py
+  toolbond guard --config toolbond.toml --status 127.0.0.1:9090
 
 Exit code: the server's own, or 128 plus the number of the signal that ended it; 2 if the usage is wrong or the server cannot be started.";
 
@@ -48,7 +48,7 @@ const LISTEN: SocketAddr =
 /// With `--listen`, clients connect over Streamable HTTP: to the server at `--upstream URL`, or to
 /// COMMAND at `/mcp`, with one process per session. `Host` and `Origin` must name this machine.
 ///
-/// `toolpact.toml` configures several servers. The guard reads it if there is neither COMMAND nor URL.
+/// `toolbond.toml` configures several servers. The guard reads it if there is neither COMMAND nor URL.
 ///
 /// A message may have up to 16 MiB (`--max-message`); a longer one is answered with an error. Lines of
 /// the server that are not messages are dropped.
@@ -102,7 +102,7 @@ pub(crate) struct Guard {
     #[arg(long, value_name = "ADDR", value_parser = parse_address, help_heading = "Observability")]
     status: Option<SocketAddr>,
 
-    /// Guard the servers in this file, each at `/NAME/mcp` (default: `toolpact.toml` in this folder if
+    /// Guard the servers in this file, each at `/NAME/mcp` (default: `toolbond.toml` in this folder if
     /// there is neither COMMAND nor URL). Changes to the file apply from the next call on
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "upstream"], help_heading = "Several servers")]
     config: Option<PathBuf>,
@@ -125,14 +125,14 @@ impl Guard {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         #[cfg(unix)]
         if let Some(group) = self.watch {
-            toolpact_guard::watch(group)?;
+            toolbond_guard::watch(group)?;
             return Ok(Exit::Clean);
         }
         if self.config_schema {
             writeln!(anstream::stdout().lock(), "{:#}", Config::json_schema())?;
             return Ok(Exit::Clean);
         }
-        toolpact_guard::compile_metaschemas();
+        toolbond_guard::compile_metaschemas();
         if self.command.is_empty() && self.upstream.is_none() {
             let path = self.config.as_deref().unwrap_or(Path::new(config::FILE));
             if self.config.is_none() && !path.exists() {
@@ -321,7 +321,7 @@ pub(super) fn runtime() -> anyhow::Result<Runtime> {
 
 pub(super) fn bind(address: SocketAddr) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let listener =
-        toolpact_listen::bind(address).with_context(|| format!("cannot listen on {address}"))?;
+        toolbond_listen::bind(address).with_context(|| format!("cannot listen on {address}"))?;
     let address = listener.local_addr()?;
     Ok((listener, address))
 }

@@ -1,23 +1,23 @@
-//! `toolpact lift`: converts tools and results back to their natural shape.
+//! `toolbond lift`: converts tools and results back to their natural shape.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolpact_contract::{Form, ProjectError, Revision, lift_result, lift_tool};
+use toolbond_contract::{Form, ProjectError, Revision, lift_result, lift_tool};
 
 use crate::exit::Exit;
 use crate::reshape::{Reshape, parse_revision, run};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact lift --from 2025-11-25 tools.json
-  toolpact lift --from 2025-11-25 --tool count.tool.json result.json
+  toolbond lift --from 2025-11-25 tools.json
+  toolbond lift --from 2025-11-25 --tool count.tool.json result.json
 
 Exit code 0: converted; 1: an output schema or an entry could not be converted and is left out; 2: wrong usage or unreadable input.";
 
 /// Convert tools or a result of a protocol revision back to their natural shape.
 ///
-/// The reverse of `toolpact project`. It also recognizes the envelopes of other SDKs. The document is a
+/// The reverse of `toolbond project`. It also recognizes the envelopes of other SDKs. The document is a
 /// tool, a list of tools, a `tools/list` or `tools/call` result, or a JSON-RPC response with one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

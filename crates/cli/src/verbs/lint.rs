@@ -1,4 +1,4 @@
-//! `toolpact lint`: checks tool lists, and says what becomes of each tool at each target.
+//! `toolbond lint`: checks tool lists, and says what becomes of each tool at each target.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -18,16 +18,16 @@ use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact lint tools.json
-  toolpact lint schemas/                           all tool lists in a folder
-  toolpact lint -- npx -y @modelcontextprotocol/server-everything
-  toolpact lint https://tools.example/mcp --header 'Authorization: Bearer …'
-  toolpact lint --target gemini,openai-strict tools.json
-  toolpact lint --fix tools.json                   rewrite what has one right form
-  toolpact lint --format sarif tools.json > lint.sarif
-  toolpact lint --baseline known.json --write-baseline tools.json
-  toolpact explain external-ref                    explain a rule
-  toolpact targets gemini                          what a target accepts
+  toolbond lint tools.json
+  toolbond lint schemas/                           all tool lists in a folder
+  toolbond lint -- npx -y @modelcontextprotocol/server-everything
+  toolbond lint https://tools.example/mcp --header 'Authorization: Bearer …'
+  toolbond lint --target gemini,openai-strict tools.json
+  toolbond lint --fix tools.json                   rewrite what has one right form
+  toolbond lint --format sarif tools.json > lint.sarif
+  toolbond lint --baseline known.json --write-baseline tools.json
+  toolbond explain external-ref                    explain a rule
+  toolbond targets gemini                          what a target accepts
 
 Exit code 0: nothing that `--fail-on` names; 1: findings; 2: wrong usage or unreadable input.";
 
@@ -128,7 +128,7 @@ fn with_command_hint(error: anyhow::Error, path: &Path) -> anyhow::Error {
         return error;
     }
     anyhow::anyhow!(
-        "{error:#} (a command stands after `--`: toolpact lint -- {} …)",
+        "{error:#} (a command stands after `--`: toolbond lint -- {} …)",
         path.display()
     )
 }

@@ -1,4 +1,4 @@
-//! The verbs. Each has a file, an entry in [`Verb`] and a line in [`Toolpact::run`].
+//! The verbs. Each has a file, an entry in [`Verb`] and a line in [`Toolbond::run`].
 
 mod bowtie;
 mod bundle;
@@ -25,8 +25,8 @@ use crate::exit::Exit;
 /// Results go to standard output, messages to standard error.
 /// Exit code 0: nothing to report; 1: findings; 2: wrong usage or unreadable input.
 #[derive(Debug, Parser)]
-#[command(name = "toolpact", version, arg_required_else_help = true)]
-pub(crate) struct Toolpact {
+#[command(name = "toolbond", version, arg_required_else_help = true)]
+pub(crate) struct Toolbond {
     #[command(subcommand)]
     verb: Verb,
 }
@@ -49,7 +49,7 @@ enum Verb {
     Demo(demo::Demo),
 }
 
-impl Toolpact {
+impl Toolbond {
     /// Runs the verb.
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self.verb {

@@ -1,18 +1,18 @@
-//! `toolpact project`: converts tools and results for a protocol revision.
+//! `toolbond project`: converts tools and results for a protocol revision.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use toolpact_contract::{Form, ProjectError, Revision, project_result, project_tool};
+use toolbond_contract::{Form, ProjectError, Revision, project_result, project_tool};
 
 use crate::exit::Exit;
 use crate::reshape::{Reshape, parse_revision, run};
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact project --to 2025-11-25 tools.json
-  toolpact project --to 2025-11-25 --tool count.tool.json result.json
+  toolbond project --to 2025-11-25 tools.json
+  toolbond project --to 2025-11-25 --tool count.tool.json result.json
 
 Exit code 0: converted; 1: an output schema or an entry could not be converted and is left out; 2: wrong usage or unreadable input.";
 

@@ -1,9 +1,9 @@
-//! `toolpact targets`: lists targets, or says what one accepts.
+//! `toolbond targets`: lists targets, or says what one accepts.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use toolpact_targets::{
+use toolbond_targets::{
     Effect, Evidence, Limit, NameForm, Target, default_targets, target, targets,
 };
 
@@ -76,7 +76,7 @@ fn write_page(target: &Target, out: &mut impl Write) -> io::Result<()> {
     for (index, source) in sources.0.iter().enumerate() {
         writeln!(out, "[{}] {source}", index + 1)?;
     }
-    writeln!(out, "\n`toolpact explain RULE` explains a rule.")
+    writeln!(out, "\n`toolbond explain RULE` explains a rule.")
 }
 
 /// The sources of a page, in the order in which they are referred to.

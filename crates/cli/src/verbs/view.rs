@@ -1,4 +1,4 @@
-//! `toolpact view`: gives tools the form that a target accepts.
+//! `toolbond view`: gives tools the form that a target accepts.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde_json::Value;
-use toolpact_contract::{JudgeOptions, Policy, judge_tools};
-use toolpact_targets::{target, view_tools};
+use toolbond_contract::{JudgeOptions, Policy, judge_tools};
+use toolbond_targets::{target, view_tools};
 
 use crate::exit::Exit;
 use crate::input;
@@ -17,9 +17,9 @@ use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  toolpact view --for gemini tools.json > gemini.json
-  toolpact view --for openai-strict -- npx -y @modelcontextprotocol/server-everything
-  toolpact guard --for gemini -- COMMAND           hand the tools out in this form
+  toolbond view --for gemini tools.json > gemini.json
+  toolbond view --for openai-strict -- npx -y @modelcontextprotocol/server-everything
+  toolbond guard --for gemini -- COMMAND           hand the tools out in this form
 
 Exit code 0: all tools have a view; 1: tools were left out; 2: wrong usage or unreadable input.";
 
@@ -30,7 +30,7 @@ Exit code 0: all tools have a view; 1: tools were left out; 2: wrong usage or un
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct View {
-    /// The target: a name that `toolpact targets` lists
+    /// The target: a name that `toolbond targets` lists
     #[arg(long = "for", value_name = "TARGET")]
     target: String,
 
@@ -91,7 +91,7 @@ impl View {
 }
 
 /// Says what `view` leaves out or writes in another way, and returns its tool.
-fn say_changes(view: toolpact_targets::View) -> Value {
+fn say_changes(view: toolbond_targets::View) -> Value {
     if !view.is_unchanged() {
         terminal::print_note(&format!(
             "{}: changed or left out: {}",

@@ -127,7 +127,7 @@ fn forms() -> Answers {
         ("\"content\":", "\"task\":{\"taskId\":\"a\"},\"content\":"),
         (
             "\"content\":",
-            "\"_meta\":{\"dev.toolpact/projection\":{\"form\":\"natural\"}},\"content\":",
+            "\"_meta\":{\"dev.toolbond/projection\":{\"form\":\"natural\"}},\"content\":",
         ),
         ("\"content\":", "\"x\":1e400,\"content\":"),
         ("\"content\":", "\"x\":NaN,\"content\":"),

@@ -1,15 +1,15 @@
-//! `toolpact bowtie`: the official suite through the harness protocol.
+//! `toolbond bowtie`: the official suite through the harness protocol.
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Dialect, Verdict};
-use toolpact_testkit::suite::{self, Group, Kind};
+use toolbond_schema::{Dialect, Verdict};
+use toolbond_testkit::suite::{self, Group, Kind};
 
-use crate::command::toolpact_with;
+use crate::command::toolbond_with;
 
 /// The answers to `requests`, one value a line.
 fn answers(requests: &[Value]) -> Vec<Value> {
     let text = requests.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    let output = toolpact_with(&["bowtie"], &text);
+    let output = toolbond_with(&["bowtie"], &text);
     assert_eq!(output.status.code(), Some(0));
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -108,7 +108,7 @@ fn names_itself_and_its_dialects() {
     let answers = answers(&[json!({ "cmd": "start", "version": 1 }), json!({ "cmd": "stop" })]);
     let implementation = &answers[0]["implementation"];
     assert_eq!(answers[0]["version"], 1);
-    assert_eq!(implementation["name"], "toolpact");
+    assert_eq!(implementation["name"], "toolbond");
     assert_eq!(implementation["dialects"].as_array().unwrap().len(), 5);
     for link in ["homepage", "issues", "source"] {
         assert!(implementation[link].is_string(), "{link}");
@@ -143,7 +143,7 @@ fn refuses_what_is_not_the_protocol() {
         ("{\"cmd\": \"dialect\", \"dialect\": \"x\"}\n", "expected `start`"),
         ("hello\n", "not a Bowtie request"),
     ] {
-        let output = toolpact_with(&["bowtie"], text);
+        let output = toolbond_with(&["bowtie"], text);
         assert_eq!(output.status.code(), Some(2), "{text}");
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains(reason) && error.lines().count() == 1, "{error}");

@@ -1,4 +1,4 @@
-//! `toolpact bundle`: what is written, what is reported, and exit codes.
+//! `toolbond bundle`: what is written, what is reported, and exit codes.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -7,9 +7,9 @@ use std::process::{Output, Stdio};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_testkit::corpus;
+use toolbond_testkit::corpus;
 
-use crate::command::{commands, toolpact, toolpact_with};
+use crate::command::{commands, toolbond, toolbond_with};
 use crate::documents::{Folder, Requests, serve};
 
 const DOCUMENTS: &str = "https://schemas.example.com/=bundle/schemas";
@@ -76,7 +76,7 @@ fn only_what_is_bundled_changes() {
             "\u{feff}\r\n{{\"jsonrpc\":\"2.0\",\t\"id\":9007199254740993, \"result\" :{{\"tools\":[{before}, {{\"name\":\"order\",\"inputSchema\":{order} }},\n{after} ],\"nextCursor\":\"\\u0041\"}} }}\r\n\n"
         )
     };
-    let output = toolpact_with(&["bundle", "--allow", &url], &list(&order));
+    let output = toolbond_with(&["bundle", "--allow", &url], &list(&order));
     let (code, printed, said) = text(&output);
     let bundled = format!(
         r#"{{ "type":"object", "$ref": "{url}address.json", "x": 1.50, "$defs": {{ "address": {{ "$id": "{url}address.json", "required": ["city"] }} }} }}"#
@@ -91,7 +91,7 @@ fn only_what_is_bundled_changes() {
     assert!(line.ends_with(" ms") && line.lines().count() == 1, "{said}");
 
     // A second time nothing has to be done.
-    let again = toolpact_with(&["bundle"], printed);
+    let again = toolbond_with(&["bundle"], printed);
     assert_eq!(text(&again), (Some(0), printed, ""));
 }
 
@@ -119,7 +119,7 @@ fn published_lists_leave_byte_for_byte() {
     }
     all.push_str("]}\n");
     let path = folder.write("tools.json", &all);
-    let output = toolpact(&["bundle", &path]).output().unwrap();
+    let output = toolbond(&["bundle", &path]).output().unwrap();
     let (code, printed, said) = text(&output);
     assert!(files.len() > 100 && code == Some(0) && said.is_empty(), "{said}");
     assert!(printed == all, "the text changed");
@@ -128,12 +128,12 @@ fn published_lists_leave_byte_for_byte() {
 #[test]
 fn a_lock_file_refuses_what_has_changed_and_works_offline() {
     let folder = Folder::new("lock");
-    let (lock, cache) = (folder.path("toolpact.lock"), folder.path("cache"));
+    let (lock, cache) = (folder.path("toolbond.lock"), folder.path("cache"));
     let (one, two) = (r#"{"maximum":1}"#, r#"{"maximum":2}"#);
     let (url, requests) = server([one, one, one, two, two]);
     let schema = folder.write("s.json", &format!(r#"{{"$ref":"{url}address.json"}}"#));
     let run = |options: &[&str]| {
-        let mut command = toolpact(&["bundle", "--lock", &lock, "--cache", &cache]);
+        let mut command = toolbond(&["bundle", "--lock", &lock, "--cache", &cache]);
         command.args(options).arg(&schema).output().unwrap()
     };
     let allowed = ["--allow", url.as_str()];
@@ -141,7 +141,7 @@ fn a_lock_file_refuses_what_has_changed_and_works_offline() {
     let offline = run(&["--offline"]);
     let (code, _, said) = text(&offline);
     assert_eq!(code, Some(2));
-    assert!(said.contains("toolpact.lock: No such file"), "{said}");
+    assert!(said.contains("toolbond.lock: No such file"), "{said}");
 
     let empty = "{\n  \"version\": 1,\n  \"documents\": {}\n}\n";
     std::fs::write(&lock, empty).unwrap();
@@ -184,7 +184,7 @@ fn a_lock_file_refuses_what_has_changed_and_works_offline() {
     let unusable = run(&allowed);
     let (code, printed, said) = text(&unusable);
     assert_eq!((code, printed, said.lines().count()), (Some(2), "", 1));
-    assert!(said.contains("expected a lock file of `toolpact`"), "{said}");
+    assert!(said.contains("expected a lock file of `toolbond`"), "{said}");
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn an_address_that_is_not_public_has_to_be_named() {
     let (url, requests) = server(["{}"]);
     let by_name = url.replace("127.0.0.1", "localhost");
     let schema = format!(r#"{{"$ref":"{by_name}address.json"}}"#);
-    let output = toolpact_with(&["bundle", "--allow", &by_name], &schema);
+    let output = toolbond_with(&["bundle", "--allow", &by_name], &schema);
     let (code, printed, said) = text(&output);
     assert_eq!((code, printed), (Some(1), &*schema));
     assert!(said.contains("a loopback address (if you trust it, add `--allow "), "{said}");
@@ -201,7 +201,7 @@ fn an_address_that_is_not_public_has_to_be_named() {
 
 #[test]
 fn a_closed_pipe_is_no_error() {
-    let mut command = toolpact(&["bundle", "--documents", DOCUMENTS, "bundle/order.tool.json"]);
+    let mut command = toolbond(&["bundle", "--documents", DOCUMENTS, "bundle/order.tool.json"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut said = String::new();
@@ -215,13 +215,13 @@ fn a_relative_reference_is_relative_to_the_file() {
     let folder = Folder::new("relative");
     folder.write("address.json", r#"{"required":["city"]}"#);
     let schema = folder.write("s.json", r#"{"$ref":"address.json"}"#);
-    let refused = toolpact(&["bundle", &schema]).output().unwrap();
+    let refused = toolbond(&["bundle", &schema]).output().unwrap();
     let (code, printed, said) = text(&refused);
     assert_eq!((code, printed), (Some(1), r#"{"$ref":"address.json"}"#));
     let allow = said.split("`--allow ").nth(1).unwrap().split('`').next().unwrap();
     assert!(allow.starts_with("file:///") && allow.ends_with('/'), "{said}");
     // What the hint says works.
-    let bundled = toolpact(&["bundle", "--allow", allow, &schema]).output().unwrap();
+    let bundled = toolbond(&["bundle", "--allow", allow, &schema]).output().unwrap();
     let (code, printed, said) = text(&bundled);
     assert_eq!(code, Some(0), "{said}");
     let bundled: Value = serde_json::from_str(printed).unwrap();

@@ -1,4 +1,4 @@
-//! `toolpact bundle` ends, whatever a server or a resolver does.
+//! `toolbond bundle` ends, whatever a server or a resolver does.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::documents::{Folder, serve};
 
 /// A resolver that never answers, for `LD_PRELOAD`.
@@ -19,7 +19,7 @@ fn a_look_up_that_hangs_does_not_keep_it_alive() {
     let compiler = ["-w", "-shared", "-fPIC", "-o", &library, &source];
     assert!(Command::new("cc").args(compiler).status().unwrap().success());
     let schema = folder.write("s.json", r#"{"$ref":"https://schemas.example.com/a.json"}"#);
-    let mut command = toolpact(&["bundle", "--allow", "https://schemas.example.com/"]);
+    let mut command = toolbond(&["bundle", "--allow", "https://schemas.example.com/"]);
     command.args(["--limit", "document-seconds=1", &schema]).env("LD_PRELOAD", &library);
     let output = command.output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -47,8 +47,8 @@ fn an_interrupt_ends_it_without_a_lock_file() {
     });
     let schema = format!(r#"{{"allOf":[{{"$ref":"{url}a.json"}},{{"$ref":"{url}hang.json"}}]}}"#);
     let schema = folder.write("s.json", &schema);
-    let lock = folder.path("toolpact.lock");
-    let mut command = toolpact(&["bundle", "--allow", &url, "--lock", &lock, "--cache"]);
+    let lock = folder.path("toolbond.lock");
+    let mut command = toolbond(&["bundle", "--allow", &url, "--lock", &lock, "--cache"]);
     command.args([&folder.path("cache"), &schema]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     for _ in 0..2 {

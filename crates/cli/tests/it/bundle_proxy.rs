@@ -1,8 +1,8 @@
-//! `toolpact bundle` and the proxy of the environment.
+//! `toolbond bundle` and the proxy of the environment.
 
 use std::net::TcpListener;
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::documents::{Folder, proxy, serve, serve_tls};
 
 const ADDRESS: &[u8] = br#"{ "required": ["city"] }"#;
@@ -29,7 +29,7 @@ fn the_proxy_of_the_environment_is_used_only_on_request() {
     ] {
         let file = folder.write("s.json", &format!(r#"{{"$ref":"{url}address.json"}}"#));
         let run = |options: &[&str], is_by_file: bool| {
-            let mut command = toolpact(&["bundle", "--allow", url, "--allow", "127.0.0.0/8"]);
+            let mut command = toolbond(&["bundle", "--allow", url, "--allow", "127.0.0.0/8"]);
             command.args(["--allow", "::1"]).args(options).arg(&file);
             for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
                 command.env(name, &proxy).env(name.to_lowercase(), &proxy);

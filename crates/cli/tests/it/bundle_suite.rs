@@ -1,14 +1,14 @@
-//! `toolpact bundle` on the `refRemote` cases of the official suite: over HTTP and from a folder.
+//! `toolbond bundle` on the `refRemote` cases of the official suite: over HTTP and from a folder.
 
 use std::fs;
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use toolpact_contract::bundle::{self, Document};
-use toolpact_schema::Schema;
-use toolpact_testkit::suite;
+use toolbond_contract::bundle::{self, Document};
+use toolbond_schema::Schema;
+use toolbond_testkit::suite;
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::documents::{Folder, Requests, serve};
 
 /// The URI of the remotes, which the cases name.
@@ -59,12 +59,12 @@ fn remote_references_of_the_suite_give_its_verdicts() {
             tools.push(json!({ "name": index.to_string(), "inputSchema": group.schema }));
         }
         let list = folder.write("tools.json", &json!({ "tools": tools }).to_string());
-        let local = toolpact(&["bundle", "--documents", &from_folder, &list]).output().unwrap();
+        let local = toolbond(&["bundle", "--documents", &from_folder, &list]).output().unwrap();
         let said = String::from_utf8_lossy(&local.stderr);
         assert_eq!(local.status.code(), Some(0), "{}: {said}", file.name);
         if let Some(servers) = &served {
             let allow = ["--allow", REMOTES, "--allow", "127.0.0.1", "--allow", "::1", &list];
-            let over_http = toolpact(&["bundle"]).args(allow).output().unwrap();
+            let over_http = toolbond(&["bundle"]).args(allow).output().unwrap();
             let said = String::from_utf8_lossy(&over_http.stderr);
             assert_eq!(over_http.status.code(), Some(0), "{}: {said}", file.name);
             assert_eq!(local.stdout, over_http.stdout, "{}", file.name);

@@ -156,7 +156,7 @@ fn answers(result: &Value) -> [Value; 2] {
 
 #[test]
 fn a_server_of_natural_results_marks_none_of_them_as_projected() {
-    let marker = |value: Value| json!({ "dev.toolpact/projection": value });
+    let marker = |value: Value| json!({ "dev.toolbond/projection": value });
     let evil = r#"{"n":"evil"}"#;
     let text = json!([{ "type": "text", "text": evil }]);
     let cases = [

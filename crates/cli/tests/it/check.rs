@@ -1,4 +1,4 @@
-//! `toolpact check`.
+//! `toolbond check`.
 
 use std::io::{Read as _, Write as _};
 use std::process::Stdio;
@@ -6,7 +6,7 @@ use std::process::Stdio;
 use insta_cmd::assert_cmd_snapshot;
 use serde_json::Value;
 
-use crate::command::{commands, toolpact, toolpact_with};
+use crate::command::{commands, toolbond, toolbond_with};
 
 commands! {
     says_valid: ["check", "--schema", "weather.schema.json", "good.json"];
@@ -49,7 +49,7 @@ macro_rules! inputs {
         #[test]
         fn $name() {
             let arguments = ["check", "--schema", "weather.schema.json", "-"];
-            assert_cmd_snapshot!(stringify!($name), toolpact(&arguments).pass_stdin($text));
+            assert_cmd_snapshot!(stringify!($name), toolbond(&arguments).pass_stdin($text));
         }
     )*};
 }
@@ -66,7 +66,7 @@ inputs! {
 fn refuses_scalars_as_schemas() {
     for (schema, found) in [("null", "null"), ("7", "number"), ("\"s\"", "string"), ("[]", "array")]
     {
-        let output = toolpact_with(&["check", "--schema", "-", "--format", "concise"], schema);
+        let output = toolbond_with(&["check", "--schema", "-", "--format", "concise"], schema);
         assert_eq!(output.status.code(), Some(1), "{schema}");
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(text.contains("expected a schema") && text.contains(found), "{schema}: {text}");
@@ -75,7 +75,7 @@ fn refuses_scalars_as_schemas() {
 
 #[test]
 fn refuses_more_input_than_it_reads() {
-    let mut child = toolpact(&["check", "--schema", "weather.schema.json", "-"])
+    let mut child = toolbond(&["check", "--schema", "weather.schema.json", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -94,11 +94,11 @@ fn refuses_more_input_than_it_reads() {
 #[test]
 fn takes_a_closed_pipe_for_success() {
     let many = "{\"city\": 1}\n".repeat(20_000);
-    let folder = std::env::temp_dir().join(format!("toolpact-{}", std::process::id()));
+    let folder = std::env::temp_dir().join(format!("toolbond-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("many.jsonl");
     std::fs::write(&file, many).unwrap();
-    let mut child = toolpact(&["check", "--schema", "weather.schema.json", file.to_str().unwrap()])
+    let mut child = toolbond(&["check", "--schema", "weather.schema.json", file.to_str().unwrap()])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -116,7 +116,7 @@ fn takes_a_closed_pipe_for_success() {
 fn writes_one_json_object_a_line() {
     let files = ["calls.jsonl", "bad.json"];
     let arguments = ["check", "--schema", "weather.schema.json", "--format", "json"];
-    let output = toolpact(&arguments).args(files).output().unwrap();
+    let output = toolbond(&arguments).args(files).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     let mut lines: Vec<Value> =

@@ -49,7 +49,7 @@ impl Client {
         let cases = data("demo");
         let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
         let calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
-        let demo = env!("CARGO_BIN_EXE_toolpact");
+        let demo = env!("CARGO_BIN_EXE_toolbond");
         let bare = bare();
         let bare = bare.to_str().unwrap();
         let (_demo, demo_url) = listen(&[demo, "demo"]);
@@ -67,7 +67,7 @@ impl Client {
             self.reads_the_demo_server(cases.as_array().unwrap(), report);
         }
         for report in [bare_over_stdio, bare_over_http] {
-            self.fares_as_documented_without_toolpact(report);
+            self.fares_as_documented_without_toolbond(report);
         }
     }
 
@@ -95,7 +95,7 @@ impl Client {
         }
     }
 
-    fn fares_as_documented_without_toolpact(&self, report: &Value) {
+    fn fares_as_documented_without_toolbond(&self, report: &Value) {
         let mut cells = vec![if report["tools"].is_array() { "ok" } else { "fails" }];
         let results = report["calls"].as_array().unwrap();
         for (call, result) in data("bare").as_array().unwrap().iter().zip(results) {

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::{io::Write as _, thread};
 
-/// `toolpact` with `arguments`.
-pub(crate) fn toolpact(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_toolpact"));
+/// `toolbond` with `arguments`.
+pub(crate) fn toolbond(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolbond"));
     let data = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/data");
     command.args(arguments).current_dir(data).env("NO_COLOR", "1");
     command
 }
 
-/// What `toolpact` does with `arguments` and `input`.
-pub(crate) fn toolpact_with(arguments: &[&str], input: &str) -> Output {
-    let mut command = toolpact(arguments);
+/// What `toolbond` does with `arguments` and `input`.
+pub(crate) fn toolbond_with(arguments: &[&str], input: &str) -> Output {
+    let mut command = toolbond(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
@@ -31,7 +31,7 @@ macro_rules! commands {
     ($($name:ident: $arguments:expr;)*) => {$(
         #[test]
         fn $name() {
-            insta_cmd::assert_cmd_snapshot!(stringify!($name), $crate::command::toolpact(&$arguments));
+            insta_cmd::assert_cmd_snapshot!(stringify!($name), $crate::command::toolbond(&$arguments));
         }
     )*};
 }

@@ -1,8 +1,8 @@
-//! `toolpact demo`.
+//! `toolbond demo`.
 
 use std::net::TcpListener;
 
-use crate::command::{commands, toolpact};
+use crate::command::{commands, toolbond};
 
 commands! {
     shows_two_clients_wrong_calls_and_hostile_schemas: ["demo"];
@@ -13,7 +13,7 @@ commands! {
 
 #[test]
 fn fits_on_one_screen() {
-    let output = toolpact(&["demo"]).output().unwrap();
+    let output = toolbond(&["demo"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.lines().count() <= 45, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
@@ -23,7 +23,7 @@ fn fits_on_one_screen() {
 fn complains_about_an_address_in_use() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let output = toolpact(&["demo", "--http", &address]).output().unwrap();
+    let output = toolbond(&["demo", "--http", &address]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.starts_with(&format!("error: cannot listen on {address}")), "{text}");
@@ -31,7 +31,7 @@ fn complains_about_an_address_in_use() {
 
 #[test]
 fn says_its_version() {
-    let output = toolpact(&["--version"]).output().unwrap();
-    let expected = concat!("toolpact ", env!("CARGO_PKG_VERSION"), "\n");
+    let output = toolbond(&["--version"]).output().unwrap();
+    let expected = concat!("toolbond ", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }

@@ -1,4 +1,4 @@
-//! `toolpact-schema` and `toolpact-contract` cannot open a connection or a file: neither they nor what they depend on.
+//! `toolbond-schema` and `toolbond-contract` cannot open a connection or a file: neither they nor what they depend on.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -119,11 +119,11 @@ fn search(folder: &Path, names: &[&str]) -> Vec<String> {
 
 #[test]
 fn the_validator_and_the_contract_depend_on_nothing_that_opens_a_connection() {
-    assert_eq!(connecting("toolpact-schema"), BTreeSet::new());
-    assert_eq!(connecting("toolpact-contract"), BTreeSet::new());
+    assert_eq!(connecting("toolbond-schema"), BTreeSet::new());
+    assert_eq!(connecting("toolbond-contract"), BTreeSet::new());
     // The same inspection finds them where they are.
-    let fetch = connecting("toolpact-fetch");
-    for name in ["hyper", "mio", "rustls", "socket2", "tokio", "toolpact-fetch"] {
+    let fetch = connecting("toolbond-fetch");
+    for name in ["hyper", "mio", "rustls", "socket2", "tokio", "toolbond-fetch"] {
         assert!(fetch.contains(name), "{fetch:?}");
     }
 }
@@ -142,7 +142,7 @@ fn the_validator_and_the_contract_open_neither_connections_nor_files() {
 
 #[test]
 fn the_engine_fetches_nothing_itself() {
-    for package in ["toolpact-schema", "toolpact-contract", "toolpact-cli"] {
+    for package in ["toolbond-schema", "toolbond-contract", "toolbond-cli"] {
         let dependencies = dependencies(package);
         let engine = dependencies.iter().find(|it| it.name == "jsonschema").unwrap();
         for feature in ["resolve-http", "resolve-file"] {

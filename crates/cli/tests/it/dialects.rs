@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_http::{Process, port_of};
 use crate::guard_peers::{installed, peers, put, visit};
 
@@ -18,7 +18,7 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Self {
-        let place = std::env::temp_dir().join(format!("toolpact-{}-{name}", std::process::id()));
+        let place = std::env::temp_dir().join(format!("toolbond-{}-{name}", std::process::id()));
         fs::create_dir_all(&place).unwrap();
         Self(place.canonicalize().unwrap())
     }
@@ -67,13 +67,13 @@ impl Server {
     }
 
     fn guarded(&self) -> Vec<String> {
-        let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--"].map(str::to_owned);
+        let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--"].map(str::to_owned);
         [&guard[..], &self.command].concat()
     }
 
     /// The server behind a guard on HTTP: the guard and its URL.
     fn listen(&self) -> (Process, String) {
-        let mut guard = toolpact(&["guard", "--listen", "127.0.0.1:0", "--"]);
+        let mut guard = toolbond(&["guard", "--listen", "127.0.0.1:0", "--"]);
         guard.args(&self.command).current_dir(&self.scratch.0).stderr(Stdio::piped());
         let mut guard = Process(guard.spawn().unwrap());
         let port = port_of(&mut guard);

@@ -1,4 +1,4 @@
-//! Envoy with replicas of `toolpact ext-proc`, as `examples/envoy` configures them.
+//! Envoy with replicas of `toolbond ext-proc`, as `examples/envoy` configures them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_http::{Process, ask};
 use crate::guard_peers::installed;
 use crate::receiver::export_to;
@@ -25,7 +25,7 @@ pub(crate) struct Envoy {
     pub(crate) folder: PathBuf,
 }
 
-/// A replica of `toolpact ext-proc`.
+/// A replica of `toolbond ext-proc`.
 pub(crate) struct Replica {
     pub(crate) process: Process,
     pub(crate) port: u16,
@@ -39,7 +39,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) example: Option<&'a str>,
     /// The ports of the two servers.
     pub(crate) servers: [u16; 2],
-    /// The contract in `toolpact.toml`.
+    /// The contract in `toolbond.toml`.
     pub(crate) contract: &'a str,
     pub(crate) replicas: usize,
     /// What is replaced in the configuration of Envoy.
@@ -91,9 +91,9 @@ impl Replica {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let log = folder.join(format!("replica-{}.log", COUNT.fetch_add(1, Ordering::Relaxed)));
         let address = format!("127.0.0.1:{port}");
-        let config = folder.join("toolpact.toml");
+        let config = folder.join("toolbond.toml");
         let options = ["ext-proc", "--listen", &address, "--drain-seconds", "2", "--config"];
-        let mut command = toolpact(&options);
+        let mut command = toolbond(&options);
         command.arg(config).stdin(Stdio::null()).stderr(fs::File::create(&log).unwrap());
         if let Some(port) = export {
             export_to(&mut command, port);
@@ -127,9 +127,9 @@ impl Envoy {
                 .replace("port_value: 3001", &format!("port_value: {weather}"))
                 .replace("port_value: 3002", &format!("port_value: {notes}"))
         };
-        let contract = with_servers(example("toolpact.toml"))
+        let contract = with_servers(example("toolbond.toml"))
             .replace("results = \"enforce\"\n", setup.contract);
-        fs::write(folder.join("toolpact.toml"), contract).unwrap();
+        fs::write(folder.join("toolbond.toml"), contract).unwrap();
         let replicas: Vec<_> = (0..setup.replicas)
             .map(|_| Replica::start_exporting(&folder, 0, setup.export))
             .collect();
@@ -223,7 +223,7 @@ impl Envoy {
     pub(crate) fn healthy(&self) -> usize {
         let text = self.get("/clusters");
         let is_healthy =
-            |line: &&str| line.starts_with("toolpact::") && line.ends_with("health_flags::healthy");
+            |line: &&str| line.starts_with("toolbond::") && line.ends_with("health_flags::healthy");
         text.lines().map(str::trim).filter(is_healthy).count()
     }
 
@@ -331,7 +331,7 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
             }
             Some("moved") => {
                 let location = params["arguments"]["text"].as_str().unwrap_or_default();
-                (format!("307 Moved\r\nlocation: {location}\r\nx-toolpact-retry: 1"), String::new())
+                (format!("307 Moved\r\nlocation: {location}\r\nx-toolbond-retry: 1"), String::new())
             }
             _ => ("200 OK".to_owned(), answer),
         };

@@ -1,7 +1,7 @@
 //! Clients and servers of the official SDKs, each of one protocol era or both, with a guard between them and without:
 //! `data/eras.json` says what comes of each pair. Pairs that share an era are tried on standard input and output, all
-//! others on every transport. With `TOOLPACT_ERAS=all` the tests try every pair on every transport; with
-//! `TOOLPACT_ERAS=write` they do so and write the table, and `docs/eras.md`.
+//! others on every transport. With `TOOLBOND_ERAS=all` the tests try every pair on every transport; with
+//! `TOOLBOND_ERAS=write` they do so and write the table, and `docs/eras.md`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::eras_table::{Pair, Table, Visit};
 use crate::guard_http::{Process, guard, port_of};
 use crate::guard_peers::{peers, put};
@@ -78,11 +78,11 @@ fn put_era(peers: &Path, name: &str) -> String {
     place.join(name).to_str().unwrap().to_owned()
 }
 
-/// An example of the crate `toolpact`: built with the workspace, or now.
+/// An example of the crate `toolbond`: built with the workspace, or now.
 fn example(name: &str) -> String {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples").join(name);
+    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples").join(name);
     if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolpact", "--example", name];
+        let build = ["build", "--quiet", "--package", "toolbond", "--example", name];
         assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
     }
     place.to_str().unwrap().to_owned()
@@ -103,7 +103,7 @@ fn visit_stdio(client: Peer, server: Peer) -> Pair {
 /// The commands of a server without and with a guard.
 fn commands(server: Peer) -> (Vec<String>, Vec<String>) {
     let direct = server.words("server");
-    let mut guarded = vec![env!("CARGO_BIN_EXE_toolpact").to_owned(), "guard".into(), "--".into()];
+    let mut guarded = vec![env!("CARGO_BIN_EXE_toolbond").to_owned(), "guard".into(), "--".into()];
     guarded.extend(direct.clone());
     (direct, guarded)
 }
@@ -116,7 +116,7 @@ fn visit(client: Peer, server: Peer) -> Pair {
     let mut on_http = Process(on_http.spawn().unwrap());
     let port = port_of(&mut on_http);
     let (_proxy, proxy) = guard(port, &[]);
-    let mut process = toolpact(&["guard", "--listen", "127.0.0.1:0", "--"]);
+    let mut process = toolbond(&["guard", "--listen", "127.0.0.1:0", "--"]);
     process.args(&direct).stderr(Stdio::piped());
     let mut process = Process(process.spawn().unwrap());
     let process_port = port_of(&mut process);
@@ -152,7 +152,7 @@ fn report(client: Peer, server: Peer, visits: &Value) -> Pair {
 }
 
 fn check(client: Peer, server: Peer) {
-    let mode = std::env::var("TOOLPACT_ERAS").unwrap_or_default();
+    let mode = std::env::var("TOOLBOND_ERAS").unwrap_or_default();
     let shares_an_era = client.era == server.era || client.era == "dual" || server.era == "dual";
     let expected = Table::read(&data()).get(client.name, server.name);
     let (found, expected) = match mode.as_str() {
@@ -180,7 +180,7 @@ fn page() -> PathBuf {
 #[test]
 fn the_page_shows_the_table() {
     let (table, page) = (Table::read(&data()), std::fs::read_to_string(page()).unwrap());
-    assert_eq!(table.put_into(&page), page, "run the tests with TOOLPACT_ERAS=write");
+    assert_eq!(table.put_into(&page), page, "run the tests with TOOLBOND_ERAS=write");
 }
 
 /// One test for each client and server.

@@ -1,4 +1,4 @@
-//! `toolpact ext-proc`: Envoy with two replicas, in front of real servers.
+//! `toolbond ext-proc`: Envoy with two replicas, in front of real servers.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -62,7 +62,7 @@ fn port_in(url: &str) -> u16 {
 
 /// Two servers, rmcp and TypeScript, through the guard and through Envoy: both give a client the same.
 fn sees_what_it_sees_through_the_guard(client: &Client) {
-    let (_demo, demo_url) = listen(&[env!("CARGO_BIN_EXE_toolpact"), "demo"]);
+    let (_demo, demo_url) = listen(&[env!("CARGO_BIN_EXE_toolbond"), "demo"]);
     let (_typescript, typescript_port) = typescript();
     let typescript_url = format!("http://127.0.0.1:{typescript_port}/mcp");
     let envoy = Envoy::start(&Setup {
@@ -116,7 +116,7 @@ fn echo(text: &str) -> String {
 }
 
 fn demo_with(setup: &Setup<'_>) -> (Process, Envoy) {
-    let (demo, url) = listen(&[env!("CARGO_BIN_EXE_toolpact"), "demo"]);
+    let (demo, url) = listen(&[env!("CARGO_BIN_EXE_toolbond"), "demo"]);
     let envoy = Envoy::start(&Setup { servers: [port_in(&url), 9], ..*setup });
     (demo, envoy)
 }
@@ -281,7 +281,7 @@ fn a_filter_that_shows_no_bodies_is_said_to_be_wrong() {
 #[test]
 fn without_the_tool_list_calls_are_refused() {
     let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
-    let path = envoy.folder.join("toolpact.toml");
+    let path = envoy.folder.join("toolbond.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     let own = text.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
     std::fs::write(&path, text.replace(own, "9")).unwrap();
@@ -356,7 +356,7 @@ fn without_a_replica_calls_pass_unchecked_if_envoy_is_told_so() {
 #[test]
 fn the_example_starts_with_one_command() {
     let envoy = installed("python/envoy");
-    let path = [Path::new(env!("CARGO_BIN_EXE_toolpact")).parent().unwrap(), &envoy.join("bin")];
+    let path = [Path::new(env!("CARGO_BIN_EXE_toolbond")).parent().unwrap(), &envoy.join("bin")];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/envoy");
     let paths = path.iter().map(|path| path.to_path_buf());
     let old = std::env::var_os("PATH").unwrap();
@@ -484,7 +484,7 @@ fn a_redirect_to_the_gateway_passes_and_the_mark_of_retries_does_not() {
     );
     assert!(answer.starts_with("HTTP/1.1 307"), "{answer}");
     assert!(answer.contains("location: http://gateway.example/mcp/"), "{answer}");
-    assert!(!answer.contains("x-toolpact-retry"), "{answer}");
+    assert!(!answer.contains("x-toolbond-retry"), "{answer}");
     let answer = ask(
         envoy.port,
         &head,

@@ -1,4 +1,4 @@
-//! `toolpact ext-proc` and messages that Envoy would not send: each stream ends with an error, and others go on.
+//! `toolbond ext-proc` and messages that Envoy would not send: each stream ends with an error, and others go on.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -50,7 +50,7 @@ impl World {
         let url = format!("http://127.0.0.1:{}/mcp", Echo::start().port);
         let config =
             format!("[contract]\nresults = \"enforce\"\n[servers.echo]\nurl = \"{url}\"\n");
-        std::fs::write(folder.join("toolpact.toml"), config).unwrap();
+        std::fs::write(folder.join("toolbond.toml"), config).unwrap();
         let replica = Replica::start(&folder, 0);
         let runtime = Runtime::new().unwrap();
         let channel = runtime.block_on(connect(replica.port));

@@ -368,7 +368,7 @@ fn replicas_are_restarted_one_after_the_other() {
 #[test]
 fn a_changed_configuration_is_in_force_after_it_is_applied() {
     let World { record, server: _server, envoy } = start(2);
-    let path = envoy.folder.join("toolpact.toml");
+    let path = envoy.folder.join("toolbond.toml");
     let text = fs::read_to_string(&path).unwrap();
     let tally = under_load(envoy.port, 600, || {
         for round in 1..4 {

@@ -1,6 +1,6 @@
-//! `toolpact guard` and `toolpact lint -- COMMAND`: usage, and small conversations.
+//! `toolbond guard` and `toolbond lint -- COMMAND`: usage, and small conversations.
 
-use crate::command::{commands, toolpact_with};
+use crate::command::{commands, toolbond_with};
 
 commands! {
     explains_guarding: ["guard", "--help"];
@@ -53,7 +53,7 @@ fn findings_are_lines_of_json_on_request() {
     let request = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
     let parrot = parrot();
     let arguments = ["guard", "--tools", "filter", "--log", "json", "--", "sh", "-c", &parrot];
-    let output = toolpact_with(&arguments, request);
+    let output = toolbond_with(&arguments, request);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
@@ -75,14 +75,14 @@ fn everything_off_changes_nothing() {
     let mut arguments =
         vec!["guard", "--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
     arguments.extend(["--", "sh", "-c", &parrot]);
-    let output = toolpact_with(&arguments, request);
+    let output = toolbond_with(&arguments, request);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{ANSWER}\n"));
     assert!(output.stderr.is_empty());
 }
 
 #[test]
 fn a_live_server_that_is_none_is_told_in_one_line() {
-    let output = toolpact_with(&["lint", "--", "sh", "-c", "exit 0"], "");
+    let output = toolbond_with(&["lint", "--", "sh", "-c", "exit 0"], "");
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said.lines().count(), 1, "{said}");

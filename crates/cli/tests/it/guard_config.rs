@@ -1,4 +1,4 @@
-//! `toolpact guard --config`, `--status`, and commands for clients on HTTP.
+//! `toolbond guard --config`, `--status`, and commands for clients on HTTP.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_http::{Process, ask, bare, call};
 use crate::guard_peers::peers;
 use crate::upstream::Upstream;
@@ -25,7 +25,7 @@ pub(crate) struct Guard {
 
 impl Guard {
     pub(crate) fn start(arguments: &[&str]) -> Self {
-        let mut command = toolpact(arguments);
+        let mut command = toolbond(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().unwrap());
         let said = Arc::new(Mutex::new(Vec::new()));
@@ -192,7 +192,7 @@ fn several_servers_are_reached_by_name() {
     assert_eq!(body(&answer)["result"]["structuredContent"], json!({ "result": 42 }));
     let answer = ask(port, &two, &call(1, "ranged", &json!({ "n": 11 })));
     assert_eq!(body(&answer)["result"]["isError"], true);
-    guard.says(0, "toolpact: bare: ");
+    guard.says(0, "toolbond: bare: ");
     assert!(ask(port, &one.replace("POST", "DELETE"), "").starts_with("HTTP/1.1 204"));
     assert!(ask(port, &one, PING).starts_with("HTTP/1.1 404"));
     settles("the process of a session that ended is gone", || children(&guard) == 1);
@@ -432,10 +432,10 @@ fn the_status_of_a_guard_is_shown() {
     assert!(!page.contains("src=") && !page.contains("<script"), "{page}");
     let metrics = ask(port, "GET /metrics HTTP/1.1", "");
     for line in [
-        r#"toolpact_calls_total{server="bare.mjs",tool="count"} 1"#,
-        r#"toolpact_validations_total{server="bare.mjs",tool="ranged",side="arguments",outcome="invalid"} 1"#,
-        r#"toolpact_calls_total{server="bare.mjs",tool="other"} 1"#,
-        r#"toolpact_tools{server="bare.mjs",verdict="dropped"} 1"#,
+        r#"toolbond_calls_total{server="bare.mjs",tool="count"} 1"#,
+        r#"toolbond_validations_total{server="bare.mjs",tool="ranged",side="arguments",outcome="invalid"} 1"#,
+        r#"toolbond_calls_total{server="bare.mjs",tool="other"} 1"#,
+        r#"toolbond_tools{server="bare.mjs",verdict="dropped"} 1"#,
     ] {
         assert!(metrics.contains(line), "{line}\n{metrics}");
     }

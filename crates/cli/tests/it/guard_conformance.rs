@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
-use toolpact_testkit::conformance::{Expected, example, run_server};
+use toolbond_testkit::conformance::{Expected, example, run_server};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 #[cfg(unix)]
 use crate::envoy::{Envoy, Setup};
 use crate::guard_http::{Process, guard, port_of};
@@ -21,7 +21,7 @@ use crate::guard_http::{Process, guard, port_of};
 struct Case {
     /// The eras that the server speaks.
     server: String,
-    /// Whether the guard is in front of a server on `http` or of a `process`, or `envoy` is, with `toolpact ext-proc`
+    /// Whether the guard is in front of a server on `http` or of a `process`, or `envoy` is, with `toolbond ext-proc`
     /// or as `plain envoy`.
     front: String,
     revision: String,
@@ -36,7 +36,7 @@ fn start(case: &Case) -> (Box<dyn Any>, u16) {
     let era = ("CONFORMANCE_ERA", &case.server);
     if case.front == "process" {
         let arguments = ["guard", "--listen", "127.0.0.1:0", "--", server.to_str().unwrap()];
-        let mut command = toolpact(&arguments);
+        let mut command = toolbond(&arguments);
         command.envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().unwrap());
         let port = port_of(&mut process);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::command::{toolpact, toolpact_with};
+use crate::command::{toolbond, toolbond_with};
 use crate::guard_config::{File, Guard, bare_command, body, open, post, settles};
 use crate::guard_http::{Process, ask, call, guard};
 use crate::recorder::{HANG, Record, words};
@@ -100,7 +100,7 @@ fn a_second_interrupt_ends_a_guard_whose_server_does_not_end() {
         let record = Record::new();
         let script =
             format!("trap '' INT TERM; echo on > {}; while :; do sleep 1; done", record.path());
-        let mut command = toolpact(&["guard", "--", "sh", "-c", &script]);
+        let mut command = toolbond(&["guard", "--", "sh", "-c", &script]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let process = Process(command.spawn().unwrap());
         settles("the server runs", || record.0.exists());
@@ -120,7 +120,7 @@ fn arguments_of_a_process_may_be_no_unicode() {
     );
     let run = |verb: &[&str]| {
         let _ = fs::remove_file(&record.0);
-        let mut command = toolpact(verb);
+        let mut command = toolbond(verb);
         command.args(["--", "sh", "-c", &script]).arg(&odd);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut process = Process(command.spawn().unwrap());
@@ -148,7 +148,7 @@ fn arguments_of_a_process_may_be_no_unicode() {
 fn a_program_that_is_no_unicode_is_not_found_without_a_panic() {
     let odd = OsString::from_vec(b"no-such\xff".to_vec());
     for verb in [&["guard"][..], &["lint"], &["guard", "--listen", "127.0.0.1:0"]] {
-        let output = toolpact(verb).arg("--").arg(&odd).output().unwrap();
+        let output = toolbond(verb).arg("--").arg(&odd).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{verb:?}: {output:?}");
     }
 }
@@ -166,7 +166,7 @@ fn values_of_arguments_are_not_logged() {
             call(3, "ranged", &json!(SECRET)),
             call(4, "ranged", &json!({ "n": [SECRET] })),
         ];
-        let output = toolpact_with(&command, &(lines.join("\n") + "\n"));
+        let output = toolbond_with(&command, &(lines.join("\n") + "\n"));
         let said = String::from_utf8(output.stderr).unwrap();
         // It is said what is wrong, and to the client what was found.
         assert!(said.contains("ranged") && said.contains("#/n"), "{said}");
@@ -206,7 +206,7 @@ fn is_metric(line: &str) -> bool {
 
 #[test]
 fn names_of_tools_are_escaped_in_metrics() {
-    let names = ["quote\"d", "back\\slash", "two\nlines", "a\"} 1\ntoolpact_calls_total{tool=\"b"];
+    let names = ["quote\"d", "back\\slash", "two\nlines", "a\"} 1\ntoolbond_calls_total{tool=\"b"];
     let tool = |name: &&str| json!({ "name": name, "inputSchema": { "type": "object" } });
     let script = json!({ "pages": [names.iter().map(tool).collect::<Vec<_>>()] });
     let file = Record::new();
@@ -239,7 +239,7 @@ fn names_of_tools_are_escaped_in_metrics() {
 fn a_server_of_the_library_takes_arguments_that_are_no_unicode() {
     let server = crate::pairs::bare().with_file_name("weather");
     if !server.exists() {
-        let build = ["build", "--quiet", "--package", "toolpact", "--example", "weather"];
+        let build = ["build", "--quiet", "--package", "toolbond", "--example", "weather"];
         assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
     }
     let output = Command::new(server).arg(OsString::from_vec(b"\xff".to_vec())).output().unwrap();

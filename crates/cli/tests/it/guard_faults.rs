@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_http::{POST, Process, ask, bare, call, guard};
 use crate::guard_peers::peers;
 use crate::upstream::{HUGE, Upstream};
@@ -152,7 +152,7 @@ pub(crate) struct Talk {
 
 impl Talk {
     pub(crate) fn start(options: &[&str], server: &[&str]) -> Self {
-        let mut command = toolpact(&["guard"]);
+        let mut command = toolbond(&["guard"]);
         command.args(options).arg("--").args(server).current_dir(peers());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut guard = Process(command.spawn().unwrap());

@@ -1,4 +1,4 @@
-//! `toolpact guard --allow-fetch`: tools whose schemas refer to other documents.
+//! `toolbond guard --allow-fetch`: tools whose schemas refer to other documents.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::documents::{Requests, serve};
 use crate::guard_config::{File, Guard};
 use crate::guard_peers::visit;
@@ -111,7 +111,7 @@ fn a_tool_that_refers_to_documents_works() {
     let allow = documents.url("/a/");
     check(&visit(Some(&["--allow-fetch", &allow]), &calls(), &server.command()));
     assert_eq!(documents.requests(), 2);
-    let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--allow-fetch", &allow, "--"];
+    let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--allow-fetch", &allow, "--"];
     let command: Vec<_> = guard.into_iter().chain(server.command()).collect();
     check(&visit_modern(false, &calls(), &command));
     check(&visit_modern(true, &calls(), &command));
@@ -225,7 +225,7 @@ fn several_servers_fetch_what_their_file_allows() {
     ] {
         file.write(&table(fetch));
         let output =
-            toolpact(&["guard", "--check-config", "--config", file.path()]).output().unwrap();
+            toolbond(&["guard", "--check-config", "--config", file.path()]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains(wrong), "{said}");
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -244,7 +244,7 @@ struct Talk {
 impl Talk {
     fn start(options: &[&str], server: &Server) -> Self {
         let log = File::new(&format!("{}.log", server.0.path()), "");
-        let mut command = toolpact(&["guard"]);
+        let mut command = toolbond(&["guard"]);
         command.args(options).arg("--").args(server.command());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(fs::File::create(log.path()).unwrap());

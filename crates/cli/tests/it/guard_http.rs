@@ -1,4 +1,4 @@
-//! `toolpact guard --listen --upstream`: servers on Streamable HTTP.
+//! `toolbond guard --listen --upstream`: servers on Streamable HTTP.
 
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_peers::{peers, visit};
 
 /// A process that ends with its test.
@@ -62,7 +62,7 @@ pub(crate) fn guard(port: u16, options: &[&str]) -> (Process, u16) {
 
 /// A guard in front of `upstream`.
 pub(crate) fn guard_at(upstream: &str, options: &[&str]) -> (Process, u16) {
-    let mut command = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", upstream]);
+    let mut command = toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", upstream]);
     command.args(options).stderr(Stdio::piped());
     let mut process = Process(command.spawn().unwrap());
     let port = port_of(&mut process);
@@ -211,7 +211,7 @@ fn the_rest_of_a_batch_goes_on_beside_a_refused_call() {
 
 /// The findings about the tools of a server on HTTP.
 fn judged(url: &str, options: &[&str]) -> (Option<i32>, String, String) {
-    let output = toolpact(&["lint", "--policy", "filter", "--format", "json", url])
+    let output = toolbond(&["lint", "--policy", "filter", "--format", "json", url])
         .args(options)
         .output()
         .unwrap();
@@ -261,7 +261,7 @@ fn a_port_in_use_is_said_in_one_line() {
     let address = taken.local_addr().unwrap().to_string();
     let upstream = "http://127.0.0.1:9/mcp";
     let output =
-        toolpact(&["guard", "--listen", &address, "--upstream", upstream]).output().unwrap();
+        toolbond(&["guard", "--listen", &address, "--upstream", upstream]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with(&format!("error: cannot listen on {address}: ")), "{said}");

@@ -21,7 +21,7 @@ const HANG: Duration = Duration::from_secs(120);
 fn guard(files: usize, arguments: &[&str]) -> (Process, u16, JoinHandle<String>) {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")]);
-    shell.arg(env!("CARGO_BIN_EXE_toolpact")).args(["guard", "--listen", "127.0.0.1:0"]);
+    shell.arg(env!("CARGO_BIN_EXE_toolbond")).args(["guard", "--listen", "127.0.0.1:0"]);
     shell.args(arguments).stderr(Stdio::piped());
     let mut process = Process(shell.spawn().unwrap());
     let (port, log) = port_and_log(&mut process);

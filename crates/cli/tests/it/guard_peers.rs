@@ -39,7 +39,7 @@ pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> 
     let mut client = Command::new("node");
     client.arg("client-v1.mjs").arg(calls.to_string()).arg("--");
     if let Some(options) = guard {
-        client.arg(env!("CARGO_BIN_EXE_toolpact")).arg("guard").args(options).arg("--");
+        client.arg(env!("CARGO_BIN_EXE_toolbond")).arg("guard").args(options).arg("--");
     }
     client.args(command).current_dir(&peers);
     let output = client.output().unwrap();
@@ -106,7 +106,7 @@ fn typescript_v1_gets_wrong_arguments_and_results_refused() {
 
 #[test]
 fn a_live_server_is_judged() {
-    let mut lint = Command::new(env!("CARGO_BIN_EXE_toolpact"));
+    let mut lint = Command::new(env!("CARGO_BIN_EXE_toolbond"));
     lint.args([
         "lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad",
     ]);

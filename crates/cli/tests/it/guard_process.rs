@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::command::{toolpact, toolpact_with};
+use crate::command::{toolbond, toolbond_with};
 
 /// Longer than anything takes on a busy machine.
 const HANG: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ struct Note(PathBuf);
 
 impl Note {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("toolpact-{}-{name}", std::process::id()));
+        let path = std::env::temp_dir().join(format!("toolbond-{}-{name}", std::process::id()));
         let _ = fs::remove_file(&path);
         Self(path)
     }
@@ -73,7 +73,7 @@ fn start(script: &str) -> Child {
 }
 
 fn start_with(verb: &str, script: &str) -> Child {
-    toolpact(&[verb, "--", "sh", "-c", script])
+    toolbond(&[verb, "--", "sh", "-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -83,21 +83,21 @@ fn start_with(verb: &str, script: &str) -> Child {
 
 #[test]
 fn the_exit_code_is_that_of_the_server() {
-    assert_eq!(toolpact_with(&["guard", "--", "sh", "-c", "exit 7"], "").status.code(), Some(7));
-    let killed = toolpact_with(&["guard", "--", "sh", "-c", "kill -9 $$"], "");
+    assert_eq!(toolbond_with(&["guard", "--", "sh", "-c", "exit 7"], "").status.code(), Some(7));
+    let killed = toolbond_with(&["guard", "--", "sh", "-c", "kill -9 $$"], "");
     assert_eq!(killed.status.code(), Some(137));
 }
 
 #[test]
 fn standard_error_of_the_server_passes() {
-    let output = toolpact_with(&["guard", "--", "sh", "-c", "echo here >&2"], "");
+    let output = toolbond_with(&["guard", "--", "sh", "-c", "echo here >&2"], "");
     assert_eq!(output.stderr, b"here\n");
 }
 
 #[test]
 fn a_server_killed_in_the_middle_of_a_call_answers_it() {
     let request = "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n";
-    let output = toolpact_with(&["guard", "--", "sh", "-c", "read -r line; kill -9 $$"], request);
+    let output = toolbond_with(&["guard", "--", "sh", "-c", "read -r line; kill -9 $$"], request);
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(answer["id"], "a");
     assert_eq!(answer["error"]["code"], -32603);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustls::{ServerConnection, StreamOwned};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::documents::tls_config;
 use crate::guard_config::{File, Guard};
 use crate::guard_http::{POST, ask, call, guard_at};
@@ -69,14 +69,14 @@ fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
     let url = format!("https://localhost:{port}/mcp");
     let file = certificate.to_str().unwrap();
 
-    let stranger = toolpact(&["lint", &url]).output().unwrap();
+    let stranger = toolbond(&["lint", &url]).output().unwrap();
     assert_eq!(stranger.status.code(), Some(2));
     let said = String::from_utf8(stranger.stderr).unwrap();
     assert!(said.contains("certificate") && said.lines().count() == 1, "{said}");
     let only_errors = ["lint", &url, "--select", "tool-list"];
-    let known = toolpact(&only_errors).args(["--ca-file", file]).output().unwrap();
+    let known = toolbond(&only_errors).args(["--ca-file", file]).output().unwrap();
     assert_eq!(known.status.code(), Some(0));
-    let by_environment = toolpact(&only_errors).env("SSL_CERT_FILE", file).output().unwrap();
+    let by_environment = toolbond(&only_errors).env("SSL_CERT_FILE", file).output().unwrap();
     assert_eq!(by_environment.status.code(), Some(0));
 
     let (_guard, port) = guard_at(&url, &["--ca-file", file]);

@@ -1,10 +1,10 @@
-//! `toolpact guard --for`: tools in the form of a target, and their calls, with published clients and servers.
+//! `toolbond guard --for`: tools in the form of a target, and their calls, with published clients and servers.
 
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_config::{File, Guard};
 use crate::guard_http::{Process, guard, port_of};
 use crate::guard_peers::{peers, put, visit};
@@ -118,7 +118,7 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
 #[test]
 fn typescript_calls_a_view_on_standard_input_and_output() {
     let program = program();
-    let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--for", "gemini", "--", "node"];
+    let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--for", "gemini", "--", "node"];
     let visit = |calls: &Value| visit_modern(false, calls, &[&guard[..], &[&program]].concat());
     is_view(visit);
     // Clients may remember the name that the tool has without a view.
@@ -158,13 +158,13 @@ fn the_file_chooses_by_the_name_of_the_client() {
 
 #[test]
 fn an_unknown_target_is_an_error() {
-    let output = toolpact(&["guard", "--for", "gemni", "--", "true"]).output().unwrap();
+    let output = toolbond(&["guard", "--for", "gemni", "--", "true"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("no target `gemni`; did you mean `gemini`?"), "{said}");
     let file =
         File::new("no-target", "[contract]\nfor = 'nobody'\n[servers.a]\ncommand = 'true'\n");
-    let output = toolpact(&["guard", "--check-config", "--config", file.path()]).output().unwrap();
+    let output = toolbond(&["guard", "--check-config", "--config", file.path()]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains(":2:7: no target `nobody`"), "{said}");

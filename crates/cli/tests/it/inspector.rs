@@ -26,7 +26,7 @@ fn inspect(arguments: &[&str], server: &[&str]) -> String {
 fn mcp_inspector_works_through_the_guard() {
     let everything = ["node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js"];
     // The list of this server declares draft-07, which the guard converts unless told otherwise.
-    let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--keep-dialects", "--"];
+    let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--keep-dialects", "--"];
     let guarded = [&guard, &everything[..]].concat();
     let sum = ["--method", "tools/call", "--tool-name", "get-sum", "--tool-arg", "a=1", "b=2"];
     for arguments in [&["--method", "tools/list"][..], &sum, &["--method", "resources/list"]] {

@@ -1,4 +1,4 @@
-//! `toolpact lint`, `toolpact view`, `toolpact targets` and `toolpact explain`: output and exit code.
+//! `toolbond lint`, `toolbond view`, `toolbond targets` and `toolbond explain`: output and exit code.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::command::{commands, toolpact, toolpact_with};
+use crate::command::{commands, toolbond, toolbond_with};
 
 commands! {
     shows_what_happens_at_each_target: ["lint", "lint/shop.tools.json"];
@@ -75,7 +75,7 @@ pub(crate) struct Scratch(pub(crate) PathBuf);
 impl Scratch {
     pub(crate) fn new(name: &str) -> Self {
         let place =
-            std::env::temp_dir().join(format!("toolpact-lint-{}-{name}", std::process::id()));
+            std::env::temp_dir().join(format!("toolbond-lint-{}-{name}", std::process::id()));
         fs::create_dir_all(&place).unwrap();
         Self(place)
     }
@@ -100,7 +100,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> String {
 #[test]
 fn lints_standard_input() {
     let response = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"a"}]}}"#;
-    let output = toolpact_with(&["lint", "--format", "json", "--policy", "filter"], response);
+    let output = toolbond_with(&["lint", "--format", "json", "--policy", "filter"], response);
     assert_eq!(output.status.code(), Some(1));
     let line: Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = line["findings"].as_array().unwrap();
@@ -110,7 +110,7 @@ fn lints_standard_input() {
 
 #[test]
 fn says_where_json_lines_are_read_from() {
-    let output = toolpact_with(&["lint"], "{\"name\":\"a\"}\n\n{\"name\":\"b\"}\n");
+    let output = toolbond_with(&["lint"], "{\"name\":\"a\"}\n\n{\"name\":\"b\"}\n");
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(
         text(output.stderr).lines().next(),
@@ -124,21 +124,21 @@ fn says_where_json_lines_are_read_from() {
 /// Some servers of 2026-07-28 end when they get `initialize`.
 #[test]
 fn lints_a_server_that_does_not_know_initialize() {
-    let server = toolpact_testkit::conformance::example("era_server").unwrap();
+    let server = toolbond_testkit::conformance::example("era_server").unwrap();
     let server = ["lint", "--target", "none", "--", server.to_str().unwrap(), "modern"];
-    let output = toolpact_with(&server, "");
+    let output = toolbond_with(&server, "");
     assert_eq!(output.status.code(), Some(0), "{}", text(output.stderr));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_server_that_never_answers_is_told_in_one_line() {
-    let output = toolpact(&["lint", "--timeout", "1", "--", "sleep", "600"]).output().unwrap();
+    let output = toolbond(&["lint", "--timeout", "1", "--", "sleep", "600"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(output.stderr), "error: sleep: no tool list within 1 s\n");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let output = toolpact(&["lint", "--timeout", "1", &url]).output().unwrap();
+    let output = toolbond(&["lint", "--timeout", "1", &url]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(text(output.stderr), format!("error: {url}: no tool list within 1 s\n"));
 }
@@ -158,7 +158,7 @@ esac; done"#;
 #[test]
 fn a_list_that_changes_its_order_is_found() {
     let lint = |options: &[&str]| {
-        let mut command = toolpact(&["lint", "--target", "none", "--format", "concise"]);
+        let mut command = toolbond(&["lint", "--target", "none", "--format", "concise"]);
         let output = command.args(options).args(["--", "sh", "-c", SHUFFLING]).output().unwrap();
         (output.status.code(), text(output.stdout))
     };
@@ -174,7 +174,7 @@ fn a_list_that_changes_its_order_is_found() {
 fn a_signal_ends_the_wait_for_a_url() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let mut lint = toolpact(&["lint", &url]).spawn().unwrap();
+    let mut lint = toolbond(&["lint", &url]).spawn().unwrap();
     // It has connected, and so handles signals.
     let _connection = listener.accept().unwrap();
     let kill = format!("kill -INT {}", lint.id());
@@ -190,7 +190,7 @@ fn folders_are_bounded() {
         deep = deep.join("d");
     }
     fs::create_dir_all(&deep).unwrap();
-    let output = toolpact(&["lint", scratch.0.join("deep").to_str().unwrap()]).output().unwrap();
+    let output = toolbond(&["lint", scratch.0.join("deep").to_str().unwrap()]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(output.stderr);
     assert!(said.ends_with("exceeds the limit of 16 nested folders\n"), "{said}");
@@ -200,7 +200,7 @@ fn folders_are_bounded() {
     for index in 0..=10_000 {
         fs::write(many.join(format!("{index}.json")), "").unwrap();
     }
-    let output = toolpact(&["lint", many.to_str().unwrap()]).output().unwrap();
+    let output = toolbond(&["lint", many.to_str().unwrap()]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = text(output.stderr);
     assert!(said.ends_with("exceeds the limit of 10000 files in a folder\n"), "{said}");
@@ -209,13 +209,13 @@ fn folders_are_bounded() {
 #[test]
 fn options_are_read_from_the_working_directory() {
     let scratch = Scratch::new("options");
-    scratch.write("toolpact.toml", "[lint]\ntargets = ['none']\nbaseline = 'known.json'\n");
+    scratch.write("toolbond.toml", "[lint]\ntargets = ['none']\nbaseline = 'known.json'\n");
     scratch.write(
         "tool.json",
         r#"{"name":"a b","description":"A.","inputSchema":{"type":"object","properties":{}}}"#,
     );
     let lint = |arguments: &[&str]| {
-        let output = toolpact(arguments).current_dir(&scratch.0).output().unwrap();
+        let output = toolbond(arguments).current_dir(&scratch.0).output().unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
     let (code, _, err) = lint(&["lint", "tool.json"]);

@@ -1,11 +1,11 @@
-//! `toolpact lint --fix`: what it changes, and what stays byte for byte.
+//! `toolbond lint --fix`: what it changes, and what stays byte for byte.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
 
-use crate::command::{toolpact, toolpact_with};
+use crate::command::{toolbond, toolbond_with};
 use crate::lint::{Scratch, text};
 
 const WRITTEN: &str = "{\r\n\t\"tools\" : [ {\"name\":\"a\",   \"description\":\"\u{e4} 1e2 1.50\", \"x\": 1E5,\r\n\t\t\"inputSchema\" : {\r\n\t\t\t\"properties\": {},\r\n\t\t\t\"required\": null\r\n\t\t}} ]\r\n}\r\n\r\n";
@@ -13,7 +13,7 @@ const FIXED: &str = "{\r\n\t\"tools\" : [ {\"name\":\"a\",   \"description\":\"\
 
 fn fix(path: &str) -> (Option<i32>, String, String) {
     let arguments = ["lint", "--fix", "--target", "none", "--format", "concise", path];
-    let output = toolpact(&arguments).output().unwrap();
+    let output = toolbond(&arguments).output().unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
@@ -46,7 +46,7 @@ fn fixes_lines_of_json_lines() {
 #[test]
 fn writes_a_fixed_list_to_standard_output() {
     let arguments = ["lint", "--fix", "--target", "none", "--format", "concise", "-"];
-    let output = toolpact_with(&arguments, WRITTEN);
+    let output = toolbond_with(&arguments, WRITTEN);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text(output.stdout), FIXED);
     assert!(text(output.stderr).starts_with("fixed: stdin: a: "));
@@ -68,7 +68,7 @@ fn leaves_what_is_fine_or_no_json() {
 /// Published lists change in few lines, and a second time in none.
 #[test]
 fn fixing_published_lists_is_idempotent() {
-    let corpus = toolpact_testkit::corpus::folder();
+    let corpus = toolbond_testkit::corpus::folder();
     let Ok(files) = fs::read_dir(&corpus) else {
         eprintln!("skipped: no published tool lists at {}", corpus.display());
         return;
@@ -76,7 +76,7 @@ fn fixing_published_lists_is_idempotent() {
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort_unstable();
-    let mut command = toolpact(&["lint", "--target", "none", "--format", "json"]);
+    let mut command = toolbond(&["lint", "--target", "none", "--format", "json"]);
     let found = command.args(files.iter().step_by(2)).output().unwrap();
     let scratch = Scratch::new("fix-corpus");
     let mut count = 0;

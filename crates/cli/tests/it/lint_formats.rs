@@ -1,4 +1,4 @@
-//! The formats of `toolpact lint`, as the programs read them that they are for.
+//! The formats of `toolbond lint`, as the programs read them that they are for.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -6,17 +6,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use toolpact_schema::Schema;
+use toolbond_schema::Schema;
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_peers::{installed, put};
 use crate::lint::text;
 
 const FILES: [&str; 3] = ["lint/shop.tools.json", "tools.json", "lint/folder"];
 
-/// What `toolpact lint` writes about several lists.
+/// What `toolbond lint` writes about several lists.
 fn lint(format: &str) -> String {
-    let mut command = toolpact(&["lint", "--target", "all", "--format", format]);
+    let mut command = toolbond(&["lint", "--target", "all", "--format", format]);
     let output = command.args(FILES).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", text(output.stderr));
     text(output.stdout)
@@ -84,7 +84,7 @@ fn sarif_is_valid_by_its_schema() {
         assert_eq!(result["ruleId"], finding["rule"]);
         let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
         assert_eq!(rules[index]["id"], finding["rule"]);
-        assert_eq!(result["partialFingerprints"]["toolpact/v1"], finding["fingerprint"]);
+        assert_eq!(result["partialFingerprints"]["toolbond/v1"], finding["fingerprint"]);
         let region = &result["locations"][0]["physicalLocation"]["region"];
         assert_eq!(region["startLine"], finding["line"]);
     }
@@ -94,8 +94,8 @@ fn sarif_is_valid_by_its_schema() {
 #[test]
 fn sarif_of_a_live_server_is_valid_by_its_schema() {
     let schema = Schema::compile(&sarif_schema()).unwrap();
-    let server = [env!("CARGO_BIN_EXE_toolpact"), "demo", "--stdio"];
-    let mut lint = toolpact(&["lint", "--format", "sarif", "--target", "gemini", "--"]);
+    let server = [env!("CARGO_BIN_EXE_toolbond"), "demo", "--stdio"];
+    let mut lint = toolbond(&["lint", "--format", "sarif", "--target", "gemini", "--"]);
     let log: Value = serde_json::from_slice(&lint.args(server).output().unwrap().stdout).unwrap();
     assert!(schema.is_valid(&log), "{:?}", schema.validate(&log));
     let results = log["runs"][0]["results"].as_array().unwrap();

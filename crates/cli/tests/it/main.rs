@@ -1,4 +1,4 @@
-//! The `toolpact` command, as a user meets it: output and exit code.
+//! The `toolbond` command, as a user meets it: output and exit code.
 
 #![expect(clippy::unwrap_used, reason = "a test ends where it cannot go on")]
 

@@ -125,7 +125,7 @@ fn ids(cases: &mut Cases) {
         "Infinity",
         "01",
         "+1",
-        "\"toolpact-guard/0\"",
+        "\"toolbond-guard/0\"",
     ] {
         cases.add(format!("id {id}"), |call, n| {
             call.replacen(&format!("\"id\":{n}"), &format!("\"id\":{id}"), 1).into()

@@ -35,9 +35,9 @@ fn program(name: &str) -> Command {
 
 /// The example `bare`, an `rmcp` server: built with the workspace, or now.
 pub(crate) fn bare() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples/bare");
+    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples/bare");
     if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolpact", "--example", "bare"];
+        let build = ["build", "--quiet", "--package", "toolbond", "--example", "bare"];
         assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
     }
     place
@@ -105,7 +105,7 @@ fn over_stdio(server: &str, name: &str) {
     let command = program(name);
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let direct: Vec<_> = words.map(|word| word.to_str().unwrap().to_owned()).collect();
-    let mut guarded = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--"].map(str::to_owned).to_vec();
+    let mut guarded = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--"].map(str::to_owned).to_vec();
     guarded.extend(direct.clone());
     compare(server, &direct, &guarded);
 }

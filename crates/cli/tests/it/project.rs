@@ -1,8 +1,8 @@
-//! `toolpact project`, `toolpact lift` and `toolpact convert`.
+//! `toolbond project`, `toolbond lift` and `toolbond convert`.
 
 use serde_json::Value;
 
-use crate::command::{commands, toolpact, toolpact_with};
+use crate::command::{commands, toolbond, toolbond_with};
 
 commands! {
     projects_a_tool: ["project", "--to", "2025-11-25", "count.tool.json"];
@@ -26,18 +26,18 @@ commands! {
 #[test]
 fn lifts_what_was_projected() {
     let to = ["project", "--to", "2025-11-25", "count.tool.json"];
-    let projected = toolpact(&to).output().unwrap();
+    let projected = toolbond(&to).output().unwrap();
     let projected = String::from_utf8(projected.stdout).unwrap();
-    let lifted = toolpact_with(&["lift", "--from", "2025-11-25"], &projected);
+    let lifted = toolbond_with(&["lift", "--from", "2025-11-25"], &projected);
     let lifted: Value = serde_json::from_slice(&lifted.stdout).unwrap();
     assert_eq!(lifted["outputSchema"], serde_json::json!({ "type": "integer" }));
     assert_eq!(lifted.get("_meta"), None);
 
     let arguments =
         ["project", "--to", "2025-11-25", "--tool", "count.tool.json", "count.result.json"];
-    let projected = toolpact(&arguments).output().unwrap();
+    let projected = toolbond(&arguments).output().unwrap();
     let projected = String::from_utf8(projected.stdout).unwrap();
-    let lifted = toolpact_with(&["lift", "--from", "2025-11-25"], &projected);
+    let lifted = toolbond_with(&["lift", "--from", "2025-11-25"], &projected);
     let lifted: Value = serde_json::from_slice(&lifted.stdout).unwrap();
     assert_eq!(lifted["structuredContent"], 72);
 }
@@ -46,9 +46,9 @@ fn lifts_what_was_projected() {
 fn restores_what_was_converted() {
     let tool = r#"{"name":"t","inputSchema":{"$schema":"http://json-schema.org/draft-07/schema#","type":"object",
         "dependencies":{"a":["b"]}}}"#;
-    let converted = String::from_utf8(toolpact_with(&["convert"], tool).stdout).unwrap();
+    let converted = String::from_utf8(toolbond_with(&["convert"], tool).stdout).unwrap();
     assert!(converted.contains("dependentRequired"), "{converted}");
-    let restored = toolpact_with(&["convert", "--back"], &converted);
+    let restored = toolbond_with(&["convert", "--back"], &converted);
     let restored: Value = serde_json::from_slice(&restored.stdout).unwrap();
     assert_eq!(restored.to_string(), serde_json::from_str::<Value>(tool).unwrap().to_string());
 }

@@ -2,7 +2,7 @@
 //!
 //! A `console` block is run in a new folder, one folder for each document: after `$ ` stands a command, below it what
 //! the command prints. A line `[…]` stands for lines that are left out. A block with `title="FILE"` is written to that
-//! file first. In `sh` blocks and in the text, verbs and options of `toolpact` exist.
+//! file first. In `sh` blocks and in the text, verbs and options of `toolbond` exist.
 #![cfg(unix)]
 
 use std::env::{join_paths, split_paths, var_os};
@@ -57,7 +57,7 @@ fn commands(block: &str) -> Vec<(String, Vec<&str>)> {
     commands
 }
 
-/// A new folder, with the repository in it as `toolpact`. `cd` in one block holds for the next.
+/// A new folder, with the repository in it as `toolbond`. `cd` in one block holds for the next.
 struct Folder {
     root: PathBuf,
     current: PathBuf,
@@ -65,10 +65,10 @@ struct Folder {
 
 impl Folder {
     fn new(document: &str) -> Self {
-        let name = format!("toolpact-{}-{}", std::process::id(), document.replace('/', "-"));
+        let name = format!("toolbond-{}-{}", std::process::id(), document.replace('/', "-"));
         let folder = std::env::temp_dir().join(name);
         fs::create_dir_all(&folder).unwrap();
-        symlink(repository(), folder.join("toolpact")).unwrap();
+        symlink(repository(), folder.join("toolbond")).unwrap();
         Self { current: folder.clone(), root: folder }
     }
 
@@ -80,7 +80,7 @@ impl Folder {
             script.extend([command, "\nstatus=$?; echo '", MARK, "'; (exit $status)\n"]);
         }
         script.push_str("pwd");
-        let binary = Path::new(env!("CARGO_BIN_EXE_toolpact"));
+        let binary = Path::new(env!("CARGO_BIN_EXE_toolbond"));
         let path = var_os("PATH").unwrap();
         let path = [binary.parent().unwrap().to_owned()].into_iter().chain(split_paths(&path));
         let output = Command::new("sh")
@@ -105,7 +105,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        _ = fs::remove_file(self.root.join("toolpact"));
+        _ = fs::remove_file(self.root.join("toolbond"));
         _ = fs::remove_dir_all(&self.root);
     }
 }
@@ -167,7 +167,7 @@ documents! {
     the_guide_to_bundling_works: "docs/bundle.md";
 }
 
-/// The words of `toolpact …` in the text, as code and in blocks that are not run.
+/// The words of `toolbond …` in the text, as code and in blocks that are not run.
 fn mentioned(text: &str) -> Vec<Vec<String>> {
     let blocks = blocks(text);
     let lines = blocks.iter().filter(|block| block.language == "sh").flat_map(|b| b.text.lines());
@@ -175,7 +175,7 @@ fn mentioned(text: &str) -> Vec<Vec<String>> {
     lines
         .chain(spans)
         .map(|line| line.split(" #").next().unwrap())
-        .filter_map(|line| line.strip_prefix("toolpact "))
+        .filter_map(|line| line.strip_prefix("toolbond "))
         .map(|line| line.split(['|', ' ', '[', ']']).map(str::to_owned).collect())
         .collect()
 }
@@ -196,7 +196,7 @@ fn every_verb_and_option_in_the_documents_exists() {
             if verb.starts_with('-') || verb.chars().all(|c| c.is_uppercase() || c == '…') {
                 continue;
             }
-            let help = Command::new(env!("CARGO_BIN_EXE_toolpact")).args([verb, "--help"]).output();
+            let help = Command::new(env!("CARGO_BIN_EXE_toolbond")).args([verb, "--help"]).output();
             let help = help.unwrap();
             assert!(help.status.success(), "{document}: no verb `{verb}`");
             let help = String::from_utf8(help.stdout).unwrap();

@@ -30,13 +30,13 @@ pub(crate) enum Way {
     Stdio,
     /// HTTP, without a guard.
     Http,
-    /// `toolpact guard -- SERVER`
+    /// `toolbond guard -- SERVER`
     GuardedStdio,
-    /// `toolpact guard --listen ADDR --upstream URL`
+    /// `toolbond guard --listen ADDR --upstream URL`
     GuardedHttp,
-    /// `toolpact guard --listen ADDR -- SERVER`
+    /// `toolbond guard --listen ADDR -- SERVER`
     GuardedProcess,
-    /// Envoy and two replicas of `toolpact ext-proc`
+    /// Envoy and two replicas of `toolbond ext-proc`
     Envoy,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn command(words: &[String], program: &str) -> Command {
 
 /// The words of a guard with `options`.
 pub(crate) fn guard_words(options: &[&str]) -> Vec<String> {
-    let words = [env!("CARGO_BIN_EXE_toolpact"), "guard"];
+    let words = [env!("CARGO_BIN_EXE_toolbond"), "guard"];
     words.iter().chain(options).chain(&ENFORCE).map(|&word| word.to_owned()).collect()
 }
 

@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_config::{modern as modern_request, settles};
 use crate::guard_http::{Process, ask, port_of};
 use crate::receiver::{Answer, Receiver, any, attributes, export_to};
@@ -78,7 +78,7 @@ fn guarded_with(
     era: &str,
     lines: &[String],
 ) -> Output {
-    let mut command = toolpact(&["guard"]);
+    let mut command = toolbond(&["guard"]);
     command.args(options).args(["--", "node", "-e", SERVER, era]);
     if let Some(port) = port {
         export_to(&mut command, port);
@@ -156,7 +156,7 @@ fn attributes_of_spans_are_those_of_the_conventions() {
     let text: Vec<_> = spans.iter().map(|span| shown(span)).collect();
     insta::assert_snapshot!("telemetry_spans", text.join("\n"));
     for (service, span) in &got.spans {
-        assert_eq!(service, "toolpact");
+        assert_eq!(service, "toolbond");
         if attributes(&span.attributes)["jsonrpc.request.id"] != "8" {
             assert_eq!(hex(&span.trace_id), PARENT[3..35]);
             assert_eq!(hex(&span.parent_span_id), PARENT[36..52]);
@@ -353,7 +353,7 @@ fn headers_name_a_trace_where_meta_does_not() {
     let receiver = Receiver::start(Answer::Takes);
     let (port, calls) = recording();
     let upstream = format!("http://127.0.0.1:{port}/mcp?key={SECRET}");
-    let mut command = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+    let mut command = toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
     receiver.receives_from(&mut command);
     let mut guard = Process(command.stderr(Stdio::piped()).spawn().unwrap());
     let port = port_of(&mut guard);

@@ -7,7 +7,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
 
-use crate::command::toolpact;
+use crate::command::toolbond;
 use crate::guard_config::settles;
 use crate::guard_http::{Process, port_of};
 use crate::guard_peers::peers;
@@ -16,9 +16,9 @@ use crate::telemetry::hex;
 
 /// The example `traced`: built before, or now.
 fn traced() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolpact")).with_file_name("examples/traced");
+    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples/traced");
     if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolpact", "--example", "traced"];
+        let build = ["build", "--quiet", "--package", "toolbond", "--example", "traced"];
         let mut command = Command::new(env!("CARGO"));
         assert!(command.args(build).args(["--features", "otel"]).status().unwrap().success());
     }
@@ -46,7 +46,7 @@ fn call(era: &str, target: &[&str], receiver: &Receiver) {
 
 /// Each of the spans is the parent of the next one.
 fn follow(receiver: &Receiver) {
-    let names = ["caller", "toolpact", "toolpact-server", "toolpact-server"];
+    let names = ["caller", "toolbond", "toolbond-server", "toolbond-server"];
     settles("four spans", || receiver.received().spans.len() >= names.len());
     let got = receiver.received();
     let spans = &got.spans;
@@ -71,7 +71,7 @@ fn follow(receiver: &Receiver) {
 fn one_trace_over_stdio() {
     for era in ["modern", "legacy"] {
         let receiver = Receiver::start(Answer::Takes);
-        let (guard, server) = (env!("CARGO_BIN_EXE_toolpact"), traced());
+        let (guard, server) = (env!("CARGO_BIN_EXE_toolbond"), traced());
         call(era, &[guard, "guard", "--", server.to_str().unwrap()], &receiver);
         follow(&receiver);
     }
@@ -85,7 +85,7 @@ fn one_trace_over_http() {
         server.args(["--http", "127.0.0.1:0"]);
         let (_server, port) = listening(server, &receiver);
         let upstream = format!("http://127.0.0.1:{port}/mcp");
-        let guard = toolpact(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+        let guard = toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
         let (_guard, port) = listening(guard, &receiver);
         call(era, &[&format!("http://127.0.0.1:{port}/mcp")], &receiver);
         follow(&receiver);
@@ -98,7 +98,7 @@ fn one_trace_over_http_to_a_process() {
         let receiver = Receiver::start(Answer::Takes);
         let server = traced();
         let server = server.to_str().unwrap();
-        let guard = toolpact(&["guard", "--listen", "127.0.0.1:0", "--", server]);
+        let guard = toolbond(&["guard", "--listen", "127.0.0.1:0", "--", server]);
         let (_guard, port) = listening(guard, &receiver);
         call(era, &[&format!("http://127.0.0.1:{port}/mcp")], &receiver);
         follow(&receiver);
@@ -118,7 +118,7 @@ fn one_trace_with_the_python_sdk() {
         command
     };
     let mut client = python("traced_client.py");
-    client.args([env!("CARGO_BIN_EXE_toolpact"), "guard", "--", "python3"]);
+    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--", "python3"]);
     client.arg(Path::new(PROGRAMS).join("traced.py"));
     receiver.receives_from(&mut client);
     let output = client.output().unwrap();

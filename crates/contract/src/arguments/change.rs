@@ -1,7 +1,7 @@
 //! One change of the arguments of a call.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use crate::{Finding, Rule, json_type::shorten};
 

@@ -19,7 +19,7 @@ mod text;
 mod undeclared_property;
 
 use serde_json::Value;
-use toolpact_schema::{Measured, Pointer, Schema, Unfinished, Verdict, Violation, Violations};
+use toolbond_schema::{Measured, Pointer, Schema, Unfinished, Verdict, Violation, Violations};
 
 pub use self::change::{ArgumentChange, Change};
 use self::place::Place;

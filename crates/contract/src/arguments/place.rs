@@ -1,7 +1,7 @@
 //! What a schema says about one place in the arguments of a call.
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Pointer, Schema};
+use toolbond_schema::{Pointer, Schema};
 
 /// The most ways through the unions of a schema that are followed. A place with more is not repaired.
 const MAX_ALTERNATIVES: usize = 64;
@@ -260,7 +260,7 @@ fn allows_type(schema: &Value, value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use toolpact_schema::{Pointer, Schema};
+    use toolbond_schema::{Pointer, Schema};
 
     use super::Place;
 

@@ -31,11 +31,11 @@ impl ArgumentTerms {
 /// A set of repairs of arguments.
 ///
 /// ```
-/// use toolpact_contract::Repairs;
+/// use toolbond_contract::Repairs;
 ///
 /// let repairs = Repairs::default().also("arguments-misspelt-property")?;
 /// assert!(Repairs::default().also("fix-everything").is_err());
-/// # Ok::<(), toolpact_contract::UnknownName>(())
+/// # Ok::<(), toolbond_contract::UnknownName>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repairs(u16);

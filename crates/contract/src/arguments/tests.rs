@@ -1,8 +1,8 @@
 //! The cases of `tests/cases/arguments/repairs.json`.
 
 use serde_json::Value;
-use toolpact_schema::{Schema, Verdict};
-use toolpact_testkit::embedded;
+use toolbond_schema::{Schema, Verdict};
+use toolbond_testkit::embedded;
 
 use super::{Repaired, Repairs, repair};
 

@@ -1,7 +1,7 @@
 //! Looking up what references name, among what is at hand.
 
 use serde_json::Value;
-use toolpact_schema::{Pointer, metaschemas};
+use toolbond_schema::{Pointer, metaschemas};
 
 use crate::project::uri;
 

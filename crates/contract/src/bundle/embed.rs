@@ -1,7 +1,7 @@
 //! Writing the bundle.
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use crate::json_type::kind;
 use crate::project::ProjectErrorKind;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use toolpact_schema::{Dialect, Pointer};
+use toolbond_schema::{Dialect, Pointer};
 
 use crate::project::{ProjectError, ProjectErrorKind};
 

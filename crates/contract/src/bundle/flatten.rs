@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use toolpact_schema::{Dialect, Pointer};
+use toolbond_schema::{Dialect, Pointer};
 
 use crate::Role;
 use crate::dialect::{check_references, edits::add_edits, keep_object_type};
@@ -59,7 +59,7 @@ pub fn flatten_tool(tool: &Value) -> FlatTool<'_> {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::bundle::flatten;
+/// use toolbond_contract::bundle::flatten;
 ///
 /// let bundle = json!({
 ///     "properties": { "to": { "$ref": "https://example.com/address.json" } },
@@ -72,7 +72,7 @@ pub fn flatten_tool(tool: &Value) -> FlatTool<'_> {
 ///         "$defs": { "address": { "required": ["city"] } }
 ///     })
 /// );
-/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// # Ok::<(), toolbond_contract::ProjectError>(())
 /// ```
 pub fn flatten(schema: &Value) -> Result<Cow<'_, Value>, ProjectError> {
     if !may_have_inner_ids(schema) {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use serde_json::json;
-//! use toolpact_contract::bundle::{Document, bundle, missing};
+//! use toolbond_contract::bundle::{Document, bundle, missing};
 //!
 //! let schema = json!({
 //!     "$id": "https://example.com/order.json",
@@ -26,7 +26,7 @@
 //!         }
 //!     })
 //! );
-//! # Ok::<(), toolpact_contract::bundle::BundleError>(())
+//! # Ok::<(), toolbond_contract::bundle::BundleError>(())
 //! ```
 //!
 //! # Which documents
@@ -60,7 +60,7 @@
 //!
 //! The bundle is read again before it is returned. If a reference does not lead to what it led to, bundling fails.
 //!
-//! Admission limits the paths through embedded resources ([`Limits::scopes`](toolpact_schema::Limits::scopes)). It
+//! Admission limits the paths through embedded resources ([`Limits::scopes`](toolbond_schema::Limits::scopes)). It
 //! refuses bundles of many documents that refer to each other, as it does if the documents are handed in.
 //!
 //! # The flat form
@@ -82,7 +82,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use search::Search;
 

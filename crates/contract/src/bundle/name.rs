@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use toolpact_schema::Subschemas;
+use toolbond_schema::Subschemas;
 
 use crate::project::keyword;
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use serde_json::Value;
-use toolpact_schema::{Dialect, Pointer};
+use toolbond_schema::{Dialect, Pointer};
 
 use crate::project::schema_map::{Link, SchemaMap, Target};
 use crate::project::uri;

@@ -1,7 +1,7 @@
 //! The schema or a document, with the map of its references.
 
 use serde_json::Value;
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use crate::project::bounds;
 use crate::project::schema_map::{Keywords, Reading, SchemaMap, Target};

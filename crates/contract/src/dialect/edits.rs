@@ -1,7 +1,7 @@
 //! What changes in each schema inside a schema, so that 2020-12 reads it as its own dialect does.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use crate::project::{
     ProjectError, ProjectErrorKind,

@@ -40,7 +40,7 @@ mod tool;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use crate::project::{
     ProjectError, ProjectErrorKind, bounds,
@@ -62,7 +62,7 @@ pub use tool::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::to_2020_12;
+/// use toolbond_contract::to_2020_12;
 ///
 /// let schema = json!({
 ///     "$schema": "http://json-schema.org/draft-07/schema#",
@@ -78,7 +78,7 @@ pub use tool::{ConvertedTool, DIALECT_MARKER, convert_tool, restore_tool};
 ///         "$defs": { "name": { "type": "string" } }
 ///     })
 /// );
-/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// # Ok::<(), toolbond_contract::ProjectError>(())
 /// ```
 pub fn to_2020_12(schema: &Value) -> Result<Cow<'_, Value>, ProjectError> {
     if !declares_other(schema) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::{oldest, to_2020_12};
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The key of the marker of a conversion in `_meta`.
-pub const DIALECT_MARKER: &str = "dev.toolpact/dialect";
+pub const DIALECT_MARKER: &str = "dev.toolbond/dialect";
 
 /// A tool whose schemas are 2020-12, as far as they can be converted.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub struct ConvertedTool<'a> {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::{convert_tool, restore_tool};
+/// use toolbond_contract::{convert_tool, restore_tool};
 ///
 /// let tool = json!({
 ///     "name": "read",

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Measured, Verdict};
+use toolbond_schema::{Measured, Verdict};
 
 use super::{
     call::{JudgedCall, Outcome, Wrong, is_out_of},
@@ -28,7 +28,7 @@ impl Contract {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Contract, Mode};
+    /// use toolbond_contract::{Contract, Mode};
     ///
     /// let contract = Contract::received(json!({
     ///     "name": "forecast",
@@ -36,14 +36,14 @@ impl Contract {
     /// }))?;
     /// let judged = contract.judge_arguments(Some(&json!({ "hours": "24" })), Mode::Repair);
     /// assert_eq!(judged.repaired.unwrap().arguments, json!({ "hours": 24 }));
-    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// # Ok::<(), toolbond_contract::ContractError>(())
     /// ```
     ///
     /// Arguments that mean nothing else are refused:
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Contract, Mode};
+    /// use toolbond_contract::{Contract, Mode};
     ///
     /// let contract = Contract::received(json!({
     ///     "name": "forecast",
@@ -57,7 +57,7 @@ impl Contract {
     ///     judged.refusal.unwrap()["content"][0]["text"],
     ///     "invalid arguments for tool `forecast`:\nhours: expected a number ≤ 24, found 30"
     /// );
-    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// # Ok::<(), toolbond_contract::ContractError>(())
     /// ```
     pub fn judge_arguments(
         &self,
@@ -78,7 +78,7 @@ impl Contract {
     }
 
     /// The same as [`Contract::judge_arguments`], but returns `None` if validation needs more than `fuel`. See
-    /// [`Schema::validate_within`](toolpact_schema::Schema::validate_within).
+    /// [`Schema::validate_within`](toolbond_schema::Schema::validate_within).
     #[must_use]
     pub fn judge_arguments_within(
         &self,

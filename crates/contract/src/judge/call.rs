@@ -1,7 +1,7 @@
 //! The arguments or the result of a call after judgement.
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Measured, Unfinished, Verdict};
+use toolbond_schema::{Measured, Unfinished, Verdict};
 
 use super::options::Mode;
 use crate::{Action, Finding, RepairedArguments, Severity, Side};
@@ -93,7 +93,7 @@ pub enum Outcome {
 /// Whoever puts it on the wire adds the members that only some revisions require, such as `resultType`.
 ///
 /// ```
-/// let error = toolpact_contract::tool_error("no such city");
+/// let error = toolbond_contract::tool_error("no such city");
 /// assert_eq!(error["isError"], true);
 /// assert_eq!(error["content"][0]["text"], "no such city");
 /// ```

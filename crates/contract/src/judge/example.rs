@@ -1,7 +1,7 @@
 //! An example of valid arguments, made from the schema and from what was right in the call.
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::{Mistake, Schema, Verdict, Violation, Violations};
+use toolbond_schema::{Mistake, Schema, Verdict, Violation, Violations};
 
 /// How deep values are made.
 const MAX_DEPTH: usize = 16;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use super::{
     options::{JudgeOptions, Policy},
@@ -49,7 +49,7 @@ impl JudgedTools {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::{JudgeOptions, judge_tools};
+/// use toolbond_contract::{JudgeOptions, judge_tools};
 ///
 /// let judged = judge_tools(
 ///     json!({ "tools": [

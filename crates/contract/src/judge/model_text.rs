@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use toolpact_schema::{Mistake, Pointer, Schema, Violation, Violations};
+use toolbond_schema::{Mistake, Pointer, Schema, Violation, Violations};
 
 use super::example;
 

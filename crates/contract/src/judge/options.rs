@@ -7,7 +7,7 @@ use super::selection::{RuleSelectionError, Selection};
 /// What to do with a tool that is not usable.
 ///
 /// ```
-/// use toolpact_contract::Policy;
+/// use toolbond_contract::Policy;
 ///
 /// assert_eq!("repair".parse(), Ok(Policy::Repair));
 /// assert_eq!(
@@ -116,7 +116,7 @@ fn named<T: Copy + fmt::Display>(all: &[T], name: &str) -> Result<T, UnknownName
 /// Settings for [`judge_tools`](crate::judge_tools).
 ///
 /// ```
-/// use toolpact_contract::{JudgeOptions, Policy};
+/// use toolbond_contract::{JudgeOptions, Policy};
 ///
 /// let options = JudgeOptions::default().policy(Policy::Repair).ignore_headers(true);
 /// ```
@@ -124,7 +124,7 @@ fn named<T: Copy + fmt::Display>(all: &[T], name: &str) -> Result<T, UnknownName
 pub struct JudgeOptions {
     pub(crate) policy: Policy,
     pub(crate) ignore_headers: bool,
-    pub(crate) schema: toolpact_schema::Options,
+    pub(crate) schema: toolbond_schema::Options,
     pub(super) selection: Selection,
 }
 
@@ -151,7 +151,7 @@ impl JudgeOptions {
     /// Fails if there is no such rule.
     ///
     /// ```
-    /// use toolpact_contract::JudgeOptions;
+    /// use toolbond_contract::JudgeOptions;
     ///
     /// assert!(JudgeOptions::default().select("tool-name-form").is_ok());
     /// assert_eq!(
@@ -173,7 +173,7 @@ impl JudgeOptions {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{JudgeOptions, judge_tools};
+    /// use toolbond_contract::{JudgeOptions, judge_tools};
     ///
     /// let options = JudgeOptions::default().ignore("tool-name-form")?;
     /// let tool = json!({ "name": "Search the web", "inputSchema": { "type": "object" } });
@@ -181,7 +181,7 @@ impl JudgeOptions {
     /// assert!(judged.findings.iter().all(|finding| finding.rule != "tool-name-form"));
     ///
     /// assert!(JudgeOptions::default().ignore("external-ref").is_err());
-    /// # Ok::<(), toolpact_contract::RuleSelectionError>(())
+    /// # Ok::<(), toolbond_contract::RuleSelectionError>(())
     /// ```
     pub fn ignore(mut self, id: &str) -> Result<Self, RuleSelectionError> {
         self.selection.ignore(id, crate::rules())?;
@@ -190,7 +190,7 @@ impl JudgeOptions {
 
     /// Options for compiling schemas.
     #[must_use]
-    pub fn schema(mut self, options: toolpact_schema::Options) -> Self {
+    pub fn schema(mut self, options: toolbond_schema::Options) -> Self {
         self.schema = options;
         self
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Measured, Pointer, Verdict, Violations};
+use toolbond_schema::{Measured, Pointer, Verdict, Violations};
 
 use super::model_text::place;
 use super::{
@@ -32,7 +32,7 @@ impl Contract {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Contract, Mode, Outcome};
+    /// use toolbond_contract::{Contract, Mode, Outcome};
     ///
     /// let contract = Contract::received(json!({
     ///     "name": "get_count",
@@ -46,14 +46,14 @@ impl Contract {
     ///
     /// let error = json!({ "content": [], "structuredContent": "secret", "isError": true });
     /// assert_eq!(contract.judge_result(&error, Mode::Enforce).outcome, Outcome::NotJudged);
-    /// # Ok::<(), toolpact_contract::ContractError>(())
+    /// # Ok::<(), toolbond_contract::ContractError>(())
     /// ```
     pub fn judge_result(&self, result: &Value, mode: Mode) -> JudgedCall {
         self.judge_result_by(result, mode, |output, content| output.schema().measure(content))
     }
 
     /// The same as [`Contract::judge_result`], but returns `None` if validation needs more than `fuel`. See
-    /// [`Schema::validate_within`](toolpact_schema::Schema::validate_within).
+    /// [`Schema::validate_within`](toolbond_schema::Schema::validate_within).
     #[must_use]
     pub fn judge_result_within(&self, result: &Value, mode: Mode, fuel: u64) -> Option<JudgedCall> {
         let mut is_enough = true;

@@ -88,7 +88,7 @@ pub enum RuleSelectionError {
     /// There is no such rule.
     #[error("no rule `{found}`; {}", match similar {
         Some(similar) => format!("did you mean `{similar}`?"),
-        None => "`toolpact explain` lists the rules".to_owned(),
+        None => "`toolbond explain` lists the rules".to_owned(),
     })]
     Unknown {
         /// The id given.

@@ -15,7 +15,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use super::{
     options::{JudgeOptions, Policy},

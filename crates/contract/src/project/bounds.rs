@@ -1,7 +1,7 @@
 //! Limits on the depth of values and on the size of pointers and URIs.
 
 use serde_json::Value;
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use super::error::{ProjectError, ProjectErrorKind};
 

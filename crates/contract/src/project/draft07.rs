@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::edit::Edit;
 use super::inherited;

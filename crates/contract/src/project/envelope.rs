@@ -1,7 +1,7 @@
 //! The envelope around an output schema: adding and removing it.
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::bounds;
 use super::draft07;
@@ -15,7 +15,7 @@ use super::uri;
 /// The place of the natural schema in the envelope.
 pub(crate) const INSIDE: &str = "/properties/result";
 /// The `$id` for a natural schema that has none, but is referred to as the root of its resource.
-const ROOT_ID: &str = "toolpact-natural";
+const ROOT_ID: &str = "toolbond-natural";
 
 /// Gives an output schema the shape that a legacy revision can carry, and returns its form.
 pub(crate) fn project_schema(

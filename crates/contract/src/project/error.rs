@@ -1,6 +1,6 @@
 //! Why a tool or a result cannot be projected, lifted or converted.
 
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use crate::{Finding, rules::output_projection::OUTPUT_PROJECTION};
 

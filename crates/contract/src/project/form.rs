@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::projection::Nullable;
 use super::schema_map::SchemaMap;

@@ -1,7 +1,7 @@
 //! Keywords that a draft-07 reader asserts and other dialects do not.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 /// Keywords whose value is data, whatever it looks like.
 pub(crate) fn is_data(keyword: &str) -> bool {

@@ -15,7 +15,7 @@
 use serde_json::{Map, Value, json};
 
 /// The key of the marker of a projection in `_meta`.
-pub const MARKER: &str = "dev.toolpact/projection";
+pub const MARKER: &str = "dev.toolbond/projection";
 
 const META: &str = "_meta";
 

@@ -15,7 +15,7 @@
 //!
 //! A projected schema is larger and deeper than the natural one: the envelope takes two levels, a veil
 //! two more each, and a marker may hold the natural schema a second time. One that is just within the
-//! [limits](toolpact_schema::Limits) can be beyond them when projected. So a receiver lifts what it reads,
+//! [limits](toolbond_schema::Limits) can be beyond them when projected. So a receiver lifts what it reads,
 //! then judges it; what it passes on to a legacy peer it projects last. A limit
 //! on the depth of projected tools keeps them readable for everyone else.
 //!
@@ -52,7 +52,7 @@
 //! | `format` | asserts it | kept, or dropped with [`Formats::Dropped`] |
 //!
 //! A `$ref` to another document makes such a reader give up on the schema, and there is no form that
-//! every reader of the schema's own dialect follows and this one ignores. Toolpact admits such a schema
+//! every reader of the schema's own dialect follows and this one ignores. Toolbond admits such a schema
 //! only where an operator hands the document in.
 //!
 //! Two more cannot be helped: Ajv divides in binary floating point, so that it refuses 19.99 for

@@ -45,7 +45,7 @@ pub enum Unmarked {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::{Nullable, Projection, Revision};
+/// use toolbond_contract::{Nullable, Projection, Revision};
 ///
 /// let tool = json!({
 ///     "name": "find",
@@ -55,7 +55,7 @@ pub enum Unmarked {
 /// let projection = Projection::default().nullable(Nullable::Object);
 /// let projected = projection.project_tool(&tool, &Revision::V2025_11_25)?;
 /// assert_eq!(projected.tool["outputSchema"], json!({ "type": "object" }));
-/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// # Ok::<(), toolbond_contract::ProjectError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Projection {

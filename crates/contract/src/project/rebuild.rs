@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::edit::{Edit, Work};
 use super::inherited;
@@ -263,7 +263,7 @@ fn veil(
         json!({
             "$ref": format!("#{fragment}/anyOf/1/$defs/never/$defs/door"),
             "$defs": { "never": {
-                "$id": format!("toolpact-never-{number}"),
+                "$id": format!("toolbond-never-{number}"),
                 "not": {},
                 "$defs": { "door": { "$recursiveRef": "#" } }
             } }

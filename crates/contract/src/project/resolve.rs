@@ -1,6 +1,6 @@
 //! Resolving the references in a schema.
 
-use toolpact_schema::Subschemas;
+use toolbond_schema::Subschemas;
 
 use super::bounds;
 use super::error::ProjectError;

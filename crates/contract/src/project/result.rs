@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use super::error::{ProjectError, ProjectErrorKind};
 use super::error_text;
@@ -51,14 +51,14 @@ fn single(name: &str, value: Value) -> Map<String, Value> {
 /// use std::borrow::Cow;
 ///
 /// use serde_json::json;
-/// use toolpact_contract::{Form, Revision, project_result};
+/// use toolbond_contract::{Form, Revision, project_result};
 ///
 /// let result = json!({ "content": [], "structuredContent": 42 });
 /// let projected =
 ///     project_result(Cow::Borrowed(&result), Form::Envelope, &Revision::V2025_11_25)?;
 /// assert_eq!(projected["structuredContent"], json!({ "result": 42 }));
 /// assert_eq!(projected["content"], json!([{ "type": "text", "text": "42" }]));
-/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// # Ok::<(), toolbond_contract::ProjectError>(())
 /// ```
 pub fn project_result<'a>(
     result: Cow<'a, Value>,
@@ -134,12 +134,12 @@ impl Form {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Form, Revision};
+    /// use toolbond_contract::{Form, Revision};
     ///
     /// let (value, meta) = Form::Envelope.project_value(json!([1]), &Revision::V2025_11_25)?;
     /// assert_eq!(value, json!({ "result": [1] }));
     /// assert!(meta.is_some());
-    /// # Ok::<(), toolpact_contract::ProjectError>(())
+    /// # Ok::<(), toolbond_contract::ProjectError>(())
     /// ```
     pub fn project_value(
         self,
@@ -198,12 +198,12 @@ fn envelope(value: Value) -> Value {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_contract::{Form, lift_result};
+/// use toolbond_contract::{Form, lift_result};
 ///
 /// let result = json!({ "content": [], "structuredContent": { "result": null } });
 /// assert_eq!(lift_result(&result, Form::Envelope)?["structuredContent"], json!(null));
 /// assert_eq!(*lift_result(&result, Form::Natural)?, result);
-/// # Ok::<(), toolpact_contract::ProjectError>(())
+/// # Ok::<(), toolbond_contract::ProjectError>(())
 /// ```
 pub fn lift_result(result: &Value, form: Form) -> Result<Cow<'_, Value>, ProjectError> {
     let members = members(result)?;

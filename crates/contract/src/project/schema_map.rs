@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Dialect, Subschemas};
+use toolbond_schema::{Dialect, Subschemas};
 
 use super::bounds;
 use super::error::{ProjectError, ProjectErrorKind};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use super::bounds;
 use super::envelope;
@@ -59,7 +59,7 @@ impl Projection {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Form, Revision, project_tool};
+    /// use toolbond_contract::{Form, Revision, project_tool};
     ///
     /// let tool = json!({
     ///     "name": "count",
@@ -72,7 +72,7 @@ impl Projection {
     ///     projected.tool["outputSchema"]["properties"]["result"]["items"],
     ///     json!({ "$ref": "#/properties/result/$defs/n" })
     /// );
-    /// # Ok::<(), toolpact_contract::ProjectError>(())
+    /// # Ok::<(), toolbond_contract::ProjectError>(())
     /// ```
     pub fn project_tool<'a>(
         &self,
@@ -132,7 +132,7 @@ impl Projection {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_contract::{Form, Revision, lift_tool};
+    /// use toolbond_contract::{Form, Revision, lift_tool};
     ///
     /// let tool = json!({
     ///     "name": "count",
@@ -147,7 +147,7 @@ impl Projection {
     /// assert_eq!(lifted.form, Form::Envelope);
     /// assert_eq!(lifted.tool["outputSchema"], json!({ "type": "integer" }));
     /// assert_eq!(lift_tool(&tool, &Revision::V2026_07_28)?.form, Form::Natural);
-    /// # Ok::<(), toolpact_contract::ProjectError>(())
+    /// # Ok::<(), toolbond_contract::ProjectError>(())
     /// ```
     pub fn lift_tool<'a>(
         &self,

@@ -1,7 +1,7 @@
 //! `empty-array`.
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Dialect, Subschemas};
+use toolbond_schema::{Dialect, Subschemas};
 
 use super::{At, Found, Idiom, Node};
 use crate::declare_rule;

@@ -18,7 +18,7 @@ mod root;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
-use toolpact_schema::{Dialect, Pointer};
+use toolbond_schema::{Dialect, Pointer};
 
 use crate::{
     Finding, Rule, Severity, Side,

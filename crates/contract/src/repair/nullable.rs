@@ -1,7 +1,7 @@
 //! `nullable`.
 
 use serde_json::Value;
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::{At, Found, Idiom, Node};
 use crate::declare_rule;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::Value;
-use toolpact_schema::Dialect;
+use toolbond_schema::Dialect;
 
 use super::{At, Found, Idiom, Node};
 use crate::declare_rule;

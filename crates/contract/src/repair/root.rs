@@ -1,7 +1,7 @@
 //! Input schemas with a wrong root that can mean only one thing.
 
 use serde_json::{Value, json};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use super::{Extent, nullable::NULLABLE};
 use crate::{

@@ -28,7 +28,7 @@ declare_rule! {
     /// }
     /// ```
     ///
-    /// `toolpact bundle --flat --allow https://example.com/ tools.json` writes this for you: it fetches what you allow
-    /// and embeds it. `toolpact guard --allow-fetch https://example.com/` does so for the clients of a server.
+    /// `toolbond bundle --flat --allow https://example.com/ tools.json` writes this for you: it fetches what you allow
+    /// and embeds it. `toolbond guard --allow-fetch https://example.com/` does so for the clients of a server.
     EXTERNAL_REF = "external-ref", Error
 }

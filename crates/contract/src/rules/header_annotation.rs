@@ -26,7 +26,7 @@ declare_rule! {
     /// ## Why is this bad
     ///
     /// Clients on Streamable HTTP must drop such a tool. Clients on other transports may ignore the
-    /// annotation: with `toolpact lint --ignore-headers` this is a warning.
+    /// annotation: with `toolbond lint --ignore-headers` this is a warning.
     ///
     /// ## Example
     ///

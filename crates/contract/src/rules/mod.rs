@@ -7,7 +7,7 @@ use crate::{Finding, Severity};
 /// The first line is the summary.
 ///
 /// ```
-/// toolpact_contract::declare_rule! {
+/// toolbond_contract::declare_rule! {
 ///     /// A tool has no title.
 ///     TOOL_TITLE = "tool-title", Info
 /// }
@@ -49,7 +49,7 @@ impl Rule {
         self.doc.lines().next().unwrap_or_default().trim()
     }
 
-    /// What `toolpact explain` prints: Markdown, ending with a line break.
+    /// What `toolbond explain` prints: Markdown, ending with a line break.
     #[must_use]
     pub fn page(&self) -> String {
         let mut page = format!("# {}\n\n", self.id);
@@ -69,7 +69,7 @@ impl Rule {
             tool: None,
             index: None,
             side: None,
-            pointer: toolpact_schema::Pointer::root(),
+            pointer: toolbond_schema::Pointer::root(),
             message: message.into(),
             found: None,
             hint: None,
@@ -119,7 +119,7 @@ registry! {
 /// All rules of this crate, sorted by id.
 ///
 /// ```
-/// let ids: Vec<_> = toolpact_contract::rules().map(|rule| rule.id).collect();
+/// let ids: Vec<_> = toolbond_contract::rules().map(|rule| rule.id).collect();
 /// assert!(ids.is_sorted());
 /// assert!(ids.contains(&"external-ref"));
 /// ```
@@ -134,9 +134,9 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 /// Returns the rule with this id.
 ///
 /// ```
-/// let page = toolpact_contract::rule("external-ref").unwrap().page();
+/// let page = toolbond_contract::rule("external-ref").unwrap().page();
 /// assert!(page.starts_with("# external-ref\n\nA reference leads out of its schema.\n"));
-/// assert!(toolpact_contract::rule("no-such-rule").is_none());
+/// assert!(toolbond_contract::rule("no-such-rule").is_none());
 /// ```
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {

@@ -6,7 +6,7 @@ declare_rule! {
     /// ## What it does
     ///
     /// Finds schemas that `$schema` declares to be draft-04, draft-06, draft-07 or 2019-09. The guard,
-    /// `toolpact::enforce` and `toolpact convert` give clients the same schema in 2020-12 and without `$schema`, in a form
+    /// `toolbond::enforce` and `toolbond convert` give clients the same schema in 2020-12 and without `$schema`, in a form
     /// that draft-07 readers accept too. Arguments and results are still checked against the schema of the author.
     ///
     /// A warning says that a schema cannot be converted without changing its meaning; it stays as it is. Reasons: it
@@ -14,8 +14,8 @@ declare_rule! {
     /// `$recursiveRef` or `$dynamicRef` among schemas of several dialects or documents; more than 256 nested levels, or
     /// 120 for the converted tool; more than 64 MiB of pointers or 16 MiB of resolved URIs.
     ///
-    /// `toolpact guard --keep-dialects` and `ServerOptions::keep_dialects(true)` leave all schemas as they are. So does
-    /// `keep-dialects = true` in `toolpact.toml`, in `[contract]` or `[servers.NAME.contract]`.
+    /// `toolbond guard --keep-dialects` and `ServerOptions::keep_dialects(true)` leave all schemas as they are. So does
+    /// `keep-dialects = true` in `toolbond.toml`, in `[contract]` or `[servers.NAME.contract]`.
     ///
     /// ## Why is this bad
     ///

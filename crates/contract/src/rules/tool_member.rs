@@ -1,7 +1,7 @@
 //! `tool-member`.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use crate::{Finding, json_type::kind};
 

@@ -1,7 +1,7 @@
 //! `tool-name`.
 
 use serde_json::{Map, Value};
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use crate::json_type::kind;
 

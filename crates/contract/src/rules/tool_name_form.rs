@@ -1,6 +1,6 @@
 //! `tool-name-form`.
 
-use toolpact_schema::Pointer;
+use toolbond_schema::Pointer;
 
 use crate::{Finding, json_type::shorten};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::BoxFuture;
-use toolpact_fetch::{DocumentErrorKind, Fetcher, Policy, Resolve};
+use toolbond_fetch::{DocumentErrorKind, Fetcher, Policy, Resolve};
 
 use crate::server::{Server, json, redirect};
 use crate::{allowing, kind, referring_to, refusal};

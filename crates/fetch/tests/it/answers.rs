@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use toolpact_fetch::{DocumentErrorKind, Limits, Policy};
+use toolbond_fetch::{DocumentErrorKind, Limits, Policy};
 
 use crate::server::{Reply, Server, json, response, typed};
 use crate::{allowing, fetch, refusal};

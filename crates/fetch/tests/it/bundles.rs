@@ -1,8 +1,8 @@
 //! Bundling what a server has.
 
 use serde_json::json;
-use toolpact_fetch::Fetcher;
-use toolpact_schema::{Options, Schema};
+use toolbond_fetch::Fetcher;
+use toolbond_schema::{Options, Schema};
 
 use crate::allowing;
 use crate::server::{Server, json as document, redirect};

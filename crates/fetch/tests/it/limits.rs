@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use toolpact_fetch::{DocumentErrorKind, FetchError, Fetcher, Limits, Policy};
+use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Limits, Policy};
 
 use crate::server::{Reply, Server, json as document, response};
 use crate::{allowing, kind, referring_to};

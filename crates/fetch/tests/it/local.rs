@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::json;
-use toolpact_fetch::{DocumentErrorKind, Fetcher, Limits, Policy};
+use toolbond_fetch::{DocumentErrorKind, Fetcher, Limits, Policy};
 
 use crate::{allowing, fetch, folder, referring_to, refusal};
 

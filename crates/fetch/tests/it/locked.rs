@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use toolpact_fetch::{DocumentErrorKind, Fetcher, LockError, Policy};
+use toolbond_fetch::{DocumentErrorKind, Fetcher, LockError, Policy};
 
 use crate::server::{Server, json, redirect};
 use crate::{allowing, folder, kind, referring_to};

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
-use toolpact_contract::bundle::Document;
-use toolpact_fetch::{DocumentErrorKind, FetchError, Fetcher, Policy};
+use toolbond_contract::bundle::Document;
+use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Policy};
 
 /// An empty folder for the test `name`.
 fn folder(name: &str) -> PathBuf {

@@ -1,6 +1,6 @@
 //! Redirects inside and out of what is allowed.
 
-use toolpact_fetch::{DocumentErrorKind, Limits};
+use toolbond_fetch::{DocumentErrorKind, Limits};
 
 use crate::server::{Reply, Server, json, redirect, response};
 use crate::{allowing, fetch, logged, referring_to, refusal};

@@ -10,7 +10,7 @@ use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 use tokio_rustls::TlsAcceptor;
-use toolpact_fetch::{DocumentErrorKind, Fetcher, Resolve};
+use toolbond_fetch::{DocumentErrorKind, Fetcher, Resolve};
 
 use crate::server::{Reply, Server, json, redirect};
 use crate::{allowing, folder, kind, referring_to};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
-use toolpact_fetch::{Bundle, Limits, PendingBundle, Policy, ToolBundles, wait_a_little};
+use toolbond_fetch::{Bundle, Limits, PendingBundle, Policy, ToolBundles, wait_a_little};
 
 use crate::allowing;
 use crate::server::{Reply, Server, json as document};

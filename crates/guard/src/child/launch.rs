@@ -99,7 +99,7 @@ mod tests {
 
     #[tokio::test]
     async fn is_found_where_it_would_be_started() {
-        let folder = std::env::temp_dir().join(format!("toolpact-launch-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("toolbond-launch-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("bin/sub")).unwrap();
         std::os::unix::fs::symlink("/bin/sh", folder.join("bin/here")).unwrap();
         std::fs::write(folder.join("bin/text"), "").unwrap();

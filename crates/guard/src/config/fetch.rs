@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use toolpact_fetch::{Limits, Policy};
+use toolbond_fetch::{Limits, Policy};
 
 /// Which documents may be fetched for schemas that refer to them. By default none is.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! `[lint]`: what `toolpact lint` checks, and what fails it.
+//! `[lint]`: what `toolbond lint` checks, and what fails it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use serde::Deserialize;
 
 use super::{Config, ConfigError, read_text};
 
-/// Options of `toolpact lint`. Those on its command line come first.
+/// Options of `toolbond lint`. Those on its command line come first.
 ///
 /// ```
-/// use toolpact_guard::config::{FailOn, LintConfig};
+/// use toolbond_guard::config::{FailOn, LintConfig};
 ///
 /// let text = "[lint]\ntargets = ['gemini']\nfail-on = 'error'";
-/// let lint = LintConfig::parse("toolpact.toml".as_ref(), text)?;
+/// let lint = LintConfig::parse("toolbond.toml".as_ref(), text)?;
 /// assert_eq!(lint.targets, Some(vec!["gemini".to_owned()]));
 /// assert_eq!(lint.fail_on, Some(FailOn::Error));
-/// # Ok::<(), toolpact_guard::config::ConfigError>(())
+/// # Ok::<(), toolbond_guard::config::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct LintConfig {
-    /// The targets to check against: names that `toolpact targets` lists, `all` or `none` (default: the most used ones).
+    /// The targets to check against: names that `toolbond targets` lists, `all` or `none` (default: the most used ones).
     pub targets: Option<Vec<String>>,
     /// Report only these rules. Errors of the protocol are always reported.
     pub select: Vec<String>,
@@ -34,7 +34,7 @@ pub struct LintConfig {
     pub baseline: Option<PathBuf>,
 }
 
-/// The least severity of a finding that fails `toolpact lint`.
+/// The least severity of a finding that fails `toolbond lint`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]

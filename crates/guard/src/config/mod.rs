@@ -1,4 +1,4 @@
-//! `toolpact.toml`: several servers and their options.
+//! `toolbond.toml`: several servers and their options.
 
 mod error;
 mod fetch;
@@ -15,8 +15,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
-use toolpact_fetch::tls::check_certificates;
-use toolpact_fetch::{Fetcher, Policy};
+use toolbond_fetch::tls::check_certificates;
+use toolbond_fetch::{Fetcher, Policy};
 
 pub use error::ConfigError;
 use fetch::FetchConfig;
@@ -35,25 +35,25 @@ const MAX_FILE: u64 = 1 << 20;
 const GATEWAY_LIST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The default name of a configuration file.
-pub const FILE: &str = "toolpact.toml";
+pub const FILE: &str = "toolbond.toml";
 
 /// A configuration file.
 ///
 /// ```
-/// use toolpact_guard::config::Config;
+/// use toolbond_guard::config::Config;
 ///
 /// let text = "[servers.files]\ncommand = 'files-server'\n[servers.files.contract]\nresults = 'enforce'";
-/// let config = Config::parse("toolpact.toml".as_ref(), text)?;
+/// let config = Config::parse("toolbond.toml".as_ref(), text)?;
 /// assert!(config.server_names().eq(["files"]));
 ///
-/// let wrong = Config::parse("toolpact.toml".as_ref(), "[servers.files]\ncomand = 'x'").unwrap_err();
-/// assert!(wrong.to_string().starts_with("toolpact.toml:2:1: unknown key `comand`"));
+/// let wrong = Config::parse("toolbond.toml".as_ref(), "[servers.files]\ncomand = 'x'").unwrap_err();
+/// assert!(wrong.to_string().starts_with("toolbond.toml:2:1: unknown key `comand`"));
 /// assert!(wrong.to_string().ends_with("did you mean `command`?"));
-/// # Ok::<(), toolpact_guard::config::ConfigError>(())
+/// # Ok::<(), toolbond_guard::config::ConfigError>(())
 /// ```
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-#[schemars(title = "toolpact.toml")]
+#[schemars(title = "toolbond.toml")]
 #[non_exhaustive]
 pub struct Config {
     /// The address to listen on for clients (default: 127.0.0.1:8080). Each server has the path `/NAME/mcp`.
@@ -84,7 +84,7 @@ pub struct Config {
     /// Who sends the requests of clients.
     #[serde(skip)]
     pub(crate) front: Front,
-    /// What `toolpact lint` checks; the guard does not use it.
+    /// What `toolbond lint` checks; the guard does not use it.
     #[serde(default)]
     // Boxed: the futures of the guard hold the configuration.
     pub(crate) lint: Box<LintConfig>,
@@ -133,7 +133,7 @@ pub(crate) struct ServerConfig {
     pub(crate) idle_seconds: Option<u64>,
     /// The URL of a server on Streamable HTTP.
     pub(crate) url: Option<String>,
-    /// The names of its routes in Envoy, for `toolpact ext-proc`; `*` at the end stands for anything (default: the name of
+    /// The names of its routes in Envoy, for `toolbond ext-proc`; `*` at the end stands for anything (default: the name of
     /// the server).
     pub(crate) routes: Vec<String>,
     /// The contract of this server.
@@ -164,7 +164,7 @@ impl Config {
                 config.servers.iter().find(|(_, server)| server.get_ref().url.is_none())
         {
             let message = format!(
-                "server `{name}`: expected a `url`: a gateway reaches servers over HTTP; `toolpact guard` serves commands there"
+                "server `{name}`: expected a `url`: a gateway reaches servers over HTTP; `toolbond guard` serves commands there"
             );
             return Err(ConfigError::at(path, &text, server.span().start, message));
         }
@@ -380,7 +380,7 @@ fn check_name(name: &str) -> Result<(), String> {
 mod tests {
     use std::path::Path;
 
-    use toolpact_contract::{Mode, Policy};
+    use toolbond_contract::{Mode, Policy};
 
     use super::Config;
 

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use toolpact_contract::{Mode, Policy};
-use toolpact_schema::{Limits, Schema};
-use toolpact_targets::ViewFor;
+use toolbond_contract::{Mode, Policy};
+use toolbond_schema::{Limits, Schema};
+use toolbond_targets::ViewFor;
 
 use crate::settings::{Override, Settings};
 
@@ -54,7 +54,7 @@ pub struct Terms {
     pub(crate) keep_eras: Option<bool>,
 
     /// Give clients tools in the form that this model API or host accepts, and restore their calls: a name of
-    /// `toolpact targets`, `auto` to go by the name of the client, or `none` (default: none)
+    /// `toolbond targets`, `auto` to go by the name of the client, or `none` (default: none)
     #[cfg_attr(feature = "clap", arg(long = "for", value_name = "TARGET"))]
     #[serde(rename = "for", deserialize_with = "view_for")]
     #[schemars(with = "Option<String>")]
@@ -67,7 +67,7 @@ pub struct Terms {
     pub(crate) for_clients: BTreeMap<String, ViewFor>,
 
     /// Refuse calls that have no contract, instead of forwarding them unchecked: while the tool list of the server cannot
-    /// be fetched, and of tools that it does not list (default: only for `toolpact ext-proc` and `toolpact ext-mcp`)
+    /// be fetched, and of tools that it does not list (default: only for `toolbond ext-proc` and `toolbond ext-mcp`)
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) require_list: Option<bool>,
 
@@ -81,7 +81,7 @@ pub struct Terms {
     pub(crate) export_values: Option<bool>,
 
     /// Set a limit on schemas or validations, for example `--limit depth=32`; may be repeated.
-    /// `toolpact check --help` lists the names
+    /// `toolbond check --help` lists the names
     #[cfg_attr(feature = "clap", arg(long = "limit", value_name = "NAME=N"))]
     #[serde(deserialize_with = "limits")]
     #[schemars(with = "BTreeMap<String, u64>")]

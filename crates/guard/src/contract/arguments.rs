@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use toolpact_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
-use toolpact_schema::Instance;
-use toolpact_telemetry::CallSpan;
+use toolbond_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
+use toolbond_schema::Instance;
+use toolbond_telemetry::CallSpan;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::header_changes::{HeaderChange, header_changes};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
-use toolpact_contract::{Contract, Form};
-use toolpact_targets::{UsedNames, View};
+use toolbond_contract::{Contract, Form};
+use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
 
@@ -295,7 +295,7 @@ pub(crate) struct Page {
 mod tests {
     use std::time::Instant;
 
-    use toolpact_contract::Revision;
+    use toolbond_contract::Revision;
 
     use super::{Audience, Catalog, Lookup, Page, PageRequest, Tool};
 

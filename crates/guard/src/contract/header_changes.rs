@@ -1,7 +1,7 @@
 //! The headers of a call whose name or arguments change on their way.
 
 use serde_json::Value;
-use toolpact_contract::headers::{encode, param_headers};
+use toolbond_contract::headers::{encode, param_headers};
 
 /// A header whose argument changes.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolpact_contract::{
+use toolbond_contract::{
     Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
     judge_tools, lift_tool, project_tool, rule,
 };
-use toolpact_fetch::{Bundle, PendingBundle, explain};
-use toolpact_targets::{Target, UsedNames, name_views};
+use toolbond_fetch::{Bundle, PendingBundle, explain};
+use toolbond_targets::{Target, UsedNames, name_views};
 
 use super::catalog::{Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
@@ -323,7 +323,7 @@ impl PageCheck<'_> {
         }
         if count > 0 {
             self.server.report_event_once(Event::info(format!(
-                "gave {count} of {} tools the form for {name}, with {changes} changes; `toolpact view --for {name}` shows them",
+                "gave {count} of {} tools the form for {name}, with {changes} changes; `toolbond view --for {name}` shows them",
                 tools.len(),
                 name = target.name,
             )));
@@ -561,9 +561,9 @@ fn rewrite(
 mod tests {
     use std::sync::Arc;
 
-    use toolpact_contract::Revision;
-    use toolpact_fetch::Policy;
-    use toolpact_targets::UsedNames;
+    use toolbond_contract::Revision;
+    use toolbond_fetch::Policy;
+    use toolbond_targets::UsedNames;
 
     use super::{PageCheck, PageFate};
     use crate::contract::catalog::{Catalog, Tool};
@@ -614,7 +614,7 @@ mod tests {
 
     #[test]
     fn a_bundled_tool_stays_when_two_others_get_one_name() {
-        let folder = std::env::temp_dir().join(format!("toolpact-twins-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("toolbond-twins-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("a.json"), "{}").unwrap();
         let documents = format!("https://a.example/={}", folder.display());

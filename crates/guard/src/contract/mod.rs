@@ -12,7 +12,7 @@ pub(crate) mod tasks;
 pub(crate) mod view;
 
 use serde_json::{Map, Value};
-use toolpact_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, rule, tool_error};
+use toolbond_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, rule, tool_error};
 
 /// `refusal` as `revision` wants results, as JSON.
 pub(crate) fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision) -> String {

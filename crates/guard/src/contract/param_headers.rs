@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-use toolpact_contract::Contract;
-use toolpact_contract::headers::{PREFIX, decode, matches, param_headers};
+use toolbond_contract::Contract;
+use toolbond_contract::headers::{PREFIX, decode, matches, param_headers};
 
 use crate::json::members::Name;
 
@@ -135,7 +135,7 @@ impl<'de> Visitor<'de> for Described<'_> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolpact_contract::Contract;
+    use toolbond_contract::Contract;
 
     use super::ParamHeaders;
 

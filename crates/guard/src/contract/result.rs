@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use toolpact_contract::{
+use toolbond_contract::{
     Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, Structured, rule,
 };
-use toolpact_schema::Instance;
-use toolpact_telemetry::CallSpan;
+use toolbond_schema::Instance;
+use toolbond_telemetry::CallSpan;
 
 use super::budget::{Budget, OutOfBudget, value_bytes};
 use super::catalog::Tool;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolpact_contract::{
+use toolbond_contract::{
     Form, MARKER, ProjectError, Revision, Structured, lift_result, project_result,
 };
 

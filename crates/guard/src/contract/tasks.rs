@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::catalog::Tool;
 
@@ -50,7 +50,7 @@ impl Tasks {
 
 #[cfg(test)]
 mod tests {
-    use toolpact_contract::Revision;
+    use toolbond_contract::Revision;
 
     use super::{MAX_TASKS, Tasks};
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use toolpact_contract::large_integers;
-use toolpact_targets::{Target, View, view_tools};
+use toolbond_contract::large_integers;
+use toolbond_targets::{Target, View, view_tools};
 
 use crate::json::edit::patch_value;
 use crate::json::strict;

@@ -1,6 +1,6 @@
 //! Calls whose request and whose result are checked apart: by two processes that share nothing.
 
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::pending::{Pending, Purpose};
 use super::{Conversation, StreamId};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytestring::ByteString;
-use toolpact_contract::Mode;
+use toolbond_contract::Mode;
 
 use super::fetch::WaitingCall;
 use super::from_server::SHOWN;

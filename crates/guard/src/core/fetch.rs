@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use ahash::AHashMap;
 use bytestring::ByteString;
 use serde_json::Value;
-use toolpact_contract::{Revision, tool_error};
-use toolpact_telemetry::CallSpan;
+use toolbond_contract::{Revision, tool_error};
+use toolbond_telemetry::CallSpan;
 
 use super::held::{Held, PartFate};
 use super::job::Check;

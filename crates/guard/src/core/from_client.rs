@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytestring::ByteString;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::fetch::WaitingCall;
 use super::held::{Fates, PartFate};

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use bytestring::ByteString;
-use toolpact_telemetry::CallSpan;
+use toolbond_telemetry::CallSpan;
 
 use super::held::{Fates, PartFate};
 use super::job::Check;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytestring::ByteString;
-use toolpact_contract::{Contract, Revision};
-use toolpact_fetch::PendingBundle;
-use toolpact_targets::{UsedNames, View};
-use toolpact_telemetry::CallSpan;
+use toolbond_contract::{Contract, Revision};
+use toolbond_fetch::PendingBundle;
+use toolbond_targets::{UsedNames, View};
+use toolbond_telemetry::CallSpan;
 
 use crate::audience::Audience;
 use crate::contract::arguments::{CheckedArguments, check_arguments};

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
 use bytes::Bytes;
-use toolpact_contract::Revision;
-use toolpact_telemetry::CallSpan;
+use toolbond_contract::Revision;
+use toolbond_telemetry::CallSpan;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
 #[cfg(feature = "grpc")]
@@ -156,7 +156,7 @@ const MAX_AGE: Duration = Duration::from_secs(60);
 const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
 /// How the ids of the guard's own requests start.
-const OWN_ID: &str = "toolpact-guard/";
+const OWN_ID: &str = "toolbond-guard/";
 
 impl Conversation {
     /// A conversation with `server`. Requests that name no revision, before one is negotiated, are of

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
 
 use ahash::AHashMap;
-use toolpact_contract::Revision;
-use toolpact_telemetry::CallSpan;
+use toolbond_contract::Revision;
+use toolbond_telemetry::CallSpan;
 
 use super::action::{AskId, StreamId};
 use crate::audience::Audience;

@@ -1,6 +1,6 @@
 //! The span of a call, from its request to its answer.
 
-use toolpact_telemetry::{CallSpan, CallStart, Role, Transport};
+use toolbond_telemetry::{CallSpan, CallStart, Role, Transport};
 
 use super::from_client::Part;
 use super::{Conversation, Link};

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use bytestring::ByteString;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use toolpact_contract::{Mode, Revision};
-use toolpact_targets::ViewFor;
+use toolbond_contract::{Mode, Revision};
+use toolbond_targets::ViewFor;
 
 use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId};
 use crate::contract::budget::Budget;

@@ -380,5 +380,5 @@ pub(crate) fn discover_request(first: &str) -> String {
         _ => (false, None),
     };
     let params = discover_params(&Object::read(params).unwrap_or_default(), is_modern);
-    request(&Id::String("toolpact-era".to_owned()), "server/discover", &params)
+    request(&Id::String("toolbond-era".to_owned()), "server/discover", &params)
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use ahash::AHashMap;
 use bytestring::ByteString;
 use serde_json::{Value, json};
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
 use super::listen::{Listening, Subscribed};

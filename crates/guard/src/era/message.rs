@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytestring::ByteString;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use crate::json::members::{Name, members};
 pub(crate) use crate::message::meta;

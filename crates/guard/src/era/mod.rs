@@ -103,7 +103,7 @@ impl Io {
     /// An id for a request of the bridge itself.
     fn own_id(&mut self) -> Id {
         self.last += 1;
-        Id::String(format!("toolpact-era/{}", self.last))
+        Id::String(format!("toolbond-era/{}", self.last))
     }
 
     fn warn(&self, message: impl Into<String>) {

@@ -611,10 +611,10 @@ fn new_state(users: Users) -> Option<String> {
         Users::Caller(number) => number,
         Users::Many => return None,
     };
-    Some(format!("toolpact.{pipe}.{:032x}", u128::from_ne_bytes(bytes)))
+    Some(format!("toolbond.{pipe}.{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 /// The pipe that a state belongs to.
 pub(crate) fn pipe_of_state(state: &str) -> Option<u64> {
-    state.strip_prefix("toolpact.")?.split_once('.')?.0.parse().ok()
+    state.strip_prefix("toolbond.")?.split_once('.')?.0.parse().ok()
 }

@@ -483,7 +483,7 @@ fn a_modern_client_gets_requests_as_input_requests() {
     };
     // Forged, altered, and of another request.
     let refusal =
-        only_client(pipe.client(&retry(2, &json!("toolpact.0.00000000000000000000000000000000"))));
+        only_client(pipe.client(&retry(2, &json!("toolbond.0.00000000000000000000000000000000"))));
     assert_eq!(refusal["error"]["code"], -32602);
     let altered = state.as_str().unwrap().to_uppercase();
     assert_eq!(only_client(pipe.client(&retry(3, &json!(altered))))["error"]["code"], -32602);

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::future::try_join_all;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::NamedServer;
 use super::reply::{failure, pass, refusal, verdict};

@@ -1,7 +1,7 @@
 //! What the check of a request notes for the check of its result.
 //!
 //! The two share nothing else: the gateway may send them to different replicas, and a result names neither its tool nor
-//! the revision of its client. The gateway keeps the note with the request, under the key `toolpact`:
+//! the revision of its client. The gateway keeps the note with the request, under the key `toolbond`:
 //!
 //! | member | meaning |
 //! | --- | --- |
@@ -13,13 +13,13 @@
 use envoy_types::pb::google::protobuf::value::Kind;
 use envoy_types::pb::google::protobuf::{Struct, Value};
 use serde_json::json;
-use toolpact_contract::{Contract, Revision};
+use toolbond_contract::{Contract, Revision};
 
 use crate::contract::catalog::Tool;
 use crate::core::Called;
 
 /// The key of the note in the metadata.
-const KEY: &str = "toolpact";
+const KEY: &str = "toolbond";
 
 /// The most bytes of a definition: gateways hold it as long as the call takes, and may log it.
 const MAX_DEFINITION: usize = 64 << 10;
@@ -117,7 +117,7 @@ impl Note {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use toolpact_contract::{Contract, Form, Revision};
+    use toolbond_contract::{Contract, Form, Revision};
 
     use super::{CallNote, MAX_DEFINITION, Note};
     use crate::contract::catalog::Tool;

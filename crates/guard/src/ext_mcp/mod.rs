@@ -14,7 +14,7 @@ use bytes::Bytes;
 use hyper::HeaderMap;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use self::headers::{mutation, read_headers};
 use self::metadata::{CallNote, Note};
@@ -33,7 +33,7 @@ use crate::proxy::{CheckedCall, Expected, Proxy};
 const MAX_CALLS: usize = 16_384;
 
 /// Why the tool of a result is not known.
-const NO_METADATA: &str = "the gateway does not say which tool it is of; its configuration has to send the metadata `toolpact`";
+const NO_METADATA: &str = "the gateway does not say which tool it is of; its configuration has to send the metadata `toolbond`";
 
 /// Why the tool of a task is not known.
 const TASK: &str = "it is of a task, and the gateway does not say which tool that is of";

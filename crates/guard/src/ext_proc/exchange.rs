@@ -25,7 +25,7 @@ use hyper::header::{ACCEPT_ENCODING, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use tokio::sync::mpsc;
 use tonic::{Status, Streaming};
-use toolpact_telemetry::{TRACEPARENT, TRACESTATE};
+use toolbond_telemetry::{TRACEPARENT, TRACESTATE};
 
 use super::direction::Direction;
 use super::half::Half;
@@ -234,7 +234,7 @@ impl Exchange {
         let response = read.map(|mut response| {
             self.response_head = Some((response.status(), response.headers().clone()));
             // Only Envoy itself may ask for another try.
-            response.headers_mut().remove("x-toolpact-retry");
+            response.headers_mut().remove("x-toolbond-retry");
             response.extensions_mut().insert(OfServer);
             response
         });

@@ -81,7 +81,7 @@ impl Direction {
     }
 }
 
-/// Tells other parts of Envoy, in the dynamic metadata `toolpact.retry`, whether the request that leaves with this reply
+/// Tells other parts of Envoy, in the dynamic metadata `toolbond.retry`, whether the request that leaves with this reply
 /// may be sent again. Until a request leaves, it may.
 pub(super) fn with_retry(reply: ProcessingResponse, is_safe: bool) -> ProcessingResponse {
     if is_safe {
@@ -90,7 +90,7 @@ pub(super) fn with_retry(reply: ProcessingResponse, is_safe: bool) -> Processing
     let retry = Value { kind: Some(Kind::StringValue("unsafe".to_owned())) };
     let ours = Struct { fields: [("retry".to_owned(), retry)].into() };
     let ours = Value { kind: Some(Kind::StructValue(ours)) };
-    let all = Struct { fields: [("toolpact".to_owned(), ours)].into() };
+    let all = Struct { fields: [("toolbond".to_owned(), ours)].into() };
     ProcessingResponse { dynamic_metadata: Some(all), ..reply }
 }
 
@@ -100,7 +100,7 @@ pub(super) fn immediate(parts: &Parts, body: &Bytes) -> ProcessingResponse {
         status: Some(HttpStatus { code: i32::from(parts.status.as_u16()) }),
         headers: Some(headers::all(&parts.headers)),
         body: body.to_vec(),
-        details: "toolpact".to_owned(),
+        details: "toolbond".to_owned(),
         ..ImmediateResponse::default()
     }))
 }

@@ -12,7 +12,7 @@ use crate::fleet::Fleet;
 use crate::proxy::Proxy;
 
 /// The gRPC metadata with which the configuration of Envoy names the server.
-const METADATA: &str = "toolpact-server";
+const METADATA: &str = "toolbond-server";
 
 /// The attribute of Envoy that names the route.
 const ROUTE_NAME: &str = "xds.route_name";
@@ -33,7 +33,7 @@ pub(super) fn named_server(
     };
     if let Some(name) = metadata.get(METADATA) {
         let name = String::from_utf8_lossy(name.as_encoded_bytes());
-        return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolpact-server", &name));
+        return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolbond-server", &name));
     }
     if let Some(name) = attribute(attributes, ROUTE_NAME) {
         return fleet.proxy_of_route(name).ok_or_else(|| {

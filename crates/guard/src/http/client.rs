@@ -10,8 +10,8 @@ use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use toolpact_fetch::error_chain;
-use toolpact_fetch::tls::{TrustError, client_config};
+use toolbond_fetch::error_chain;
+use toolbond_fetch::tls::{TrustError, client_config};
 
 use super::respond::Body;
 

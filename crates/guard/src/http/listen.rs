@@ -5,7 +5,7 @@ use std::time::Duration;
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use tokio::net::TcpListener;
-use toolpact_listen::{Options, default_max_connections, serve};
+use toolbond_listen::{Options, default_max_connections, serve};
 
 use super::respond::Body;
 

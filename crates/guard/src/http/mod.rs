@@ -12,13 +12,13 @@ pub(crate) mod modern;
 pub(crate) mod respond;
 
 use hyper::HeaderMap;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 pub(crate) use self::client::parse_upstream;
 pub use self::client::{Client, UpstreamError};
 pub use self::hosts::Hosts;
 pub(crate) use self::listen::listen;
-pub use toolpact_fetch::tls::TrustError;
+pub use toolbond_fetch::tls::TrustError;
 
 /// The protocol revision that the headers of a request name.
 pub(crate) fn named_revision(headers: &HeaderMap) -> Option<Revision> {

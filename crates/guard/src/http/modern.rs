@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 use hyper::{HeaderMap, Response, StatusCode};
 use serde_json::json;
-use toolpact_contract::Revision;
-use toolpact_contract::headers::decode;
+use toolbond_contract::Revision;
+use toolbond_contract::headers::decode;
 
 use super::respond::{Body, json as respond};
 use crate::message::{

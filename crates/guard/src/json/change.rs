@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_contract::{ArgumentChange, Change};
+use toolbond_contract::{ArgumentChange, Change};
 
 use super::edit::{Span, apply, entries, minify};
 
@@ -97,7 +97,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
-    use toolpact_contract::{ArgumentTerms, Contract, Mode, Repairs};
+    use toolbond_contract::{ArgumentTerms, Contract, Mode, Repairs};
 
     use super::change_text;
 

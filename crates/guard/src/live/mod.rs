@@ -125,7 +125,7 @@ async fn open(
     asked: &mut i64,
     opening: Opening,
 ) -> Result<Option<Value>, ToolsError> {
-    let client = json!({ "name": "toolpact", "version": env!("CARGO_PKG_VERSION") });
+    let client = json!({ "name": "toolbond", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client });
     let answer = match opening {
         Opening::Initialize => ask(peer, asked, "initialize", hello).await.map(Some),

@@ -5,7 +5,7 @@ use std::io;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
-use toolpact_listen::Signals;
+use toolbond_listen::Signals;
 
 use super::{Listed, Opening, Peer, ToolsError, list};
 use crate::child::Child;

@@ -6,8 +6,8 @@ use memchr::memmem;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use toolpact_contract::{MARKER, Structured};
-use toolpact_schema::{Instance, View};
+use toolbond_contract::{MARKER, Structured};
+use toolbond_schema::{Instance, View};
 
 use super::params::created_tasks;
 use super::{Envelope, INLINE_BYTES, Id, Kind};
@@ -190,7 +190,7 @@ mod tests {
     use std::borrow::Cow;
 
     use serde_json::json;
-    use toolpact_contract::{Form, Revision, project_result};
+    use toolbond_contract::{Form, Revision, project_result};
 
     use super::Outline;
     use crate::message::envelope;
@@ -229,7 +229,7 @@ mod tests {
             r#"{"structuredContent":1,"isError":true}"#,
             r#"{"structuredContent":1,"isError":0}"#,
             r#"{"structuredContent":1,"resultType":"task","taskId":"1"}"#,
-            r#"{"structuredContent":1,"_meta":{"dev.toolpact/projection":{}}}"#,
+            r#"{"structuredContent":1,"_meta":{"dev.toolbond/projection":{}}}"#,
             r#"{"content":[{"text":"a}],"structuredContent":1}"#,
             r#"{"resultType":"complete"}"#,
             r#"["structuredContent"]"#,

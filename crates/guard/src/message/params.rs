@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::meta;
 use super::{Envelope, Id};

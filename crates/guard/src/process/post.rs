@@ -11,7 +11,7 @@ use hyper::body::Frame;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Response, StatusCode};
 use tokio::time::{Instant, sleep_until, timeout};
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::answers::{ALIVE, Answers, COMMENT, Next, events};
 use super::mailbox::{Mail, Mailbox};

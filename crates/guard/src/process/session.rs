@@ -9,7 +9,7 @@ use bytes::Bytes;
 use hyper::HeaderMap;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;

@@ -8,8 +8,8 @@ use http_body_util::BodyExt as _;
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response};
 use serde_json::value::RawValue;
-use toolpact_contract::Revision;
-use toolpact_targets::UsedNames;
+use toolbond_contract::Revision;
+use toolbond_targets::UsedNames;
 
 use super::Proxy;
 use super::session::{Answered, Exchange, Session};

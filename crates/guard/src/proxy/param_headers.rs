@@ -2,7 +2,7 @@
 
 use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
-use toolpact_contract::headers::matches;
+use toolbond_contract::headers::matches;
 
 use crate::contract::header_changes::HeaderChange;
 

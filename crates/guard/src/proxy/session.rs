@@ -9,7 +9,7 @@ use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 use tokio::sync::oneshot;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::Proxy;
 use super::list::NotListed;

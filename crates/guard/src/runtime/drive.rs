@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use smallvec::SmallVec;
-use toolpact_fetch::PendingBundle;
+use toolbond_fetch::PendingBundle;
 
 use super::pool::JobPool;
 use crate::contract::header_changes::HeaderChange;

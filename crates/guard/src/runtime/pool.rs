@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
-use toolpact_fetch::wait_a_little;
+use toolbond_fetch::wait_a_little;
 
 use super::memory::{MemoryLimit, NoMemory};
 use crate::contract::budget::{Budget, OutOfBudget};

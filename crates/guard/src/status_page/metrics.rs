@@ -48,7 +48,7 @@ pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
             }
         }
     }
-    let mut registry = Registry::with_prefix("toolpact");
+    let mut registry = Registry::with_prefix("toolbond");
     registry.register("tools", "Tools by verdict", tools);
     registry.register("calls", "Calls of tools", calls);
     registry.register("validations", "Validations by outcome", validations);

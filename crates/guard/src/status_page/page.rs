@@ -30,11 +30,11 @@ pub(super) fn render(servers: &[Arc<GuardedServer>]) -> String {
                 meta charset="utf-8";
                 meta http-equiv="refresh" content="5";
                 meta name="viewport" content="width=device-width";
-                title { "toolpact guard" }
+                title { "toolbond guard" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
-                h1 { "toolpact guard" }
+                h1 { "toolbond guard" }
                 p.dim {
                     "Since the guard started. Also available as " a href="/status.json" { "JSON" }
                     " and as " a href="/metrics" { "metrics" } "."

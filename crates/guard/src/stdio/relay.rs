@@ -11,8 +11,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use toolpact_contract::Revision;
-use toolpact_listen::{Signal, Signals};
+use toolbond_contract::Revision;
+use toolbond_listen::{Signal, Signals};
 
 use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use tokio::io::AsyncWriteExt as _;
-use toolpact_guard::{Event, Settings};
+use toolbond_guard::{Event, Settings};
 
 use crate::lossless_http::{Http, rest};
 
@@ -32,7 +32,7 @@ fn of_type(headers: &str, body: &[u8]) -> Vec<u8> {
 /// A strict guard that knows the tools, and what it says.
 async fn strict() -> (Http, Arc<Mutex<Vec<String>>>) {
     let mut settings = Settings::default();
-    settings.results = toolpact_contract::Mode::Enforce;
+    settings.results = toolbond_contract::Mode::Enforce;
     let said = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&said);
     let listener = Arc::new(move |event: Event| hears.lock().unwrap().push(event.to_string()));

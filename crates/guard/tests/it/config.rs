@@ -1,10 +1,10 @@
-//! `toolpact.toml`: every example loads and is valid by the schema, which is the committed one.
+//! `toolbond.toml`: every example loads and is valid by the schema, which is the committed one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use toolpact_guard::config::Config;
-use toolpact_schema::Schema;
+use toolbond_guard::config::Config;
+use toolbond_schema::Schema;
 
 fn here() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -37,11 +37,11 @@ fn every_example_loads_and_is_valid() {
 
 #[test]
 fn the_schema_is_the_committed_one() {
-    let path = here().join("toolpact.schema.json");
+    let path = here().join("toolbond.schema.json");
     let committed = fs::read_to_string(path).unwrap();
     let now = format!("{:#}\n", Config::json_schema());
     assert!(
         committed == now,
-        "write it anew: cargo run -- guard --config-schema > crates/guard/toolpact.schema.json"
+        "write it anew: cargo run -- guard --config-schema > crates/guard/toolbond.schema.json"
     );
 }

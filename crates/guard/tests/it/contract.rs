@@ -1,9 +1,9 @@
 //! What the contract changes.
 
 use serde_json::{Value, json};
-use toolpact_contract::{Mode, Policy};
-use toolpact_guard::{Override, Settings};
-use toolpact_schema::{Limits, Schema};
+use toolbond_contract::{Mode, Policy};
+use toolbond_guard::{Override, Settings};
+use toolbond_schema::{Limits, Schema};
 
 use crate::fetch::page;
 use crate::pair::Pair;
@@ -40,7 +40,7 @@ async fn an_array_goes_into_the_envelope_for_a_legacy_client() {
         concat!(
             r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"[\"m\",\"t\"]"}],"#,
             r#""structuredContent":{"result":["m", "t"]},"z":1e2,"#,
-            r#""_meta":{"dev.toolpact/projection":{"form":"envelope"}}}}"#,
+            r#""_meta":{"dev.toolbond/projection":{"form":"envelope"}}}}"#,
             "\n"
         )
     );

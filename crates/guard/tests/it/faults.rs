@@ -1,9 +1,9 @@
 //! Peers that break off, and peers that break the protocol.
 
 use serde_json::json;
-use toolpact_contract::Mode;
-use toolpact_guard::Settings;
-use toolpact_guard::stdio::End;
+use toolbond_contract::Mode;
+use toolbond_guard::Settings;
+use toolbond_guard::stdio::End;
 
 use crate::pair::Pair;
 

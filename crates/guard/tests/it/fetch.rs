@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use toolpact_guard::Settings;
+use toolbond_guard::Settings;
 
 use crate::contract::{ARRAY, call, modern};
 use crate::pair::Pair;

@@ -4,10 +4,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolpact_contract::Mode;
-use toolpact_guard::Settings;
-use toolpact_schema::{Limits, Schema};
-use toolpact_testkit::hostile::{Case, End, cases};
+use toolbond_contract::Mode;
+use toolbond_guard::Settings;
+use toolbond_schema::{Limits, Schema};
+use toolbond_testkit::hostile::{Case, End, cases};
 
 use crate::lossless::runtime;
 use crate::pair::{Pair, Peer};

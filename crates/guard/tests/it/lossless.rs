@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
-use toolpact_contract::{Mode, Policy};
-use toolpact_guard::Settings;
+use toolbond_contract::{Mode, Policy};
+use toolbond_guard::Settings;
 
 use crate::pair::Pair;
 

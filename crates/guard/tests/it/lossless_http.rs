@@ -8,8 +8,8 @@ use proptest::test_runner::{Config, TestRunner};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use toolpact_guard::http::{Client, Hosts};
-use toolpact_guard::{
+use toolbond_guard::http::{Client, Hosts};
+use toolbond_guard::{
     Backend, Event, GuardedServer, Listener, MemoryLimit, Proxy, Router, Routes, Settings,
 };
 

@@ -10,8 +10,8 @@ use tokio::io::{
 };
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use toolpact_guard::stdio::{End, relay};
-use toolpact_guard::{Event, GuardedServer, MemoryLimit, Settings};
+use toolbond_guard::stdio::{End, relay};
+use toolbond_guard::{Event, GuardedServer, MemoryLimit, Settings};
 
 /// Longer than anything takes on a busy machine.
 const HANG: Duration = Duration::from_secs(120);

@@ -9,9 +9,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::unix::pipe;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use toolpact_contract::Policy;
-use toolpact_guard::http::{Client, Hosts};
-use toolpact_guard::{
+use toolbond_contract::Policy;
+use toolbond_guard::http::{Client, Hosts};
+use toolbond_guard::{
     Backend, Event, GuardedServer, Launch, MemoryLimit, ProcessLimits, Processes, Proxy, Router,
     Routes, Settings,
 };
@@ -190,7 +190,7 @@ impl OverHttp {
 
 impl OverProcess {
     async fn new(settings: Settings, revision: &str, name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("toolpact-{name}-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("toolbond-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (input, output) = (folder.join("in"), folder.join("out"));
         for path in [&input, &output] {

@@ -1,8 +1,8 @@
 //! Results that a task delivers later are held to the contract of the call.
 
 use serde_json::json;
-use toolpact_contract::Mode;
-use toolpact_guard::Settings;
+use toolbond_contract::Mode;
+use toolbond_guard::Settings;
 
 use crate::pair::Pair;
 

@@ -1,8 +1,8 @@
 //! Texts that two readers read differently, and numbers that a reader changes.
 
 use serde_json::{Value, json};
-use toolpact_contract::Mode;
-use toolpact_guard::Settings;
+use toolbond_contract::Mode;
+use toolbond_guard::Settings;
 
 use crate::pair::Pair;
 

@@ -1,9 +1,9 @@
 //! Tools in the form of a target, and calls of them.
 
 use serde_json::{Value, json};
-use toolpact_contract::Mode;
-use toolpact_guard::Settings;
-use toolpact_targets::{ViewFor, target};
+use toolbond_contract::Mode;
+use toolbond_guard::Settings;
+use toolbond_targets::{ViewFor, target};
 
 use crate::contract::{call, modern};
 use crate::pair::Pair;
@@ -187,7 +187,7 @@ async fn names_stay_distinct_across_pages() {
 async fn hidden_tools_stay_hidden() {
     let mut settings = viewed();
     settings.overrides.insert("files/read".to_owned(), {
-        let mut hidden = toolpact_guard::Override::default();
+        let mut hidden = toolbond_guard::Override::default();
         hidden.hide = true;
         hidden
     });
@@ -237,7 +237,7 @@ async fn the_log_says_once_what_a_list_became() {
         pair.list(TOOLS).await;
     }
     let said = pair.said();
-    let about = said.iter().filter(|line| line.contains("toolpact view --for gemini"));
+    let about = said.iter().filter(|line| line.contains("toolbond view --for gemini"));
     assert_eq!(about.count(), 1, "{said:?}");
 }
 

@@ -10,10 +10,10 @@ use crate::{Dialect, Options, Pointer, SchemaError, SchemaErrorKind};
 
 /// The base of a schema that has no `$id`. The engine does not tell where keywords are under `json-schema:`, its own
 /// base.
-const BASE: &str = "toolpact:///";
+const BASE: &str = "toolbond:///";
 
 /// Stands where a document would have to be fetched.
-const ABSENT: &str = "toolpact: this document is absent";
+const ABSENT: &str = "toolbond: this document is absent";
 
 /// Where a reference stands: what it is relative to, and the draft that says so.
 #[derive(Clone)]

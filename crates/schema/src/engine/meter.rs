@@ -16,7 +16,7 @@ use std::{
 use super::HardPatterns;
 
 #[cfg(panic = "abort")]
-compile_error!("toolpact-schema ends a validation by unwinding; build with panic = \"unwind\"");
+compile_error!("toolbond-schema ends a validation by unwinding; build with panic = \"unwind\"");
 
 /// What one run may spend, and the prices it pays.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The table of bounds in ARCHITECTURE.md says what the default limits are.
 
 use libtest_mimic::{Failed, Trial};
-use toolpact_schema::Limits;
+use toolbond_schema::Limits;
 
 pub(crate) fn trials() -> Vec<Trial> {
     let names = Limits::NAMES.into_iter();

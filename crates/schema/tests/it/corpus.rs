@@ -1,10 +1,10 @@
 //! The schemas of published tools: none meets a limit, and verdicts are those of the plain crate.
 
 use libtest_mimic::{Failed, Trial};
-use toolpact_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
-use toolpact_testkit::corpus::{self, Server, ToolSchema};
-use toolpact_testkit::generate::{self, Rng};
-use toolpact_testkit::plain;
+use toolbond_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
+use toolbond_testkit::corpus::{self, Server, ToolSchema};
+use toolbond_testkit::generate::{self, Rng};
+use toolbond_testkit::plain;
 
 use crate::random::accepts;
 

@@ -1,9 +1,9 @@
 //! The verdict is that of the plain `jsonschema` crate, whatever a case is about.
 
 use libtest_mimic::{Failed, Trial};
-use toolpact_schema::Verdict;
-use toolpact_testkit::plain;
-use toolpact_testkit::suite::{self, File, Kind};
+use toolbond_schema::Verdict;
+use toolbond_testkit::plain;
+use toolbond_testkit::suite::{self, File, Kind};
 
 pub(crate) fn trials() -> Vec<Trial> {
     suite::files()

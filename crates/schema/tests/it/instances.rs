@@ -4,7 +4,7 @@ use std::fs;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_schema::{Instance, Schema};
+use toolbond_schema::{Instance, Schema};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

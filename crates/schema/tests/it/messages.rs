@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
-use toolpact_schema::{Options, Schema, Verdict, Violation};
-use toolpact_testkit::embedded;
+use toolbond_schema::{Options, Schema, Verdict, Violation};
+use toolbond_testkit::embedded;
 
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -2,10 +2,10 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
-use toolpact_testkit::plain;
+use toolbond_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
+use toolbond_testkit::plain;
 
-use toolpact_testkit::generate::{self, Rng};
+use toolbond_testkit::generate::{self, Rng};
 
 const SEEDS: u64 = 8;
 const SCHEMAS: usize = 400;

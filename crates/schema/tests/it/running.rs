@@ -8,7 +8,7 @@ use std::{
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_schema::{Dialect, Limits, Options, Schema, Unfinished, Verdict};
+use toolbond_schema::{Dialect, Limits, Options, Schema, Unfinished, Verdict};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

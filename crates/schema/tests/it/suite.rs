@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_schema::Verdict;
-use toolpact_testkit::plain;
-use toolpact_testkit::suite::{self, File, Kind};
+use toolbond_schema::Verdict;
+use toolbond_testkit::plain;
+use toolbond_testkit::suite::{self, File, Kind};
 
 use crate::messages::is_at_its_keyword;
 use crate::random::accepts;

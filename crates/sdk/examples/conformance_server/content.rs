@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rmcp::model::{ContentBlock, ResourceContents};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
-use toolpact::{Args, Text, ToolError};
+use toolbond::{Args, Text, ToolError};
 
 /// A grey pixel.
 pub(crate) const PNG: &str =
@@ -17,7 +17,7 @@ const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQIAAACAg
 /// The tools.
 pub(crate) struct Content;
 
-#[toolpact::tools(tools_only)]
+#[toolbond::tools(tools_only)]
 impl Content {
     /// Answers with text.
     #[tool]

@@ -1,6 +1,6 @@
-//! The server that the official conformance suite asks for, its tools written with `#[toolpact::tools]`.
+//! The server that the official conformance suite asks for, its tools written with `#[toolbond::tools]`.
 //!
-//! `cargo run -p toolpact --example conformance_server -- --http 127.0.0.1:3000` serves it; the tests of the
+//! `cargo run -p toolbond --example conformance_server -- --http 127.0.0.1:3000` serves it; the tests of the
 //! crate run the suite against it. With `CONFORMANCE_ERA=modern` it speaks only 2026-07-28, with
 //! `CONFORMANCE_ERA=legacy` only what was before.
 #![expect(deprecated, reason = "the suite also asks for what older revisions have")]
@@ -34,7 +34,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use subscribers::Subscribers;
 use talk::Talk;
-use toolpact::Tools as _;
+use toolbond::Tools as _;
 
 type Context = RequestContext<RoleServer>;
 
@@ -65,7 +65,7 @@ impl ServerHandler for Server {
             .enable_logging()
             .build();
         ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("toolpact-conformance", "0.1.0"))
+            .with_server_info(Implementation::new("toolbond-conformance", "0.1.0"))
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -207,8 +207,8 @@ impl Server {
 }
 
 #[tokio::main]
-async fn main() -> Result<(), toolpact::ServeError> {
+async fn main() -> Result<(), toolbond::ServeError> {
     let subscribers = Arc::new(Subscribers::default());
     let talk = Talk::new(Arc::clone(&subscribers));
-    toolpact::serve_cli(Server { talk, rounds: Rounds::default(), subscribers }).await
+    toolbond::serve_cli(Server { talk, rounds: Rounds::default(), subscribers }).await
 }

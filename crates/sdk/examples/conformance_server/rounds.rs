@@ -11,7 +11,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Answers, Text, ToolError};
+use toolbond::{Answers, Text, ToolError};
 
 use crate::model;
 
@@ -31,7 +31,7 @@ impl Default for Rounds {
     }
 }
 
-#[toolpact::tools(tools_only)]
+#[toolbond::tools(tools_only)]
 impl Rounds {
     /// Asks for a name and greets.
     #[tool]

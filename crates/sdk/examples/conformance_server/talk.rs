@@ -8,7 +8,7 @@ use rmcp::{
     service::RequestContext,
 };
 use tokio::time::sleep;
-use toolpact::{Text, ToolError};
+use toolbond::{Text, ToolError};
 
 use crate::subscribers::Subscribers;
 
@@ -27,7 +27,7 @@ impl Talk {
     }
 }
 
-#[toolpact::tools(tools_only)]
+#[toolbond::tools(tools_only)]
 impl Talk {
     /// Logs three messages.
     #[tool]

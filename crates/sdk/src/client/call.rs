@@ -8,7 +8,7 @@ use rmcp::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use toolpact_contract::{Form, JudgedCall, Structured, lift_result};
+use toolbond_contract::{Form, JudgedCall, Structured, lift_result};
 
 use super::{Client, ClientError};
 use crate::check::{CallPart, check, refusal_text};

@@ -6,7 +6,7 @@ use rmcp::{
     RoleClient, Service,
     model::{PaginatedRequestParams, Tool},
 };
-use toolpact_contract::Contract;
+use toolbond_contract::Contract;
 
 use super::{
     Client, ClientError,

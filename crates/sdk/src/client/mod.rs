@@ -16,7 +16,7 @@ use rmcp::{
     transport::IntoTransport,
 };
 use subscription::ToolListSubscription;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 use tools::LastList;
 
 use crate::ClientOptions;
@@ -28,18 +28,18 @@ const LIST_TTL: Duration = Duration::from_secs(300);
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact::Client;
+/// use toolbond::Client;
 ///
-/// # use toolpact::rmcp::ServiceExt as _;
+/// # use toolbond::rmcp::ServiceExt as _;
 /// # struct Weather;
-/// # #[toolpact::tools]
+/// # #[toolbond::tools]
 /// # impl Weather {
 /// #     #[tool]
 /// #     fn forecast(&self, city: String) -> Vec<f64> { vec![f64::from(city.len() as u8); 2] }
 /// # }
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let (transport, end) = tokio::io::duplex(4096);
-/// # tokio::spawn(async { toolpact::enforce(Weather).serve(end).await.unwrap().waiting().await });
+/// # tokio::spawn(async { toolbond::enforce(Weather).serve(end).await.unwrap().waiting().await });
 /// // The transport is one of `rmcp`: a process (`TokioChildProcess`), HTTP (`StreamableHttpClientTransport`)
 /// // or, as here, a pipe.
 /// let client = Client::connect(transport).await?;
@@ -62,7 +62,7 @@ const LIST_TTL: Duration = Duration::from_secs(300);
 ///
 /// | what identifies the envelope | before 2026-07-28 | from 2026-07-28 on |
 /// | --- | --- | --- |
-/// | the mark of toolpact or of `FastMCP` | opened | opened |
+/// | the mark of toolbond or of `FastMCP` | opened | opened |
 /// | the title that the Python SDK gives it, such as `countOutput` for the tool `count` | opened | opened: that SDK wraps in every revision |
 /// | only its exact shape, around a value that is not an object (TypeScript and C# SDKs) | opened: there was no other way to send that value | kept: the author wrote it |
 /// | only its exact shape, around an object | kept: no SDK wraps objects | kept |

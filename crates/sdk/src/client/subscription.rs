@@ -28,11 +28,11 @@ impl ToolListSubscription {
                 Some(Self(tokio::spawn(read).abort_handle()))
             }
             Ok(Err(error)) => {
-                tracing::debug!(target: "toolpact", "could not subscribe to tool list changes: {error}");
+                tracing::debug!(target: "toolbond", "could not subscribe to tool list changes: {error}");
                 None
             }
             Err(_) => {
-                tracing::debug!(target: "toolpact", "could not subscribe to tool list changes: no answer");
+                tracing::debug!(target: "toolbond", "could not subscribe to tool list changes: no answer");
                 None
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::Tool;
-use toolpact_contract::{Contract, Form, Revision, judge_tools};
+use toolbond_contract::{Contract, Form, Revision, judge_tools};
 
 use crate::options::Checks;
 
@@ -62,7 +62,7 @@ pub(super) fn check_tools(tools: &[Tool], revision: &Revision, checks: &Checks) 
         let shaped = match checks.projection.lift_tool(&bundled.tool, revision) {
             Ok(shaped) => shaped,
             Err(error) => {
-                tracing::warn!(target: "toolpact", "tool `{}` cannot be used: {error}", tool.name);
+                tracing::warn!(target: "toolbond", "tool `{}` cannot be used: {error}", tool.name);
                 return unusable();
             }
         };

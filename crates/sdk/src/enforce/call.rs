@@ -9,8 +9,8 @@ use rmcp::{
     service::{MaybeSendFuture, RequestContext},
 };
 use serde_json::{Map, Value};
-use toolpact_contract::{Form, JudgedCall, MARKER, Mode, Revision, Structured, lift_result};
-use toolpact_targets::ViewFor;
+use toolbond_contract::{Form, JudgedCall, MARKER, Mode, Revision, Structured, lift_result};
+use toolbond_targets::ViewFor;
 
 use super::{
     Enforced, Shared,
@@ -148,7 +148,7 @@ impl<H: ServerHandler> Enforced<H> {
         AssertUnwindSafe(work).catch_unwind().then(move |response| {
             let mut response = response.unwrap_or_else(|_| {
                 let name = call.tool.name();
-                tracing::error!(target: "toolpact", "tool `{name}` panicked");
+                tracing::error!(target: "toolbond", "tool `{name}` panicked");
                 Ok(tool_error(format!("tool `{name}` failed: internal error")).into())
             });
             let mut is_done = true;
@@ -265,7 +265,7 @@ fn convert(result: &mut CallToolResult, call: &CheckedCall) {
     // What suits every revision needs no other shape than the natural one.
     let revision = if keeps_error { &Revision::V2026_07_28 } else { &call.revision };
     if let Err(error) = send(result, form, revision) {
-        tracing::error!(target: "toolpact", "result withheld: {error}");
+        tracing::error!(target: "toolbond", "result withheld: {error}");
         *result = tool_error(format!("the result was withheld: {error}"));
     }
 }

@@ -28,7 +28,7 @@ use rmcp::{
     service::{MaybeSendFuture, NotificationContext, SubscriptionContext},
 };
 
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::{Enforced, malformed};
 use crate::Context;
@@ -40,7 +40,7 @@ pub(super) fn catch_panic<T>(
 ) -> impl Future<Output = Result<T, ErrorData>> {
     AssertUnwindSafe(work).catch_unwind().map(move |answer| {
         answer.unwrap_or_else(|_| {
-            tracing::error!(target: "toolpact", "{method} panicked");
+            tracing::error!(target: "toolbond", "{method} panicked");
             Err(ErrorData::internal_error("internal error", None))
         })
     })
@@ -49,7 +49,7 @@ pub(super) fn catch_panic<T>(
 /// Runs `work` and turns a panic into the default value. For methods that `rmcp` also calls outside of requests.
 pub(super) fn catch_panic_sync<T: Default>(what: &'static str, work: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-        tracing::error!(target: "toolpact", "{what} panicked");
+        tracing::error!(target: "toolbond", "{what} panicked");
         T::default()
     })
 }

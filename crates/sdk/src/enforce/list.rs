@@ -7,8 +7,8 @@ use rmcp::{
     model::{ListToolsResult, PaginatedRequestParams, Tool},
     service::RequestContext,
 };
-use toolpact_contract::{Action, Policy, Revision, Severity, rule};
-use toolpact_targets::Target;
+use toolbond_contract::{Action, Policy, Revision, Severity, rule};
+use toolbond_targets::Target;
 
 use super::{Enforced, Shared, tool::ServerTool, view::view_page};
 use crate::protocol::request_revision;
@@ -102,7 +102,7 @@ impl Shared {
         };
         // A listener for findings may panic. Tools that were not checked are neither listed nor called.
         tokio::task::spawn_blocking(check).await.map_err(|error| {
-            tracing::error!(target: "toolpact", "could not check the tools: {error}");
+            tracing::error!(target: "toolbond", "could not check the tools: {error}");
             ErrorData::internal_error("internal error", None)
         })
     }
@@ -131,7 +131,7 @@ impl Shared {
         let shared = Arc::clone(self);
         let view = move || view_page(&shared.view_names, listed, &tools, target);
         tokio::task::spawn_blocking(view).await.map_err(|error| {
-            tracing::error!(target: "toolpact", "could not make the views of the tools: {error}");
+            tracing::error!(target: "toolbond", "could not make the views of the tools: {error}");
             ErrorData::internal_error("internal error", None)
         })
     }

@@ -42,7 +42,7 @@ use view::ViewNames;
 /// # use rmcp::ServerHandler;
 /// # #[derive(Clone)] struct Weather;
 /// # impl ServerHandler for Weather {}
-/// let server = toolpact::enforce(Weather);
+/// let server = toolbond::enforce(Weather);
 /// let factory = move || Ok::<_, std::io::Error>(server.clone());
 /// # factory().unwrap();
 /// ```

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Form, ProjectError, Revision, project_result};
+use toolbond_contract::{Form, ProjectError, Revision, project_result};
 
 /// Adds a text block with the structured content where a client needs one, and converts the structured content to the
 /// form for `revision`. `form` is the form of the tool's output.

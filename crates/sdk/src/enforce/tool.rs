@@ -6,10 +6,10 @@ use std::{
 };
 
 use rmcp::model::Tool;
-use toolpact_contract::{
+use toolbond_contract::{
     Action, Contract, Finding, Form, JudgedTools, Revision, convert_tool, judge_tools, rule,
 };
-use toolpact_targets::{Target, View};
+use toolbond_targets::{Target, View};
 
 use super::view::view_tool;
 use crate::ServerOptions;
@@ -124,7 +124,7 @@ impl UsableTool {
         let view = view_tool(&tool, target);
         if let Some(view) = &view {
             let (tool, target, changes) = (&view.name, target.name, view.report.join(", "));
-            tracing::info!(target: "toolpact", "tool `{tool}` has another form for {target}: {changes}");
+            tracing::info!(target: "toolbond", "tool `{tool}` has another form for {target}: {changes}");
         }
         // There are as many as there are targets, at most.
         views().insert(target.name, view.clone());

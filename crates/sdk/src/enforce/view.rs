@@ -11,7 +11,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::Value;
-use toolpact_targets::{Target, UsedNames, View, ViewFor, name_views, view_tools};
+use toolbond_targets::{Target, UsedNames, View, ViewFor, name_views, view_tools};
 
 use super::{Enforced, list::MAX_PAGES, tool::ServerTool};
 use crate::protocol::request_client;

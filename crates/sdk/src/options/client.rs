@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 ///
 /// ```
 /// use std::time::Duration;
-/// use toolpact::{ClientOptions, Mode};
+/// use toolbond::{ClientOptions, Mode};
 ///
 /// let options = ClientOptions::default().timeout(Duration::from_secs(5)).results(Mode::Warn);
 /// ```

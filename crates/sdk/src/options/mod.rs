@@ -9,10 +9,10 @@ use std::fmt;
 #[cfg(feature = "client")]
 pub use client::ClientOptions;
 pub use server::ServerOptions;
-use toolpact_contract::{
+use toolbond_contract::{
     ArgumentTerms, Finding, JudgeOptions, Mode, Policy, Projection, Repairs, Unmarked,
 };
-use toolpact_schema::Limits;
+use toolbond_schema::Limits;
 
 use crate::fetched::Documents;
 use crate::report::{Listener, report};
@@ -25,7 +25,7 @@ pub(crate) struct Checks {
     pub(crate) repairs: Repairs,
     pub(crate) results: Mode,
     pub(crate) projection: Projection,
-    pub(crate) schema: toolpact_schema::Options,
+    pub(crate) schema: toolbond_schema::Options,
     pub(crate) limits: Limits,
     pub(crate) documents: Documents,
     pub(crate) listener: Option<Listener>,
@@ -40,7 +40,7 @@ impl Default for Checks {
             repairs: Repairs::default(),
             results: Mode::Enforce,
             projection: Projection::default().unmarked(Unmarked::Recognised),
-            schema: toolpact_schema::Options::default(),
+            schema: toolbond_schema::Options::default(),
             limits: Limits::default(),
             documents: Documents::default(),
             listener: None,

@@ -1,14 +1,14 @@
 //! Options of a server.
 
-use toolpact_contract::Revision;
-use toolpact_targets::ViewFor;
+use toolbond_contract::Revision;
+use toolbond_targets::ViewFor;
 
 use super::{Checks, check_setters};
 
 /// Options for [`enforce_with`](crate::enforce_with) and for serving.
 ///
 /// ```
-/// use toolpact::{Limits, Mode, Policy, ServerOptions, Severity};
+/// use toolbond::{Limits, Mode, Policy, ServerOptions, Severity};
 ///
 /// let mut limits = Limits::default();
 /// limits.depth = 16;
@@ -75,10 +75,10 @@ impl ServerOptions {
     /// of the client decides.
     ///
     /// ```
-    /// use toolpact::{ServerOptions, targets::target};
+    /// use toolbond::{ServerOptions, targets::target};
     ///
     /// let options = ServerOptions::default().view_for(target("gemini")?);
-    /// # Ok::<(), toolpact::targets::UnknownTarget>(())
+    /// # Ok::<(), toolbond::targets::UnknownTarget>(())
     /// ```
     pub fn view_for(mut self, view_for: impl Into<ViewFor>) -> Self {
         self.view_for = view_for.into();

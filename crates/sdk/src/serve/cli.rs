@@ -19,7 +19,7 @@ An MCP server. Without arguments it speaks over standard input and output.
       --http ADDR  Serve Streamable HTTP at http://ADDR/mcp, for example localhost:8080
   -h, --help       Print help
 
-The log goes to standard error. RUST_LOG sets its level, for example warn or toolpact=debug.";
+The log goes to standard error. RUST_LOG sets its level, for example warn or toolbond=debug.";
 
 /// Runs `server` as a whole program: takes over its command line and its log.
 ///
@@ -30,7 +30,7 @@ The log goes to standard error. RUST_LOG sets its level, for example warn or too
 /// #[derive(Clone)]
 /// struct Dice;
 ///
-/// #[toolpact::tools]
+/// #[toolbond::tools]
 /// impl Dice {
 ///     /// Rolls a die.
 ///     #[tool]
@@ -40,8 +40,8 @@ The log goes to standard error. RUST_LOG sets its level, for example warn or too
 /// }
 ///
 /// #[tokio::main]
-/// async fn main() -> Result<(), toolpact::ServeError> {
-///     toolpact::serve_cli(Dice).await
+/// async fn main() -> Result<(), toolbond::ServeError> {
+///     toolbond::serve_cli(Dice).await
 /// }
 /// ```
 ///
@@ -52,7 +52,7 @@ The log goes to standard error. RUST_LOG sets its level, for example warn or too
 /// | `--help` | prints the arguments |
 ///
 /// The log goes to standard error, from level `info` on (`rmcp`: from `warn` on). `RUST_LOG` changes that by level and
-/// target, for example `RUST_LOG=warn,toolpact=debug`. A subscriber that the program has already set stays.
+/// target, for example `RUST_LOG=warn,toolbond=debug`. A subscriber that the program has already set stays.
 ///
 /// With the feature `otel` it exports traces, metrics and logs if the variables of OpenTelemetry, such as
 /// `OTEL_EXPORTER_OTLP_ENDPOINT`, ask for that.
@@ -88,12 +88,12 @@ pub async fn serve_cli_with<H: ServerHandler + Clone>(
     }
     init_log();
     #[cfg(feature = "otel")]
-    let export = crate::trace::export_from_env("toolpact-server");
+    let export = crate::trace::export_from_env("toolbond-server");
     let outcome = match parse_arguments(arguments())? {
         None => serve_stdio_with(server, options).await,
         Some(address) => {
             let http = Http::bind(address).await?;
-            tracing::info!(target: "toolpact", "listening on http://{}/mcp", http.local_addr());
+            tracing::info!(target: "toolbond", "listening on http://{}/mcp", http.local_addr());
             http.options(options).serve(server).await
         }
     };
@@ -117,7 +117,7 @@ fn init_log() {
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     _ = tracing_subscriber::registry().with(layer).with(filter).try_init();
     if let Some(error) = error {
-        tracing::warn!(target: "toolpact", "ignoring RUST_LOG: {error}");
+        tracing::warn!(target: "toolbond", "ignoring RUST_LOG: {error}");
     }
 }
 

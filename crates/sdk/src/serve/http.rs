@@ -9,7 +9,7 @@ use rmcp::{
 };
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 use tokio_util::sync::CancellationToken;
-use toolpact_listen::{Options, bind, default_max_connections, shutdown_signal};
+use toolbond_listen::{Options, bind, default_max_connections, shutdown_signal};
 
 use super::{ServeError, default_options, sessions::Sessions};
 use crate::{ServerOptions, enforce_with};
@@ -27,11 +27,11 @@ const DELIVERY: Duration = Duration::from_millis(200);
 ///
 /// ```
 /// # #[derive(Clone)] struct Dice;
-/// # #[toolpact::tools] impl Dice { #[tool] fn roll(&self) -> u8 { 4 } }
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolpact::ServeError> {
-/// let http = toolpact::Http::bind("localhost:0").await?.allow_host("tools.example.org");
+/// # #[toolbond::tools] impl Dice { #[tool] fn roll(&self) -> u8 { 4 } }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolbond::ServeError> {
+/// let http = toolbond::Http::bind("localhost:0").await?.allow_host("tools.example.org");
 /// println!("listening on http://{}/mcp", http.local_addr());
-/// # let stop = toolpact::CancellationToken::new();
+/// # let stop = toolbond::CancellationToken::new();
 /// # stop.cancel();
 /// # let http = http.shutdown_on(stop);
 /// http.serve(Dice).await
@@ -175,8 +175,8 @@ impl Http {
         };
         let limits =
             Options { max_connections: self.max_connections, limit_hint: "", read_buffer: None };
-        let warn = |text| tracing::warn!(target: "toolpact", "{text}");
-        let open = toolpact_listen::serve(self.listener, limits, answer, warn, stop).await;
+        let warn = |text| tracing::warn!(target: "toolbond", "{text}");
+        let open = toolbond_listen::serve(self.listener, limits, answer, warn, stop).await;
         let streams = async {
             calls.wait_until_idle().await;
             // After the answers have left, only event streams that never end by themselves are open.

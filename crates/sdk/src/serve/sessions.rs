@@ -41,7 +41,7 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), SessionError> {
         let _creating = self.creating.lock().await;
         if self.inner.sessions.read().await.len() >= self.limit {
-            tracing::warn!(target: "toolpact", "refused a session: {} are open, which is the limit", self.limit);
+            tracing::warn!(target: "toolbond", "refused a session: {} are open, which is the limit", self.limit);
             return Err(SessionError::Limit { limit: self.limit });
         }
         Ok(self.inner.create_session().await?)

@@ -7,7 +7,7 @@ use tokio::{
     io::{AsyncWriteExt as _, DuplexStream, duplex},
     sync::mpsc,
 };
-use toolpact_listen::shutdown_signal;
+use toolbond_listen::shutdown_signal;
 
 use super::{ServeError, default_options};
 use crate::{ServerOptions, enforce_with};

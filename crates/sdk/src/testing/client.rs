@@ -7,7 +7,7 @@ use std::{
 
 use rmcp::{ServerHandler, ServiceExt as _};
 use serde_json::{Map, Value, json};
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::{TestError, pipe::Pipe};
 
@@ -171,5 +171,5 @@ impl Drop for TestClient {
 }
 
 fn client_info() -> Value {
-    json!({ "name": "toolpact-testing", "version": env!("CARGO_PKG_VERSION") })
+    json!({ "name": "toolbond-testing", "version": env!("CARGO_PKG_VERSION") })
 }

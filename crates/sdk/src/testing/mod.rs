@@ -23,10 +23,10 @@
 //! #     }
 //! # }
 //! use serde_json::json;
-//! use toolpact::{Revision, testing};
+//! use toolbond::{Revision, testing};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), testing::TestError> {
-//! let server = toolpact::enforce(Counter);
+//! let server = toolbond::enforce(Counter);
 //! let new = testing::connect(server.clone(), Revision::V2026_07_28).await?;
 //! assert_eq!(new.call("count", json!({})).await?["structuredContent"], 42);
 //!

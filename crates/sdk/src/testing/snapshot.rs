@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rmcp::ServerHandler;
 use serde_json::Value;
-use toolpact_contract::Revision;
+use toolbond_contract::Revision;
 
 use super::{TestError, connect};
 

@@ -17,10 +17,10 @@ use super::{FromContext, ToolError};
 ///     CallToolResponse, CallToolResult, ElicitResult, InputRequiredResult, InputRequests,
 /// };
 /// use serde_json::json;
-/// use toolpact::{Answers, ToolError};
+/// use toolbond::{Answers, ToolError};
 ///
 /// # #[derive(Clone)] struct Greeter;
-/// #[toolpact::tools]
+/// #[toolbond::tools]
 /// impl Greeter {
 ///     /// Greets whoever is there.
 ///     #[tool]

@@ -16,10 +16,10 @@ use std::{
 ///
 /// ```compile_fail,E0277
 /// # struct Sums;
-/// #[toolpact::tools]
+/// #[toolbond::tools]
 /// impl Sums {
 ///     #[tool]
-///     fn sum(&self, toolpact::Args(numbers): toolpact::Args<Vec<f64>>) -> f64 {
+///     fn sum(&self, toolbond::Args(numbers): toolbond::Args<Vec<f64>>) -> f64 {
 ///         numbers.iter().sum()
 ///     }
 /// }
@@ -29,7 +29,7 @@ use std::{
 ///
 /// ```
 /// # struct Sums;
-/// #[toolpact::tools]
+/// #[toolbond::tools]
 /// impl Sums {
 ///     #[tool]
 ///     fn sum(&self, numbers: Vec<f64>) -> f64 {

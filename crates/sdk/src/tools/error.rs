@@ -20,7 +20,7 @@ const INTERNAL: &str = "internal error";
 /// the call is answered with that protocol error.
 ///
 /// ```
-/// use toolpact::ToolError;
+/// use toolbond::ToolError;
 ///
 /// fn read(hour: &str) -> Result<u8, ToolError> {
 ///     let hour: u8 = hour.parse()?;
@@ -66,7 +66,7 @@ impl ToolError {
                 Ok(error) => return Err(*error),
                 Err(source) => source,
             };
-            tracing::error!(target: "toolpact", "tool `{tool}` failed: {}", error_chain(source.as_ref()));
+            tracing::error!(target: "toolbond", "tool `{tool}` failed: {}", error_chain(source.as_ref()));
         }
         let mut result = CallToolResult::error(vec![ContentBlock::text(self.message)]);
         result.structured_content = self.details;
@@ -101,7 +101,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for ToolError {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool",
     label = "not an error that a tool may return",
-    note = "return `toolpact::ToolError`, a `String`, or a type that implements `std::error::Error`, boxed with `Send + Sync`"
+    note = "return `toolbond::ToolError`, a `String`, or a type that implements `std::error::Error`, boxed with `Send + Sync`"
 )]
 pub trait IntoToolError<Kind> {
     /// Converts the error.

@@ -1,4 +1,4 @@
-//! Types and traits behind `#[toolpact::tools]`.
+//! Types and traits behind `#[toolbond::tools]`.
 
 mod answers;
 mod args;

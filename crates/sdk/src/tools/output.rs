@@ -135,7 +135,7 @@ impl<T: Serialize + JsonSchema> Output<(Vec<ContentBlock>, T)>
 /// Return types that are data: their schema becomes the output schema, their value the structured content.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be returned by a tool",
-    note = "data implements `serde::Serialize` and `schemars::JsonSchema`; text is `toolpact::Text`"
+    note = "data implements `serde::Serialize` and `schemars::JsonSchema`; text is `toolbond::Text`"
 )]
 pub trait StructuredOutput<T> {
     /// The output schema.

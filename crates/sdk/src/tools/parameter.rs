@@ -17,7 +17,7 @@ pub type Context = RequestContext<RoleServer>;
 /// types, such as a user that a middleware put into the extensions of the request.
 ///
 /// ```
-/// use toolpact::{Context, FromContext, ToolError};
+/// use toolbond::{Context, FromContext, ToolError};
 ///
 /// #[derive(Clone)]
 /// struct User(String);
@@ -57,7 +57,7 @@ impl FromContext for Peer<RoleServer> {
     message = "`{Self}` cannot be a parameter of a tool",
     label = "not a parameter of a tool",
     note = "an argument implements `serde::Deserialize` and `schemars::JsonSchema` and has a name",
-    note = "a part of the request implements `toolpact::FromContext`; `toolpact::Args<T>` takes all arguments as one value"
+    note = "a part of the request implements `toolbond::FromContext`; `toolbond::Args<T>` takes all arguments as one value"
 )]
 pub trait Parameter<Named, Kind>: Sized {
     /// Adds this parameter to the input schema.

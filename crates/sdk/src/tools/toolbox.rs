@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::{Answers, InputSchemaBuilder, ToolError};
 
-/// A type whose methods are tools; implemented by `#[toolpact::tools]`.
+/// A type whose methods are tools; implemented by `#[toolbond::tools]`.
 pub trait Tools: Send + Sync + Sized + 'static {
     /// The tools of this type, built once.
     fn toolbox() -> &'static Toolbox<Self>;
@@ -100,15 +100,15 @@ impl<S> Route<S> {
 
 /// The tools of a type, by name.
 ///
-/// With `#[toolpact::tools(tools_only)]` a type implements `ServerHandler` itself, for example to add prompts:
+/// With `#[toolbond::tools(tools_only)]` a type implements `ServerHandler` itself, for example to add prompts:
 ///
 /// ```
-/// use toolpact::{Context, Tools as _, rmcp::{ErrorData, ServerHandler, model::*}};
+/// use toolbond::{Context, Tools as _, rmcp::{ErrorData, ServerHandler, model::*}};
 ///
 /// #[derive(Clone)]
 /// struct Notes;
 ///
-/// #[toolpact::tools(tools_only)]
+/// #[toolbond::tools(tools_only)]
 /// impl Notes {
 ///     #[tool]
 ///     fn count(&self) -> u64 {
@@ -150,8 +150,8 @@ impl<S> Route<S> {
 ///         Ok(ListPromptsResult::with_all_items(vec![Prompt::new("sum-up", None::<&str>, None)]))
 ///     }
 /// }
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolpact::testing::TestError> {
-/// # use toolpact::{Revision, enforce, testing::connect};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), toolbond::testing::TestError> {
+/// # use toolbond::{Revision, enforce, testing::connect};
 /// # let notes = connect(enforce(Notes), Revision::V2026_07_28).await?;
 /// # assert_eq!(notes.call("count", serde_json::json!({})).await?["structuredContent"], 3);
 /// # assert_eq!(notes.request("prompts/list", serde_json::json!({})).await?["prompts"][0]["name"], "sum-up");

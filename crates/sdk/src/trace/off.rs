@@ -1,6 +1,6 @@
 //! What is done for spans without the feature `otel`: nothing.
 
-use toolpact_contract::{Finding, Outcome, Side};
+use toolbond_contract::{Finding, Outcome, Side};
 
 /// The time that a check takes.
 #[derive(Clone, Copy)]

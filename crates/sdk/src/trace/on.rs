@@ -11,8 +11,8 @@ use rmcp::{
     model::{CallToolResponse, RequestMetaObject},
     service::RequestContext,
 };
-use toolpact_contract::{Finding, Outcome, Revision, Side};
-use toolpact_telemetry::{
+use toolbond_contract::{Finding, Outcome, Revision, Side};
+use toolbond_telemetry::{
     CallSpan, CallStart, Check, Record, Role, TRACEPARENT, TRACESTATE, Telemetry, TraceContext,
     Transport,
 };
@@ -35,7 +35,7 @@ fn telemetry() -> &'static Telemetry {
 /// [`serve_cli`](crate::serve_cli) does both. Programs that set up OpenTelemetry themselves need neither.
 #[must_use]
 pub fn export_from_env(service: &'static str) -> Option<Telemetry> {
-    let report = |text: String| tracing::warn!(target: "toolpact", "{text}");
+    let report = |text: String| tracing::warn!(target: "toolbond", "{text}");
     let export = Telemetry::from_env(service, Arc::new(report))?;
     export.set_global();
     _ = TELEMETRY.set(export.clone());

@@ -6,8 +6,8 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Mode, Revision, ServerOptions, enforce, enforce_with, testing};
-use toolpact_schema::Limits;
+use toolbond::{Mode, Revision, ServerOptions, enforce, enforce_with, testing};
+use toolbond_schema::Limits;
 
 use crate::server::{Plain, structured, tool};
 

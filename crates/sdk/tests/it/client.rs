@@ -17,8 +17,8 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use toolpact::contract::Side;
-use toolpact::{Client, ClientError, ClientOptions, Mode, Revision, enforce, testing};
+use toolbond::contract::Side;
+use toolbond::{Client, ClientError, ClientOptions, Mode, Revision, enforce, testing};
 
 use crate::server::{Plain, structured, tool};
 

@@ -1,4 +1,4 @@
-//! `#[toolpact::tools]` where types and attributes are less common.
+//! `#[toolbond::tools]` where types and attributes are less common.
 #![expect(clippy::pedantic, reason = "tools for tests only")]
 
 use std::{
@@ -10,7 +10,7 @@ use std::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolpact::{Args, Revision, ServerOptions, enforce, enforce_with, testing};
+use toolbond::{Args, Revision, ServerOptions, enforce, enforce_with, testing};
 
 #[derive(Clone)]
 struct Corners;
@@ -19,7 +19,7 @@ fn five() -> Option<u8> {
     Some(5)
 }
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Corners {
     #[tool]
     fn boxed(&self) -> Result<u8, Box<dyn Error + Send + Sync>> {
@@ -109,7 +109,7 @@ struct Numbers(Vec<u8>);
 #[derive(Clone)]
 struct Whole;
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Whole {
     #[tool]
     fn sum(&self, Args(Numbers(numbers)): Args<Numbers>) -> u8 {

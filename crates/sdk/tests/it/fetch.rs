@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
-use toolpact::fetch::Policy;
-use toolpact::{Client, ClientOptions, Revision, ServerOptions, enforce_with, testing};
+use toolbond::fetch::Policy;
+use toolbond::{Client, ClientOptions, Revision, ServerOptions, enforce_with, testing};
 
 use crate::server::{Plain, structured, tool};
 

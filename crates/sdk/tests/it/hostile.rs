@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::timeout};
-use toolpact::{ClientError, ClientOptions, Revision, ServerOptions, enforce_with, testing};
-use toolpact_schema::{Limits, Schema};
-use toolpact_testkit::hostile::{self, Case, End};
+use toolbond::{ClientError, ClientOptions, Revision, ServerOptions, enforce_with, testing};
+use toolbond_schema::{Limits, Schema};
+use toolbond_testkit::hostile::{self, Case, End};
 
 use crate::{
     client::connect_with,
@@ -20,10 +20,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Deeper values are refused by whoever reads JSON, long before they get here.
 const READABLE: usize = 100;
 
-/// Larger ones take their time in `rmcp`, which reads every message several times; `toolpact-schema` has them all.
+/// Larger ones take their time in `rmcp`, which reads every message several times; `toolbond-schema` has them all.
 const BYTES: usize = 2 * 1024 * 1024;
 
-fn options(case: &Case) -> (Limits, toolpact_schema::Options) {
+fn options(case: &Case) -> (Limits, toolbond_schema::Options) {
     let mut limits = Limits::default();
     for (name, limit) in &case.limits {
         limits.set(name, limit.as_u64().unwrap()).unwrap();

@@ -14,7 +14,7 @@ use tokio::{
     net::TcpStream,
 };
 use tokio_util::sync::CancellationToken;
-use toolpact::{Http, ServerOptions};
+use toolbond::{Http, ServerOptions};
 
 use crate::server::{Plain, structured, tool};
 

@@ -11,7 +11,7 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
-use toolpact::{Policy, Revision, ServerOptions, enforce, enforce_with, testing};
+use toolbond::{Policy, Revision, ServerOptions, enforce, enforce_with, testing};
 
 use crate::server::{Plain, structured, tool};
 
@@ -94,7 +94,7 @@ async fn one_bad_tool_leaves_the_others_alone() {
     let findings = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&findings);
     let options = ServerOptions::default().on_finding(move |finding| {
-        if finding.action != toolpact::contract::Action::None {
+        if finding.action != toolbond::contract::Action::None {
             heard.lock().unwrap().push(finding.rule.to_owned());
         }
     });

@@ -1,4 +1,4 @@
-//! `#[toolpact::tools]`: what is listed and what comes back.
+//! `#[toolbond::tools]`: what is listed and what comes back.
 #![expect(clippy::pedantic, clippy::unwrap_used, reason = "tools for tests only")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use toolpact::{Args, Revision, Text, ToolError, Tools, enforce, testing};
+use toolbond::{Args, Revision, Text, ToolError, Tools, enforce, testing};
 
 #[derive(Clone)]
 struct Weather;
@@ -49,7 +49,7 @@ enum Query {
     Name { name: String },
 }
 
-#[toolpact::tools(name = "weather", version = "1.2.3", instructions = "Ask about the weather.")]
+#[toolbond::tools(name = "weather", version = "1.2.3", instructions = "Ask about the weather.")]
 impl Weather {
     /// Hourly forecast for a city.
     ///
@@ -260,7 +260,7 @@ struct Pair {
 #[derive(Clone)]
 struct Kinds<T>(T);
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl<T: Clone + Send + Sync + 'static> Kinds<T>
 where
     T: Into<i64>,
@@ -373,10 +373,10 @@ fn types_with_parameters_have_a_toolbox_each() {
     assert_eq!(Kinds::<u8>::toolbox().tools().count(), 12);
 }
 
-/// The crate under another name, as `renamed = { package = "toolpact", … }` gives it.
+/// The crate under another name, as `renamed = { package = "toolbond", … }` gives it.
 mod renamed_dependency {
     use serde_json::json;
-    use toolpact as renamed;
+    use toolbond as renamed;
 
     #[derive(Clone)]
     struct Sums;

@@ -3,16 +3,16 @@
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use rmcp::ServiceExt as _;
 use serde_json::json;
-use toolpact::opentelemetry::{
+use toolbond::opentelemetry::{
     Value, global,
     trace::{FutureExt as _, Span as _, SpanKind, Status, TraceContextExt as _, Tracer as _},
 };
-use toolpact::{Client, ToolError};
+use toolbond::{Client, ToolError};
 
 #[derive(Clone)]
 struct Counter;
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Counter {
     /// Counts down.
     #[tool]
@@ -33,11 +33,11 @@ async fn a_call_is_one_trace_from_the_program_of_the_client_to_the_code_of_the_t
     let provider = SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build();
     global::set_tracer_provider(provider);
     let (transport, end) = tokio::io::duplex(4096);
-    tokio::spawn(async { toolpact::enforce(Counter).serve(end).await.unwrap().waiting().await });
+    tokio::spawn(async { toolbond::enforce(Counter).serve(end).await.unwrap().waiting().await });
     let client = Client::connect(transport).await.unwrap();
 
     let outer = global::tracer("program").start("outer");
-    let context = toolpact::opentelemetry::Context::current_with_span(outer);
+    let context = toolbond::opentelemetry::Context::current_with_span(outer);
     let called: u8 =
         client.call("count", json!({ "from": 3 })).with_context(context.clone()).await.unwrap();
     context.span().end();
@@ -51,7 +51,7 @@ async fn a_call_is_one_trace_from_the_program_of_the_client_to_the_code_of_the_t
         assert_eq!(child.parent_span_id, parent.span_context.span_id(), "{}", child.name);
         assert_eq!(child.span_context.trace_id(), parent.span_context.trace_id());
     }
-    for name in ["toolpact.arguments.verdict", "toolpact.result.verdict"] {
+    for name in ["toolbond.arguments.verdict", "toolbond.result.verdict"] {
         assert_eq!(attribute(&spans[1], name), Some(&"valid".into()), "{name}");
     }
 

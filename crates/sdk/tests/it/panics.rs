@@ -7,7 +7,7 @@ use rmcp::{
     service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use toolpact::{Http, Revision, ServerOptions, enforce_with, testing};
+use toolbond::{Http, Revision, ServerOptions, enforce_with, testing};
 
 use crate::http::Served;
 
@@ -170,7 +170,7 @@ impl ServerHandler for Nobody {
 #[tokio::test]
 async fn a_handshake_is_refused() {
     for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let error = testing::connect(toolpact::enforce(Nobody), revision).await.unwrap_err();
+        let error = testing::connect(toolbond::enforce(Nobody), revision).await.unwrap_err();
         assert_eq!(error.to_string(), "error -32603: internal error");
     }
 }

@@ -248,9 +248,9 @@ async fn a_client_that_closes_standard_input_gets_its_answers() {
 #[tokio::test]
 async fn the_environment_says_what_is_logged() {
     for (level, is_said, is_not) in [
-        ("", "toolpact: tool `panicking` panicked", "DEBUG"),
-        ("rmcp=debug", "DEBUG", "ERROR toolpact:"),
-        ("toolpact=loud", "WARN toolpact: ignoring RUST_LOG: ", "DEBUG"),
+        ("", "toolbond: tool `panicking` panicked", "DEBUG"),
+        ("rmcp=debug", "DEBUG", "ERROR toolbond:"),
+        ("toolbond=loud", "WARN toolbond: ignoring RUST_LOG: ", "DEBUG"),
     ] {
         let mut server = Process::logging(level, &[]);
         server.call("panicking", json!({})).await;

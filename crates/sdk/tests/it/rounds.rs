@@ -9,12 +9,12 @@ use rmcp::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolpact::{Answers, Args, Reply, Revision, Text, ToolError, enforce, testing};
+use toolbond::{Answers, Args, Reply, Revision, Text, ToolError, enforce, testing};
 
 #[derive(Clone)]
 struct Desk;
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Desk {
     #[tool]
     fn greet(&self, answers: Answers) -> Result<CallToolResponse, ToolError> {

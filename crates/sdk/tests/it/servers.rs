@@ -6,7 +6,7 @@ use std::path::Path;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, model::ProtocolVersion};
 use serde_json::{Value, json};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use toolpact::Client;
+use toolbond::Client;
 
 /// The programs of `tests/servers`.
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");

@@ -10,7 +10,7 @@ use tokio::{
     sync::Notify,
 };
 use tokio_util::sync::CancellationToken;
-use toolpact::Http;
+use toolbond::Http;
 
 /// A server whose one tool answers when it is told to.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ struct Slow {
     go: Arc<Notify>,
 }
 
-#[toolpact::tools]
+#[toolbond::tools]
 impl Slow {
     #[tool]
     async fn wait(&self) -> u8 {

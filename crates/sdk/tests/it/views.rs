@@ -1,7 +1,7 @@
 //! Tools in the form of a target, and calls of them.
 
 use serde_json::{Value, json};
-use toolpact::{Revision, ServerOptions, ViewFor, enforce_with, targets::target, testing};
+use toolbond::{Revision, ServerOptions, ViewFor, enforce_with, targets::target, testing};
 
 use crate::server::Plain;
 

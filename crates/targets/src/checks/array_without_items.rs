@@ -1,7 +1,7 @@
 //! `array-without-items`.
 
 use serde_json::{Map, Value, json};
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{
     Found,

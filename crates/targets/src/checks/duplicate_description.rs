@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
-use toolpact_contract::{Pointer, declare_rule};
+use toolbond_contract::{Pointer, declare_rule};
 
 use super::{Tool, show::quote};
 use crate::LintFinding;

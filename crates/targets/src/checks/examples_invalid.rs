@@ -1,7 +1,7 @@
 //! `examples-invalid`.
 
 use serde_json::Value;
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{Found, own_schema};
 use crate::node::Node;

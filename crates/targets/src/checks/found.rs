@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use toolpact_contract::{Pointer, Role, Rule, Side};
+use toolbond_contract::{Pointer, Role, Rule, Side};
 
 use super::Tool;
 use crate::{LintFinding, node::Node};

@@ -1,7 +1,7 @@
 //! `header-sensitive`.
 
 use serde_json::Value;
-use toolpact_contract::{Role, declare_rule, subschemas::Member};
+use toolbond_contract::{Role, declare_rule, subschemas::Member};
 
 use super::{Found, show::quote};
 use crate::{Edit, Fix, node::Node};

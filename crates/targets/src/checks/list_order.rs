@@ -1,7 +1,7 @@
 //! `list-order`.
 
 use serde_json::Value;
-use toolpact_contract::{Pointer, declare_rule};
+use toolbond_contract::{Pointer, declare_rule};
 
 use super::show::quote;
 use crate::LintFinding;
@@ -43,7 +43,7 @@ declare_rule! {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_targets::compare_order;
+/// use toolbond_targets::compare_order;
 ///
 /// let first = json!({ "tools": [{ "name": "a" }, { "name": "b" }] });
 /// let second = json!({ "tools": [{ "name": "b" }, { "name": "a" }] });

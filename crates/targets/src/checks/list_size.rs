@@ -1,6 +1,6 @@
 //! `list-size`.
 
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{
     Tool,

@@ -35,7 +35,7 @@ pub(crate) use pattern_backtracking::PATTERN_BACKTRACKING;
 pub(crate) use required_undeclared::REQUIRED_UNDECLARED;
 
 use serde_json::{Map, Value};
-use toolpact_contract::{Contract, Finding, Role, Rule};
+use toolbond_contract::{Contract, Finding, Role, Rule};
 
 pub(crate) use found::Found;
 pub use list_order::compare_order;

@@ -1,7 +1,7 @@
 //! `output-closed`.
 
 use serde_json::Value;
-use toolpact_contract::{Role, declare_rule};
+use toolbond_contract::{Role, declare_rule};
 
 use super::Found;
 use crate::node::Node;

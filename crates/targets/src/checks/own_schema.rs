@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
-use toolpact_schema::{Dialect, Options, Schema, Verdict};
+use toolbond_schema::{Dialect, Options, Schema, Verdict};
 
 use super::{Found, place::mentions, size::bytes};
 use crate::node::Node;
@@ -28,7 +28,7 @@ const FRAGMENT: &AsciiSet = &CONTROLS
     .add(b']');
 
 /// The name under which a subschema with references finds the schema around it.
-const ROOT: &str = "urn:toolpact:schema";
+const ROOT: &str = "urn:toolbond:schema";
 
 /// Compiles the subschema `node` alone. `None` if that is not possible, or if the check has compiled enough.
 pub(super) fn compile(node: &Node<'_>, found: &mut Found<'_>) -> Option<Schema> {

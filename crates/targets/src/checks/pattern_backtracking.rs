@@ -1,6 +1,6 @@
 //! `pattern-backtracking`.
 
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{
     Found,

@@ -1,7 +1,7 @@
 //! `pattern-never-matches`.
 
 use regex_syntax::hir::{Hir, HirKind, Look};
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{
     Found,

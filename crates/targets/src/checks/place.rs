@@ -1,7 +1,7 @@
 //! Which subschemas apply to the same value as another one.
 
 use serde_json::{Map, Value};
-use toolpact_contract::subschemas::{Member, Step};
+use toolbond_contract::subschemas::{Member, Step};
 
 use crate::node::Node;
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
-use toolpact_contract::{Role, declare_rule};
+use toolbond_contract::{Role, declare_rule};
 
 use super::{Found, Tool, place::in_place, show::quote};
 

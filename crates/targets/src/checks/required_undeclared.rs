@@ -1,7 +1,7 @@
 //! `required-undeclared`.
 
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Pointer, declare_rule};
+use toolbond_contract::{Pointer, declare_rule};
 
 use super::{
     Found,

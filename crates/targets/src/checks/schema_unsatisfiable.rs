@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jsonschema::canonical::{Cause, Satisfiability, UnsatisfiableReason, options};
 use serde_json::{Value, json};
-use toolpact_contract::{Pointer, Severity, declare_rule};
+use toolbond_contract::{Pointer, Severity, declare_rule};
 
 use super::{Found, contradiction::may_contradict, show::quote, size::bytes, ways};
 use crate::node::{Node, walk};

@@ -1,7 +1,7 @@
 //! `task-support`.
 
 use serde_json::Value;
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{Found, Tool};
 

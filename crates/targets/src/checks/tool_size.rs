@@ -1,6 +1,6 @@
 //! `tool-size`.
 
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{
     Found, Tool,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 use super::{Found, place::mentions, show::quote};
 use crate::{Edit, Fix, node::Node};

@@ -15,7 +15,7 @@ pub(crate) mod values;
 use std::fmt;
 
 use serde_json::Value;
-use toolpact_contract::Rule;
+use toolbond_contract::Rule;
 
 use crate::node::Node;
 
@@ -76,8 +76,8 @@ macro_rules! declare_feature {
         $(#[doc = $line])+
         pub(crate) static $name: $crate::feature::Feature = $crate::feature::Feature {
             rule: &const {
-                toolpact_contract::Rule::new(
-                    $id, toolpact_contract::Severity::Info, concat!($($line, "\n"),+),
+                toolbond_contract::Rule::new(
+                    $id, toolbond_contract::Severity::Info, concat!($($line, "\n"),+),
                 )
             },
             side: $crate::feature::Side::$side,

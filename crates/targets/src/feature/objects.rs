@@ -9,7 +9,7 @@ declare_feature! {
     /// An object that allows no other properties (`additionalProperties: false`).
     ///
     /// Strict APIs need closed objects, and some converters cannot read them. If you cannot choose, keep the object closed:
-    /// `toolpact view --for gemini` and `toolpact guard --for gemini` leave it out for Gemini.
+    /// `toolbond view --for gemini` and `toolbond guard --for gemini` leave it out for Gemini.
     ///
     /// ## Example
     ///

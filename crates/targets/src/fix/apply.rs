@@ -1,7 +1,7 @@
 //! Applying the safe fixes of a report.
 
 use serde_json::Value;
-use toolpact_contract::Pointer;
+use toolbond_contract::Pointer;
 
 use super::{Edit, Fix};
 use crate::{LintFinding, LintOptions, LintReport, lint_tools};
@@ -53,7 +53,7 @@ fn overlap(one: &str, other: &str) -> bool {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_targets::{LintOptions, fix_tools};
+/// use toolbond_targets::{LintOptions, fix_tools};
 ///
 /// let mut tool = json!({ "name": "now", "title": null, "inputSchema": { "type": "object" } });
 /// assert_eq!(fix_tools(&mut tool, &LintOptions::default()), 1);

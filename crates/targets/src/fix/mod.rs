@@ -5,7 +5,7 @@ mod repair;
 
 use serde::Serialize;
 use serde_json::Value;
-use toolpact_contract::Pointer;
+use toolbond_contract::Pointer;
 
 pub use apply::fix_tools;
 pub(crate) use repair::add_repairs;

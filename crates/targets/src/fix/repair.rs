@@ -1,7 +1,7 @@
 //! Fixes for findings about the contract: what the policy `repair` does, as edits.
 
 use serde_json::Value;
-use toolpact_contract::{
+use toolbond_contract::{
     Action, Finding, JudgeOptions, JudgedTools, Pointer, Policy, Role, Side, judge_tools,
 };
 

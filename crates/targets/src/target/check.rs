@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use toolpact_contract::{Finding, Pointer, Severity, Side};
+use toolbond_contract::{Finding, Pointer, Severity, Side};
 
 use super::measure::measure;
 use super::survey::{Found, survey};
@@ -19,13 +19,13 @@ const SERVER: &str = "server";
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_targets::{check_targets, target};
+/// use toolbond_targets::{check_targets, target};
 ///
 /// let tool = json!({ "name": "now", "inputSchema": { "type": "object", "properties": { "zone": true } } });
 /// let found = check_targets(tool.as_object().unwrap(), &[target("gemini")?], None);
 /// assert_eq!(found[0].finding.rule, "boolean-schema");
 /// assert_eq!(found[0].impacts[0].effect.to_string(), "request-fails");
-/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// # Ok::<(), toolbond_targets::UnknownTarget>(())
 /// ```
 #[must_use]
 pub fn check_targets(
@@ -206,7 +206,7 @@ fn impacts(
 /// A finding whose severity is that of its worst impact. What users report, and what holds for some versions only, is a
 /// warning at most.
 fn finding(
-    rule: &'static toolpact_contract::Rule,
+    rule: &'static toolbond_contract::Rule,
     message: String,
     at: Pointer,
     impacts: Vec<Impact>,

@@ -7,12 +7,12 @@ impl Target {
     /// What the target does about the rule `id`: one impact for each rule, limit or form of a name.
     ///
     /// ```
-    /// use toolpact_targets::{Effect, target};
+    /// use toolbond_targets::{Effect, target};
     ///
     /// let impacts = target("gemini")?.impacts("closed-object");
     /// assert!(impacts.iter().any(|impact| impact.effect == Effect::RequestFails));
     /// assert!(target("gemini")?.impacts("tool-entry").is_empty());
-    /// # Ok::<(), toolpact_targets::UnknownTarget>(())
+    /// # Ok::<(), toolbond_targets::UnknownTarget>(())
     /// ```
     #[must_use]
     pub fn impacts(&'static self, id: &str) -> Vec<Impact> {

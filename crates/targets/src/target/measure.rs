@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde_json::{Map, Value};
-use toolpact_contract::Rule;
+use toolbond_contract::Rule;
 
 use super::Measure;
 use super::rules::{DESCRIPTION_LENGTH, SCHEMA_SIZE, TOOL_COUNT};
@@ -70,7 +70,7 @@ fn depth(schema: &Value, above: usize) -> usize {
         return above;
     }
     let mut deepest = above;
-    toolpact_contract::subschemas::each(map, |step, inner| {
+    toolbond_contract::subschemas::each(map, |step, inner| {
         let nested =
             matches!(step.keyword, "properties" | "additionalProperties" | "patternProperties");
         deepest = deepest.max(depth(inner, above + usize::from(nested)));

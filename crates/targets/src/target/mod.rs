@@ -144,7 +144,7 @@ pub struct TargetRule {
 impl TargetRule {
     /// The rule that findings name.
     #[must_use]
-    pub const fn rule(&self) -> &'static toolpact_contract::Rule {
+    pub const fn rule(&self) -> &'static toolbond_contract::Rule {
         self.feature.rule
     }
 }
@@ -153,7 +153,7 @@ impl TargetRule {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no target `{found}`; {}", match similar {
     Some(similar) => format!("did you mean `{similar}`?"),
-    None => "`toolpact targets` lists the targets".to_owned(),
+    None => "`toolbond targets` lists the targets".to_owned(),
 })]
 #[non_exhaustive]
 pub struct UnknownTarget {
@@ -163,13 +163,13 @@ pub struct UnknownTarget {
     pub similar: Option<&'static str>,
 }
 
-/// All targets, in the order of the list of `toolpact targets`.
+/// All targets, in the order of the list of `toolbond targets`.
 #[must_use]
 pub fn targets() -> &'static [&'static Target] {
     tables::ALL
 }
 
-/// The most used targets, which `toolpact lint` checks unless others are named.
+/// The most used targets, which `toolbond lint` checks unless others are named.
 #[must_use]
 pub fn default_targets() -> &'static [&'static Target] {
     tables::DEFAULT
@@ -182,12 +182,12 @@ pub fn default_targets() -> &'static [&'static Target] {
 /// Fails if there is none.
 ///
 /// ```
-/// assert_eq!(toolpact_targets::target("gemini")?.name, "gemini");
+/// assert_eq!(toolbond_targets::target("gemini")?.name, "gemini");
 /// assert_eq!(
-///     toolpact_targets::target("gemni").unwrap_err().to_string(),
+///     toolbond_targets::target("gemni").unwrap_err().to_string(),
 ///     "no target `gemni`; did you mean `gemini`?"
 /// );
-/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// # Ok::<(), toolbond_targets::UnknownTarget>(())
 /// ```
 pub fn target(name: &str) -> Result<&'static Target, UnknownTarget> {
     let found = targets().iter().copied().find(|target| target.name == name);

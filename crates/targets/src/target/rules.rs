@@ -1,6 +1,6 @@
 //! Rules about names and sizes, which targets set differently.
 
-use toolpact_contract::declare_rule;
+use toolbond_contract::declare_rule;
 
 declare_rule! {
     /// The names of two tools become equal.
@@ -44,7 +44,7 @@ declare_rule! {
     /// ## What it does
     ///
     /// Counts bytes, nested levels, properties, optional properties, properties with several types, and values of enums.
-    /// `toolpact targets NAME` shows the limits of a target.
+    /// `toolbond targets NAME` shows the limits of a target.
     ///
     /// ## Example
     ///
@@ -106,5 +106,5 @@ declare_rule! {
 }
 
 /// All rules of this file.
-pub(crate) static RULES: &[&toolpact_contract::Rule] =
+pub(crate) static RULES: &[&toolbond_contract::Rule] =
     &[&DESCRIPTION_LENGTH, &NAME_COLLISION, &SCHEMA_SIZE, &TARGET_NAME, &TOOL_COUNT];

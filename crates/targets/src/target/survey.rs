@@ -1,7 +1,7 @@
 //! The features of a tool.
 
 use serde_json::{Map, Value};
-use toolpact_contract::Pointer;
+use toolbond_contract::Pointer;
 
 use crate::feature::{Feature, Hit, Side};
 use crate::node::walk;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use serde_json::{Map, Value};
-use toolpact_contract::subschemas::Path;
+use toolbond_contract::subschemas::Path;
 
 use crate::feature::{Feature, Hit, Side, arrays, objects, references, root, types, values};
 use crate::node::{Node, REFERENCE_STEPS, walk_all};

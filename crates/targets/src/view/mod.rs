@@ -10,7 +10,7 @@ mod plan;
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolpact_contract::{bundle::flatten, to_2020_12};
+use toolbond_contract::{bundle::flatten, to_2020_12};
 
 use crate::Target;
 use form::Form;
@@ -51,7 +51,7 @@ impl View {
     ///
     /// ```
     /// use serde_json::json;
-    /// use toolpact_targets::{target, view_tools};
+    /// use toolbond_targets::{target, view_tools};
     ///
     /// let labels = json!({ "type": "object", "additionalProperties": { "type": "string" } });
     /// let tool = json!({ "name": "t", "inputSchema": { "type": "object", "properties": { "labels": labels } } });
@@ -62,7 +62,7 @@ impl View {
     ///     "labels: expected a list of objects with `key` and `value`, each key once"
     /// );
     /// assert_eq!(view.restore(twice.clone()), twice);
-    /// # Ok::<(), toolpact_targets::UnknownTarget>(())
+    /// # Ok::<(), toolbond_targets::UnknownTarget>(())
     /// ```
     #[must_use]
     pub fn unreadable(&self, arguments: &Value) -> Option<String> {
@@ -92,7 +92,7 @@ impl View {
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_targets::{target, view_tools};
+/// use toolbond_targets::{target, view_tools};
 ///
 /// let tool = json!({
 ///     "name": "tag",
@@ -105,7 +105,7 @@ impl View {
 /// let views = view_tools(&[tool], target("gemini")?);
 /// let call = json!({ "labels": [{ "key": "team", "value": "blue" }] });
 /// assert_eq!(views[0].restore(call), json!({ "labels": { "team": "blue" } }));
-/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// # Ok::<(), toolbond_targets::UnknownTarget>(())
 /// ```
 #[must_use]
 pub fn view_tools(tools: &[Value], target: &'static Target) -> Vec<View> {

@@ -87,7 +87,7 @@ pub struct UsedNames {
 /// list made for that purpose has.
 ///
 /// ```
-/// use toolpact_targets::{UsedNames, name_views, target};
+/// use toolbond_targets::{UsedNames, name_views, target};
 ///
 /// let mut used = UsedNames::default();
 /// used.tools = ["a/b", "a_b", "c/d"].map(str::to_owned).into();
@@ -96,7 +96,7 @@ pub struct UsedNames {
 /// assert_eq!(names[1].as_deref(), Some("a_b"));
 /// assert_eq!(names[2].as_deref(), Some("c_d"));
 /// assert!(names[0].as_ref().is_some_and(|name| name.starts_with("a_b_")));
-/// # Ok::<(), toolpact_targets::UnknownTarget>(())
+/// # Ok::<(), toolbond_targets::UnknownTarget>(())
 /// ```
 #[must_use]
 pub fn name_views(

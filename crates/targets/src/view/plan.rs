@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
-use toolpact_contract::read_json_text;
-use toolpact_schema::Schema;
+use toolbond_contract::read_json_text;
+use toolbond_schema::Schema;
 
 /// How a value of a view maps to the value of the tool.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{JudgeOptions, judge_tools};
-use toolpact_schema::Schema;
-use toolpact_targets::{Effect, check_targets, targets};
+use toolbond_contract::{JudgeOptions, judge_tools};
+use toolbond_schema::Schema;
+use toolbond_targets::{Effect, check_targets, targets};
 
 use crate::converters::{self, Converted, Made};
 use crate::docs;

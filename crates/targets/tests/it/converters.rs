@@ -32,7 +32,7 @@ fn folder() -> PathBuf {
 
 /// Whether the whole corpus is converted and checked, instead of a part.
 pub(crate) fn all() -> bool {
-    std::env::var("TOOLPACT_CONVERTERS").is_ok_and(|it| it == "all")
+    std::env::var("TOOLBOND_CONVERTERS").is_ok_and(|it| it == "all")
 }
 
 /// Why the converters cannot be run, if they cannot.

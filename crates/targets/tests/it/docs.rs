@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_targets::{Effect, Target, check_targets, targets};
-use toolpact_testkit::corpus;
+use toolbond_targets::{Effect, Target, check_targets, targets};
+use toolbond_testkit::corpus;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// Whether tables are written instead of compared.
 pub(crate) fn writes() -> bool {
-    std::env::var("TOOLPACT_TARGETS").is_ok_and(|it| it == "write")
+    std::env::var("TOOLBOND_TARGETS").is_ok_and(|it| it == "write")
 }
 
 fn file() -> PathBuf {

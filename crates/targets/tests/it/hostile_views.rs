@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolpact_schema::Schema;
-use toolpact_targets::{target, targets, view_tools};
+use toolbond_schema::Schema;
+use toolbond_targets::{target, targets, view_tools};
 
 use crate::views::problems;
 

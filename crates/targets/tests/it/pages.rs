@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_targets::{LintOptions, lint_tools, rules, targets};
+use toolbond_targets::{LintOptions, lint_tools, rules, targets};
 
 /// Rules about sizes, whose examples would be as large.
 const WITHOUT_EXAMPLE: [&str; 2] = ["description-length", "tool-count"];

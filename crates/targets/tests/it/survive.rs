@@ -1,15 +1,15 @@
 //! Views pass the converters of their target, and what the converters make of them still accepts every value.
 //!
-//! By default a tenth of the corpus is converted; `TOOLPACT_CONVERTERS=all` converts all of it.
+//! By default a tenth of the corpus is converted; `TOOLBOND_CONVERTERS=all` converts all of it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_schema::Schema;
-use toolpact_targets::{Effect, Target, View, targets, view_tools};
-use toolpact_testkit::corpus;
+use toolbond_schema::Schema;
+use toolbond_targets::{Effect, Target, View, targets, view_tools};
+use toolbond_testkit::corpus;
 
 use crate::agreement::{cases, expected};
 use crate::converters::{self, Converted, Made};

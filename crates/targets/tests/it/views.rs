@@ -1,18 +1,18 @@
 //! Views accept what the full schema accepts, obey the rules of their target, and calls of them are restored.
 //!
-//! By default half of the corpus is checked; `TOOLPACT_CONVERTERS=all` checks all of it.
+//! By default half of the corpus is checked; `TOOLBOND_CONVERTERS=all` checks all of it.
 
 use std::collections::{BTreeSet, HashSet};
 
 use jsonschema::canonical::{Containment, options};
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::bundle::flatten_tool;
-use toolpact_contract::{JudgeOptions, judge_tools, to_2020_12};
-use toolpact_schema::{Schema, Verdict};
-use toolpact_targets::{Effect, Target, View, check_targets, targets, view_tools};
-use toolpact_testkit::corpus;
-use toolpact_testkit::generate::{Rng, document, sample};
+use toolbond_contract::bundle::flatten_tool;
+use toolbond_contract::{JudgeOptions, judge_tools, to_2020_12};
+use toolbond_schema::{Schema, Verdict};
+use toolbond_targets::{Effect, Target, View, check_targets, targets, view_tools};
+use toolbond_testkit::corpus;
+use toolbond_testkit::generate::{Rng, document, sample};
 
 use crate::agreement::cases;
 use crate::converters;
@@ -76,7 +76,7 @@ pub(crate) fn problems(view: &View, target: &'static Target, values: &[Value]) -
 
 /// Whether a view cannot change what a finding is about: an output schema, the name of a tool with a user interface, the
 /// number of tools, or an optional property of a nested object.
-fn is_kept(finding: &toolpact_contract::Finding) -> bool {
+fn is_kept(finding: &toolbond_contract::Finding) -> bool {
     finding.pointer.as_str().starts_with("/outputSchema")
         || matches!(finding.rule, "nested-optional" | "tool-count")
         || finding.message.contains(" properties, cohere takes")

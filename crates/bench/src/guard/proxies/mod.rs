@@ -150,7 +150,7 @@ fn listen(through: Through, to: u16) -> anyhow::Result<(u16, Option<Process>)> {
         Through::Envoy => Installed::new().envoy(to)?,
         Through::GuardOff | Through::GuardValidating => {
             let port = free_port()?;
-            let mut command = super::toolpact()?;
+            let mut command = super::toolbond()?;
             command.args(["--listen", &format!("127.0.0.1:{port}")]).args(through.options());
             command.args(["--upstream", &format!("http://127.0.0.1:{to}/mcp")]);
             Process::start(command, port)?
@@ -171,7 +171,7 @@ fn on_stdio() -> anyhow::Result<Vec<Series>> {
                 command
             }
             _ => {
-                let mut command = super::toolpact()?;
+                let mut command = super::toolbond()?;
                 command.args(through.options()).arg("--").arg(&bench);
                 command
             }

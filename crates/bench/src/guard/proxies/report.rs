@@ -58,7 +58,7 @@ fn find(all: &[Series], through: Through, clients: usize) -> Option<&Series> {
 pub(super) fn head(no_wrk: Option<&anyhow::Error>) {
     println!("cargo xtask bench guard --only proxies: tools/call, an array of 20 items, loopback");
     let versions = Installed::new().proxy_versions().join(", ");
-    println!("toolpact {}; {versions}", env!("CARGO_PKG_VERSION"));
+    println!("toolbond {}; {versions}", env!("CARGO_PKG_VERSION"));
     println!(
         "{ROUNDS} rounds in turns; p50 and p99 of the best round, calls a second of the best and of"
     );

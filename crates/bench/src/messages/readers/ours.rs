@@ -1,4 +1,4 @@
-//! Toolpact: the text of a refused call, a line for each mistake.
+//! Toolbond: the text of a refused call, a line for each mistake.
 
 use serde_json::Value;
 

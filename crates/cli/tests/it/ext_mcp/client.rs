@@ -61,7 +61,7 @@ impl Reply {
     /// The note in the metadata.
     pub(super) fn note(&self) -> Value {
         let Some(Field::Message(metadata)) = &self.metadata else { return Value::Null };
-        serde_json::to_value(metadata).unwrap()["toolpact"].clone()
+        serde_json::to_value(metadata).unwrap()["toolbond"].clone()
     }
 }
 

@@ -1,4 +1,4 @@
-//! `toolpact ext-mcp`: the service for agentgateway, beside what `toolpact guard` does with the same messages.
+//! `toolbond ext-mcp`: the service for agentgateway, beside what `toolbond guard` does with the same messages.
 
 mod client;
 
@@ -11,7 +11,7 @@ use self::client::{
     Asked, Reply, SERVICE, Status, Verdict, call, check_request, check_response, frame, health,
     list, params, unary,
 };
-use crate::command::{toolpact, toolpact_with};
+use crate::command::{toolbond, toolbond_with};
 use crate::guard_config::{File, Guard, ask_modern};
 use crate::guard_http::{Process, ask, bare, guard, port_of};
 use crate::guard_repairs::headers_server;
@@ -235,7 +235,7 @@ fn headers_follow_repaired_arguments() {
 
 #[test]
 fn a_legacy_server_that_needs_a_session_is_asked_in_one() {
-    let mut command = toolpact(&["demo", "--http", "127.0.0.1:0"]);
+    let mut command = toolbond(&["demo", "--http", "127.0.0.1:0"]);
     let mut demo = Process(command.stderr(Stdio::piped()).spawn().unwrap());
     let upstream = port_of(&mut demo);
     let config = File::new("ext-mcp-session", &table("demo", upstream));
@@ -380,7 +380,7 @@ fn views_are_those_of_one_target() {
     let with = |terms: &str| format!("[contract]\n{terms}\n{}", table("bare", upstream));
     for terms in ["for = 'auto'", "for-clients = { a = 'gemini' }"] {
         let config = File::new("ext-mcp-auto", &with(terms));
-        let output = toolpact_with(&["ext-mcp", "--check-config", "--config", config.path()], "");
+        let output = toolbond_with(&["ext-mcp", "--check-config", "--config", config.path()], "");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2));
         assert!(said.contains("the gateway does not say who the client is"), "{said}");

@@ -58,7 +58,7 @@ impl Server {
         }
         let mut command = case.command.clone();
         if is_guarded {
-            let guard = [env!("CARGO_BIN_EXE_toolpact"), "guard", "--"];
+            let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--"];
             command.splice(0..0, guard.map(str::to_owned));
         }
         let offline = folder().join("offline");

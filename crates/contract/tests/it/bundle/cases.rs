@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::bundle::{Document, bundle, missing};
-use toolpact_schema::Schema;
+use toolbond_contract::bundle::{Document, bundle, missing};
+use toolbond_schema::Schema;
 
 use crate::project::official::is_same;
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolpact_contract::bundle::{Document, bundle, flatten, flatten_tool};
-use toolpact_schema::Schema;
+use toolbond_contract::bundle::{Document, bundle, flatten, flatten_tool};
+use toolbond_schema::Schema;
 
 use crate::project::official::is_same;
 

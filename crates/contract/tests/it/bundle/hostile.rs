@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolpact_contract::bundle::{BundleErrorKind, Document, bundle, missing};
-use toolpact_schema::Schema;
+use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, missing};
+use toolbond_schema::Schema;
 
 type Case = (&'static str, fn() -> Outcome);
 type Outcome = (Value, Vec<Document>, Expected);

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::bundle::{bundle, flatten};
+use toolbond_contract::bundle::{bundle, flatten};
 
 use super::suite;
 use crate::project::official;

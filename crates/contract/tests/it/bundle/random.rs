@@ -7,8 +7,8 @@ use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value};
-use toolpact_contract::bundle::{bundle, flatten, missing};
-use toolpact_schema::Options;
+use toolbond_contract::bundle::{bundle, flatten, missing};
+use toolbond_schema::Options;
 
 use crate::project::random::schemas;
 

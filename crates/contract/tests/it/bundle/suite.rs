@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_contract::ProjectErrorKind;
-use toolpact_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
-use toolpact_schema::Options;
-use toolpact_testkit::suite::{self, File, Kind};
+use toolbond_contract::ProjectErrorKind;
+use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
+use toolbond_schema::Options;
+use toolbond_testkit::suite::{self, File, Kind};
 
 use crate::project::official::{self, Example};
 

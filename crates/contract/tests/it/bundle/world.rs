@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use toolpact_contract::bundle::Document;
-use toolpact_schema::Dialect;
+use toolbond_contract::bundle::Document;
+use toolbond_schema::Dialect;
 
 /// A schema and the documents that it may refer to; the schema is the first of them.
 #[derive(Clone, Debug)]

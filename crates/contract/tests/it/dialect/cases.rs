@@ -2,10 +2,10 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{
+use toolbond_contract::{
     DIALECT_MARKER, Revision, convert_tool, lift_tool, project_tool, restore_tool, to_2020_12,
 };
-use toolpact_schema::Schema;
+use toolbond_schema::Schema;
 
 use crate::project::official::is_same;
 

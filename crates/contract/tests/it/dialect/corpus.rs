@@ -2,10 +2,10 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{Action, convert_tool, restore_tool};
-use toolpact_schema::{Dialect, Schema};
-use toolpact_testkit::corpus;
-use toolpact_testkit::generate::{Rng, sample};
+use toolbond_contract::{Action, convert_tool, restore_tool};
+use toolbond_schema::{Dialect, Schema};
+use toolbond_testkit::corpus;
+use toolbond_testkit::generate::{Rng, sample};
 
 use crate::project::official::is_same;
 use crate::project::reader::{Question, ask_as};

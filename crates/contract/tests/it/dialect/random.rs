@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Severity, convert_tool, restore_tool};
-use toolpact_schema::{Dialect, Schema};
+use toolbond_contract::{Severity, convert_tool, restore_tool};
+use toolbond_schema::{Dialect, Schema};
 
 use crate::project::official::is_same;
 use crate::project::random::{Random, schemas};

@@ -4,7 +4,7 @@ use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Action, Contract, JudgeOptions, Mode, Outcome, Policy, judge_tools};
+use toolbond_contract::{Action, Contract, JudgeOptions, Mode, Outcome, Policy, judge_tools};
 
 use super::corpus::accounts_for_all;
 

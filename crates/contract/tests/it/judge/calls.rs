@@ -2,9 +2,9 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{Contract, Outcome};
-use toolpact_schema::{Limits, Options};
-use toolpact_testkit::embedded;
+use toolbond_contract::{Contract, Outcome};
+use toolbond_schema::{Limits, Options};
+use toolbond_testkit::embedded;
 
 use super::cases::{self, expect};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use libtest_mimic::{Completion, Trial};
 use serde_json::Value;
-use toolpact_contract::{Action, JudgeOptions, JudgedTools, Policy, judge_tools};
-use toolpact_testkit::corpus::{self, Server};
+use toolbond_contract::{Action, JudgeOptions, JudgedTools, Policy, judge_tools};
+use toolbond_testkit::corpus::{self, Server};
 
 /// One trial, for reading the corpus takes longer than judging a server; skipped where there is none.
 pub(crate) fn trials() -> Vec<Trial> {

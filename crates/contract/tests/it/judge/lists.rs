@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{JudgeOptions, JudgedTools, judge_tools};
-use toolpact_schema::Schema;
+use toolbond_contract::{JudgeOptions, JudgedTools, judge_tools};
+use toolbond_schema::Schema;
 
 use super::cases::{self, expect};
 
@@ -55,7 +55,7 @@ fn list(case: &Value) -> Result<(), Failed> {
     }
     let judged = judge_tools(case["list"].clone(), &options.policy(policy));
     expect(case, "findings", &findings(&judged))?;
-    let names: Vec<_> = judged.contracts.iter().map(toolpact_contract::Contract::name).collect();
+    let names: Vec<_> = judged.contracts.iter().map(toolbond_contract::Contract::name).collect();
     expect(case, "names", &json!(names))?;
     expect(case, "kept", &json!(judged.list))
 }
@@ -114,7 +114,7 @@ fn findings(judged: &JudgedTools) -> Value {
 }
 
 /// `severity rule tool pointer action`, the tool as `-` where it has no name.
-fn short(finding: &toolpact_contract::Finding) -> Value {
+fn short(finding: &toolbond_contract::Finding) -> Value {
     let action = json!(finding.action);
     let tool = finding.tool.as_deref().unwrap_or("-");
     format!(

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{
+use toolbond_contract::{
     ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, Rule, Severity, convert_tool,
     judge_tools, rules,
 };

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Contract, Mode, Outcome};
+use toolbond_contract::{Contract, Mode, Outcome};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{ContractError, Role, ToolSchema};
+use toolbond_contract::{ContractError, Role, ToolSchema};
 
 use super::cases::{self, expect};
 

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{Contract, JudgeOptions, judge_tools};
+use toolbond_contract::{Contract, JudgeOptions, judge_tools};
 
 use super::cases::{self, expect};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_contract::{Formats, Projection, Revision, project_result};
+use toolbond_contract::{Formats, Projection, Revision, project_result};
 
 use super::official;
 use super::reader::{Question, ask, fault};

@@ -6,7 +6,7 @@ use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{
+use toolbond_contract::{
     Form, MARKER, ProjectError, ProjectErrorKind, Revision, lift_result, lift_tool, project_result,
     project_tool,
 };

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_contract::{
+use toolbond_contract::{
     Form, Nullable, Projection, Revision, Unmarked, lift_result, lift_tool, project_result,
     project_tool,
 };
-use toolpact_schema::Schema;
+use toolbond_schema::Schema;
 
 use super::official::{self, is_same};
 use super::reader::{Question, ask, fault};

@@ -1,8 +1,8 @@
 //! The tools of published servers: projected and lifted, each is what it was, byte for byte.
 
 use libtest_mimic::{Failed, Trial};
-use toolpact_contract::{Form, Revision, lift_tool, project_tool};
-use toolpact_testkit::corpus::{self, Server};
+use toolbond_contract::{Form, Revision, lift_tool, project_tool};
+use toolbond_testkit::corpus::{self, Server};
 
 use super::official::is_same;
 

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
-use toolpact_contract::{Formats, Projection, Revision, lift_tool, project_result};
-use toolpact_schema::{Dialect, Schema};
+use toolbond_contract::{Formats, Projection, Revision, lift_tool, project_result};
+use toolbond_schema::{Dialect, Schema};
 
 use super::official;
 use super::reader::{Question, ask, fault};
 
 const VALUES: usize = 24;
 
-/// How many schemas of each dialect: `TOOLPACT_RANDOM`, else a number that takes seconds.
+/// How many schemas of each dialect: `TOOLBOND_RANDOM`, else a number that takes seconds.
 pub(crate) fn schemas() -> usize {
-    std::env::var("TOOLPACT_RANDOM").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
+    std::env::var("TOOLBOND_RANDOM").ok().and_then(|text| text.parse().ok()).unwrap_or(200)
 }
 
 pub(crate) fn trials() -> Vec<Trial> {

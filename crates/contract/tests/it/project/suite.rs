@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_contract::{
+use toolbond_contract::{
     ProjectErrorKind, Revision, lift_result, lift_tool, project_result, project_tool,
 };
-use toolpact_testkit::suite::{self, File};
+use toolbond_testkit::suite::{self, File};
 
 use super::official::{self, Example, is_same};
 

@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolpact_macros::tools]
+#[toolbond_macros::tools]
 impl Weather {
     #[tool]
     fn forecast(&self, city: impl ToString) -> impl Iterator<Item = f64> {

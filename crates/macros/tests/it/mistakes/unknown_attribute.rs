@@ -1,6 +1,6 @@
 struct Weather;
 
-#[toolpact_macros::tools]
+#[toolbond_macros::tools]
 impl Weather {
     #[tool(readonly)]
     fn forecast(&self) {}

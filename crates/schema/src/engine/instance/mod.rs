@@ -31,7 +31,7 @@ use self::{index::Index, parse::Parser, scan::Size, tape::Node};
 ///
 /// ```
 /// use serde_json::json;
-/// use toolpact_schema::{Instance, Schema};
+/// use toolbond_schema::{Instance, Schema};
 ///
 /// let schema = Schema::compile(&json!({ "items": { "type": "integer" } }))?;
 /// let instance = Instance::parse("[1, 2]")?;
@@ -66,7 +66,7 @@ impl<'a> Instance<'a> {
     /// This is one scan without allocation. `text` need not be JSON.
     ///
     /// ```
-    /// use toolpact_schema::Instance;
+    /// use toolbond_schema::Instance;
     ///
     /// let text = format!("[{}0]", "0,".repeat(1_000_000));
     /// assert!(Instance::memory(&text) < 13_000_000);

@@ -10,7 +10,7 @@ mod union;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
-use toolpact_schema::Subschemas;
+use toolbond_schema::Subschemas;
 
 use self::union::is_union;
 use super::form::Form;

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_targets::{LintFinding, LintOptions, compare_order, fix_tools, lint_tools};
+use toolbond_targets::{LintFinding, LintOptions, compare_order, fix_tools, lint_tools};
 
 /// A case names a `rule` and has a `tool`, a `list`, an `input` schema, an `output` schema, or two `lists`. It says at
 /// which places the rule `finds` something, and may say what its `message` is and what its fixes make of it (`fixed`).

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
-use toolpact_targets::{LintOptions, compare_order, lint_tools, rules};
+use toolbond_targets::{LintOptions, compare_order, lint_tools, rules};
 
 use super::read;
 

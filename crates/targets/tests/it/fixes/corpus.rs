@@ -1,8 +1,8 @@
 //! The tool lists of published servers.
 
 use libtest_mimic::{Completion, Trial};
-use toolpact_targets::{LintOptions, lint_tools};
-use toolpact_testkit::corpus;
+use toolbond_targets::{LintOptions, lint_tools};
+use toolbond_testkit::corpus;
 
 use super::fixes_once;
 

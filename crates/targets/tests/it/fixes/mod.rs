@@ -6,7 +6,7 @@ mod random;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolpact_targets::{LintOptions, fix_tools};
+use toolbond_targets::{LintOptions, fix_tools};
 
 use crate::checks::read;
 
