@@ -2,7 +2,6 @@
 
 mod address;
 mod bundler;
-mod demo;
 mod excerpt;
 mod exit;
 mod format;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use futures_util::future::BoxFuture;
 use tokio::time::sleep;
 use toolbond_telemetry::Telemetry;
 
@@ -259,7 +260,11 @@ impl Fleet {
 
     /// Watches the file at `path` and applies changes from the next call on. Reports an invalid file and keeps the
     /// old configuration. SIGHUP reloads it at once.
-    pub async fn watch_file(&self, path: PathBuf) {
+    pub fn watch_file(&self, path: PathBuf) -> BoxFuture<'_, ()> {
+        Box::pin(self.apply_changes(path))
+    }
+
+    async fn apply_changes(&self, path: PathBuf) {
         let mut seen = stamp(&path);
         let mut hang_up = HangUp::listen();
         loop {

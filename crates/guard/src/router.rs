@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode, Uri};
 use tokio::net::TcpListener;
@@ -146,25 +147,33 @@ impl Router {
 
     /// Answers the clients that connect to `listener` until `end` completes. Open requests then have ten
     /// seconds to finish.
-    pub async fn serve(self: Arc<Self>, listener: TcpListener, end: impl Future<Output = ()>) {
+    ///
+    /// The future is boxed, so that it is compiled in this crate and not in the one that polls it.
+    pub fn serve(
+        self: Arc<Self>,
+        listener: TcpListener,
+        end: BoxFuture<'static, ()>,
+    ) -> BoxFuture<'static, ()> {
         let router = Arc::clone(&self);
         let answer = move |request| {
             let router = Arc::clone(&router);
             async move { router.answer(request).await }
         };
-        let end = async {
-            end.await;
-            self.0.load().all().iter().for_each(Backend::close_streams);
-        };
-        let warn = |text: String| {
-            if let Some(backend) = self.0.load().all().first() {
-                backend.server().report(Event::warning(text));
+        Box::pin(async move {
+            let end = async {
+                end.await;
+                self.0.load().all().iter().for_each(Backend::close_streams);
+            };
+            let warn = |text: String| {
+                if let Some(backend) = self.0.load().all().first() {
+                    backend.server().report(Event::warning(text));
+                }
+            };
+            listen(listener, answer, warn, end).await;
+            for backend in self.0.load().all() {
+                backend.close().await;
             }
-        };
-        listen(listener, answer, warn, end).await;
-        for backend in self.0.load().all() {
-            backend.close().await;
-        }
+        })
     }
 
     /// Answers one request.

@@ -106,7 +106,9 @@ pub use options::ServerOptions;
 pub use rmcp;
 pub use schemars;
 #[cfg(feature = "serve")]
-pub use serve::{Http, ServeError, serve_cli, serve_cli_with, serve_stdio, serve_stdio_with};
+pub use serve::{Http, ServeError, serve_stdio, serve_stdio_with};
+#[cfg(feature = "cli")]
+pub use serve::{serve_cli, serve_cli_with};
 pub use tokio_util::sync::CancellationToken;
 pub use toolbond_contract as contract;
 pub use toolbond_contract::{

@@ -4,7 +4,6 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 
 use crate::address::parse_address;
-use crate::demo::{DemoServer, write_tour};
 use crate::exit::Exit;
 
 /// Show what clients of two protocol revisions see of one server, or serve it.
@@ -24,18 +23,13 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        tokio::runtime::Runtime::new()?.block_on(async {
-            match self.http {
-                Some(address) => {
-                    let http = toolbond::Http::bind(address).await?;
-                    let mut err = anstream::stderr();
-                    writeln!(err, "listening on http://{}/mcp", http.local_addr())?;
-                    http.serve(DemoServer).await?;
-                }
-                None if self.stdio => toolbond::serve_stdio(DemoServer).await?,
-                None => write_tour(&mut anstream::stdout().lock()).await?,
-            }
-            Ok(Exit::Clean)
-        })
+        match self.http {
+            Some(address) => toolbond_demo::serve_http(address, &|address| {
+                Ok(writeln!(anstream::stderr(), "listening on http://{address}/mcp")?)
+            })?,
+            None if self.stdio => toolbond_demo::serve_stdio()?,
+            None => toolbond_demo::write_tour(&mut anstream::stdout().lock())?,
+        }
+        Ok(Exit::Clean)
     }
 }

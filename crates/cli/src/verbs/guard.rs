@@ -256,7 +256,7 @@ impl Guard {
             let (listener, address) = bind(listen)?;
             log.info(None, format!("listening on http://{address}{what}"));
             let router = Router::new(Routes::one(backend, self.hosts()));
-            Arc::new(router).serve(listener, shutdown_signal_then_exit(false)).await;
+            Arc::new(router).serve(listener, Box::pin(shutdown_signal_then_exit(false))).await;
             Ok(Exit::Clean)
         })
     }
@@ -301,13 +301,15 @@ impl Guard {
                 let text = format!("listening on http://{address}/{name}/mcp");
                 log.info(Some(name), text);
             }
-            let end = async {
+            let router = Arc::clone(fleet.router());
+            let path = path.to_owned();
+            let end = Box::pin(async move {
                 tokio::select! {
-                    () = fleet.watch_file(path.to_owned()) => {}
+                    () = fleet.watch_file(path) => {}
                     () = shutdown_signal_then_exit(true) => {}
                 }
-            };
-            Box::pin(Arc::clone(fleet.router()).serve(listener, end)).await;
+            });
+            router.serve(listener, end).await;
             Ok(Exit::Clean)
         })
     }

@@ -1,5 +1,6 @@
 //! A server as a child process that never outlives its guard.
 
+mod group;
 mod launch;
 mod stderr;
 mod watchdog;
@@ -9,10 +10,10 @@ use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use self::group::ProcessGroup;
 pub use self::launch::Launch;
 use self::stderr::Stderr;
 pub use self::watchdog::Watchdog;
@@ -45,7 +46,7 @@ pub enum StartError {
 /// A running server, in a process group of its own.
 #[derive(Debug)]
 pub struct Child {
-    child: Box<dyn ChildWrapper>,
+    child: ProcessGroup,
     stderr: Option<Stderr>,
 }
 
@@ -67,14 +68,9 @@ impl Child {
     pub(crate) fn launch(mut command: Command) -> Result<Self, StartError> {
         let program = command.as_std().get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut wrap = CommandWrap::from(command);
-        wrap.wrap(KillOnDrop);
-        #[cfg(unix)]
-        wrap.wrap(process_wrap::tokio::ProcessGroup::leader());
-        #[cfg(windows)]
-        wrap.wrap(process_wrap::tokio::JobObject);
-        let mut child = wrap.spawn().map_err(|source| StartError::Start { program, source })?;
-        let stderr = child.stderr().take().map(Stderr::copy);
+        let child = ProcessGroup::spawn(command);
+        let mut child = child.map_err(|source| StartError::Start { program, source })?;
+        let stderr = child.stderr().map(Stderr::copy);
         Ok(Self { child, stderr })
     }
 
@@ -86,7 +82,7 @@ impl Child {
 
     /// Takes the output and the input of the server. Returns `None` the second time.
     pub(crate) fn streams(&mut self) -> Option<(ChildStdout, ChildStdin)> {
-        Some((self.child.stdout().take()?, self.child.stdin().take()?))
+        Some((self.child.stdout()?, self.child.stdin()?))
     }
 
     /// Waits until the server has ended and its standard error is copied.
@@ -117,10 +113,7 @@ impl Child {
 
     /// Sends a signal, waits, then kills the server.
     pub(crate) async fn end_with(&mut self, signal: i32) -> io::Result<ExitStatus> {
-        #[cfg(unix)]
         let _ = self.child.signal(signal);
-        #[cfg(not(unix))]
-        let _ = signal;
         let Ok(status) = timeout(PATIENCE, self.wait()).await else {
             return self.kill().await;
         };
@@ -130,7 +123,7 @@ impl Child {
 
     /// Kills the server.
     pub(crate) async fn kill(&mut self) -> io::Result<ExitStatus> {
-        self.child.start_kill()?;
+        self.child.kill()?;
         let status = self.wait().await;
         self.kill_group();
         status
@@ -139,7 +132,7 @@ impl Child {
     /// Kills the processes that the server started and left behind.
     fn kill_group(&mut self) {
         // Most leave none, and then the group does not exist.
-        let _ = self.child.start_kill();
+        let _ = self.child.kill();
     }
 }
 

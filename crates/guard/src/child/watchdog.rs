@@ -44,9 +44,9 @@ pub fn watch(group: i32) -> io::Result<()> {
     let mut said = Vec::new();
     io::stdin().lock().take(16).read_to_end(&mut said)?;
     // Groups 0 and 1 are this one's own and that of the system.
-    if said.is_empty() && group > 1 {
-        let group = nix::unistd::Pid::from_raw(group);
-        nix::sys::signal::killpg(group, nix::sys::signal::Signal::SIGKILL)?;
+    let group = rustix::process::Pid::from_raw(group).filter(|_| group > 1);
+    if let Some(group) = group.filter(|_| said.is_empty()) {
+        rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Fetching the tools of a server on HTTP.
 
+use futures_util::future::LocalBoxFuture;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
 use serde_json::Value;
@@ -22,13 +23,13 @@ pub fn tools(
     client: Client,
     url: &str,
     headers: HeaderMap,
-) -> Result<impl Future<Output = Result<Listed, ToolsError>>, UpstreamError> {
+) -> Result<LocalBoxFuture<'static, Result<Listed, ToolsError>>, UpstreamError> {
     let mut remote = Remote::new(client, parse_upstream(url)?, headers, usize::MAX);
-    Ok(async move {
+    Ok(Box::pin(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
         remote.close().await;
         tools
-    })
+    }))
 }
 
 /// Fetches all tools of the server at `url` once, as [`tools`] does, reading at most `max` bytes.

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -17,7 +18,14 @@ use crate::settings::MAX_MESSAGE;
 ///
 /// Use it with a timeout: a server may never answer. If a signal ends this process meanwhile, the server
 /// ends, too.
-pub async fn tools(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
+pub fn tools(
+    child: Child,
+    opening: Opening,
+) -> LocalBoxFuture<'static, Result<Listed, ToolsError>> {
+    Box::pin(list_and_end(child, opening))
+}
+
+async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Pipes { reader: LineReader::new(stdout, MAX_MESSAGE), writer: stdin };

@@ -6,6 +6,7 @@ mod page;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -41,12 +42,12 @@ impl StatusPage {
 
     /// Answers the clients that connect to `listener`: a page at `/`, the same as JSON at `/status.json`,
     /// metrics for Prometheus at `/metrics`.
-    pub async fn serve(self: Arc<Self>, listener: TcpListener) {
+    pub fn serve(self: Arc<Self>, listener: TcpListener) -> BoxFuture<'static, ()> {
         let answer = move |request| {
             let page = Arc::clone(&self);
             async move { page.answer(&request) }
         };
-        listen(listener, answer, |_| (), std::future::pending()).await;
+        Box::pin(listen(listener, answer, |_| (), std::future::pending()))
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Body> {

@@ -4,4 +4,4 @@ mod relay;
 mod standard;
 
 pub use self::relay::{End, relay, serve};
-pub use self::standard::standard;
+pub use self::standard::{Input, Output, standard};

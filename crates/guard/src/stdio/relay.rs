@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::LocalBoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -27,6 +28,7 @@ use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
+use crate::stdio::standard::{Input, Output};
 
 /// How a conversation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -336,9 +338,18 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
 /// code of the server, or 128 plus the number of the signal that ended it.
 ///
 /// Ends the whole process group of the server. A second signal kills it at once.
-pub async fn serve(
+pub fn serve(
     launch: Launch,
-    client: (impl AsyncRead + Send + Unpin, impl AsyncWrite + Send + Unpin),
+    client: (Input, Output),
+    guarded: Arc<GuardedServer>,
+    memory: Arc<MemoryLimit>,
+) -> LocalBoxFuture<'static, Result<u8, StartError>> {
+    Box::pin(launch_and_relay(launch, client, guarded, memory))
+}
+
+async fn launch_and_relay(
+    launch: Launch,
+    client: (Input, Output),
     guarded: Arc<GuardedServer>,
     memory: Arc<MemoryLimit>,
 ) -> Result<u8, StartError> {

@@ -8,10 +8,10 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// What a client sends.
-type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub type Input = Box<dyn AsyncRead + Send + Unpin>;
 
 /// Where answers to a client go.
-type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Standard input and output of this process, for [`serve`](super::serve).
 ///
@@ -33,11 +33,11 @@ pub fn standard() -> (Input, Output) {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::io;
-    use std::os::fd::AsRawFd;
+    use std::os::fd::{AsFd, AsRawFd};
     use std::pin::Pin;
     use std::task::{Context, Poll, ready};
 
-    use nix::sys::socket::{MsgFlags, getsockopt, recv, send, sockopt::SockType};
+    use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt::socket_type};
     use tokio::io::unix::AsyncFd;
     use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
     use tokio::net::unix::pipe;
@@ -61,9 +61,9 @@ mod linux {
     /// A socket that may be blocking, and stays so.
     struct Socket<T: AsRawFd>(AsyncFd<T>);
 
-    impl<T: AsRawFd + std::os::fd::AsFd> Socket<T> {
+    impl<T: AsRawFd + AsFd> Socket<T> {
         fn new(stream: T, interest: Interest) -> Option<Self> {
-            getsockopt(&stream, SockType).ok()?;
+            socket_type(&stream).ok()?;
             #[expect(
                 deprecated,
                 reason = "standard streams stay open, as its successor has to be told in `unsafe`"
@@ -73,7 +73,7 @@ mod linux {
         }
     }
 
-    impl<T: AsRawFd + Unpin> AsyncRead for Socket<T> {
+    impl<T: AsRawFd + AsFd + Unpin> AsyncRead for Socket<T> {
         fn poll_read(
             self: Pin<&mut Self>,
             context: &mut Context<'_>,
@@ -82,8 +82,7 @@ mod linux {
             loop {
                 let mut ready = ready!(self.0.poll_read_ready(context))?;
                 let room = buffer.initialize_unfilled();
-                let read =
-                    ready.try_io(|fd| Ok(recv(fd.as_raw_fd(), room, MsgFlags::MSG_DONTWAIT)?));
+                let read = ready.try_io(|fd| Ok(recv(fd, &mut *room, RecvFlags::DONTWAIT)?.0));
                 // Where it would have blocked it is not ready, and waited for again.
                 if let Ok(read) = read {
                     return Poll::Ready(read.map(|count| buffer.advance(count)));
@@ -92,16 +91,16 @@ mod linux {
         }
     }
 
-    impl<T: AsRawFd + Unpin> AsyncWrite for Socket<T> {
+    impl<T: AsRawFd + AsFd + Unpin> AsyncWrite for Socket<T> {
         fn poll_write(
             self: Pin<&mut Self>,
             context: &mut Context<'_>,
             bytes: &[u8],
         ) -> Poll<io::Result<usize>> {
-            let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_NOSIGNAL;
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
             loop {
                 let mut ready = ready!(self.0.poll_write_ready(context))?;
-                if let Ok(sent) = ready.try_io(|fd| Ok(send(fd.as_raw_fd(), bytes, flags)?)) {
+                if let Ok(sent) = ready.try_io(|fd| Ok(send(fd, bytes, flags)?)) {
                     return Poll::Ready(sent);
                 }
             }

@@ -46,7 +46,7 @@ impl Http {
         let router = Router::new(Routes::one(Backend::Proxy(Arc::new(proxy)), Hosts::new([])));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let guard = listener.local_addr().unwrap().port();
-        tokio::spawn(Arc::new(router).serve(listener, std::future::pending()));
+        tokio::spawn(Arc::new(router).serve(listener, Box::pin(std::future::pending())));
         Self { guard, server, revision }
     }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::pipe;
@@ -170,7 +171,7 @@ async fn serve(backend: Backend) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let router = Router::new(Routes::one(backend, Hosts::new([])));
-    tokio::spawn(Arc::new(router).serve(listener, std::future::pending()));
+    tokio::spawn(Arc::new(router).serve(listener, Box::pin(std::future::pending())));
     port
 }
 
@@ -194,7 +195,7 @@ impl OverProcess {
         std::fs::create_dir_all(&folder).unwrap();
         let (input, output) = (folder.join("in"), folder.join("out"));
         for path in [&input, &output] {
-            nix::unistd::mkfifo(path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+            mknodat(CWD, path, FileType::Fifo, Mode::RWXU, 0).unwrap();
         }
         let open = || {
             let mut options = pipe::OpenOptions::new();

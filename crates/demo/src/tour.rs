@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
 use rmcp::model::{CallToolRequestParams, JsonObject, ProtocolVersion, Tool};
 use rmcp::service::RunningService;
@@ -10,8 +11,11 @@ use serde_json::{Map, Value, json};
 use toolbond_contract::{Finding, JudgeOptions, Severity, judge_tools};
 use toolbond_schema::{Schema, Verdict};
 
-use super::DemoServer;
-use crate::terminal::{BAD, DIM, GOOD, printable};
+use crate::server::DemoServer;
+
+const BAD: Style = AnsiColor::BrightRed.on_default().bold();
+const GOOD: Style = AnsiColor::BrightGreen.on_default().bold();
+const DIM: Style = Style::new().dimmed();
 
 /// One valid call of each tool.
 const VALID_CALLS: [(&str, &str); 7] = [
@@ -75,7 +79,7 @@ impl DemoClient {
 }
 
 /// Writes the whole demo, which fits on one screen.
-pub(crate) async fn write_tour(out: &mut impl Write) -> anyhow::Result<()> {
+pub(crate) async fn write_tour(out: &mut dyn Write) -> anyhow::Result<()> {
     let modern =
         ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     let clients = [
@@ -92,7 +96,7 @@ pub(crate) async fn write_tour(out: &mut impl Write) -> anyhow::Result<()> {
             let value = client.call(name, arguments).await?.map_err(anyhow::Error::msg)?;
             let shape = cut(&describe(schema, schema), 26);
             let value = cut(&value.to_string(), WIDTH - 41);
-            writeln!(out, "  {}  {DIM}{shape:26}{DIM:#} {}", client.revision, printable(&value))?;
+            writeln!(out, "  {}  {DIM}{shape:26}{DIM:#} {}", client.revision, value)?;
         }
     }
     write_title(out, "\nAn invalid call never reaches the tool; the model reads what to fix")?;
@@ -102,7 +106,7 @@ pub(crate) async fn write_tour(out: &mut impl Write) -> anyhow::Result<()> {
         let refused = refused.err().context("the call was not refused")?;
         // The first line repeats the name of the tool.
         for line in refused.lines().skip(1) {
-            writeln!(out, "  {BAD}×{BAD:#} {}", printable(line))?;
+            writeln!(out, "  {BAD}×{BAD:#} {}", line)?;
         }
     }
     write_title(out, "\nA hostile schema is refused; the other tools keep working")?;
@@ -114,13 +118,13 @@ pub(crate) async fn write_tour(out: &mut impl Write) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn write_title(out: &mut impl Write, text: &str) -> io::Result<()> {
-    let bold = anstyle::Style::new().bold();
+fn write_title(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    let bold = Style::new().bold();
     writeln!(out, "{bold}{text}{bold:#}")
 }
 
 /// Checks a tool list with hostile schemas, and a hostile value.
-fn write_hostile(out: &mut impl Write) -> anyhow::Result<()> {
+fn write_hostile(out: &mut dyn Write) -> anyhow::Result<()> {
     let tool = |name: &str, schema: Value| json!({ "name": name, "description": "A tool.", "inputSchema": schema });
     let list = json!({ "tools": [
         tool("doubling", doubling(60)),
@@ -132,7 +136,7 @@ fn write_hostile(out: &mut impl Write) -> anyhow::Result<()> {
         write_finding(out, finding)?;
     }
     for contract in &judged.contracts {
-        writeln!(out, "  {GOOD}✓{GOOD:#} {}: kept", printable(contract.name()))?;
+        writeln!(out, "  {GOOD}✓{GOOD:#} {}: kept", contract.name())?;
     }
     let values: Vec<_> = (0..5000).map(|n| json!({ "n": n })).collect();
     let items = Value::from(vec![json!({ "n": 4999 }); 5000]);
@@ -144,7 +148,7 @@ fn write_hostile(out: &mut impl Write) -> anyhow::Result<()> {
 }
 
 /// Writes one line with a mark for the severity.
-fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
+fn write_finding(out: &mut dyn Write, finding: &Finding) -> io::Result<()> {
     let (style, mark) = match finding.severity {
         Severity::Error => (BAD, '×'),
         Severity::Warning => (DIM, '!'),
@@ -152,7 +156,7 @@ fn write_finding(out: &mut impl Write, finding: &Finding) -> io::Result<()> {
     };
     let tool = finding.tool.as_deref().unwrap_or_default();
     let line = format!("{tool} {}: {}", finding.pointer, finding.message);
-    writeln!(out, "  {style}{mark}{style:#} {}", printable(&cut(&line, WIDTH - 4)))
+    writeln!(out, "  {style}{mark}{style:#} {}", cut(&line, WIDTH - 4))
 }
 
 /// A schema with `levels` definitions, each of which refers to the next one twice.
