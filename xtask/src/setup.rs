@@ -22,7 +22,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
     node::install("published", "crates/cli/tests/published")?;
     node::install("dialects", "crates/cli/tests/peers/dialects")?;
     node::install("lint", "crates/cli/tests/lint")?;
-    node::install("validators", "crates/bench/peers/validators")?;
     node::install("conformance", "crates/sdk/tests/conformance")?;
     node::install("converters", "crates/targets/tests/converters")?;
     python::install("envoy", "crates/bench/peers/envoy")?;
