@@ -4,8 +4,8 @@ use anyhow::bail;
 
 use crate::{command, node, python, spelling, suite};
 
-/// Checks that Python and Node are installed, then downloads what is missing.
-pub(crate) fn run() -> anyhow::Result<()> {
+/// Fails if the system lacks a program that the tests run.
+pub(crate) fn require() -> anyhow::Result<()> {
     for (name, program, arguments) in [
         ("python3", "python3", &["--version"][..]),
         ("pip (as `python3 -m pip`)", "python3", &["-m", "pip", "--version"]),
@@ -16,6 +16,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
             bail!("{name} is missing: the tests need python3, pip, node and npm");
         }
     }
+    Ok(())
+}
+
+/// Downloads what the tests need and `target/testkit` does not have.
+pub(crate) fn run() -> anyhow::Result<()> {
+    require()?;
     suite::fetch()?;
     node::install("ajv", "crates/contract/tests/ajv")?;
     node::install("peers", "crates/cli/tests/peers")?;
