@@ -58,7 +58,7 @@ fn line(command: &Command) -> String {
 
 fn cannot_run(name: &str, line: &str, error: io::Error) -> anyhow::Error {
     match error.kind() {
-        io::ErrorKind::NotFound => anyhow!("{name} is missing"),
+        io::ErrorKind::NotFound => anyhow!("missing: {name}"),
         _ => anyhow!(error).context(format!("cannot run `{line}`")),
     }
 }

@@ -4,17 +4,18 @@ use anyhow::bail;
 
 use crate::{command, node, python, spelling, suite};
 
-/// Fails if the system lacks a program that the tests run.
+/// Fails with one line if the system lacks programs that the tests run.
 pub(crate) fn require() -> anyhow::Result<()> {
-    for (name, program, arguments) in [
-        ("python3", "python3", &["--version"][..]),
-        ("pip (as `python3 -m pip`)", "python3", &["-m", "pip", "--version"]),
-        ("node", "node", &["--version"]),
-        ("npm", "npm", &["--version"]),
-    ] {
-        if !command::answers(program, arguments) {
-            bail!("{name} is missing: the tests need python3, pip, node and npm");
-        }
+    let programs = [
+        ("python3", command::answers("python3", &["--version"])),
+        ("pip (`python3 -m pip`)", python::has_pip()),
+        ("node", command::answers("node", &["--version"])),
+        ("npm", command::answers("npm", &["--version"])),
+    ];
+    let missing: Vec<_> =
+        programs.iter().filter(|(_, found)| !found).map(|(name, _)| *name).collect();
+    if !missing.is_empty() {
+        bail!("missing: {}; the tests need python3 with pip and node with npm", missing.join(", "));
     }
     Ok(())
 }
