@@ -35,9 +35,6 @@ enum Subject {
     /// Envoy with `toolbond ext-proc` beside plain Envoy, nginx and the guard; `--only sizing`: memory and the cost of
     /// tool lists
     Fleet,
-    /// How often a wrong call can be fixed with what a message says, beside other validators; writes
-    /// `docs/messages.md`
-    Messages,
     /// Lint of every tool of the corpus for all targets, and views for each of them
     Targets,
     /// Peak memory of the guard under load that is meant to fill it
@@ -57,9 +54,6 @@ impl Bench {
         }
         if self.subject == Subject::Fleet {
             peers::install_proxies()?;
-        }
-        if self.subject == Subject::Messages {
-            peers::install_validators()?;
         }
         let mut build = cargo(["build", "--quiet", "--release", "--package", "toolbond-bench"]);
         let runs_toolbond = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];

@@ -1,9 +1,10 @@
 //! Running other programs, and saying so.
 
 use std::ffi::OsStr;
+use std::io;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 use crate::workspace;
 
@@ -24,16 +25,42 @@ pub(crate) fn cargo<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> 
 
 /// Prints and runs `command`; fails where it does.
 pub(crate) fn run(mut command: Command) -> anyhow::Result<()> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let name = program.rsplit(['/', '\\']).next().unwrap_or(&program).to_owned();
-    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
-    let line = format!("{name} {}", arguments.join(" "));
+    let (name, line) = (name(&command), line(&command));
     eprintln!("$ {line}");
-    let status = command.status().with_context(|| format!("cannot run `{line}`"))?;
+    let status = command.status().map_err(|error| cannot_run(&name, &line, error))?;
     if !status.success() {
         bail!("`{line}` failed: {status}");
     }
     Ok(())
+}
+
+/// What `command` prints; fails where it does.
+pub(crate) fn output(mut command: Command) -> anyhow::Result<String> {
+    let (name, line) = (name(&command), line(&command));
+    command.stderr(Stdio::inherit());
+    let output = command.output().map_err(|error| cannot_run(&name, &line, error))?;
+    if !output.status.success() {
+        bail!("`{line}` failed: {}", output.status);
+    }
+    String::from_utf8(output.stdout).with_context(|| format!("`{line}`"))
+}
+
+/// The name of a program without its folder.
+fn name(command: &Command) -> String {
+    let program = command.get_program().to_string_lossy();
+    program.rsplit(['/', '\\']).next().unwrap_or(&program).to_owned()
+}
+
+fn line(command: &Command) -> String {
+    let arguments: Vec<_> = command.get_args().map(OsStr::to_string_lossy).collect();
+    format!("{} {}", name(command), arguments.join(" "))
+}
+
+fn cannot_run(name: &str, line: &str, error: io::Error) -> anyhow::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => anyhow!("missing: {name}"),
+        _ => anyhow!(error).context(format!("cannot run `{line}`")),
+    }
 }
 
 /// Whether `program` with `arguments` can be run.

@@ -9,9 +9,6 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::workspace;
 
-/// Folders without documents of this repository.
-const SKIPPED: [&str; 3] = ["target", "node_modules", ".git"];
-
 /// A Markdown file.
 struct Document {
     /// Names of its headings, as GitHub derives them.
@@ -33,7 +30,8 @@ struct Link {
 pub(crate) fn check() -> anyhow::Result<()> {
     let root = workspace::root();
     let mut documents = BTreeMap::new();
-    for path in markdown_files(&root)? {
+    let is_markdown = |path: &PathBuf| path.extension().is_some_and(|it| it == "md");
+    for path in workspace::files(&root)?.into_iter().filter(is_markdown) {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         documents.insert(path, parse(&text));
     }
@@ -51,22 +49,6 @@ pub(crate) fn check() -> anyhow::Result<()> {
         bail!("broken links:\n{}", broken.join("\n"));
     }
     Ok(())
-}
-
-fn markdown_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.is_dir() {
-            if !SKIPPED.contains(&name) {
-                files.extend(markdown_files(&path)?);
-            }
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            files.push(path);
-        }
-    }
-    Ok(files)
 }
 
 fn parse(text: &str) -> Document {

@@ -12,7 +12,10 @@ mod spelling;
 mod suite;
 mod targets;
 mod test;
+mod weigh;
 mod workspace;
+
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -26,24 +29,34 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run everything: set-up, formatting, spelling, links, lints, documentation, tests
+    /// Run everything: set-up, formatting, spelling, links, weight, lints, documentation, tests
     Test,
     /// Check spelling, links between documents, and imports of the guard; a part of `test`
     Docs,
     /// Download what the tests need into `target/testkit`
     Setup,
-    /// Run the converters of all targets over cases and published tools, and write docs/targets.md
+    /// Run the converters of all targets over cases and published tools, and write docs/targets.md and
+    /// docs/converters.md
     Targets,
     Bench(bench::Bench),
+    Weigh(weigh::Weigh),
 }
 
-fn main() -> anyhow::Result<()> {
-    match Xtask::parse().chore {
+fn main() -> ExitCode {
+    let done = match Xtask::parse().chore {
         Chore::Test => test::run(),
         Chore::Docs => docs(),
         Chore::Setup => setup::run(),
         Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
+        Chore::Weigh(weigh) => weigh.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

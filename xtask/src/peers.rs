@@ -1,4 +1,4 @@
-//! Peers that the guard and its messages are measured beside.
+//! Peers that the guard is measured beside.
 
 use std::fs;
 use std::path::Path;
@@ -16,12 +16,6 @@ pub(crate) fn install() -> anyhow::Result<()> {
     note("python", python::install("peers", "crates/cli/tests/peers"))?;
     install_proxies()?;
     note("mcp-proxy-crate", mcp_proxy())
-}
-
-/// Installs the validators whose messages are compared with ours.
-pub(crate) fn install_validators() -> anyhow::Result<()> {
-    node::install("validators", "crates/bench/peers/validators")?;
-    python::install("peers", "crates/cli/tests/peers")
 }
 
 /// Installs those that read no message, and `wrk`.

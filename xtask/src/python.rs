@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 
 use crate::command::{self, command};
 use crate::workspace;
@@ -20,10 +20,18 @@ pub(crate) fn install(name: &str, folder: &str) -> anyhow::Result<()> {
     if place.exists() {
         fs::remove_dir_all(&place).with_context(|| place.display().to_string())?;
     }
+    if !has_pip() {
+        bail!("missing: python3 with pip");
+    }
     fs::create_dir_all(&place)?;
     let mut pip = command("python3", ["-m", "pip", "--disable-pip-version-check", "install"]);
     pip.args(["--quiet", "--no-deps", "--target"]).arg(&place).arg("-r").arg(&requirements);
     command::run(pip)?;
     fs::write(done, wanted)?;
     Ok(())
+}
+
+/// Whether the system has `python3` with `pip`.
+pub(crate) fn has_pip() -> bool {
+    command::answers("python3", &["-m", "pip", "--version"])
 }

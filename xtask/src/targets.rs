@@ -1,10 +1,12 @@
 //! Writes what the converters of the targets do.
 
 use crate::command::{cargo, run as run_command};
-use crate::{node, python};
+use crate::{node, python, setup};
 
-/// Installs the converters, runs them over the cases and the corpus, and writes `docs/targets.md`.
+/// Installs the converters, runs them over the cases and the corpus, and writes `docs/targets.md` and
+/// `docs/converters.md`.
 pub(crate) fn run() -> anyhow::Result<()> {
+    setup::require()?;
     node::install("converters", "crates/targets/tests/converters")?;
     python::install("converters", "crates/targets/tests/converters")?;
     // One at a time: they write parts of one file.

@@ -4,11 +4,13 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use crate::command::{answers, cargo, run as run_command};
-use crate::{links, modules, setup, spelling};
+use crate::{links, modules, setup, spelling, weigh};
 
-/// Checks formatting, links, imports of the guard, lints and documentation while it downloads what the rest needs, then
+/// Checks formatting, links, imports of the guard, weight, lints and documentation while it downloads what the rest needs, then
 /// checks spelling and runs the tests.
 pub(crate) fn run() -> anyhow::Result<()> {
+    // Before minutes of other work.
+    setup::require()?;
     let set_up = thread::spawn(setup::run);
     let checked = check();
     let set_up = set_up.join().unwrap_or_else(|panic| resume_unwind(panic));
@@ -29,6 +31,7 @@ fn check() -> anyhow::Result<()> {
     run_command(cargo(["fmt", "--all", "--check"]))?;
     links::check()?;
     modules::check()?;
+    weigh::check()?;
     run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     let otel = ["clippy", "-p", "toolbond", "--features", "otel", "--all-targets", "--"];
     run_command(cargo(otel.into_iter().chain(["-D", "warnings"])))?;

@@ -1,6 +1,12 @@
 //! Places in the repository.
 
+use std::fs;
 use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+
+/// Folders that are not part of the repository.
+const SKIPPED: [&str; 6] = ["target", "node_modules", ".git", "__pycache__", "corpus", "artifacts"];
 
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
@@ -11,4 +17,19 @@ pub(crate) fn root() -> PathBuf {
 /// What the tests need and the repository does not hold. `toolbond-testkit` looks here.
 pub(crate) fn testkit() -> PathBuf {
     root().join("target").join("testkit")
+}
+
+/// The files below `folder`, without what builds, installations and fuzzing leave there.
+pub(crate) fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !path.is_dir() {
+            files.push(path);
+        } else if !SKIPPED.contains(&name) {
+            files.extend(self::files(&path)?);
+        }
+    }
+    Ok(files)
 }

@@ -6,7 +6,6 @@ mod fleet;
 mod guard;
 mod hostile;
 mod memory;
-mod messages;
 mod plain;
 mod schema;
 mod sdk;
@@ -57,8 +56,6 @@ enum What {
     Memory(memory::Options),
     /// Clients of every kind over every transport for a while, then what is left of them.
     Soak(soak::Options),
-    /// How often a wrong call can be fixed with what a message says, beside other validators.
-    Messages(messages::Options),
     /// Lint of every tool of the corpus for all targets, and views for each of them.
     Targets,
     /// The server that the guard is measured with.
@@ -130,7 +127,6 @@ fn main() -> anyhow::Result<()> {
         What::Fleet(options) => fleet::run(&options),
         What::Memory(options) => memory::run(&options),
         What::Soak(options) => soak::run(&options),
-        What::Messages(options) => messages::run(&options),
         What::GuardServer { http: true, offers, .. } => guard::on_http(offers),
         What::GuardServer { offers, .. } => guard::on_stdio(offers),
         What::PlainServer { http: true, costly, notices, published, .. } => {

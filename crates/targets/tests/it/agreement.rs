@@ -206,7 +206,8 @@ fn compare() -> Result<(), Failed> {
         wrong.push(format!("{}\t{}\tis listed as an exception, and agrees", key.0, key.1));
     }
     if wrong.is_empty() {
-        return docs::compare("converters", &table(&cases, &converted, &exceptions));
+        let text = table(&cases, &converted, &exceptions);
+        return docs::compare("converters.md", "converters", &text);
     }
     Err(format!("{} of {} differ:\n{}", wrong.len(), converted.len(), wrong.join("\n")).into())
 }

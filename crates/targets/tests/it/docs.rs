@@ -1,20 +1,23 @@
-//! `docs/targets.md`, whose tables are written by `cargo xtask targets`.
+//! `docs/targets.md` and `docs/converters.md`, whose tables are written by `cargo xtask targets`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_targets::{Effect, Target, check_targets, targets};
 use toolbond_testkit::corpus;
 
+/// The page about all targets.
+pub(crate) const TARGETS: &str = "targets.md";
+
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("docs/targets", || compare("targets", &target_table())),
+        Trial::test("docs/targets", || compare(TARGETS, "targets", &target_table())),
         Trial::test("docs/corpus", || match corpus_tables() {
-            Ok(tables) => compare("corpus", &tables),
+            Ok(tables) => compare(TARGETS, "corpus", &tables),
             Err(reason) => {
                 eprintln!("skipped: {reason}");
                 Ok(())
@@ -28,14 +31,11 @@ pub(crate) fn writes() -> bool {
     std::env::var("TOOLBOND_TARGETS").is_ok_and(|it| it == "write")
 }
 
-fn file() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/targets.md")
-}
-
-/// Compares the part `name` of the document with `text`, or writes it.
-pub(crate) fn compare(name: &str, text: &str) -> Result<(), Failed> {
+/// Compares the part `name` of a document of `docs` with `text`, or writes it.
+pub(crate) fn compare(file: &str, name: &str, text: &str) -> Result<(), Failed> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file);
     let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
-    let document = fs::read_to_string(file())?;
+    let document = fs::read_to_string(&path)?;
     let (head, rest) = document.split_once(&begin).ok_or_else(|| format!("no part {name}"))?;
     let (known, tail) = rest.split_once(&end).ok_or_else(|| format!("part {name} does not end"))?;
     let text = format!("\n{}\n\n", text.trim());
@@ -43,12 +43,12 @@ pub(crate) fn compare(name: &str, text: &str) -> Result<(), Failed> {
         return Ok(());
     }
     if writes() {
-        fs::write(file(), format!("{head}{begin}{text}{end}{tail}"))?;
+        fs::write(path, format!("{head}{begin}{text}{end}{tail}"))?;
         return Ok(());
     }
     let line = known.lines().zip(text.lines()).find(|(old, new)| old != new);
     Err(format!(
-        "docs/targets.md, part {name}, is out of date ({line:?}): `cargo xtask targets` writes it"
+        "docs/{file}, part {name}, is out of date ({line:?}): `cargo xtask targets` writes it"
     )
     .into())
 }

@@ -198,7 +198,7 @@ fn write_report(tools: &[Sampled]) -> Result<(), Failed> {
             );
         }
     }
-    docs::compare("views", &text)
+    docs::compare(docs::TARGETS, "views", &text)
 }
 
 /// What a converter does to tools.
