@@ -139,12 +139,6 @@ impl Fleet {
         self.router.backends().iter().map(max).max().unwrap_or(crate::settings::MAX_MESSAGE)
     }
 
-    /// The memory that messages may take.
-    #[cfg(feature = "grpc")]
-    pub(crate) fn memory(&self) -> &MemoryLimit {
-        &self.memory
-    }
-
     /// Closes the streams that never end by themselves.
     #[cfg(feature = "grpc")]
     pub(crate) fn close_streams(&self) {

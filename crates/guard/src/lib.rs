@@ -9,7 +9,7 @@
 //! - [`stdio`] is for a client and a server on standard input and output.
 //! - [`Proxy`] is for clients and a server on Streamable HTTP, [`Processes`] for clients on HTTP and a
 //!   server that is a process. A [`Router`] serves them at one address.
-//! - `ExtProc` and `ExtMcp` (feature `grpc`) are services for Envoy and agentgateway, in front of servers on HTTP.
+//! - `ExtProc` (feature `grpc`) is a service for Envoy, in front of servers on HTTP.
 //! - [`config`] reads `toolbond.toml`, and a [`Fleet`] serves the servers in it.
 //! - [`live`] asks a running server for its tools.
 
@@ -20,8 +20,6 @@ mod contract;
 mod core;
 mod era;
 mod event;
-#[cfg(feature = "grpc")]
-mod ext_mcp;
 #[cfg(feature = "grpc")]
 mod ext_proc;
 mod fleet;
@@ -54,8 +52,6 @@ mod trace;
 pub use child::watch;
 pub use child::{Child, Launch, StartError, Watchdog};
 pub use event::{Event, Listener};
-#[cfg(feature = "grpc")]
-pub use ext_mcp::ExtMcp;
 #[cfg(feature = "grpc")]
 pub use ext_proc::ExtProc;
 pub use fleet::{Fleet, FleetError};

@@ -62,9 +62,6 @@ pub struct Settings {
     /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
     /// requested again before a call is refused because of it, and when it is a minute old.
     pub is_replica: bool,
-    /// Whether the requests of clients come without a session that the server knows. The guard then opens one of its own
-    /// to list the tools of a server that needs one.
-    pub opens_session: bool,
     /// Different settings for single tools, by name.
     pub overrides: HashMap<String, Override>,
 }
@@ -105,7 +102,6 @@ impl Default for Settings {
             list_timeout: Duration::from_secs(30),
             require_list: false,
             is_replica: false,
-            opens_session: false,
             overrides: HashMap::new(),
         }
     }

@@ -1,6 +1,8 @@
 //! Accepting connections: their number and the time for a request head are limited.
 
-use std::{convert::Infallible, error::Error, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible, error::Error, fmt::Display, io, net::SocketAddr, sync::Arc, time::Duration,
+};
 
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::{
@@ -12,7 +14,7 @@ use hyper::{
 };
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
+    server::graceful::{GracefulConnection, GracefulShutdown},
 };
 use serde_json::json;
 use tokio::{
@@ -91,7 +93,7 @@ pub fn default_max_connections() -> usize {
     MAX_CONNECTIONS
 }
 
-/// Serves connections until `stop` completes. Then closes `listener` and returns a future that asks the open
+/// Serves HTTP/1 connections until `stop` completes. Then closes `listener` and returns a future that asks the open
 /// connections to end and waits for them.
 ///
 /// Calls `warn` if connections are refused or cannot be accepted, at most once a minute for each reason.
@@ -107,15 +109,43 @@ where
     A: Future<Output = Response<B>> + Send + 'static,
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    let open = GracefulShutdown::new();
-    let places = Arc::new(Semaphore::new(options.max_connections));
-    let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
-    let (mut accept_failures, mut limit_hits) = (Quiet::default(), Quiet::default());
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT);
     if let Some(bytes) = options.read_buffer {
         http.max_buf_size(bytes);
     }
+    let connect = move |stream| {
+        let answer = answer.clone();
+        let service = service_fn(move |request| {
+            let answered = answer(request);
+            async move { Ok::<_, Infallible>(answered.await) }
+        });
+        http.serve_connection(TokioIo::new(stream), service)
+    };
+    let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
+    let refuse = move |stream| {
+        if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
+            tokio::spawn(refuse(stream, options.limit_message(), place));
+        }
+    };
+    accept(listener, options, connect, refuse, warn, stop).await
+}
+
+/// Like [`serve`], for connections of any protocol: `connect` serves one, and `refuse` gets those beyond the limit.
+pub async fn accept<C>(
+    listener: TcpListener,
+    options: Options,
+    connect: impl Fn(TcpStream) -> C,
+    refuse: impl Fn(TcpStream),
+    warn: impl Fn(String),
+    stop: impl Future<Output = ()>,
+) -> impl Future<Output = ()>
+where
+    C: GracefulConnection<Error: Display> + Send + 'static,
+{
+    let open = GracefulShutdown::new();
+    let places = Arc::new(Semaphore::new(options.max_connections));
+    let (mut accept_failures, mut limit_hits) = (Quiet::default(), Quiet::default());
     let mut stop = std::pin::pin!(stop);
     // With a timer that fires earlier, setting the timer of each request head does not wake the runtime. That saves
     // one system call per request.
@@ -138,21 +168,14 @@ where
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
             limit_hits
                 .run(|| warn(format!("{}; further ones are refused", options.limit_message())));
-            if let Ok(place) = Arc::clone(&refusals).try_acquire_owned() {
-                tokio::spawn(refuse(stream, options.limit_message(), place));
-            }
+            refuse(stream);
             continue;
         };
         // Without it, small messages on a connection that stays open wait for each other.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(target: "toolbond", "cannot set TCP_NODELAY: {error}");
         }
-        let answer = answer.clone();
-        let service = service_fn(move |request| {
-            let answered = answer(request);
-            async move { Ok::<_, Infallible>(answered.await) }
-        });
-        let connection = open.watch(http.serve_connection(TokioIo::new(stream), service));
+        let connection = open.watch(connect(stream));
         tokio::spawn(async move {
             if let Err(error) = connection.await {
                 tracing::debug!(target: "toolbond", "connection failed: {error}");

@@ -6,9 +6,7 @@ mod check;
 mod convert;
 mod demo;
 mod explain;
-mod ext_mcp;
 mod ext_proc;
-mod gateway;
 mod guard;
 mod lift;
 mod lint;
@@ -40,7 +38,6 @@ enum Verb {
     Explain(explain::Explain),
     Guard(guard::Guard),
     ExtProc(ext_proc::ExtProc),
-    ExtMcp(ext_mcp::ExtMcp),
     Project(project::Project),
     Lift(lift::Lift),
     Convert(convert::Convert),
@@ -60,7 +57,6 @@ impl Toolbond {
             Verb::Explain(explain) => explain.run(),
             Verb::Guard(guard) => guard.run(),
             Verb::ExtProc(ext_proc) => ext_proc.run(),
-            Verb::ExtMcp(ext_mcp) => ext_mcp.run(),
             Verb::Project(project) => project.run(),
             Verb::Lift(lift) => lift.run(),
             Verb::Convert(convert) => convert.run(),

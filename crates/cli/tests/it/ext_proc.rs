@@ -18,9 +18,8 @@ use crate::recorder::{HANG, post, wait_for};
 
 commands! {
     explains_ext_proc: ["ext-proc", "--help"];
-    explains_ext_mcp: ["ext-mcp", "--help"];
     a_command_is_not_behind_a_gateway: ["ext-proc", "--config", "config/process.toml"];
-    checks_a_configuration_for_a_gateway: ["ext-mcp", "--config", "config/gateway.toml", "--check-config"];
+    checks_a_configuration_for_a_gateway: ["ext-proc", "--config", "config/gateway.toml", "--check-config"];
 }
 
 /// One test, one client of `tests/clients`.
@@ -121,9 +120,8 @@ fn demo_with(setup: &Setup<'_>) -> (Process, Envoy) {
     (demo, envoy)
 }
 
-/// The body modes of the example.
-const MODES: (&str, &str) =
-    ("request_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: FULL_DUPLEX_STREAMED");
+/// The body mode of the example.
+const MODE: &str = "FULL_DUPLEX_STREAMED";
 
 /// The modern request for a call.
 fn modern(id: u32, name: &str, arguments: &Value) -> (String, String) {
@@ -138,48 +136,57 @@ fn modern(id: u32, name: &str, arguments: &Value) -> (String, String) {
     (head, body.to_string())
 }
 
-/// The same answers, whatever the body modes of Envoy.
 #[test]
-fn every_body_mode_that_shows_bodies_works() {
-    for (request, response) in [
-        ("FULL_DUPLEX_STREAMED", "FULL_DUPLEX_STREAMED"),
-        ("BUFFERED", "BUFFERED"),
-        ("STREAMED", "STREAMED"),
-        ("BUFFERED", "STREAMED"),
-        ("BUFFERED", "FULL_DUPLEX_STREAMED"),
+fn calls_are_repaired_or_refused_on_the_way() {
+    let (_demo, envoy) = demo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    for (city, hours) in [("Oslo", json!("2")), ("Rome", json!(1))] {
+        let arguments = json!({ "city": city, "hours": hours });
+        let (head, text) = modern(7, "get-weather-forecast", &arguments);
+        let answer = ask(envoy.port, &head, &text);
+        assert!(answer.contains("\"structuredContent\":[{\"hour\":\"09:00\""), "{answer}");
+        let answer = ask(envoy.port, POST, &call(8, "get-weather-forecast", &arguments));
+        // The demo server wants a session.
+        assert!(answer.contains("Session ID is required"), "{answer}");
+    }
+    let (head, text) = modern(9, "get-weather-forecast", &json!({ "hours": 30 }));
+    let answer = ask(envoy.port, &head, &text);
+    assert!(answer.contains("expected a number ≤ 24"), "{answer}");
+}
+
+/// Nothing passes in another body mode, and client and log name the line to write.
+#[test]
+fn other_body_modes_are_refused_with_the_line_to_write() {
+    for (key, mode) in [
+        ("request_body_mode", "NONE"),
+        ("request_body_mode", "STREAMED"),
+        ("request_body_mode", "BUFFERED"),
+        ("request_body_mode", "BUFFERED_PARTIAL"),
+        ("response_body_mode", "NONE"),
+        ("response_body_mode", "STREAMED"),
+        ("response_body_mode", "BUFFERED"),
+        ("response_body_mode", "BUFFERED_PARTIAL"),
     ] {
-        for allow in ["true", "false"] {
-            let modes =
-                format!("allow_mode_override: {allow}\n                      processing_mode:");
-            let request_mode = format!("request_body_mode: {request}");
-            let response_mode = format!("response_body_mode: {response}");
-            let (_demo, envoy) = demo_with(&Setup {
-                replaced: &[
-                    ONE_SERVER,
-                    ("processing_mode:", &modes),
-                    (MODES.0, &request_mode),
-                    (MODES.1, &response_mode),
-                ],
-                ..Setup::default()
-            });
-            let what = format!("{request} {response} {allow}");
-            for (city, hours) in [("Oslo", json!("2")), ("Rome", json!(1))] {
-                let arguments = json!({ "city": city, "hours": hours });
-                let (head, text) = modern(7, "get-weather-forecast", &arguments);
-                let answer = ask(envoy.port, &head, &text);
-                assert!(
-                    answer.contains("\"structuredContent\":[{\"hour\":\"09:00\""),
-                    "{what}: {answer}"
-                );
-                let text = call(8, "get-weather-forecast", &arguments);
-                let answer = ask(envoy.port, POST, &text);
-                // The demo server wants a session.
-                assert!(answer.contains("Session ID is required"), "{what}: {answer}");
-            }
-            let (head, text) = modern(9, "get-weather-forecast", &json!({ "hours": 30 }));
-            let answer = ask(envoy.port, &head, &text);
-            assert!(answer.contains("expected a number ≤ 24"), "{what}: {answer}");
+        let (line, other) = (format!("{key}: {MODE}"), format!("{key}: {mode}"));
+        let envoy = echo_with(&Setup {
+            replicas: 1,
+            replaced: &[ONE_SERVER, (&line, &other)],
+            ..Setup::default()
+        });
+        let reason = format!(
+            "cannot check messages: the ext_proc filter of Envoy has {key} {mode}; write `{line}` in its processing_mode"
+        );
+        for (head, text) in [
+            (POST, echo("x")),
+            (POST, echo("x")),
+            ("GET /mcp HTTP/1.1\r\naccept: text/event-stream", String::new()),
+        ] {
+            let answer = ask(envoy.port, head, &text);
+            assert!(answer.starts_with("HTTP/1.1 500"), "{other}: {answer}");
+            let error: Value = serde_json::from_str(body(&answer)).unwrap();
+            assert_eq!(error["error"]["message"], reason.as_str());
         }
+        assert_eq!(envoy.replicas[0].log().matches(&reason).count(), 1, "{other}");
+        assert_eq!(envoy.counter("cluster.weather.upstream_rq_total"), 0, "{other}");
     }
 }
 
@@ -238,43 +245,13 @@ fn an_unknown_route_is_refused_and_others_go_on() {
 }
 
 #[test]
-fn what_is_not_checked_costs_one_message() {
+fn a_contract_that_is_switched_off_lets_everything_pass() {
     let off = "tools = \"off\"\narguments = \"off\"\nresults = \"off\"\nno-project = true\nkeep-dialects = true\n";
-    let envoy = echo_with(&Setup {
-        contract: off,
-        replaced: &[
-            ONE_SERVER,
-            ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: BUFFERED"),
-            ("response_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: STREAMED"),
-            (
-                "processing_mode:",
-                "allow_mode_override: true\n                      processing_mode:",
-            ),
-        ],
-        ..Setup::default()
-    });
-    for _ in 0..3 {
-        assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
-    }
-    assert_eq!(envoy.counter("ext_proc.stream_msgs_sent"), 3);
-    assert_eq!(envoy.counter("ext_proc.stream_msgs_received"), 3);
-}
-
-#[test]
-fn a_filter_that_shows_no_bodies_is_said_to_be_wrong() {
-    for (from, to) in [
-        ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: NONE"),
-        ("request_body_mode: FULL_DUPLEX_STREAMED", "request_body_mode: BUFFERED_PARTIAL"),
-        ("response_body_mode: FULL_DUPLEX_STREAMED", "response_body_mode: NONE"),
-    ] {
-        let envoy = echo_with(&Setup { replaced: &[ONE_SERVER, (from, to)], ..Setup::default() });
-        let answer = ask(envoy.port, POST, &echo("x"));
-        let key = to.split(':').next().unwrap();
-        assert!(
-            answer.contains(&format!("the ext_proc filter of Envoy has {key}")),
-            "{to}: {answer}"
-        );
-        assert!(!answer.contains("structuredContent"), "{to}: {answer}");
+    let envoy = echo_with(&Setup { contract: off, replaced: &[ONE_SERVER], ..Setup::default() });
+    for bytes in [1, 300_000] {
+        let answer = ask(envoy.port, POST, &echo(&"x".repeat(bytes)));
+        let result: Value = serde_json::from_str(body(&answer)).unwrap();
+        assert_eq!(result["result"]["structuredContent"]["text"], "x".repeat(bytes));
     }
 }
 
@@ -333,13 +310,7 @@ fn a_stream_that_a_client_listens_to_ends_when_its_replica_drains() {
 #[test]
 fn without_a_replica_calls_pass_unchecked_if_envoy_is_told_so() {
     let mut envoy = echo_with(&Setup {
-        replaced: &[
-            ONE_SERVER,
-            ("failure_mode_allow: false", "failure_mode_allow: true"),
-            // In FULL_DUPLEX_STREAMED Envoy may fail what it has begun to send to a replica.
-            (MODES.0, "request_body_mode: BUFFERED"),
-            (MODES.1, "response_body_mode: BUFFERED"),
-        ],
+        replaced: &[ONE_SERVER, ("failure_mode_allow: false", "failure_mode_allow: true")],
         ..Setup::default()
     });
     assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
@@ -390,39 +361,35 @@ fn the_example_starts_with_one_command() {
 #[test]
 fn a_trace_goes_on_through_envoy() {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    for mode in ["FULL_DUPLEX_STREAMED", "BUFFERED"] {
-        let receiver = Receiver::start(Answer::Takes);
-        let request_mode = format!("request_body_mode: {mode}");
-        let envoy = echo_with(&Setup {
-            replaced: &[ONE_SERVER, (MODES.0, &request_mode)],
-            export: Some(receiver.port),
-            ..Setup::default()
-        });
-        let answer =
-            ask(envoy.port, &format!("{POST}\r\ntraceparent: {PARENT}"), &echo("secret-text"));
-        let result: Value = serde_json::from_str(body(&answer)).unwrap();
-        let seen = &result["result"]["_meta"];
-        let start = Instant::now();
-        let span = loop {
-            let found = receiver.received().spans.first().cloned();
-            match found {
-                Some((_, span)) => break span,
-                None => assert!(start.elapsed() < HANG, "no span"),
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        };
-        let hex = |bytes: &[u8]| {
-            let number = bytes.iter().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
-            format!("{number:0width$x}", width = 2 * bytes.len())
-        };
-        assert_eq!(span.name, "tools/call echo");
-        assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
-        assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
-        let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
-        assert_eq!(seen["meta"], own.as_str(), "{mode}");
-        assert_eq!(seen["header"], own.as_str(), "{mode}");
-        assert!(!receiver.received().contains("secret-text"));
-    }
+    let receiver = Receiver::start(Answer::Takes);
+    let envoy = echo_with(&Setup {
+        replaced: &[ONE_SERVER],
+        export: Some(receiver.port),
+        ..Setup::default()
+    });
+    let answer = ask(envoy.port, &format!("{POST}\r\ntraceparent: {PARENT}"), &echo("secret-text"));
+    let result: Value = serde_json::from_str(body(&answer)).unwrap();
+    let seen = &result["result"]["_meta"];
+    let start = Instant::now();
+    let span = loop {
+        let found = receiver.received().spans.first().cloned();
+        match found {
+            Some((_, span)) => break span,
+            None => assert!(start.elapsed() < HANG, "no span"),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let hex = |bytes: &[u8]| {
+        let number = bytes.iter().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+        format!("{number:0width$x}", width = 2 * bytes.len())
+    };
+    assert_eq!(span.name, "tools/call echo");
+    assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
+    assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
+    let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
+    assert_eq!(seen["meta"], own.as_str());
+    assert_eq!(seen["header"], own.as_str());
+    assert!(!receiver.received().contains("secret-text"));
 }
 
 /// What the server lists at one path or for one header is not the contract of another.

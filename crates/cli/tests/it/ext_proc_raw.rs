@@ -1,5 +1,6 @@
 //! `toolbond ext-proc` and messages that Envoy would not send: each stream ends with an error, and others go on.
 
+use std::convert::Infallible;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use envoy_types::pb::envoy::service::ext_proc::v3::{
     HttpBody, HttpHeaders, HttpTrailers, ProcessingRequest, ProcessingResponse,
     ProtocolConfiguration,
 };
+use http_body_util::BodyExt as _;
 use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
@@ -249,9 +251,9 @@ fn heads_that_cannot_be_read_are_answered() {
         assert_eq!(reply.status.unwrap().code, 400, "{all:?}");
         world.call();
     }
-    for mode in [0, 3, 5, 99] {
+    for (mode, end) in [(0, false), (1, false), (2, false), (2, true), (5, false), (99, false)] {
         let reply = world.play(|mut stream| async move {
-            stream.send(first(&HEADERS, false, (mode, FULL_DUPLEX))).await;
+            stream.send(first(&HEADERS, end, (mode, FULL_DUPLEX))).await;
             stream.next().await.unwrap()
         });
         let Received::ImmediateResponse(reply) = reply else { panic!("{reply:?}") };
@@ -317,6 +319,60 @@ fn bytes_that_are_no_messages_harm_nobody() {
     world.call();
 }
 
+/// The status that a request for `path` ends with, whose body comes in these frames.
+async fn status_of(port: u16, path: &str, frames: Vec<Vec<u8>>) -> String {
+    let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let executor = hyper_util::rt::TokioExecutor::new();
+    let io = hyper_util::rt::TokioIo::new(stream);
+    let (mut sender, connection) =
+        hyper::client::conn::http2::handshake(executor, io).await.unwrap();
+    tokio::spawn(connection);
+    let frames = frames.into_iter().map(|bytes| {
+        Ok::<_, Infallible>(hyper::body::Frame::data(hyper::body::Bytes::from(bytes)))
+    });
+    let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
+    let request = hyper::Request::post(format!("http://127.0.0.1:{port}{path}")).body(body);
+    let response = sender.send_request(request.unwrap()).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "application/grpc", "{path}");
+    let body = response.into_body().collect().await.unwrap();
+    body.trailers().unwrap()["grpc-status"].to_str().unwrap().to_owned()
+}
+
+#[test]
+fn frames_are_read_wherever_they_are_cut() {
+    let world = World::new();
+    let about = |service: &[u8]| {
+        let length = u8::try_from(service.len()).unwrap();
+        let mut bytes = vec![0, 0, 0, 0, length + 2, 0x0a, length];
+        bytes.extend_from_slice(service);
+        bytes
+    };
+    let own = b"envoy.service.ext_proc.v3.ExternalProcessor";
+    let check = "/grpc.health.v1.Health/Check";
+    for (path, bytes, expected) in [
+        (check, vec![0; 5], Code::Ok),
+        (check, about(own), Code::Ok),
+        (check, about(b"other"), Code::NotFound),
+        (check, vec![], Code::InvalidArgument),
+        (check, vec![0; 3], Code::Internal),
+        (check, vec![0, 0, 0, 0, 9, 0x0a], Code::Internal),
+        (check, vec![0, 0, 0, 0, 1, 0xff], Code::Internal),
+        (check, vec![1, 0, 0, 0, 0], Code::Unimplemented),
+        (check, vec![0, 0xff, 0xff, 0xff, 0xff], Code::OutOfRange),
+        ("/grpc.health.v1.Health/Other", vec![0; 5], Code::Unimplemented),
+        ("/envoy.service.ext_proc.v3.ExternalProcessor/Other", vec![0; 5], Code::Unimplemented),
+        ("/", vec![0; 5], Code::Unimplemented),
+    ] {
+        let single = bytes.iter().map(|byte| vec![*byte]).collect();
+        for frames in [vec![bytes.clone()], single] {
+            let status = status_of(world.replica.port, path, frames);
+            let status = world.runtime.block_on(status);
+            assert_eq!(status, (expected as i32).to_string(), "{path} {bytes:?}");
+        }
+    }
+    world.call();
+}
+
 #[test]
 fn open_requests_are_limited() {
     let world = World::new();
@@ -357,13 +413,24 @@ fn the_health_check_tells_before_the_replica_ends() {
         })
     };
     assert_eq!(check(&world).unwrap(), ServingStatus::Serving);
+    let request = tonic_health::pb::HealthCheckRequest { service: String::new() };
+    let channel = world.channel.clone();
+    let watched = async move { HealthClient::new(channel).watch(request).await };
+    let mut watched = world.runtime.block_on(watched).unwrap().into_inner();
+    let mut next = || {
+        let answer = world.runtime.block_on(watched.message()).unwrap();
+        answer.map(|answer| answer.status())
+    };
+    assert_eq!(next(), Some(ServingStatus::Serving));
     let id = world.replica.process.0.id().to_string();
     assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
     while check(&world).unwrap() == ServingStatus::Serving {
         std::thread::sleep(Duration::from_millis(10));
     }
+    assert_eq!(next(), Some(ServingStatus::NotServing));
     // Requests that come before Envoy knows are served.
     world.call();
+    assert_eq!(next(), None);
     let status = world.replica.process.0.wait().unwrap();
     assert_eq!(status.code(), Some(0), "{}", world.replica.log());
 }

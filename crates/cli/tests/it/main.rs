@@ -36,7 +36,6 @@ mod eras;
 #[cfg(unix)]
 mod eras_table;
 #[cfg(unix)]
-mod ext_mcp;
 #[cfg(target_os = "linux")]
 mod ext_proc;
 #[cfg(target_os = "linux")]

@@ -103,15 +103,6 @@ pub enum Front {
     Clients,
     /// A gateway, such as Envoy: to this process, which may be one of several replicas.
     Gateway,
-    /// A gateway that sends single messages to this process, which may be one of several replicas: without the sessions
-    /// that it has at servers, and without the names of clients.
-    MessageGateway,
-}
-
-impl Front {
-    fn is_gateway(self) -> bool {
-        self != Self::Clients
-    }
 }
 
 /// One server: a command, or a URL.
@@ -153,13 +144,12 @@ impl Config {
 
     /// Reads a file for servers whose requests come from `front`.
     ///
-    /// Fails if [`Config::read`] does, if a gateway cannot be in front of a server because that is a command, or if the
-    /// form of the tools depends on the name of the client and the gateway does not say it.
+    /// Fails if [`Config::read`] does, or if a gateway cannot be in front of a server because that is a command.
     pub fn read_for(path: &Path, front: Front) -> Result<Self, ConfigError> {
         let text = read_text(path)?;
         let config = Self { front, ..Self::parse(path, &text)? };
         config.check_paths(path, &text)?;
-        if front.is_gateway()
+        if front == Front::Gateway
             && let Some((name, server)) =
                 config.servers.iter().find(|(_, server)| server.get_ref().url.is_none())
         {
@@ -167,16 +157,6 @@ impl Config {
                 "server `{name}`: expected a `url`: a gateway reaches servers over HTTP; `toolbond guard` serves commands there"
             );
             return Err(ConfigError::at(path, &text, server.span().start, message));
-        }
-        if front == Front::MessageGateway {
-            let by_client = |terms: &Terms| terms.depends_on_client();
-            let servers = config.servers.values();
-            let mut found = servers.filter(|server| by_client(&server.get_ref().contract));
-            let start = found.next().map(|server| server.span().start);
-            if let Some(start) = start.or_else(|| by_client(&config.contract).then_some(0)) {
-                let message = "expected the name of a target for `for`, and no `for-clients`: the gateway does not say who the client is";
-                return Err(ConfigError::at(path, &text, start, message));
-            }
         }
         Ok(config)
     }
@@ -251,12 +231,11 @@ impl Config {
 
     /// The settings of the server `name`, whose clients are on HTTP.
     pub(crate) fn settings(&self, name: &str) -> Settings {
-        let is_replica = self.front.is_gateway();
+        let is_replica = self.front == Front::Gateway;
         let mut settings = Settings {
             ignore_headers: false,
             is_replica,
             require_list: is_replica,
-            opens_session: self.front == Front::MessageGateway,
             ..Settings::default()
         };
         self.contract.apply(&mut settings);

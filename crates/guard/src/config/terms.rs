@@ -67,7 +67,7 @@ pub struct Terms {
     pub(crate) for_clients: BTreeMap<String, ViewFor>,
 
     /// Refuse calls that have no contract, instead of forwarding them unchecked: while the tool list of the server cannot
-    /// be fetched, and of tools that it does not list (default: only for `toolbond ext-proc` and `toolbond ext-mcp`)
+    /// be fetched, and of tools that it does not list (default: only for `toolbond ext-proc`)
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) require_list: Option<bool>,
 
@@ -266,11 +266,6 @@ impl Terms {
     /// Sets the options in `settings` that are set here.
     pub fn apply(&self, settings: &mut Settings) {
         self.apply_over(&Self::default(), settings);
-    }
-
-    /// Whether the form of the tools depends on the name of the client.
-    pub(crate) fn depends_on_client(&self) -> bool {
-        self.view_for == Some(ViewFor::Auto) || !self.for_clients.is_empty()
     }
 
     /// Like [`Terms::apply`], after `before` was applied. Limits of both hold.

@@ -22,9 +22,6 @@ use crate::message::{
 use crate::server::Rules;
 use crate::trace::HttpTrace;
 
-/// Why the tool of a task is not known.
-const FORGOTTEN_TASK: &str = "the guard has forgotten this task";
-
 /// One part of a message of a client.
 pub(super) struct Part<'a> {
     ticket: Ticket,
@@ -308,9 +305,7 @@ impl Conversation {
         let is_replica = self.server.rules().settings.is_replica;
         Ok(match call {
             // Another replica may know it.
-            None if self.tasks.has_forgotten() || is_replica => {
-                Purpose::UnknownTool(FORGOTTEN_TASK)
-            }
+            None if self.tasks.has_forgotten() || is_replica => Purpose::ForgottenTask,
             None => Purpose::Other,
             Some((tool, revision)) if method == Method::TaskResult => {
                 Purpose::Call { tool, revision }

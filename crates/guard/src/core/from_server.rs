@@ -292,9 +292,9 @@ impl Conversation {
                 let then = Then::Call { tool, revision, span: pending.span };
                 self.check_result(checked, then, rules, budget)
             }
-            Purpose::UnknownTool(reason) if rules.settings.may_refuse_results() => {
-                let message = format!("could not check the result: {reason}");
-                (to, replaced(error(Some(&id), code::INTERNAL, &message)))
+            Purpose::ForgottenTask if rules.settings.may_refuse_results() => {
+                let message = "could not check the result: the guard has forgotten this task";
+                (to, replaced(error(Some(&id), code::INTERNAL, message)))
             }
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
                 let inner = match Task::read(text) {

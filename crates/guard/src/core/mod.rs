@@ -6,7 +6,6 @@
 
 mod action;
 #[cfg(feature = "grpc")]
-mod apart;
 mod call;
 mod fetch;
 mod from_client;
@@ -30,7 +29,6 @@ use toolbond_telemetry::CallSpan;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
 #[cfg(feature = "grpc")]
-pub(crate) use self::apart::Called;
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
 pub(crate) use self::from_server::refuse_undelivered;

@@ -33,8 +33,8 @@ pub(super) enum Purpose {
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
     Task { tool: Option<Tool>, revision: Revision },
-    /// A call of a tool that nobody remembers, for this reason.
-    UnknownTool(&'static str),
+    /// A request about a task whose call is forgotten.
+    ForgottenTask,
     /// A request of the guard itself.
     Own(AskId),
     /// A subscription, which has no answer as long as it is open.
@@ -267,15 +267,6 @@ impl PendingRequests {
         let mut open = self.requests.values().filter(is_logged);
         let only = open.next().filter(|_| open.next().is_none())?;
         (!only.is_abandoned).then_some(only)
-    }
-
-    /// The only request of `stream`, if the server has to answer it.
-    #[cfg(feature = "grpc")]
-    pub(super) fn only_open(&self, stream: StreamId) -> Option<&Pending> {
-        match &self.streams.get(&stream)?[..] {
-            [key] => self.get(key).filter(|pending| pending.is_open()),
-            _ => None,
-        }
     }
 
     /// Marks a request whose client has left. The oldest of many are forgotten.

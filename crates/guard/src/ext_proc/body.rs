@@ -27,8 +27,6 @@ struct Queue {
     pieces: VecDeque<Bytes>,
     bytes: usize,
     is_over: bool,
-    /// Whether the reader has read all pieces and waits for the next one.
-    is_wanting: bool,
     reader: Option<Waker>,
 }
 
@@ -42,7 +40,6 @@ impl Pieces {
             queue.pieces.push_back(piece);
         }
         queue.is_over |= is_last;
-        queue.is_wanting = false;
         if let Some(reader) = queue.reader.take() {
             reader.wake();
         }
@@ -51,11 +48,6 @@ impl Pieces {
     /// Whether as much waits to be read as may.
     pub(super) fn is_full(&self) -> bool {
         lock(&self.0).bytes >= MAX_WAITING
-    }
-
-    /// Whether the reader has read all pieces and waits for the next one.
-    pub(super) fn is_wanting(&self) -> bool {
-        lock(&self.0).is_wanting
     }
 
     /// The body of these pieces.
@@ -80,7 +72,6 @@ impl Body for PieceBody {
         if queue.is_over {
             return Poll::Ready(None);
         }
-        queue.is_wanting = true;
         queue.reader = Some(context.waker().clone());
         Poll::Pending
     }

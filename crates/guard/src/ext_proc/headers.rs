@@ -1,14 +1,13 @@
 //! Headers as Envoy sends them, and the changes that it is asked for.
 
 use bytes::Bytes;
-use envoy_types::pb::envoy::config::core::v3::header_value_option::HeaderAppendAction;
-use envoy_types::pb::envoy::config::core::v3::{HeaderValue as EnvoyHeader, HeaderValueOption};
-use envoy_types::pb::envoy::service::ext_proc::v3::{HeaderMutation, HttpHeaders};
-use hyper::header::{ACCEPT_ENCODING, CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, HOST, HeaderName, HeaderValue};
 use hyper::http::request;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-use super::direction::Direction;
+use super::wire::{
+    HeaderAppendAction, HeaderMutation, HeaderValue as EnvoyHeader, HeaderValueOption, HttpHeaders,
+};
 
 /// Headers that Envoy does not let others change, or that it sets itself.
 static OF_ENVOY: [HeaderName; 2] = [HOST, hyper::header::TRANSFER_ENCODING];
@@ -97,17 +96,6 @@ pub(super) fn changes(before: &HeaderMap, after: &HeaderMap) -> Option<HeaderMut
     (!is_empty).then_some(mutation)
 }
 
-/// What has to change in headers that leave before their body is known: it may get another length, and the server is
-/// asked for answers that can be read.
-pub(super) fn early_changes(direction: Direction) -> HeaderMutation {
-    let mut mutation = HeaderMutation::default();
-    mutation.remove_headers.push(CONTENT_LENGTH.as_str().to_owned());
-    if direction == Direction::Request {
-        set(&mut mutation, ACCEPT_ENCODING.as_str(), b"identity", false);
-    }
-    mutation
-}
-
 /// Sets the status of a response.
 pub(super) fn set_status(mutation: &mut Option<HeaderMutation>, status: StatusCode) {
     let mutation = mutation.get_or_insert_default();
@@ -155,6 +143,5 @@ fn set(mutation: &mut HeaderMutation, name: &str, value: &[u8], is_added: bool) 
         }),
         append_action: action.into(),
         keep_empty_value: true,
-        ..HeaderValueOption::default()
     });
 }

@@ -6,34 +6,38 @@ mod exchange;
 mod half;
 mod handover;
 mod headers;
+mod mode;
 mod reply;
 mod route;
+mod wire;
+#[cfg(test)]
+mod wire_tests;
 
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use envoy_types::pb::envoy::service::ext_proc::v3::external_processor_server::{
-    ExternalProcessor, ExternalProcessorServer,
-};
-use envoy_types::pb::envoy::service::ext_proc::v3::processing_request::Request as Message;
-use envoy_types::pb::envoy::service::ext_proc::v3::{ProcessingRequest, ProcessingResponse};
-use futures_util::{FutureExt as _, Stream};
-use hyper::{HeaderMap, StatusCode};
+use futures_util::FutureExt as _;
+use hyper::body::Incoming;
+use hyper::{HeaderMap, Request, StatusCode};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, mpsc};
-use tonic::{Request, Response, Status, Streaming};
+use tokio::sync::Semaphore;
 
-use self::exchange::{Exchange, MAX_REPLIES};
+use self::exchange::Exchange;
 use self::route::named_server;
+use self::wire::{ProcessingRequest, Received};
 use crate::event::Event;
 use crate::fleet::Fleet;
-use crate::grpc;
-use crate::http::media::{Media, media};
+use crate::grpc::{self, Code, Messages, Replies, ReplySender, Service, Status, replies};
 
 /// The most HTTP requests at a time, over all connections of Envoy.
 const MAX_STREAMS: usize = 16_384;
+
+/// The most bytes of a message of Envoy beside the body in it: names, headers and metadata.
+const BESIDE_BODY: usize = 1 << 20;
+
+/// The messages to Envoy that wait to be sent.
+const MAX_REPLIES: usize = 8;
 
 /// Serves the servers of a configuration to Envoy.
 #[derive(Clone, Debug)]
@@ -51,42 +55,37 @@ impl ExtProc {
 
     /// Answers Envoy on `listener`. After `end`, the health check says so for the time `drain`, so that Envoy sends
     /// new requests elsewhere; then the listener closes, and open requests have ten seconds to finish.
-    ///
-    /// Fails if the listener does.
     pub async fn serve(
         self,
         listener: TcpListener,
         end: impl Future<Output = ()>,
         drain: Duration,
-    ) -> Result<(), tonic::transport::Error> {
+    ) {
         let fleet = Arc::clone(&self.fleet);
-        let max = grpc::max_message(&fleet);
-        let service = ExternalProcessorServer::new(self).max_decoding_message_size(max);
-        grpc::serve(service, fleet, listener, end, drain).await
+        grpc::serve(self, &fleet, listener, end, drain).await;
     }
 
     /// Answers the messages of one HTTP request.
     async fn run(
         &self,
-        metadata: &tonic::metadata::MetadataMap,
-        mut inbound: Streaming<ProcessingRequest>,
-        outbound: mpsc::Sender<Result<ProcessingResponse, Status>>,
+        metadata: &HeaderMap,
+        mut inbound: Messages<ProcessingRequest>,
+        outbound: ReplySender,
     ) -> Result<(), Status> {
-        let Some(first) = inbound.message().await? else { return Ok(()) };
-        let modes = first
-            .protocol_config
-            .map_or((0, 0), |config| (config.request_body_mode, config.response_body_mode));
+        let Some(first) = inbound.next().await? else { return Ok(()) };
         if first.observability_mode {
-            return Err(Status::failed_precondition(
+            return Err(Status::new(
+                Code::FailedPrecondition,
                 "the ext_proc filter of Envoy has observability_mode, in which nothing can be refused",
             ));
         }
-        let Some(Message::RequestHeaders(headers)) = first.request else {
-            return Err(Status::failed_precondition(
+        let Some(Received::RequestHeaders(headers)) = first.request else {
+            return Err(Status::new(
+                Code::FailedPrecondition,
                 "expected the headers of a request first; set request_header_mode to SEND",
             ));
         };
-        let exchange = Exchange::new(inbound, outbound, modes);
+        let exchange = Exchange::new(inbound, outbound);
         let Ok(_permit) = self.streams.try_acquire() else {
             let reason = format!("{MAX_STREAMS} requests are open, which is the limit");
             return exchange.refuse(StatusCode::SERVICE_UNAVAILABLE, &reason).await;
@@ -98,39 +97,38 @@ impl ExtProc {
                 return exchange.refuse(StatusCode::NOT_FOUND, &reason).await;
             }
         };
+        if let Some(reason) = mode::unusable(&first.protocol_config.unwrap_or_default()) {
+            proxy.server().report_event_once(Event::error(reason.clone()));
+            return exchange.refuse(StatusCode::INTERNAL_SERVER_ERROR, &reason).await;
+        }
         if !proxy.server().rules().settings.is_inspecting() {
-            return exchange.release().await;
+            return exchange.pass_on().await;
         }
         proxy.keep_watching();
         exchange.check(headers, &proxy).await
     }
 }
 
-/// Whether a response with these headers may have messages in its body.
-fn is_checked(headers: &HeaderMap) -> bool {
-    !matches!(media(headers), Ok(Media::Other))
-}
+impl Service for ExtProc {
+    const NAME: &'static str = "envoy.service.ext_proc.v3.ExternalProcessor";
 
-#[tonic::async_trait]
-impl ExternalProcessor for ExtProc {
-    type ProcessStream = Pin<Box<dyn Stream<Item = Result<ProcessingResponse, Status>> + Send>>;
-
-    async fn process(
-        &self,
-        request: Request<Streaming<ProcessingRequest>>,
-    ) -> Result<Response<Self::ProcessStream>, Status> {
-        let (metadata, _, inbound) = request.into_parts();
-        let (sender, mut replies) = mpsc::channel(MAX_REPLIES);
+    fn answer(&self, method: &str, request: Request<Incoming>) -> Option<Replies> {
+        if method != "Process" {
+            return None;
+        }
+        let (parts, body) = request.into_parts();
+        let max = self.fleet.max_message().saturating_add(BESIDE_BODY);
+        let inbound = Messages::new(body, max);
+        let (sender, replies) = replies(MAX_REPLIES);
         let service = self.clone();
         tokio::spawn(async move {
-            let run = AssertUnwindSafe(service.run(&metadata, inbound, sender.clone()));
-            let panicked = |_| Err(Status::internal("checking the request failed"));
+            let run = AssertUnwindSafe(service.run(&parts.headers, inbound, sender.clone()));
+            let panicked = |_| Err(Status::new(Code::Internal, "checking the request failed"));
             if let Err(status) = run.catch_unwind().await.unwrap_or_else(panicked) {
                 // Without it Envoy would go on unchecked.
-                let _ = sender.send(Err(status)).await;
+                sender.end(status).await;
             }
         });
-        let replies = futures_util::stream::poll_fn(move |context| replies.poll_recv(context));
-        Ok(Response::new(Box::pin(replies)))
+        Some(replies)
     }
 }

@@ -1,44 +1,36 @@
 //! Messages to Envoy.
 
 use bytes::Bytes;
-use envoy_types::pb::envoy::extensions::filters::http::ext_proc::v3::ProcessingMode;
-use envoy_types::pb::envoy::extensions::filters::http::ext_proc::v3::processing_mode::{
-    BodySendMode, HeaderSendMode,
-};
-use envoy_types::pb::envoy::service::ext_proc::v3::body_mutation::Mutation;
-use envoy_types::pb::envoy::service::ext_proc::v3::processing_response::Response as Reply;
-use envoy_types::pb::envoy::service::ext_proc::v3::{
-    BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse, ImmediateResponse,
-    ProcessingResponse, StreamedBodyResponse, TrailersResponse,
-};
-use envoy_types::pb::envoy::r#type::v3::HttpStatus;
-use envoy_types::pb::google::protobuf::value::Kind;
-use envoy_types::pb::google::protobuf::{Struct, Value};
 use hyper::http::response::Parts;
 
 use super::direction::Direction;
 use super::headers;
+use super::wire::{
+    BodyMutation, BodyResponse, CommonResponse, HeaderMutation, HeadersResponse, HttpStatus,
+    ImmediateResponse, Kind, ProcessingResponse, Reply, StreamedBodyResponse, Struct,
+    TrailersResponse, Value,
+};
 
 fn message(reply: Reply) -> ProcessingResponse {
-    ProcessingResponse { response: Some(reply), ..ProcessingResponse::default() }
-}
-
-fn common(header_mutation: Option<HeaderMutation>, mutation: Option<Mutation>) -> CommonResponse {
-    let body_mutation = mutation.map(|mutation| BodyMutation { mutation: Some(mutation) });
-    CommonResponse { header_mutation, body_mutation, ..CommonResponse::default() }
+    ProcessingResponse { response: Some(reply), dynamic_metadata: None }
 }
 
 impl Direction {
     /// Lets headers go on, with these changes.
-    pub(super) fn headers(self, mutation: Option<HeaderMutation>) -> ProcessingResponse {
-        let response = HeadersResponse { response: Some(common(mutation, None)) };
+    pub(super) fn headers(self, header_mutation: Option<HeaderMutation>) -> ProcessingResponse {
+        let response = CommonResponse { header_mutation, body_mutation: None };
+        let response = HeadersResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestHeaders(response),
             Self::Response => Reply::ResponseHeaders(response),
         })
     }
 
-    fn body_reply(self, response: CommonResponse) -> ProcessingResponse {
+    /// Sends a piece of a body. Pieces need not be those that came.
+    pub(super) fn piece(self, body: Bytes, end_of_stream: bool) -> ProcessingResponse {
+        let piece = StreamedBodyResponse { body, end_of_stream };
+        let body_mutation = Some(BodyMutation { streamed_response: Some(piece) });
+        let response = CommonResponse { header_mutation: None, body_mutation };
         let response = BodyResponse { response: Some(response) };
         message(match self {
             Self::Request => Reply::RequestBody(response),
@@ -46,37 +38,11 @@ impl Direction {
         })
     }
 
-    /// Lets a body or a piece of it go on as it is.
-    pub(super) fn same_body(self) -> ProcessingResponse {
-        self.body_reply(common(None, None))
-    }
-
-    /// Replaces a body or a piece of it.
-    pub(super) fn body(
-        self,
-        mutation: Option<HeaderMutation>,
-        bytes: &Bytes,
-    ) -> ProcessingResponse {
-        let new = if bytes.is_empty() {
-            Mutation::ClearBody(true)
-        } else {
-            Mutation::Body(bytes.to_vec())
-        };
-        self.body_reply(common(mutation, Some(new)))
-    }
-
-    /// Sends a piece of a body where pieces need not be those that came.
-    pub(super) fn piece(self, bytes: &Bytes, end_of_stream: bool) -> ProcessingResponse {
-        let body = bytes.to_vec();
-        let piece = StreamedBodyResponse { body, end_of_stream, ..StreamedBodyResponse::default() };
-        self.body_reply(common(None, Some(Mutation::StreamedResponse(piece))))
-    }
-
     /// Lets trailers go on.
     pub(super) fn trailers(self) -> ProcessingResponse {
         message(match self {
-            Self::Request => Reply::RequestTrailers(TrailersResponse::default()),
-            Self::Response => Reply::ResponseTrailers(TrailersResponse::default()),
+            Self::Request => Reply::RequestTrailers(TrailersResponse {}),
+            Self::Response => Reply::ResponseTrailers(TrailersResponse {}),
         })
     }
 }
@@ -95,32 +61,11 @@ pub(super) fn with_retry(reply: ProcessingResponse, is_safe: bool) -> Processing
 }
 
 /// Answers the client in place of the server.
-pub(super) fn immediate(parts: &Parts, body: &Bytes) -> ProcessingResponse {
+pub(super) fn immediate(parts: &Parts, body: Bytes) -> ProcessingResponse {
     message(Reply::ImmediateResponse(ImmediateResponse {
         status: Some(HttpStatus { code: i32::from(parts.status.as_u16()) }),
         headers: Some(headers::all(&parts.headers)),
-        body: body.to_vec(),
+        body,
         details: "toolbond".to_owned(),
-        ..ImmediateResponse::default()
     }))
-}
-
-/// The mode in which Envoy sends nothing more.
-pub(super) fn released() -> ProcessingMode {
-    ProcessingMode {
-        request_header_mode: HeaderSendMode::Skip.into(),
-        response_header_mode: HeaderSendMode::Skip.into(),
-        ..response_mode(BodySendMode::None)
-    }
-}
-
-/// The mode in which Envoy sends the body of the response in this way, and nothing after it.
-pub(super) fn response_mode(mode: BodySendMode) -> ProcessingMode {
-    ProcessingMode {
-        request_body_mode: BodySendMode::None.into(),
-        response_body_mode: mode.into(),
-        request_trailer_mode: HeaderSendMode::Skip.into(),
-        response_trailer_mode: HeaderSendMode::Skip.into(),
-        ..ProcessingMode::default()
-    }
 }

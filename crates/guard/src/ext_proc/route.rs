@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use envoy_types::pb::envoy::service::ext_proc::v3::HttpHeaders;
-use envoy_types::pb::google::protobuf::Struct;
-use envoy_types::pb::google::protobuf::value::Kind;
-use tonic::metadata::MetadataMap;
+use hyper::HeaderMap;
 
+use super::wire::{HttpHeaders, Kind, Struct};
 use crate::fleet::Fleet;
 use crate::proxy::Proxy;
 
@@ -21,7 +19,7 @@ const ROUTE_NAME: &str = "xds.route_name";
 /// one there is. Fails if there is no such server.
 pub(super) fn named_server(
     fleet: &Fleet,
-    metadata: &MetadataMap,
+    metadata: &HeaderMap,
     attributes: &HashMap<String, Struct>,
     headers: &HttpHeaders,
 ) -> Result<Arc<Proxy>, String> {
@@ -32,7 +30,7 @@ pub(super) fn named_server(
         )
     };
     if let Some(name) = metadata.get(METADATA) {
-        let name = String::from_utf8_lossy(name.as_encoded_bytes());
+        let name = String::from_utf8_lossy(name.as_bytes());
         return fleet.proxy(&name).ok_or_else(|| unknown("metadata toolbond-server", &name));
     }
     if let Some(name) = attribute(attributes, ROUTE_NAME) {

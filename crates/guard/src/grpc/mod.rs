@@ -1,23 +1,29 @@
-//! Serving a gRPC service to a gateway: with health checks, and until it is asked to end.
+//! A gRPC server for gateways, on HTTP/2: messages, statuses, health checks, and an end that gateways learn of first.
 
-mod connection;
+mod health;
+mod messages;
+mod replies;
+mod status;
 
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::Request;
-use tokio::net::TcpListener;
-use tonic::body::Body;
-use tonic::codegen::Service;
-use tonic::codegen::http::Response;
-use tonic::server::NamedService;
-use tonic_health::ServingStatus;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http2;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::BufStream;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use toolbond_listen::{Options, accept, default_max_connections};
 
+pub(crate) use self::messages::Messages;
+pub(crate) use self::replies::{Replies, ReplySender, replies};
+pub(crate) use self::status::{Code, Status};
+use crate::event::Event;
 use crate::fleet::Fleet;
-
-/// The most bytes of a message of a gateway beside the body or the JSON in it: names, headers and metadata.
-const BESIDE_BODY: usize = 1 << 20;
 
 /// The most requests at a time over one connection; a gateway opens more connections when it needs them.
 const STREAMS_OF_CONNECTION: u32 = 1024;
@@ -26,63 +32,83 @@ const STREAMS_OF_CONNECTION: u32 = 1024;
 /// that one whose body is not read holds up no other.
 const STREAM_WINDOW: u32 = 64 << 10;
 
+/// The bytes of each of the two buffers of a connection. `h2` writes each longer frame with a system call of its own;
+/// with a buffer, those that are ready at the same time leave together.
+const BUFFER: usize = 64 << 10;
+
+/// How often a connection without traffic is checked.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
 /// How long open requests may take after the service was asked to end.
 const GRACE_PERIOD: Duration = Duration::from_secs(10);
 
-/// The most bytes of a message of a gateway about one of the servers of `fleet`.
-pub(crate) fn max_message(fleet: &Fleet) -> usize {
-    fleet.max_message().saturating_add(BESIDE_BODY)
+/// A gRPC service of streams in both directions.
+pub(crate) trait Service: Clone + Send + 'static {
+    /// Its name, with its package.
+    const NAME: &'static str;
+
+    /// Answers a request for `method`; `None` if the service does not have it.
+    fn answer(&self, method: &str, request: Request<Incoming>) -> Option<Replies>;
 }
 
 /// Answers a gateway on `listener`. After `end`, the health check says so for the time `drain`, so that the gateway
 /// sends new requests elsewhere; then the listener closes, and open requests have [`GRACE_PERIOD`] to finish.
-///
-/// Fails if the listener does.
-pub(crate) async fn serve<S>(
+pub(crate) async fn serve<S: Service>(
     service: S,
-    fleet: Arc<Fleet>,
+    fleet: &Fleet,
     listener: TcpListener,
     end: impl Future<Output = ()>,
     drain: Duration,
-) -> Result<(), tonic::transport::Error>
-where
-    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>
-        + NamedService
-        + Clone
-        + Send
-        + Sync
-        + 'static,
-    S::Future: Send,
-{
-    let (health, health_service) = tonic_health::server::health_reporter();
-    health.set_service_status(S::NAME, ServingStatus::Serving).await;
-    let ended = Arc::new(tokio::sync::Notify::new());
-    let told = Arc::clone(&ended);
+) {
+    let (is_serving, health) = watch::channel(true);
     let end = async move {
         end.await;
-        health.set_service_status(S::NAME, ServingStatus::NotServing).await;
-        health.set_service_status("", ServingStatus::NotServing).await;
+        is_serving.send_replace(false);
         tokio::time::sleep(drain).await;
         fleet.close_streams();
-        told.notify_one();
     };
-    let served = tonic::transport::Server::builder()
-        .http2_keepalive_interval(Some(Duration::from_secs(30)))
-        .max_concurrent_streams(Some(STREAMS_OF_CONNECTION))
-        .initial_stream_window_size(Some(STREAM_WINDOW))
-        .initial_connection_window_size(Some(STREAM_WINDOW * STREAMS_OF_CONNECTION))
+    let mut http = http2::Builder::new(TokioExecutor::new());
+    http.timer(TokioTimer::new())
+        .keep_alive_interval(KEEP_ALIVE)
+        .max_concurrent_streams(STREAMS_OF_CONNECTION)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(STREAM_WINDOW * STREAMS_OF_CONNECTION)
         // A gateway resets the streams of clients that leave. By default the 21st that was not accepted yet ends the
         // connection, and with it the requests of all other clients.
-        .http2_max_pending_accept_reset_streams(Some(STREAMS_OF_CONNECTION as usize))
-        .add_service(health_service)
-        .add_service(service)
-        .serve_with_incoming_shutdown(connection::accept(listener), end);
-    let overtime = async {
-        ended.notified().await;
-        tokio::time::sleep(GRACE_PERIOD).await;
+        .max_pending_accept_reset_streams(STREAMS_OF_CONNECTION as usize);
+    let connect = |stream| {
+        let (service, health) = (service.clone(), health.clone());
+        let answer = service_fn(move |request| {
+            let answered = answer(&service, &health, request);
+            std::future::ready(Ok::<_, Infallible>(answered))
+        });
+        let stream = BufStream::with_capacity(BUFFER, BUFFER, stream);
+        http.serve_connection(TokioIo::new(stream), answer)
     };
-    tokio::select! {
-        served = served => served,
-        () = overtime => Ok(()),
-    }
+    let options = Options {
+        max_connections: default_max_connections(),
+        limit_hint: ": half the files that the service may open (`ulimit -n`), at most 16384",
+        read_buffer: None,
+    };
+    let warn = |text| fleet.report(Event::warning(text));
+    let open = accept(listener, options, connect, drop::<TcpStream>, warn, end).await;
+    let _ = tokio::time::timeout(GRACE_PERIOD, open).await;
+}
+
+/// Answers a request by its path: `/SERVICE/METHOD`.
+fn answer<S: Service>(
+    service: &S,
+    health: &watch::Receiver<bool>,
+    request: Request<Incoming>,
+) -> Response<Replies> {
+    let path = request.uri().path().to_owned();
+    let answered = match path.strip_prefix('/').and_then(|path| path.rsplit_once('/')) {
+        Some((name, method)) if name == S::NAME => service.answer(method, request),
+        Some((health::NAME, method)) => health::answer(S::NAME, health.clone(), method, request),
+        _ => None,
+    };
+    let unknown = || Status::new(Code::Unimplemented, "no such method").into();
+    let mut response = Response::new(answered.unwrap_or_else(unknown));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    response
 }

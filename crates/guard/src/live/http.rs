@@ -24,7 +24,7 @@ pub fn tools(
     url: &str,
     headers: HeaderMap,
 ) -> Result<LocalBoxFuture<'static, Result<Listed, ToolsError>>, UpstreamError> {
-    let mut remote = Remote::new(client, parse_upstream(url)?, headers, usize::MAX);
+    let mut remote = Remote::new(client, parse_upstream(url)?, headers);
     Ok(Box::pin(async move {
         let tools = list(&mut remote, Opening::Initialize).await;
         remote.close().await;
@@ -32,35 +32,19 @@ pub fn tools(
     }))
 }
 
-/// Fetches all tools of the server at `url` once, as [`tools`] does, reading at most `max` bytes.
-#[cfg(feature = "grpc")]
-pub(crate) async fn tools_within(
-    client: Client,
-    url: Uri,
-    headers: HeaderMap,
-    max: usize,
-) -> Result<Value, ToolsError> {
-    let mut remote = Remote::new(client, url, headers, max);
-    let tools = super::list_once(&mut remote, Opening::Initialize).await;
-    remote.close().await;
-    tools
-}
-
 /// A server on HTTP, as a client of its own.
 pub(super) struct Remote {
     client: Client,
     url: Uri,
     headers: HeaderMap,
-    /// The bytes of answers that may still be read.
-    left: usize,
 }
 
 impl Remote {
-    pub(super) fn new(client: Client, url: Uri, mut headers: HeaderMap, left: usize) -> Self {
+    pub(super) fn new(client: Client, url: Uri, mut headers: HeaderMap) -> Self {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self { client, url, headers, left }
+        Self { client, url, headers }
     }
 
     /// Names the method of the next request, where the server wants to know it.
@@ -106,11 +90,8 @@ impl Peer for Remote {
             self.headers.insert(SESSION, session.clone());
         }
         let status = response.status();
-        let answer = read_answer(response, self.left.min(MAX_MESSAGE), Some(id)).await;
-        let answer = answer.and_then(|(answer, _)| {
-            self.left = self.left.saturating_sub(answer.len());
-            serde_json::from_slice(&answer).ok()
-        });
+        let answer = read_answer(response, MAX_MESSAGE, Some(id)).await;
+        let answer = answer.and_then(|(answer, _)| serde_json::from_slice(&answer).ok());
         answer.ok_or(ToolsError::Status { method, status })
     }
 

@@ -10,8 +10,6 @@ use std::io;
 use serde_json::{Value, json};
 
 pub use self::http::tools as http_tools;
-#[cfg(feature = "grpc")]
-pub(crate) use self::http::tools_within;
 pub use self::stdio::tools as stdio_tools;
 #[cfg(feature = "grpc")]
 pub(crate) use self::watch::watch;
@@ -109,14 +107,6 @@ pub(crate) async fn list(peer: &mut impl Peer, opening: Opening) -> Result<Liste
     let first = list_pages(peer, &mut asked, meta.as_ref()).await?;
     let second = list_pages(peer, &mut asked, meta.as_ref()).await.ok();
     Ok(Listed { first, second })
-}
-
-/// Fetches all tools of a server, once.
-#[cfg(feature = "grpc")]
-async fn list_once(peer: &mut impl Peer, opening: Opening) -> Result<Value, ToolsError> {
-    let mut asked = 0;
-    let meta = open(peer, &mut asked, opening).await?;
-    list_pages(peer, &mut asked, meta.as_ref()).await
 }
 
 /// Starts talking to a server: the `_meta` of all requests to a server of 2026-07-28, nothing for an earlier one.

@@ -24,7 +24,7 @@ pub(crate) async fn watch(
     url: Uri,
     on_change: impl Fn() + Send,
 ) -> Result<(), ToolsError> {
-    let mut remote = Remote::new(client, url, HeaderMap::new(), usize::MAX);
+    let mut remote = Remote::new(client, url, HeaderMap::new());
     let watched = listen(&mut remote, on_change).await;
     remote.close().await;
     watched

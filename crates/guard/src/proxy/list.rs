@@ -8,11 +8,7 @@ use hyper::{HeaderMap, Method, Response};
 
 use super::Proxy;
 use crate::http::answer::read_answer;
-#[cfg(feature = "grpc")]
-use crate::http::identity::forwarded;
 use crate::http::respond::{full, remove_hop_by_hop};
-#[cfg(feature = "grpc")]
-use crate::live::tools_within;
 
 /// The most bytes of a response that refuses the list.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -35,37 +31,6 @@ impl Proxy {
     /// server answers with an error. Fails with the response of a server that does not answer, such as one that wants to
     /// know who asks.
     pub(super) async fn list_tools(
-        &self,
-        headers: HeaderMap,
-        bytes: Bytes,
-    ) -> Result<Option<ByteString>, NotListed> {
-        #[cfg(feature = "grpc")]
-        if self.server.rules().settings.opens_session {
-            return match self.request_list(headers.clone(), bytes).await {
-                Ok(Some(result)) => Ok(Some(result)),
-                _ => self.list_in_session(&headers).await.map(Some).map_err(NotListed::from),
-            };
-        }
-        self.request_list(headers, bytes).await
-    }
-
-    /// Lists all tools in a session of the guard itself, which a server of a legacy revision may need.
-    #[cfg(feature = "grpc")]
-    async fn list_in_session(&self, headers: &HeaderMap) -> Result<ByteString, String> {
-        let (max, timeout) = {
-            let settings = &self.server.rules().settings;
-            (settings.max_message, settings.list_timeout)
-        };
-        let url = self.upstream.clone();
-        let listed = tools_within(self.client.clone(), url, forwarded(headers), max);
-        match tokio::time::timeout(timeout, listed).await {
-            Ok(Ok(tools)) => Ok(tools.to_string().into()),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("no answer within {} s", timeout.as_secs())),
-        }
-    }
-
-    async fn request_list(
         &self,
         mut headers: HeaderMap,
         bytes: Bytes,

@@ -1,7 +1,5 @@
 //! Clients on Streamable HTTP in front of a server on Streamable HTTP.
 
-#[cfg(feature = "grpc")]
-mod apart;
 mod bridge;
 mod event_stream;
 mod list;
@@ -20,8 +18,6 @@ use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
-#[cfg(feature = "grpc")]
-pub(crate) use self::apart::{Answer, CheckedCall, Expected, Unread};
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::event::Event;

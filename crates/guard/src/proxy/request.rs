@@ -22,9 +22,9 @@ use crate::runtime::read::Received;
 use crate::trace::HttpTrace;
 
 /// A request that goes on to the server.
-pub(super) struct Forwarded {
-    pub(super) body: Bytes,
-    pub(super) exchange: Exchange,
+struct Forwarded {
+    body: Bytes,
+    exchange: Exchange,
     /// What the guard itself answered.
     replies: Vec<Bytes>,
     is_batch: bool,
@@ -100,7 +100,7 @@ impl Proxy {
     }
 
     /// Checks the body of a request against the contracts of the server.
-    pub(super) async fn check(
+    async fn check(
         self: &Arc<Self>,
         parts: &mut Parts,
         bytes: Bytes,

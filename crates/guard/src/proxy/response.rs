@@ -68,7 +68,7 @@ impl Proxy {
         forward(response)
     }
 
-    pub(super) async fn check_json<B: ResponseBody>(
+    async fn check_json<B: ResponseBody>(
         self: &Arc<Self>,
         answered: Answered,
         response: Response<B>,

@@ -158,7 +158,7 @@ fn session_id(headers: &HeaderMap) -> Option<&str> {
 }
 
 impl Session {
-    pub(super) fn new(proxy: &Arc<Proxy>) -> Self {
+    fn new(proxy: &Arc<Proxy>) -> Self {
         let server = Arc::clone(&proxy.server);
         let conversation = Conversation::new(server, Link::Streams, Revision::default());
         Self {
