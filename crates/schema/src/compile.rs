@@ -7,9 +7,7 @@ use serde_json::Value;
 use crate::{
     Dialect, Options, Pointer, SchemaError, SchemaErrorKind,
     admission::{Admitted, Documents},
-    engine::{
-        HardPattern, MeteredJson, Representation, Validator, burn, hard_pattern_keyword, run_freely,
-    },
+    engine::{HardPattern, MeteredJson, Validator, burn, hard_pattern_keyword, run_freely},
     explain::{Explainer, shorten},
     source::Source,
 };
@@ -18,14 +16,14 @@ use crate::{
 pub(crate) const NESTED_REFERENCES: usize = 10;
 
 /// Compiles `schema`; fails where the metaschema does not allow it.
-pub(crate) fn compile<R: Representation>(
+pub(crate) fn compile(
     options: &Options,
     schema: &Value,
     dialect: Option<Dialect>,
     admitted: &Admitted,
     documents: Option<&Documents<'_>>,
-) -> Result<Validator<R>, SchemaError> {
-    let mut engine: ValidationOptions<'_, _, MeteredJson<R>> = jsonschema::options_for()
+) -> Result<Validator, SchemaError> {
+    let mut engine: ValidationOptions<'_, _, MeteredJson> = jsonschema::options_for()
         .offline()
         .should_validate_formats(options.assert_formats)
         .with_content_media_type("application/json", is_json)

@@ -14,8 +14,8 @@ use crate::{
     admission::{self, Admitted, Documents, Locations},
     compile,
     engine::{
-        Allowance, FEW_LEVELS, HardPattern, Instances, Metered, Raw, Representation, Stop,
-        Validator, Values, holds, nesting, next_id, run, run_to_end, with_stack,
+        Allowance, FEW_LEVELS, HardPattern, Metered, Raw, Stop, Validator, holds, nesting, next_id,
+        run, run_to_end, with_stack,
     },
     explain::Explainer,
     source::Source,
@@ -26,16 +26,12 @@ use crate::{
 pub struct Schema(Arc<Compiled>);
 
 struct Compiled {
-    validator: Validator<Values>,
-    /// For instances that were parsed to be validated; compiled when the first one comes.
-    instances: OnceLock<Option<Validator<Instances>>>,
+    validator: Validator,
     source: Value,
     /// For violations and references; collected when the first one needs them.
     locations: OnceLock<Locations>,
     options: Options,
     admitted: Admitted,
-    /// The dialect that the schema or the options name.
-    declared: Option<Dialect>,
     dialect: Dialect,
     allowance: Allowance,
     /// Whether the fuel lasts for any scalar but a string: each visit of a subschema takes at most
@@ -94,10 +90,8 @@ impl Schema {
         let most_steps = admitted.expansion.saturating_mul(32 * admitted.bytes) as u64;
         let allowance = prices(&options.limits, &admitted);
         Ok(Self(Arc::new(Compiled {
-            declared: dialect,
             dialect: dialect.unwrap_or_else(|| Dialect::from_draft(validator.draft())),
             validator,
-            instances: OnceLock::new(),
             source: schema.clone(),
             locations: OnceLock::new(),
             options: options.clone(),
@@ -159,6 +153,7 @@ impl Schema {
         if !self.0.is_shallow {
             return self.decide_value(instance, options.limits.fuel).0 == Ok(true);
         }
+        let instance = Raw::Value(instance);
         let is_valid = || validator.is_valid(Metered(instance));
         if self.0.plain_scalars && is_plain(instance) {
             return run_to_end(allowance, is_valid).0;
@@ -231,30 +226,12 @@ impl Schema {
 
     /// Returns the fuel that it took to find `instance` valid. Returns `None` if it is invalid, or if `fuel` does not
     /// suffice. In that case validate it as a [`Value`] to learn why.
-    ///
-    /// The first call compiles the schema a second time. See [`Schema::prepare_instances`].
     #[must_use]
     pub fn accepts(&self, instance: &Instance<'_>, fuel: u64) -> Option<u64> {
         let fuel = fuel.min(self.0.options.limits.fuel);
-        let validator = self.instances()?;
         let (decision, taken) =
-            self.decide(validator, instance.root(), || instance.nesting(), fuel);
+            self.decide(Raw::Instance(instance.root()), || instance.nesting(), fuel);
         (decision == Ok(true)).then_some(taken)
-    }
-
-    /// Compiles the schema for [`Schema::accepts`], which otherwise happens on its first call.
-    pub fn prepare_instances(&self) {
-        _ = self.instances();
-    }
-
-    fn instances(&self) -> Option<&Validator<Instances>> {
-        let Compiled { source, options, admitted, declared, .. } = &*self.0;
-        let compile = || {
-            let documents = Documents::collect_if_needed(options, source).ok()?;
-            compile::compile(options, source, *declared, admitted, documents.as_ref()).ok()
-        };
-        let levels = || nesting(source, options.limits.depth) * compile::NESTED_REFERENCES;
-        self.0.instances.get_or_init(|| with_stack(levels(), compile)).as_ref()
     }
 
     /// The schema, for those who explain its violations.
@@ -272,18 +249,17 @@ impl Schema {
     #[inline]
     fn decide_value(&self, instance: &Value, fuel: u64) -> (Result<bool, Unfinished>, u64) {
         let limit = self.0.options.limits.instance_depth;
-        self.decide(&self.0.validator, instance, || nesting(instance, limit), fuel)
+        self.decide(Raw::Value(instance), || nesting(instance, limit), fuel)
     }
 
     #[inline]
-    fn decide<R: Representation>(
+    fn decide(
         &self,
-        validator: &Validator<R>,
-        instance: R::Raw<'_>,
+        instance: Raw<'_>,
         nesting: impl FnOnce() -> usize,
         fuel: u64,
     ) -> (Result<bool, Unfinished>, u64) {
-        let Compiled { options, allowance, .. } = &*self.0;
+        let Compiled { validator, options, allowance, .. } = &*self.0;
         let is_valid = || validator.is_valid(Metered(instance));
         if self.0.plain_scalars && fuel == options.limits.fuel && is_plain(instance) {
             let (valid, fuel) = run_to_end(allowance, is_valid);
@@ -330,7 +306,7 @@ impl Schema {
         let source = self.readable();
         let (first, more) = self.run_explaining(instance, limits.fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
-            if let Err(error) = validator.validate(Metered(instance)) {
+            if let Err(error) = validator.validate(Metered(Raw::Value(instance))) {
                 explainer.add(&error);
             }
             explainer.finish(true)
@@ -345,7 +321,7 @@ impl Schema {
         let source = self.readable();
         let (all, taken) = self.run_explaining(instance, fuel, || {
             let mut explainer = Explainer::new(instance, source, limits.violations);
-            for error in validator.iter_errors(Metered(instance)) {
+            for error in validator.iter_errors(Metered(Raw::Value(instance))) {
                 explainer.add(&error);
             }
             explainer.finish(false)
@@ -381,7 +357,7 @@ impl Schema {
 
 /// Whether it is `null`, a boolean or a number.
 #[inline]
-fn is_plain<'a>(instance: impl Raw<'a>) -> bool {
+fn is_plain(instance: Raw<'_>) -> bool {
     matches!(instance.kind(), JsonType::Null | JsonType::Boolean | JsonType::Number)
 }
 

@@ -12,11 +12,11 @@ use super::meter::{Stop, burn, depth, stop};
 use super::raw::{Raw, RawArray, RawObject};
 
 /// Whether two values are equal; numbers compare by value.
-pub(crate) fn equal<'a, 'b>(left: impl Raw<'a>, right: impl Raw<'b>) -> bool {
+pub(crate) fn equal(left: Raw<'_>, right: Raw<'_>) -> bool {
     equal_at(left, right, 0)
 }
 
-fn equal_at<'a, 'b>(left: impl Raw<'a>, right: impl Raw<'b>, level: usize) -> bool {
+fn equal_at(left: Raw<'_>, right: Raw<'_>, level: usize) -> bool {
     burn(1);
     if left.kind() != right.kind() {
         return false;
@@ -45,15 +45,7 @@ fn equal_at<'a, 'b>(left: impl Raw<'a>, right: impl Raw<'b>, level: usize) -> bo
     left.boolean() == right.boolean()
 }
 
-fn equal_members<'a, 'b, L: RawObject<'a>, R: RawObject<'b>>(
-    left: L,
-    right: R,
-    level: usize,
-) -> bool
-where
-    L::Raw: Raw<'a>,
-    R::Raw: Raw<'b>,
-{
+fn equal_members(left: RawObject<'_>, right: RawObject<'_>, level: usize) -> bool {
     left.members().all(|(name, value)| {
         burn(6 + (name.len() as u64 >> 5));
         right.find(name, || hash_of(name)).is_some_and(|other| equal_at(value, other, level + 1))
@@ -72,7 +64,7 @@ fn check_depth(level: usize) {
 }
 
 /// Pays for everything `value` holds; what is too deep to be written out ends the run.
-pub(crate) fn burn_size<'a>(value: impl Raw<'a>) {
+pub(crate) fn burn_size(value: Raw<'_>) {
     let mut pending = vec![(value, 0)];
     while let Some((value, level)) = pending.pop() {
         if let Some(string) = value.text() {
@@ -95,7 +87,7 @@ pub(crate) fn burn_size<'a>(value: impl Raw<'a>) {
 }
 
 /// Whether no two of `items` are equal.
-pub(crate) fn distinct<'a, A: RawArray<Raw: Raw<'a>>>(items: A) -> bool {
+pub(crate) fn distinct(items: RawArray<'_>) -> bool {
     let items: Vec<_> = items.elements().collect();
     if items.len() <= 8 {
         return items
@@ -122,7 +114,7 @@ pub(crate) fn distinct<'a, A: RawArray<Raw: Raw<'a>>>(items: A) -> bool {
 }
 
 /// Equal values hash alike; containers are closed by a mark and their length.
-fn hash<'a>(value: impl Raw<'a>, state: &mut DefaultHasher, level: usize) {
+fn hash(value: Raw<'_>, state: &mut DefaultHasher, level: usize) {
     burn(2);
     if let Some(number) = value.number() {
         hash_number(&number, state);

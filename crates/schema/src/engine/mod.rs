@@ -13,9 +13,9 @@ pub use instance::{Instance, InstanceError, InstanceErrorKind, View, ViewElement
 pub(crate) use meter::{Allowance, Stop, burn, holds, next_id, run, run_freely, run_to_end};
 pub(crate) use node::{Metered, MeteredJson};
 pub(crate) use pattern::{HardPattern, HardPatterns, keyword as hard_pattern_keyword};
-pub(crate) use raw::{Instances, Raw, Representation, Values};
+pub(crate) use raw::Raw;
 pub(crate) use stack::{FEW_LEVELS, StackNeed, nesting, with_stack};
 pub(crate) use width::{activity, states};
 
 /// A compiled schema that reads instances through the meter.
-pub(crate) type Validator<R> = jsonschema::Validator<MeteredJson<R>>;
+pub(crate) type Validator = jsonschema::Validator<MeteredJson>;

@@ -1,6 +1,6 @@
 //! The instance as the engine reads it: every accessor pays before it answers.
 
-use std::{borrow::Cow, marker::PhantomData};
+use std::borrow::Cow;
 
 use jsonschema::{
     JsonType,
@@ -13,11 +13,11 @@ use super::{
     equality,
     instance::hash_of,
     meter::{burn, burn_cycle, burn_error, burn_member, burn_number, burn_place, burn_scan},
-    raw::{FEW_MEMBERS, Raw, RawArray, RawObject, Representation},
+    raw::{FEW_MEMBERS, Raw, RawArray, RawElements, RawMembers, RawObject},
 };
 
 /// The representation that the engine is instantiated for.
-pub(crate) struct MeteredJson<R>(PhantomData<R>);
+pub(crate) struct MeteredJson;
 
 /// A property name that the schema looks for.
 pub(crate) struct Key {
@@ -29,20 +29,13 @@ pub(crate) struct Key {
 }
 
 /// A JSON value behind the meter.
-pub(crate) struct Metered<'a, R: Representation>(pub(crate) R::Raw<'a>);
+#[derive(Clone, Copy)]
+pub(crate) struct Metered<'a>(pub(crate) Raw<'a>);
 
-impl<R: Representation> Clone for Metered<'_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R: Representation> Copy for Metered<'_, R> {}
-
-impl<R: Representation> Json for MeteredJson<R> {
-    type Node<'a> = Metered<'a, R>;
+impl Json for MeteredJson {
+    type Node<'a> = Metered<'a>;
     type PreparedKey = Key;
-    type StringBuffer = R::Buffer;
+    type StringBuffer = Value;
 
     // A lookup hashes the key, which costs as much as passing a few members by.
     const KEYS_PER_LOOKUP: usize = 2;
@@ -52,28 +45,34 @@ impl<R: Representation> Json for MeteredJson<R> {
     }
 
     fn with_string_node<T>(
-        buffer: &mut R::Buffer,
+        buffer: &mut Value,
         string: &str,
-        f: impl FnOnce(Metered<'_, R>) -> T,
+        f: impl FnOnce(Metered<'_>) -> T,
     ) -> T {
         burn_place();
-        R::with_string(buffer, string, |raw| f(Metered(raw)))
+        if let Value::String(existing) = buffer {
+            existing.clear();
+            existing.push_str(string);
+        } else {
+            *buffer = Value::String(string.to_owned());
+        }
+        f(Metered(Raw::Value(buffer)))
     }
 }
 
-impl<'a, R: Representation> Node<'a, MeteredJson<R>> for Metered<'a, R> {
-    type Object = MeteredObject<'a, R>;
-    type Array = MeteredArray<'a, R>;
+impl<'a> Node<'a, MeteredJson> for Metered<'a> {
+    type Object = MeteredObject<'a>;
+    type Array = MeteredArray<'a>;
     type Number = Number;
 
     #[inline]
-    fn as_object(&self) -> Option<MeteredObject<'a, R>> {
+    fn as_object(&self) -> Option<MeteredObject<'a>> {
         burn(1);
         self.0.object().map(MeteredObject)
     }
 
     #[inline]
-    fn as_array(&self) -> Option<MeteredArray<'a, R>> {
+    fn as_array(&self) -> Option<MeteredArray<'a>> {
         burn(1);
         self.0.array().map(MeteredArray)
     }
@@ -131,7 +130,7 @@ impl<'a, R: Representation> Node<'a, MeteredJson<R>> for Metered<'a, R> {
     }
 
     fn equals_value(&self, expected: &Value) -> bool {
-        equality::equal(self.0, expected)
+        equality::equal(self.0, Raw::Value(expected))
     }
 
     // Callers write the value out, so it pays for all it holds.
@@ -168,15 +167,13 @@ impl<'a, R: Representation> Node<'a, MeteredJson<R>> for Metered<'a, R> {
 }
 
 /// An object behind the meter.
-pub(crate) struct MeteredObject<'a, R: Representation>(<R::Raw<'a> as Raw<'a>>::Object);
+pub(crate) struct MeteredObject<'a>(RawObject<'a>);
 
 /// Its members, in order.
-pub(crate) struct MeteredMembers<'a, R: Representation>(
-    <<R::Raw<'a> as Raw<'a>>::Object as RawObject<'a>>::Members,
-);
+pub(crate) struct MeteredMembers<'a>(RawMembers<'a>);
 
-impl<'a, R: Representation> Iterator for MeteredMembers<'a, R> {
-    type Item = (&'a str, Metered<'a, R>);
+impl<'a> Iterator for MeteredMembers<'a> {
+    type Item = (&'a str, Metered<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
@@ -186,10 +183,10 @@ impl<'a, R: Representation> Iterator for MeteredMembers<'a, R> {
     }
 }
 
-impl<'a, R: Representation> Object<'a, MeteredJson<R>> for MeteredObject<'a, R> {
-    type Node = Metered<'a, R>;
+impl<'a> Object<'a, MeteredJson> for MeteredObject<'a> {
+    type Node = Metered<'a>;
     type MemberName = &'a str;
-    type MembersIter = MeteredMembers<'a, R>;
+    type MembersIter = MeteredMembers<'a>;
 
     // What is as long as the object may be set up before the first member is asked for.
     #[inline]
@@ -200,7 +197,7 @@ impl<'a, R: Representation> Object<'a, MeteredJson<R>> for MeteredObject<'a, R> 
     }
 
     #[inline]
-    fn get(&self, key: &Key) -> Option<Metered<'a, R>> {
+    fn get(&self, key: &Key) -> Option<Metered<'a>> {
         burn_place();
         if self.0.count() > FEW_MEMBERS {
             burn(key.price);
@@ -209,33 +206,31 @@ impl<'a, R: Representation> Object<'a, MeteredJson<R>> for MeteredObject<'a, R> 
     }
 
     #[inline]
-    fn members(&self) -> MeteredMembers<'a, R> {
+    fn members(&self) -> MeteredMembers<'a> {
         MeteredMembers(self.0.members())
     }
 }
 
 /// An array behind the meter.
-pub(crate) struct MeteredArray<'a, R: Representation>(<R::Raw<'a> as Raw<'a>>::Array);
+pub(crate) struct MeteredArray<'a>(RawArray<'a>);
 
 /// Its elements, in order.
-pub(crate) struct MeteredElements<'a, R: Representation>(
-    <<R::Raw<'a> as Raw<'a>>::Array as RawArray>::Elements,
-);
+pub(crate) struct MeteredElements<'a>(RawElements<'a>);
 
-impl<'a, R: Representation> Iterator for MeteredElements<'a, R> {
-    type Item = Metered<'a, R>;
+impl<'a> Iterator for MeteredElements<'a> {
+    type Item = Metered<'a>;
 
     #[inline]
-    fn next(&mut self) -> Option<Metered<'a, R>> {
+    fn next(&mut self) -> Option<Metered<'a>> {
         let value = self.0.next()?;
         burn_place();
         Some(Metered(value))
     }
 }
 
-impl<'a, R: Representation> Array<'a, MeteredJson<R>> for MeteredArray<'a, R> {
-    type Node = Metered<'a, R>;
-    type ElementsIter = MeteredElements<'a, R>;
+impl<'a> Array<'a, MeteredJson> for MeteredArray<'a> {
+    type Node = Metered<'a>;
+    type ElementsIter = MeteredElements<'a>;
 
     #[inline]
     fn len(&self) -> usize {
@@ -245,7 +240,7 @@ impl<'a, R: Representation> Array<'a, MeteredJson<R>> for MeteredArray<'a, R> {
     }
 
     #[inline]
-    fn elements(&self) -> MeteredElements<'a, R> {
+    fn elements(&self) -> MeteredElements<'a> {
         MeteredElements(self.0.elements())
     }
 

@@ -13,7 +13,7 @@ use jsonschema::{Keyword, ValidationError, json::Node, paths::Location};
 use serde_json::{Map, Value};
 
 use super::{
-    Metered, MeteredJson, Representation,
+    Metered, MeteredJson,
     meter::{Stop, burn, stop},
     width::states,
 };
@@ -164,29 +164,29 @@ impl PatternKeyword {
     }
 }
 
-impl<'i, R: Representation> Keyword<'i, MeteredJson<R>> for PatternKeyword {
-    fn validate(&self, instance: Metered<'i, R>) -> Result<(), ValidationError<'i>> {
-        if Keyword::<MeteredJson<R>>::is_valid(self, instance) {
+impl<'i> Keyword<'i, MeteredJson> for PatternKeyword {
+    fn validate(&self, instance: Metered<'i>) -> Result<(), ValidationError<'i>> {
+        if Keyword::<MeteredJson>::is_valid(self, instance) {
             Ok(())
         } else {
             Err(ValidationError::custom(""))
         }
     }
 
-    fn is_valid(&self, instance: Metered<'i, R>) -> bool {
+    fn is_valid(&self, instance: Metered<'i>) -> bool {
         instance.as_string().is_none_or(|text| self.is_match(&text))
     }
 }
 
 /// The keyword for the engine's options.
 #[expect(clippy::type_complexity, reason = "the engine's signature of a keyword factory")]
-pub(crate) fn keyword<R: Representation>(
+pub(crate) fn keyword(
     patterns: &Arc<HardPatterns>,
 ) -> impl for<'a> Fn(
     &'a Map<String, Value>,
     &'a Value,
     Location,
-) -> Result<Box<dyn for<'i> Keyword<'i, MeteredJson<R>>>, ValidationError<'a>>
+) -> Result<Box<dyn for<'i> Keyword<'i, MeteredJson>>, ValidationError<'a>>
 + Send
 + Sync
 + 'static {

@@ -1,279 +1,189 @@
-//! A JSON value without the meter, however it is represented.
+//! A JSON value without the meter: a [`Value`], or a place in an [`Instance`](super::Instance).
+//!
+//! The engine is instantiated for this one type. Two instantiations would double the time to compile this crate.
 
 use std::{borrow::Cow, slice};
 
 use jsonschema::JsonType;
 use serde_json::{Map, Number, Value, map};
 
-use super::instance::{Cursor, Elements, Instance, Members};
-
-/// A way to represent JSON values.
-pub(crate) trait Representation: Send + Sync + 'static {
-    /// A value.
-    type Raw<'a>: Raw<'a>;
-    /// What holds a string for [`Representation::with_string`], to be used again.
-    type Buffer: Default;
-
-    /// Calls `f` with a value that is `string`.
-    fn with_string<T>(
-        buffer: &mut Self::Buffer,
-        string: &str,
-        f: impl FnOnce(Self::Raw<'_>) -> T,
-    ) -> T;
-}
-
-/// [`Value`]s.
-pub(crate) struct Values;
-
-impl Representation for Values {
-    type Raw<'a> = &'a Value;
-    type Buffer = Value;
-
-    fn with_string<T>(buffer: &mut Value, string: &str, f: impl FnOnce(&Value) -> T) -> T {
-        if let Value::String(existing) = buffer {
-            existing.clear();
-            existing.push_str(string);
-        } else {
-            *buffer = Value::String(string.to_owned());
-        }
-        f(buffer)
-    }
-}
-
-/// Values that were parsed to be validated.
-pub(crate) struct Instances;
-
-impl Representation for Instances {
-    type Raw<'a> = Cursor<'a>;
-    type Buffer = ();
-
-    fn with_string<T>((): &mut (), string: &str, f: impl FnOnce(Cursor<'_>) -> T) -> T {
-        f(Instance::from_string(string).root())
-    }
-}
+use super::instance::{Cursor, Elements, Members};
 
 /// A JSON value.
-pub(crate) trait Raw<'a>: Copy {
-    /// What it has where it is an object.
-    type Object: RawObject<'a, Raw = Self>;
-    /// What it has where it is an array.
-    type Array: RawArray<Raw = Self>;
-
-    fn kind(self) -> JsonType;
-    fn boolean(self) -> Option<bool>;
-    fn number(self) -> Option<Number>;
-    fn text(self) -> Option<&'a str>;
-    fn object(self) -> Option<Self::Object>;
-    fn array(self) -> Option<Self::Array>;
-    fn value(self) -> Cow<'a, Value>;
-
-    /// What tells it from all other values.
-    fn address(self) -> usize;
-}
-
-/// The members of an object.
-pub(crate) trait RawObject<'a>: Copy {
-    type Raw;
-    type Members: Iterator<Item = (&'a str, Self::Raw)>;
-
-    fn count(self) -> usize;
-    fn members(self) -> Self::Members;
-
-    /// The member called `name`; `hash` gives the hash of the name.
-    fn find(self, name: &str, hash: impl FnOnce() -> u64) -> Option<Self::Raw>;
-}
-
-/// The elements of an array.
-pub(crate) trait RawArray: Copy {
-    type Raw;
-    type Elements: Iterator<Item = Self::Raw>;
-
-    fn count(self) -> usize;
-    fn elements(self) -> Self::Elements;
+#[derive(Clone, Copy)]
+pub(crate) enum Raw<'a> {
+    Value(&'a Value),
+    Instance(Cursor<'a>),
 }
 
 /// Members that are looked through one by one: that is faster than hashing the name.
 pub(crate) const FEW_MEMBERS: usize = 8;
 
-impl<'a> Raw<'a> for &'a Value {
-    type Object = &'a Map<String, Value>;
-    type Array = &'a [Value];
-
+impl<'a> Raw<'a> {
     #[inline]
-    fn kind(self) -> JsonType {
+    pub(crate) fn kind(self) -> JsonType {
         match self {
-            Value::Null => JsonType::Null,
-            Value::Bool(_) => JsonType::Boolean,
-            Value::Number(_) => JsonType::Number,
-            Value::String(_) => JsonType::String,
-            Value::Array(_) => JsonType::Array,
-            Value::Object(_) => JsonType::Object,
+            Self::Value(Value::Null) => JsonType::Null,
+            Self::Value(Value::Bool(_)) => JsonType::Boolean,
+            Self::Value(Value::Number(_)) => JsonType::Number,
+            Self::Value(Value::String(_)) => JsonType::String,
+            Self::Value(Value::Array(_)) => JsonType::Array,
+            Self::Value(Value::Object(_)) => JsonType::Object,
+            Self::Instance(cursor) => cursor.kind(),
         }
     }
 
     #[inline]
-    fn boolean(self) -> Option<bool> {
-        self.as_bool()
-    }
-
-    #[inline]
-    fn number(self) -> Option<Number> {
-        self.as_number().cloned()
-    }
-
-    #[inline]
-    fn text(self) -> Option<&'a str> {
-        self.as_str()
-    }
-
-    #[inline]
-    fn object(self) -> Option<&'a Map<String, Value>> {
-        self.as_object()
-    }
-
-    #[inline]
-    fn array(self) -> Option<&'a [Value]> {
+    pub(crate) fn boolean(self) -> Option<bool> {
         match self {
-            Value::Array(items) => Some(items),
-            _ => None,
+            Self::Value(value) => value.as_bool(),
+            Self::Instance(cursor) => cursor.boolean(),
         }
     }
 
-    fn value(self) -> Cow<'a, Value> {
-        Cow::Borrowed(self)
+    #[inline]
+    pub(crate) fn number(self) -> Option<Number> {
+        match self {
+            Self::Value(value) => value.as_number().cloned(),
+            Self::Instance(cursor) => cursor.number(),
+        }
     }
 
     #[inline]
-    fn address(self) -> usize {
-        std::ptr::from_ref(self) as usize
+    pub(crate) fn text(self) -> Option<&'a str> {
+        match self {
+            Self::Value(value) => value.as_str(),
+            Self::Instance(cursor) => cursor.text(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn object(self) -> Option<RawObject<'a>> {
+        match self {
+            Self::Value(value) => value.as_object().map(RawObject::Map),
+            Self::Instance(cursor) => cursor.members().map(RawObject::Members),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn array(self) -> Option<RawArray<'a>> {
+        match self {
+            Self::Value(value) => value.as_array().map(|items| RawArray::Slice(items)),
+            Self::Instance(cursor) => cursor.elements().map(RawArray::Elements),
+        }
+    }
+
+    pub(crate) fn value(self) -> Cow<'a, Value> {
+        match self {
+            Self::Value(value) => Cow::Borrowed(value),
+            Self::Instance(cursor) => Cow::Owned(cursor.to_value()),
+        }
+    }
+
+    /// What tells it from all other values.
+    #[inline]
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Self::Value(value) => std::ptr::from_ref(value) as usize,
+            Self::Instance(cursor) => cursor.address(),
+        }
     }
 }
 
-impl<'a> RawObject<'a> for &'a Map<String, Value> {
-    type Raw = &'a Value;
-    type Members = MapMembers<'a>;
+/// An object.
+#[derive(Clone, Copy)]
+pub(crate) enum RawObject<'a> {
+    Map(&'a Map<String, Value>),
+    Members(Members<'a>),
+}
 
+impl<'a> RawObject<'a> {
     #[inline]
-    fn count(self) -> usize {
-        self.len()
-    }
-
-    #[inline]
-    fn members(self) -> MapMembers<'a> {
-        MapMembers(self.iter())
-    }
-
-    #[inline]
-    fn find(self, name: &str, _: impl FnOnce() -> u64) -> Option<&'a Value> {
-        if self.len() > FEW_MEMBERS {
-            return self.get(name);
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Map(map) => map.len(),
+            Self::Members(members) => members.count(),
         }
-        self.iter().find(|(other, _)| *other == name).map(|(_, value)| value)
+    }
+
+    #[inline]
+    pub(crate) fn members(self) -> RawMembers<'a> {
+        match self {
+            Self::Map(map) => RawMembers::Map(map.iter()),
+            Self::Members(members) => RawMembers::Members(members),
+        }
+    }
+
+    /// The member called `name`; `hash` gives the hash of the name.
+    #[inline]
+    pub(crate) fn find(self, name: &str, hash: impl FnOnce() -> u64) -> Option<Raw<'a>> {
+        match self {
+            Self::Map(map) if map.len() > FEW_MEMBERS => map.get(name).map(Raw::Value),
+            Self::Map(map) => {
+                map.iter().find(|(other, _)| *other == name).map(|(_, value)| Raw::Value(value))
+            }
+            Self::Members(members) => members.find(name, hash).map(Raw::Instance),
+        }
     }
 }
 
-/// The members of a map, in order.
-pub(crate) struct MapMembers<'a>(map::Iter<'a>);
+/// The members of an object, in order.
+pub(crate) enum RawMembers<'a> {
+    Map(map::Iter<'a>),
+    Members(Members<'a>),
+}
 
-impl<'a> Iterator for MapMembers<'a> {
-    type Item = (&'a str, &'a Value);
+impl<'a> Iterator for RawMembers<'a> {
+    type Item = (&'a str, Raw<'a>);
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(|(name, value)| (name.as_str(), value))
+        match self {
+            Self::Map(map) => map.next().map(|(name, value)| (name.as_str(), Raw::Value(value))),
+            Self::Members(members) => members.next().map(|(name, it)| (name, Raw::Instance(it))),
+        }
     }
 }
 
-impl<'a> RawArray for &'a [Value] {
-    type Raw = &'a Value;
-    type Elements = slice::Iter<'a, Value>;
+/// An array.
+#[derive(Clone, Copy)]
+pub(crate) enum RawArray<'a> {
+    Slice(&'a [Value]),
+    Elements(Elements<'a>),
+}
 
+impl<'a> RawArray<'a> {
     #[inline]
-    fn count(self) -> usize {
-        self.len()
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Slice(items) => items.len(),
+            Self::Elements(elements) => elements.count(),
+        }
     }
 
     #[inline]
-    fn elements(self) -> slice::Iter<'a, Value> {
-        self.iter()
+    pub(crate) fn elements(self) -> RawElements<'a> {
+        match self {
+            Self::Slice(items) => RawElements::Slice(items.iter()),
+            Self::Elements(elements) => RawElements::Elements(elements),
+        }
     }
 }
 
-impl<'a> Raw<'a> for Cursor<'a> {
-    type Object = Members<'a>;
-    type Array = Elements<'a>;
-
-    #[inline]
-    fn kind(self) -> JsonType {
-        self.kind()
-    }
-
-    #[inline]
-    fn boolean(self) -> Option<bool> {
-        self.boolean()
-    }
-
-    #[inline]
-    fn number(self) -> Option<Number> {
-        self.number()
-    }
-
-    #[inline]
-    fn text(self) -> Option<&'a str> {
-        self.text()
-    }
-
-    #[inline]
-    fn object(self) -> Option<Members<'a>> {
-        self.members()
-    }
-
-    #[inline]
-    fn array(self) -> Option<Elements<'a>> {
-        self.elements()
-    }
-
-    fn value(self) -> Cow<'a, Value> {
-        Cow::Owned(self.to_value())
-    }
-
-    #[inline]
-    fn address(self) -> usize {
-        self.address()
-    }
+/// The elements of an array, in order.
+pub(crate) enum RawElements<'a> {
+    Slice(slice::Iter<'a, Value>),
+    Elements(Elements<'a>),
 }
 
-impl<'a> RawObject<'a> for Members<'a> {
-    type Raw = Cursor<'a>;
-    type Members = Self;
+impl<'a> Iterator for RawElements<'a> {
+    type Item = Raw<'a>;
 
     #[inline]
-    fn count(self) -> usize {
-        Members::count(self)
-    }
-
-    #[inline]
-    fn members(self) -> Self {
-        self
-    }
-
-    #[inline]
-    fn find(self, name: &str, hash: impl FnOnce() -> u64) -> Option<Cursor<'a>> {
-        Members::find(self, name, hash)
-    }
-}
-
-impl<'a> RawArray for Elements<'a> {
-    type Raw = Cursor<'a>;
-    type Elements = Self;
-
-    #[inline]
-    fn count(self) -> usize {
-        Elements::count(self)
-    }
-
-    #[inline]
-    fn elements(self) -> Self {
-        self
+    fn next(&mut self) -> Option<Raw<'a>> {
+        match self {
+            Self::Slice(items) => items.next().map(Raw::Value),
+            Self::Elements(elements) => elements.next().map(Raw::Instance),
+        }
     }
 }

@@ -105,18 +105,6 @@ impl<'a> Instance<'a> {
         self.root().to_value()
     }
 
-    /// Makes an instance of a string that is not JSON text.
-    pub(super) fn from_string(string: &'a str) -> Self {
-        let length = u32::try_from(string.len()).unwrap_or(u32::MAX);
-        Self {
-            text: string,
-            decoded: String::new(),
-            nodes: vec![Node::new(Node::STRING, 0, length)],
-            index: Index::default(),
-            nesting: 0,
-        }
-    }
-
     pub(crate) fn root(&self) -> Cursor<'_> {
         Cursor::new(self, 0)
     }
