@@ -4,7 +4,6 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use sha2::{Digest as _, Sha256};
 
 use crate::command::{self, command};
 use crate::workspace;
@@ -48,8 +47,9 @@ pub(crate) fn fetch() -> anyhow::Result<()> {
 
 fn check(archive: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(archive).with_context(|| archive.display().to_string())?;
-    let found =
-        Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    let found = hmac_sha256::Hash::hash(&bytes)
+        .iter()
+        .fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
     if found != SHA256 {
         bail!("{}: expected sha256 {SHA256}, found {found}", archive.display());
     }

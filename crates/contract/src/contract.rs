@@ -6,7 +6,6 @@ use std::{
 };
 
 use serde_json::{Map, Value};
-use sha2::{Digest as _, Sha256};
 use toolbond_schema::{Options, Pointer};
 
 use crate::{
@@ -231,7 +230,7 @@ impl Digest {
         // written; the plain form stands in for it, never a constant.
         let bytes = serde_json_canonicalizer::to_vec(value)
             .unwrap_or_else(|_| Value::Object(value.clone()).to_string().into_bytes());
-        Self(Sha256::digest(bytes).into())
+        Self(hmac_sha256::Hash::hash(&bytes))
     }
 
     /// The 32 bytes.

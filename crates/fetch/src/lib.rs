@@ -43,10 +43,9 @@ pub use tools::{Bundle, PendingBundle, ToolBundles, explain, wait_a_little};
 
 /// The SHA-256 of `bytes`, in hexadecimal digits.
 fn digest(bytes: &[u8]) -> String {
-    use sha2::{Digest as _, Sha256};
     use std::fmt::Write as _;
     let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
+    for byte in hmac_sha256::Hash::hash(bytes) {
         let _ = write!(text, "{byte:02x}");
     }
     text

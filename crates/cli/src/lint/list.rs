@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 use toolbond_contract::{Action, Pointer, Severity};
 use toolbond_targets::LintFinding;
 
@@ -116,7 +115,7 @@ fn fingerprint(finding: &LintFinding) -> String {
         .collect();
     effects.sort_unstable();
     let one = &finding.finding;
-    let mut hash = Sha256::new();
+    let mut hash = hmac_sha256::Hash::new();
     let parts = [one.rule, one.tool.as_deref().unwrap_or_default(), one.pointer.as_str()];
     for part in parts.into_iter().chain(effects.iter().map(String::as_str)) {
         hash.update(part);

@@ -99,7 +99,7 @@ impl ExtProc {
                 let fleet = Arc::clone(&fleet);
                 async move { fleet.watch_file(self.config).await }
             });
-            let end = shutdown_signal_then_exit(true);
+            let end = Box::pin(shutdown_signal_then_exit(true));
             let drain = Duration::from_secs(self.drain_seconds);
             Service::new(fleet).serve(listener, end, drain).await;
             watched.abort();

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use futures_util::future::LocalBoxFuture;
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Request, StatusCode};
 use tokio::net::TcpListener;
@@ -55,14 +56,14 @@ impl ExtProc {
 
     /// Answers Envoy on `listener`. After `end`, the health check says so for the time `drain`, so that Envoy sends
     /// new requests elsewhere; then the listener closes, and open requests have ten seconds to finish.
-    pub async fn serve(
+    pub fn serve(
         self,
         listener: TcpListener,
-        end: impl Future<Output = ()>,
+        end: LocalBoxFuture<'static, ()>,
         drain: Duration,
-    ) {
+    ) -> LocalBoxFuture<'static, ()> {
         let fleet = Arc::clone(&self.fleet);
-        grpc::serve(self, &fleet, listener, end, drain).await;
+        Box::pin(async move { grpc::serve(self, &fleet, listener, end, drain).await })
     }
 
     /// Answers the messages of one HTTP request.
