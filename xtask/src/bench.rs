@@ -55,12 +55,14 @@ impl Bench {
         if self.subject == Subject::Fleet {
             peers::install_proxies()?;
         }
-        let mut build = cargo(["build", "--quiet", "--release", "--package", "toolbond-bench"]);
+        let build = ["build", "--quiet", "--profile", "bench", "--package", "toolbond-bench"];
+        run_command(cargo(build))?;
         let runs_toolbond = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];
         if runs_toolbond.contains(&self.subject) {
-            build.args(["--package", "toolbond-cli"]);
+            let build = ["build", "--quiet", "--profile", "dist", "--package", "toolbond-cli"];
+            run_command(cargo(build))?;
         }
-        run_command(build)?;
+        // Where Cargo puts what it builds with the profile `bench`.
         let bench = workspace::root().join("target/release/toolbond-bench");
         let mut bench = command(&bench.to_string_lossy(), [name]);
         for option in self.options {

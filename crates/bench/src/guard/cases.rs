@@ -194,7 +194,7 @@ const GUARDS: [Guarded; 6] = [
 /// Starts everything. `only` leaves out what has it not in its name.
 pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
     let bench = std::env::current_exe()?;
-    let toolbond = bench.with_file_name(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    let toolbond = super::toolbond_path()?;
     let start = |offers| Upstream::start(&bench, &["--offers", offers]);
     let upstreams = [start("arrays")?, start("objects")?, start("modern")?];
     let [port, objects, modern] = upstreams.each_ref().map(|upstream| upstream.port);

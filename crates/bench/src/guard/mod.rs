@@ -17,8 +17,11 @@ mod server;
 pub(crate) mod villain;
 pub(crate) mod wrk;
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+
+use anyhow::Context as _;
 
 use load::Measured;
 
@@ -86,17 +89,23 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// `toolbond guard`, built beside this program.
+/// `toolbond guard`, as packages hold it.
 pub(crate) fn toolbond() -> anyhow::Result<Command> {
     toolbond_verb("guard")
 }
 
-/// `toolbond` with this verb, built beside this program.
+/// `toolbond` with this verb, as packages hold it.
 pub(crate) fn toolbond_verb(verb: &str) -> anyhow::Result<Command> {
-    let name = format!("toolbond{}", std::env::consts::EXE_SUFFIX);
-    let mut command = Command::new(std::env::current_exe()?.with_file_name(name));
+    let mut command = Command::new(toolbond_path()?);
     command.arg(verb);
     Ok(command)
+}
+
+/// The command, built with the profile `dist`. This program is in the folder of another profile beside it.
+pub(crate) fn toolbond_path() -> anyhow::Result<PathBuf> {
+    let bench = std::env::current_exe()?;
+    let target = bench.parent().and_then(Path::parent).context("no target folder")?;
+    Ok(target.join("dist").join(format!("toolbond{}", std::env::consts::EXE_SUFFIX)))
 }
 
 fn keep_best(rows: &mut Vec<Row>, case: usize, clients: usize, measured: Measured) {
