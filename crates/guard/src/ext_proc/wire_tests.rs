@@ -1,5 +1,7 @@
 //! Our messages of Envoy and those that are generated from its interface: both are the same bytes.
 
+use std::fmt::Debug;
+
 use envoy_types::pb::envoy::config::core::v3 as core;
 use envoy_types::pb::envoy::service::ext_proc::v3 as full;
 use envoy_types::pb::envoy::r#type::v3::HttpStatus as FullStatus;
@@ -237,11 +239,7 @@ fn mutation() -> impl Strategy<Value = HeaderMutation> {
         HeaderAppendAction::AppendIfExistsOrAdd as i32,
         HeaderAppendAction::OverwriteIfExistsOrAdd as i32,
     ];
-    let set = (
-        option::of(header()),
-        proptest::sample::select(actions.to_vec()),
-        any::<bool>(),
-    )
+    let set = (option::of(header()), proptest::sample::select(actions.to_vec()), any::<bool>())
         .prop_map(|(header, append_action, keep_empty_value)| HeaderValueOption {
             header,
             append_action,
@@ -256,25 +254,24 @@ fn common() -> impl Strategy<Value = Option<CommonResponse>> {
         body: body.into(),
         end_of_stream,
     });
-    let body = option::of(piece)
-        .prop_map(|streamed_response| BodyMutation { streamed_response });
-    let common = (option::of(mutation()), option::of(body)).prop_map(
-        |(header_mutation, body_mutation)| CommonResponse { header_mutation, body_mutation },
-    );
+    let body = option::of(piece).prop_map(|streamed_response| BodyMutation { streamed_response });
+    let common =
+        (option::of(mutation()), option::of(body)).prop_map(|(header_mutation, body_mutation)| {
+            CommonResponse { header_mutation, body_mutation }
+        });
     option::of(common)
 }
 
 fn response() -> impl Strategy<Value = ProcessingResponse> {
     let status = (0..600).prop_map(|code| HttpStatus { code });
-    let immediate =
-        (option::of(status), option::of(mutation()), bytes(), text()).prop_map(
-            |(status, headers, body, details)| ImmediateResponse {
-                status,
-                headers,
-                body: body.into(),
-                details,
-            },
-        );
+    let immediate = (option::of(status), option::of(mutation()), bytes(), text()).prop_map(
+        |(status, headers, body, details)| ImmediateResponse {
+            status,
+            headers,
+            body: body.into(),
+            details,
+        },
+    );
     let reply = prop_oneof![
         common().prop_map(|response| Reply::RequestHeaders(HeadersResponse { response })),
         common().prop_map(|response| Reply::ResponseHeaders(HeadersResponse { response })),
@@ -284,15 +281,14 @@ fn response() -> impl Strategy<Value = ProcessingResponse> {
         Just(Reply::ResponseTrailers(TrailersResponse {})),
         immediate.prop_map(Reply::ImmediateResponse),
     ];
-    (option::of(reply), option::of(object())).prop_map(
-        |(response, dynamic_metadata)| ProcessingResponse { response, dynamic_metadata },
-    )
+    (option::of(reply), option::of(object()))
+        .prop_map(|(response, dynamic_metadata)| ProcessingResponse { response, dynamic_metadata })
 }
 
 /// Both encode `ours` to the same bytes, and read it from them.
 fn is_alike<M>(ours: M) -> Result<(), TestCaseError>
 where
-    M: Message + Default + Clone + PartialEq + Generated<Full: Clone + PartialEq>,
+    M: Message + Default + Clone + Debug + PartialEq + Generated<Full: Debug + PartialEq>,
 {
     let full = ours.clone().full();
     let bytes = ours.encode_to_vec();
