@@ -1,5 +1,7 @@
 //! Our messages of Envoy and those that are generated from its interface: both are the same bytes.
 
+use std::fmt::Debug;
+
 use envoy_types::pb::envoy::config::core::v3 as core;
 use envoy_types::pb::envoy::service::ext_proc::v3 as full;
 use envoy_types::pb::envoy::r#type::v3::HttpStatus as FullStatus;
@@ -286,7 +288,7 @@ fn response() -> impl Strategy<Value = ProcessingResponse> {
 /// Both encode `ours` to the same bytes, and read it from them.
 fn is_alike<M>(ours: M) -> Result<(), TestCaseError>
 where
-    M: Message + Default + Clone + PartialEq + Generated<Full: Clone + PartialEq>,
+    M: Message + Default + Clone + Debug + PartialEq + Generated<Full: Debug + PartialEq>,
 {
     let full = ours.clone().full();
     let bytes = ours.encode_to_vec();
