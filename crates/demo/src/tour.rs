@@ -106,7 +106,7 @@ pub(crate) async fn write_tour(out: &mut dyn Write) -> anyhow::Result<()> {
         let refused = refused.err().context("the call was not refused")?;
         // The first line repeats the name of the tool.
         for line in refused.lines().skip(1) {
-            writeln!(out, "  {BAD}×{BAD:#} {}", line)?;
+            writeln!(out, "  {BAD}×{BAD:#} {line}")?;
         }
     }
     write_title(out, "\nA hostile schema is refused; the other tools keep working")?;

@@ -33,7 +33,7 @@ impl Target {
         Ok(match self {
             Self::Process(launch) => {
                 let (child, watchdog) = launch.clone().start()?;
-                Peer::Process(child, watchdog)
+                Peer::Process(Box::new(child), watchdog)
             }
             Self::Remote(remote) => Peer::Remote(remote.connect(Arc::clone(headers))),
         })
@@ -42,7 +42,7 @@ impl Target {
 
 /// What one session talks to.
 pub(super) enum Peer {
-    Process(Child, Option<Watchdog>),
+    Process(Box<Child>, Option<Watchdog>),
     Remote(RemoteSession),
 }
 
