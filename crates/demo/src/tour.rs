@@ -4,10 +4,9 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context as _;
-use rmcp::model::{CallToolRequestParams, JsonObject, ProtocolVersion, Tool};
-use rmcp::service::RunningService;
-use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient, ServiceExt as _};
 use serde_json::{Map, Value, json};
+use toolbond::Revision;
+use toolbond::testing::{self, TestClient};
 use toolbond_contract::{Finding, JudgeOptions, Severity, judge_tools};
 use toolbond_schema::{Schema, Verdict};
 
@@ -40,58 +39,41 @@ const WIDTH: usize = 98;
 /// A connected client and the tool list that it received.
 struct DemoClient {
     revision: &'static str,
-    service: RunningService<RoleClient, ()>,
-    tools: Vec<Tool>,
+    client: TestClient,
+    tools: Vec<Value>,
 }
 
 impl DemoClient {
-    /// Connects an `rmcp` client to a demo server in this process.
-    async fn connect(
-        revision: &'static str,
-        lifecycle: ClientLifecycleMode,
-    ) -> anyhow::Result<Self> {
-        let (near, far) = tokio::io::duplex(64 * 1024);
-        tokio::spawn(async move {
-            let running = toolbond::enforce(DemoServer).serve(far).await?;
-            running.waiting().await?;
-            anyhow::Ok(())
-        });
-        let service = ().serve_with_lifecycle(near, lifecycle).await?;
-        let tools = service.list_all_tools().await?;
-        Ok(Self { revision, service, tools })
+    /// Connects to a demo server in this process.
+    async fn connect(name: &'static str, revision: Revision) -> anyhow::Result<Self> {
+        let client = testing::connect(toolbond::enforce(DemoServer), revision).await?;
+        let tools = client.tools().await?;
+        Ok(Self { revision: name, client, tools })
     }
 
     /// Returns the structured content of a call, or the text of its error.
-    async fn call(
-        &self,
-        name: &'static str,
-        arguments: &str,
-    ) -> anyhow::Result<Result<Value, String>> {
-        let mut request = CallToolRequestParams::new(name);
-        request.arguments = Some(serde_json::from_str(arguments)?);
-        let result = self.service.call_tool(request).await?;
-        if result.is_error != Some(true) {
-            return Ok(Ok(result.structured_content.context("no structured content")?));
+    async fn call(&self, name: &str, arguments: &str) -> anyhow::Result<Result<Value, String>> {
+        let result = self.client.call(name, serde_json::from_str(arguments)?).await?;
+        if result["isError"] != true {
+            let value = result.get("structuredContent").context("no structured content")?;
+            return Ok(Ok(value.clone()));
         }
-        let text = result.content.first().and_then(|block| block.as_text());
-        Ok(Err(text.map(|text| text.text.clone()).unwrap_or_default()))
+        Ok(Err(result["content"][0]["text"].as_str().unwrap_or_default().to_owned()))
     }
 }
 
 /// Writes the whole demo, which fits on one screen.
 pub(crate) async fn write_tour(out: &mut dyn Write) -> anyhow::Result<()> {
-    let modern =
-        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
     let clients = [
-        DemoClient::connect("2025-11-25", ClientLifecycleMode::Initialize).await?,
-        DemoClient::connect("2026-07-28", modern).await?,
+        DemoClient::connect("2025-11-25", Revision::V2025_11_25).await?,
+        DemoClient::connect("2026-07-28", Revision::V2026_07_28).await?,
     ];
     write_title(out, "One server, two clients: each gets the form that its MCP revision allows")?;
     for (name, arguments) in VALID_CALLS {
         writeln!(out, "{name} {DIM}{arguments}{DIM:#}")?;
         for client in &clients {
-            let tool = client.tools.iter().find(|tool| tool.name == name);
-            let schema = tool.and_then(|tool| tool.output_schema.as_deref());
+            let tool = client.tools.iter().find(|tool| tool["name"] == name);
+            let schema = tool.and_then(|tool| tool["outputSchema"].as_object());
             let schema = schema.context("no output schema")?;
             let value = client.call(name, arguments).await?.map_err(anyhow::Error::msg)?;
             let shape = cut(&describe(schema, schema), 26);
@@ -171,7 +153,7 @@ fn doubling(levels: usize) -> Value {
 }
 
 /// Describes the outer shape of `schema` in a few words.
-fn describe(schema: &JsonObject, root: &JsonObject) -> String {
+fn describe(schema: &Map<String, Value>, root: &Map<String, Value>) -> String {
     let properties = schema.get("properties").and_then(Value::as_object);
     if let Some((1, Some(Value::Object(inside)))) =
         properties.map(|properties| (properties.len(), properties.get("result")))
