@@ -1,4 +1,4 @@
-//! The table of bounds in ARCHITECTURE.md says what the default limits are.
+//! The table of docs/limits.md says what the default limits are.
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_schema::Limits;
@@ -12,7 +12,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn is_documented(name: &str) -> Result<(), Failed> {
-    let text = include_str!("../../../../ARCHITECTURE.md");
+    let text = include_str!("../../../../docs/limits.md");
     let mark = format!("`{name}` (");
     let limit = Limits::default().get(name);
     let mut rows = text.lines().filter(|line| line.starts_with('|'));
