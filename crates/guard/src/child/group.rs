@@ -48,7 +48,7 @@ mod unix {
             self.child.wait().await
         }
 
-        /// Asks the whole group to end.
+        /// Sends a signal to the whole group.
         pub(in crate::child) fn signal(&self, signal: i32) -> io::Result<()> {
             let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
             self.send(signal)

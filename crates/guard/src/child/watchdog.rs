@@ -44,8 +44,10 @@ pub fn watch(group: i32) -> io::Result<()> {
     let mut said = Vec::new();
     io::stdin().lock().take(16).read_to_end(&mut said)?;
     // Groups 0 and 1 are this one's own and that of the system.
-    let group = rustix::process::Pid::from_raw(group).filter(|_| group > 1);
-    if let Some(group) = group.filter(|_| said.is_empty()) {
+    if !said.is_empty() || group <= 1 {
+        return Ok(());
+    }
+    if let Some(group) = rustix::process::Pid::from_raw(group) {
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL)?;
     }
     Ok(())

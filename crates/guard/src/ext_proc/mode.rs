@@ -1,5 +1,5 @@
-//! The body mode of Envoy's filter. There is one in which all is seen before anything leaves, and in which everything can
-//! be changed.
+//! The body mode of Envoy's filter. Only in `FULL_DUPLEX_STREAMED` does a replica see a whole body before any of it leaves,
+//! and may it change all of it.
 
 use super::wire::{BodySendMode, ProtocolConfiguration};
 
