@@ -5,7 +5,6 @@
 //! decisions, and tests need none.
 
 mod action;
-#[cfg(feature = "grpc")]
 mod call;
 mod fetch;
 mod from_client;
@@ -28,7 +27,6 @@ use toolbond_contract::Revision;
 use toolbond_telemetry::CallSpan;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
-#[cfg(feature = "grpc")]
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
 pub(crate) use self::from_server::refuse_undelivered;
