@@ -14,7 +14,7 @@ pub(crate) fn root() -> PathBuf {
     here.parent().unwrap_or(here).to_owned()
 }
 
-/// What the tests need and the repository does not hold. `toolbond-testkit` looks here.
+/// What the tests need and the repository does not hold. `toolbond-harness` looks here.
 pub(crate) fn testkit() -> PathBuf {
     root().join("target").join("testkit")
 }

@@ -5,7 +5,7 @@ use std::{hint::black_box, time::Instant};
 use anyhow::anyhow;
 use serde_json::{Value, json};
 use toolbond_contract::{JudgeOptions, Policy, Revision, judge_tools, lift_tool, project_tool};
-use toolbond_testkit::corpus::{self, Server};
+use toolbond_harness::corpus::{self, Server};
 
 /// Prints what the whole corpus takes.
 pub(crate) fn run() -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 use std::{fs, process::Command, time::Instant};
 
 use anyhow::{Context, bail};
-use toolbond_testkit::hostile::{self, Case, CaseOutcome, End};
+use toolbond_harness::hostile::{self, Case, CaseOutcome, End};
 
 /// What one case took.
 struct Taken {

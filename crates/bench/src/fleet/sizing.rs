@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
-use toolbond_testkit::corpus;
+use toolbond_harness::corpus;
 
 use super::Options;
 use super::rounds::{Behind, checking, one_round};

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use toolbond_testkit::corpus;
+use toolbond_harness::corpus;
 
 use super::lines::Lines;
 use super::load::{INITIALIZED, Speaks};

@@ -9,7 +9,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
-use toolbond_testkit::hostile::{self, End};
+use toolbond_harness::hostile::{self, End};
 
 /// The most bytes of a schema, and of a value: beyond, what costs is carrying them.
 const MOST: usize = 64 << 10;

@@ -10,7 +10,7 @@ use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use toolbond_testkit::corpus;
+use toolbond_harness::corpus;
 
 use super::{Reply, answer, failure};
 use crate::guard::villain;

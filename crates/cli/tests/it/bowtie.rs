@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use toolbond_schema::{Dialect, Verdict};
-use toolbond_testkit::suite::{self, Group, Kind};
+use toolbond_harness::suite::{self, Group, Kind};
 
 use crate::command::toolbond_with;
 

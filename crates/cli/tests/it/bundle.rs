@@ -7,7 +7,7 @@ use std::process::{Output, Stdio};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolbond_testkit::corpus;
+use toolbond_harness::corpus;
 
 use crate::command::{commands, toolbond, toolbond_with};
 use crate::documents::{Folder, Requests, serve};

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use serde_json::{Value, json};
 use toolbond_contract::bundle::{self, Document};
 use toolbond_schema::Schema;
-use toolbond_testkit::suite;
+use toolbond_harness::suite;
 
 use crate::command::toolbond;
 use crate::documents::{Folder, Requests, serve};

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
-use toolbond_testkit::conformance::example;
+use toolbond_harness::conformance::example;
 
 use crate::guard_config::{File, Guard, body, post, running, settles};
 use crate::guard_faults::{Talk, descriptors, kilobytes, wait_for_descriptors};

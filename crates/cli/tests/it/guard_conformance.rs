@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
-use toolbond_testkit::conformance::{Expected, example, run_server};
+use toolbond_harness::conformance::{Expected, example, run_server};
 
 use crate::command::toolbond;
 #[cfg(unix)]

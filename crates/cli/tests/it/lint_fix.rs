@@ -68,7 +68,7 @@ fn leaves_what_is_fine_or_no_json() {
 /// Published lists change in few lines, and a second time in none.
 #[test]
 fn fixing_published_lists_is_idempotent() {
-    let corpus = toolbond_testkit::corpus::folder();
+    let corpus = toolbond_harness::corpus::folder();
     let Ok(files) = fs::read_dir(&corpus) else {
         eprintln!("skipped: no published tool lists at {}", corpus.display());
         return;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use toolbond_schema::{Schema, Verdict};
-use toolbond_testkit::embedded;
+use toolbond_harness::embedded;
 
 use super::{Repaired, Repairs, repair};
 

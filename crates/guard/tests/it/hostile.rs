@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use toolbond_contract::Mode;
 use toolbond_guard::Settings;
 use toolbond_schema::{Limits, Schema};
-use toolbond_testkit::hostile::{Case, End, cases};
+use toolbond_harness::hostile::{Case, End, cases};
 
 use crate::lossless::runtime;
 use crate::pair::{Pair, Peer};

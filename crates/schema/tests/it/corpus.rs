@@ -2,9 +2,9 @@
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
-use toolbond_testkit::corpus::{self, Server, ToolSchema};
-use toolbond_testkit::generate::{self, Rng};
-use toolbond_testkit::plain;
+use toolbond_harness::corpus::{self, Server, ToolSchema};
+use toolbond_harness::generate::{self, Rng};
+use toolbond_harness::plain;
 
 use crate::random::accepts;
 

@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_schema::Verdict;
-use toolbond_testkit::plain;
-use toolbond_testkit::suite::{self, File, Kind};
+use toolbond_harness::plain;
+use toolbond_harness::suite::{self, File, Kind};
 
 pub(crate) fn trials() -> Vec<Trial> {
     suite::files()

@@ -3,7 +3,7 @@
 use std::{fs, thread};
 
 use libtest_mimic::{Failed, Trial};
-use toolbond_testkit::hostile::{self, Case};
+use toolbond_harness::hostile::{self, Case};
 
 /// The stack of a thread in a server.
 const STACK: usize = 2 << 20;

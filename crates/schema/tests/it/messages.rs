@@ -4,7 +4,7 @@ use libtest_mimic::{Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
 use toolbond_schema::{Options, Schema, Verdict, Violation};
-use toolbond_testkit::embedded;
+use toolbond_harness::embedded;
 
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]

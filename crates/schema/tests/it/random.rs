@@ -3,9 +3,9 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
-use toolbond_testkit::plain;
+use toolbond_harness::plain;
 
-use toolbond_testkit::generate::{self, Rng};
+use toolbond_harness::generate::{self, Rng};
 
 const SEEDS: u64 = 8;
 const SCHEMAS: usize = 400;

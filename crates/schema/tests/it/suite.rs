@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_schema::Verdict;
-use toolbond_testkit::plain;
-use toolbond_testkit::suite::{self, File, Kind};
+use toolbond_harness::plain;
+use toolbond_harness::suite::{self, File, Kind};
 
 use crate::messages::is_at_its_keyword;
 use crate::random::accepts;

@@ -9,7 +9,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use toolbond_testkit::conformance::{self, Expected, example, run, suite};
+use toolbond_harness::conformance::{self, Expected, example, run, suite};
 
 /// The server on a port of its own, until this is dropped.
 struct Server {

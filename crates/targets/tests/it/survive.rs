@@ -9,7 +9,7 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_schema::Schema;
 use toolbond_targets::{Effect, Target, View, targets, view_tools};
-use toolbond_testkit::corpus;
+use toolbond_harness::corpus;
 
 use crate::agreement::{cases, expected};
 use crate::converters::{self, Converted, Made};

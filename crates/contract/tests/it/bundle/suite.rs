@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolbond_contract::ProjectErrorKind;
 use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
 use toolbond_schema::Options;
-use toolbond_testkit::suite::{self, File, Kind};
+use toolbond_harness::suite::{self, File, Kind};
 
 use crate::project::official::{self, Example};
 

@@ -4,8 +4,8 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{Action, convert_tool, restore_tool};
 use toolbond_schema::{Dialect, Schema};
-use toolbond_testkit::corpus;
-use toolbond_testkit::generate::{Rng, sample};
+use toolbond_harness::corpus;
+use toolbond_harness::generate::{Rng, sample};
 
 use crate::project::official::is_same;
 use crate::project::reader::{Question, ask_as};

@@ -6,7 +6,7 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_contract::{Severity, convert_tool, restore_tool};
 use toolbond_schema::{Dialect, Options};
-use toolbond_testkit::suite::{self, File};
+use toolbond_harness::suite::{self, File};
 
 use crate::project::official::{self, Example, is_same};
 use crate::project::reader::{Question, ask_as};

@@ -4,7 +4,7 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{Contract, Outcome};
 use toolbond_schema::{Limits, Options};
-use toolbond_testkit::embedded;
+use toolbond_harness::embedded;
 
 use super::cases::{self, expect};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use libtest_mimic::{Completion, Trial};
 use serde_json::Value;
 use toolbond_contract::{Action, JudgeOptions, JudgedTools, Policy, judge_tools};
-use toolbond_testkit::corpus::{self, Server};
+use toolbond_harness::corpus::{self, Server};
 
 /// One trial, for reading the corpus takes longer than judging a server; skipped where there is none.
 pub(crate) fn trials() -> Vec<Trial> {

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_contract::{Form, Revision, lift_tool, project_tool};
-use toolbond_testkit::corpus::{self, Server};
+use toolbond_harness::corpus::{self, Server};
 
 use super::official::is_same;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use toolbond_schema::Dialect;
-use toolbond_testkit::suite::{self, File, Kind};
+use toolbond_harness::suite::{self, File, Kind};
 
 /// A tool whose output schema is one of the suite, and the values it is tried on.
 pub(crate) struct Example {

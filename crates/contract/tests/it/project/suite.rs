@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolbond_contract::{
     ProjectErrorKind, Revision, lift_result, lift_tool, project_result, project_tool,
 };
-use toolbond_testkit::suite::{self, File};
+use toolbond_harness::suite::{self, File};
 
 use super::official::{self, Example, is_same};
 

@@ -2,7 +2,7 @@
 
 use libtest_mimic::{Completion, Trial};
 use toolbond_targets::{LintOptions, lint_tools};
-use toolbond_testkit::corpus;
+use toolbond_harness::corpus;
 
 use super::fixes_once;
 

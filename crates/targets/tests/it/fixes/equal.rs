@@ -4,7 +4,7 @@ use jsonschema::canonical::{CanonicalSchema, Containment, options};
 use libtest_mimic::Failed;
 use serde_json::Value;
 use toolbond_schema::Schema;
-use toolbond_testkit::generate::{Rng, sample, value};
+use toolbond_harness::generate::{Rng, sample, value};
 
 /// The values that each pair of schemas is tried with.
 const VALUES: u64 = 100;

@@ -13,7 +13,6 @@ pub struct Rng(u64);
 
 impl Rng {
     /// Starts from `seed`.
-    #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }

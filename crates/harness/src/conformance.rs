@@ -34,11 +34,6 @@ pub struct OutOfScope {
 
 impl Expected {
     /// Reads it.
-    ///
-    /// # Panics
-    ///
-    /// Panics if the file is not what it should be.
-    #[must_use]
     pub fn read() -> Self {
         let text = include_str!("../../sdk/tests/conformance/expected.json");
         serde_json::from_str(text).expect("crates/sdk/tests/conformance/expected.json is valid")
@@ -57,11 +52,6 @@ pub struct Results {
 }
 
 /// The suite, and the Node that it needs.
-///
-/// # Panics
-///
-/// Panics if it is not installed.
-#[must_use]
 pub fn suite() -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let packages = root.join("target/testkit/node/conformance/node_modules");

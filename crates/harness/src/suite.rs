@@ -56,18 +56,12 @@ pub struct Case {
 
 impl File {
     /// The groups of this file.
-    ///
-    /// # Panics
-    ///
-    /// Where the file cannot be read.
-    #[must_use]
     pub fn groups(&self) -> Vec<Group> {
         serde_json::from_value(read(&self.path))
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))
     }
 
     /// How the schemas of this file are compiled.
-    #[must_use]
     pub fn options(&self, documents: &[(String, Value)]) -> Options {
         let options =
             Options::default().dialect(self.dialect).assert_formats(self.kind == Kind::Format);
@@ -78,11 +72,6 @@ impl File {
 }
 
 /// The files of all five dialects, by name.
-///
-/// # Panics
-///
-/// Where the suite has not been fetched.
-#[must_use]
 pub fn files() -> Vec<File> {
     let mut files = Vec::new();
     for dialect in Dialect::ALL {
@@ -105,11 +94,6 @@ pub fn files() -> Vec<File> {
 ///
 /// Left out are the remotes of drafts that are not ours, and those of other dialects that do not say
 /// which dialect they are.
-///
-/// # Panics
-///
-/// Where the suite has not been fetched.
-#[must_use]
 pub fn documents(dialect: Dialect) -> Vec<(String, Value)> {
     let remotes = remotes();
     let mut documents: Vec<_> = json_files(&remotes)
@@ -127,11 +111,6 @@ pub fn documents(dialect: Dialect) -> Vec<(String, Value)> {
 }
 
 /// The folder of what the suite calls `http://localhost:1234/`.
-///
-/// # Panics
-///
-/// Where the suite has not been fetched.
-#[must_use]
 pub fn remotes() -> PathBuf {
     root().join("remotes")
 }

@@ -9,7 +9,6 @@ use serde_json::Value;
 use toolbond_schema::Dialect;
 
 /// The plain crate's draft for `dialect`.
-#[must_use]
 pub fn draft(dialect: Dialect) -> Draft {
     match dialect {
         Dialect::Draft4 => Draft::Draft4,

@@ -27,7 +27,6 @@ pub struct ToolSchema<'a> {
 
 impl Server {
     /// The tools.
-    #[must_use]
     pub fn tools(&self) -> &[Value] {
         self.document["tools"].as_array().map_or(&[], Vec::as_slice)
     }
@@ -44,7 +43,6 @@ impl Server {
 }
 
 /// Where the corpus is: `TOOLBOND_CORPUS`, else `shared/corpus` beside the repository.
-#[must_use]
 pub fn folder() -> PathBuf {
     std::env::var_os("TOOLBOND_CORPUS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus"),
@@ -62,11 +60,6 @@ pub struct File {
 
 impl File {
     /// Reads the file.
-    ///
-    /// # Panics
-    ///
-    /// Where that cannot be done.
-    #[must_use]
     pub fn read(&self) -> Server {
         let document = serde_json::from_str(&self.text())
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()));
@@ -74,11 +67,6 @@ impl File {
     }
 
     /// The text of the file.
-    ///
-    /// # Panics
-    ///
-    /// Where it cannot be read.
-    #[must_use]
     pub fn text(&self) -> String {
         fs::read_to_string(&self.path)
             .unwrap_or_else(|error| panic!("{}: {error}", self.path.display()))

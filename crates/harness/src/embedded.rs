@@ -4,7 +4,6 @@ use serde_json::{Map, Value, json};
 
 /// Returns `schema` as an embedded resource that the schema around it refers to. Returns `None` if it has a name or a
 /// dialect already.
-#[must_use]
 pub fn whole(schema: &Value) -> Option<Value> {
     let resource = named(schema, "https://example.com/whole.json")?;
     Some(json!({ "$ref": "https://example.com/whole.json", "$defs": { "whole": resource } }))
@@ -12,7 +11,6 @@ pub fn whole(schema: &Value) -> Option<Value> {
 
 /// Returns `schema` with an embedded resource for each property. Returns `None` if it has no properties, or a name
 /// or a dialect already.
-#[must_use]
 pub fn properties(schema: &Value) -> Option<Value> {
     let mut schema = named(schema, "https://example.com/root.json")?;
     rename_references(&mut schema);

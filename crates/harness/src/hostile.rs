@@ -43,11 +43,6 @@ pub enum End {
 }
 
 /// All cases.
-///
-/// # Panics
-///
-/// Where `hostile.json` cannot be read as a list of cases.
-#[must_use]
 pub fn cases() -> Vec<Case> {
     let cases: Vec<Case> = serde_json::from_str(include_str!("../hostile.json"))
         .unwrap_or_else(|error| panic!("hostile.json: {error}"));
@@ -65,7 +60,6 @@ pub enum CaseOutcome {
 
 impl CaseOutcome {
     /// How it ended.
-    #[must_use]
     pub fn end(&self) -> End {
         match self {
             Self::Refused(_) => End::Refused,
@@ -78,7 +72,6 @@ impl CaseOutcome {
 
 impl CaseOutcome {
     /// What ended it; see [`Case::by`].
-    #[must_use]
     pub fn by(&self) -> Option<&'static str> {
         match self {
             Self::Refused(error) => Some(error.kind.limit().unwrap_or(match error.kind {
@@ -104,23 +97,16 @@ impl CaseOutcome {
 
 impl Case {
     /// The schema.
-    #[must_use]
     pub fn schema(&self) -> Value {
         make(&self.schema)
     }
 
     /// The instance.
-    #[must_use]
     pub fn instance(&self) -> Value {
         make(&self.instance)
     }
 
     /// Compiles `schema` and validates `instance`.
-    ///
-    /// # Panics
-    ///
-    /// Where the case names a limit that does not exist.
-    #[must_use]
     pub fn run(&self, schema: &Value, instance: &Value) -> CaseOutcome {
         let mut limits = Limits::default();
         for (name, limit) in &self.limits {
@@ -139,11 +125,6 @@ impl Case {
 }
 
 /// Builds what `recipe` describes; what describes nothing stays as it is.
-///
-/// # Panics
-///
-/// Where the recipe is not known.
-#[must_use]
 pub fn make(recipe: &Value) -> Value {
     match recipe {
         Value::Array(items) => items.iter().map(make).collect(),

@@ -1,0 +1,278 @@
+//! One client and one server for HTTP, which send and answer whatever bytes a test wants.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::Value;
+
+use crate::wait::HANG;
+
+/// The head of a request of a client that follows the protocol, to `/mcp`.
+pub const POST: &str = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream";
+
+/// Sends a request and returns the whole answer. `head` is the request line and headers; `host`, `content-type` and
+/// `content-length` are added where they are missing.
+pub fn ask(port: u16, head: &str, body: &str) -> String {
+    String::from_utf8_lossy(&send(port, head, body.as_bytes())).into_owned()
+}
+
+/// [`ask`] in bytes. An answer that breaks off is returned as far as it came.
+pub fn send(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
+    let mut connection = Connection::open(port, &format!("{head}\r\nconnection: close"), body);
+    connection.rest()
+}
+
+/// A connection with one request on it, whose answer is read piece by piece.
+#[derive(Debug)]
+pub struct Connection {
+    /// What the other side sends.
+    pub reader: BufReader<TcpStream>,
+}
+
+impl Connection {
+    /// Sends a request, as [`ask`] does, and leaves the connection open.
+    pub fn open(port: u16, head: &str, body: &[u8]) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        let mut connection = Self { reader: BufReader::new(stream) };
+        let mut text = head.to_owned();
+        let length = body.len();
+        for (name, value) in [
+            ("host", format!("127.0.0.1:{port}")),
+            ("content-type", "application/json".to_owned()),
+            ("content-length", length.to_string()),
+        ] {
+            if !text.to_ascii_lowercase().contains(&format!("\r\n{name}:")) {
+                text += &format!("\r\n{name}: {value}");
+            }
+        }
+        // Who refuses a request need not read all of it.
+        let _ = connection.write(&[text.as_bytes(), b"\r\n\r\n", body].concat());
+        connection
+    }
+
+    /// Sends bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.reader.get_mut().write_all(bytes)
+    }
+
+    /// The next line; empty at the end.
+    #[track_caller]
+    pub fn line(&mut self) -> String {
+        let mut line = Vec::new();
+        self.reader.read_until(b'\n', &mut line).unwrap();
+        String::from_utf8_lossy(&line).into_owned()
+    }
+
+    /// Reads up to a line with `text` in it, and returns that.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) -> String {
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "the connection ended before `{text}`");
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    /// What comes until the end of the answer.
+    pub fn rest(&mut self) -> Vec<u8> {
+        let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
+        while let Ok(count) = self.reader.read(&mut piece)
+            && count > 0
+        {
+            answer.extend_from_slice(&piece[..count]);
+            // Some keep a connection open that was to be closed.
+            if answer.ends_with(b"\r\n0\r\n\r\n") {
+                break;
+            }
+        }
+        answer
+    }
+}
+
+/// The body of an answer, as JSON.
+#[track_caller]
+pub fn body(answer: &str) -> Value {
+    let text = answer.split_once("\r\n\r\n").unwrap_or_default().1;
+    serde_json::from_str(text).unwrap_or_else(|_| panic!("{answer}"))
+}
+
+/// A request that a server got.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The request line and the headers, as they came.
+    pub head: String,
+    /// The body; only bodies with a length are read.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    fn read(reader: &mut impl BufRead) -> io::Result<Option<Self>> {
+        let mut request = Self::default();
+        loop {
+            let start = request.head.len();
+            if reader.read_line(&mut request.head)? == 0 {
+                return Ok(None);
+            }
+            if request.head[start..].trim_end().is_empty() {
+                break;
+            }
+        }
+        let length = request.header("content-length").map_or(0, |text| text.parse().unwrap());
+        request.body.resize(length, 0);
+        reader.read_exact(&mut request.body)?;
+        Ok(Some(request))
+    }
+
+    /// The method.
+    pub fn method(&self) -> &str {
+        self.head.split(' ').next().unwrap_or_default()
+    }
+
+    /// The path with its query.
+    pub fn path(&self) -> &str {
+        self.head.split(' ').nth(1).unwrap_or_default()
+    }
+
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let fields = self.head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        let mut found = fields.filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.next().map(|(_, value)| value.trim())
+    }
+
+    /// The body as JSON; null where it is none.
+    pub fn message(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// Where a server writes an answer.
+pub trait Stream: Read + Write {}
+impl<T: Read + Write> Stream for T {}
+
+/// The connection that a request came on.
+pub struct Reply<'a> {
+    stream: &'a mut dyn Stream,
+    is_over: bool,
+}
+
+impl Reply<'_> {
+    /// Answers with JSON.
+    pub fn json(&mut self, message: &Value) -> io::Result<()> {
+        self.send("200 OK", "content-type: application/json", message.to_string())
+    }
+
+    /// Answers a request with this result.
+    pub fn result(&mut self, request: &Request, result: &Value) -> io::Result<()> {
+        let id = &request.message()["id"];
+        self.json(&serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+    }
+
+    /// Answers with a status, headers (lines with `\r\n` between them, or nothing) and a body.
+    pub fn send(&mut self, status: &str, headers: &str, body: impl AsRef<[u8]>) -> io::Result<()> {
+        let (body, line) = (body.as_ref(), if headers.is_empty() { "" } else { "\r\n" });
+        let length = body.len();
+        let head = format!("HTTP/1.1 {status}\r\ncontent-length: {length}{line}{headers}\r\n\r\n");
+        self.raw(&[head.as_bytes(), body].concat())
+    }
+
+    /// Begins an event stream, whose events [`Self::event`] sends.
+    pub fn events(&mut self) -> io::Result<()> {
+        self.raw(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+    }
+
+    /// Sends text of an event stream, such as `data: {}\n\n`.
+    pub fn event(&mut self, text: &str) -> io::Result<()> {
+        self.raw(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes())
+    }
+
+    /// Sends bytes.
+    pub fn raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.write_all(bytes)?;
+        self.stream.flush()
+    }
+
+    /// Closes the connection when the answer is complete, whatever was promised.
+    pub fn close(&mut self) {
+        self.is_over = true;
+    }
+
+    /// Sends nothing more, and waits until the other side closes the connection.
+    pub fn hang(&mut self) {
+        self.is_over = true;
+        while self.stream.read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+    }
+}
+
+/// A server on a free port of loopback, which remembers what it was asked. It ends with the process of the test.
+#[derive(Clone, Debug)]
+pub struct HttpServer {
+    /// Its port.
+    pub port: u16,
+    requests: Arc<Mutex<Vec<Request>>>,
+}
+
+impl HttpServer {
+    /// Starts a server that answers each request with `answer`. Connections are served at the same time, the requests
+    /// of each one after the other.
+    pub fn start(
+        answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::on(listener, |stream| stream, answer)
+    }
+
+    /// Starts a server on `listener`; `wrap` makes what is read and written of a connection, for example TLS.
+    pub fn on<S: Stream>(
+        listener: TcpListener,
+        wrap: impl Fn(TcpStream) -> S + Send + Sync + 'static,
+        answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let port = listener.local_addr().unwrap().port();
+        let server = Self { port, requests: Arc::default() };
+        let (requests, tools) = (Arc::clone(&server.requests), Arc::new((wrap, answer)));
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (requests, tools) = (Arc::clone(&requests), Arc::clone(&tools));
+                // A client that breaks off is no failure of the test.
+                thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, &requests)));
+            }
+        });
+        server
+    }
+
+    /// The requests since the last time.
+    pub fn take(&self) -> Vec<Request> {
+        std::mem::take(&mut self.requests.lock().unwrap())
+    }
+
+    /// The URL of `path`.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+}
+
+fn serve<S: Stream>(
+    stream: TcpStream,
+    wrap: &impl Fn(TcpStream) -> S,
+    answer: &impl Fn(&Request, &mut Reply<'_>) -> io::Result<()>,
+    requests: &Mutex<Vec<Request>>,
+) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let socket = stream.try_clone()?;
+    let mut reader = BufReader::new(wrap(stream));
+    while let Some(request) = Request::read(&mut reader)? {
+        requests.lock().unwrap().push(request.clone());
+        let mut reply = Reply { stream: reader.get_mut(), is_over: false };
+        answer(&request, &mut reply)?;
+        if reply.is_over || request.header("connection") == Some("close") {
+            break;
+        }
+    }
+    socket.shutdown(Shutdown::Both)
+}

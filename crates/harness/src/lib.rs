@@ -1,0 +1,23 @@
+//! One of everything a test needs: processes, HTTP, files, waiting, suites, corpora, and the peer to compare with.
+//!
+//! Nothing here is part of Toolbond: what is here only holds it to account.
+
+#![expect(
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    clippy::unwrap_used,
+    reason = "a test ends where it cannot go on"
+)]
+
+pub mod conformance;
+pub mod corpus;
+pub mod embedded;
+pub mod files;
+pub mod generate;
+pub mod hostile;
+pub mod http;
+pub mod peers;
+pub mod plain;
+pub mod process;
+pub mod suite;
+pub mod wait;

@@ -1,0 +1,171 @@
+//! Processes that end with their test: servers, clients, and the `toolbond` command.
+
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use crate::wait::{wait_for, wait_until};
+
+/// The program `toolbond` of the build that runs the tests.
+pub fn program() -> PathBuf {
+    // Tests are in `deps`, beside which the programs are.
+    let test = std::env::current_exe().unwrap();
+    let place = test.parent().unwrap().parent().unwrap();
+    let program = place.join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.exists(), "{}: run `cargo build` first", program.display());
+    program
+}
+
+/// An example of the workspace, which a build of all tests makes.
+pub fn example(package: &str, name: &str) -> PathBuf {
+    let place = program().with_file_name("examples").join(name);
+    if !place.exists() {
+        let build = ["build", "--quiet", "--package", package, "--example", name];
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        assert!(Command::new(cargo).args(build).status().unwrap().success());
+    }
+    place
+}
+
+/// `toolbond` with `arguments`.
+pub fn toolbond(arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command.args(arguments).env("NO_COLOR", "1");
+    command
+}
+
+/// What `command` does with `input`.
+pub fn run(mut command: Command, input: &str) -> Output {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_owned();
+    // A command that ends early does not read all of it.
+    let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// A process that ends with its test. Its log is read while it runs, so that it is never held up.
+#[derive(Debug)]
+pub struct Process {
+    /// The process, with its standard input and output where they are piped.
+    pub child: Child,
+    log: Log,
+}
+
+/// The lines that a process has written so far.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    /// Reads `stream` to its end.
+    fn read(&self, stream: impl Read + Send + 'static) {
+        let lines = Arc::clone(&self.0);
+        thread::spawn(move || {
+            let mut reader = BufReader::new(stream);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+                let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+                lines.lock().unwrap().push(text);
+                line.clear();
+            }
+        });
+    }
+
+    /// The lines so far.
+    pub fn lines(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// How many lines have `text` in them.
+    pub fn count(&self, text: &str) -> usize {
+        self.lines().iter().filter(|line| line.contains(text)).count()
+    }
+
+    /// Waits for a line with `text` in it.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) -> String {
+        self.wait_after(0, text)
+    }
+
+    /// Waits for a line with `text` in it after the first `skipped` lines.
+    #[track_caller]
+    pub fn wait_after(&self, skipped: usize, text: &str) -> String {
+        wait_for(&format!("a line with `{text}`"), || {
+            self.lines().into_iter().skip(skipped).find(|line| line.contains(text))
+        })
+    }
+}
+
+impl Process {
+    /// Starts `command`, whose standard error is the log.
+    pub fn start(mut command: Command) -> Self {
+        let child = command.stderr(Stdio::piped()).spawn();
+        let mut child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let log = Log::default();
+        log.read(child.stderr.take().unwrap());
+        Self { child, log }
+    }
+
+    /// Starts a server that says its port in a line of standard output or standard error, alone or in a URL, and
+    /// listens by then. Both are the log.
+    pub fn listening(mut command: Command) -> (Self, u16) {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = Self::start(command);
+        let stdout = process.child.stdout.take().unwrap();
+        process.log.read(stdout);
+        let port = wait_for("a port", || {
+            let lines = process.log.lines();
+            let port = lines.iter().find_map(|line| port_in(line));
+            let has_ended = port.is_none() && process.child.try_wait().unwrap().is_some();
+            assert!(!has_ended, "ended without a port: {lines:#?}");
+            port
+        });
+        (process, port)
+    }
+
+    /// What it has written to its log.
+    pub fn log(&self) -> &Log {
+        &self.log
+    }
+
+    /// The id of the process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until it ends.
+    #[track_caller]
+    pub fn wait(&mut self) -> ExitStatus {
+        wait_for("the end of a process", || self.child.try_wait().unwrap())
+    }
+
+    /// Sends it a signal, such as `-TERM`.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(name).arg(self.id().to_string()).status().unwrap();
+        assert!(status.success());
+    }
+}
+
+/// The port in a line: all of it, or the one of a URL on loopback.
+fn port_in(line: &str) -> Option<u16> {
+    let port = line.split("://127.0.0.1:").nth(1).unwrap_or(line);
+    port.split(|other: char| !other.is_ascii_digit()).next()?.parse().ok()
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Waits until somebody listens on `port`, for a server that says its port too early.
+pub fn wait_for_port(port: u16) {
+    let connects = || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok();
+    wait_until(&format!("somebody listens on port {port}"), connects);
+}
