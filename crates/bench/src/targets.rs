@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use toolbond_targets::{LintOptions, lint_tools, targets, view_tools};
 use toolbond_harness::corpus;
+use toolbond_targets::{LintOptions, lint_tools, targets, view_tools};
 
 /// How often each measurement is repeated; the best counts.
 const ROUNDS: usize = 3;

@@ -1,5 +1,6 @@
 //! One client and one server for HTTP, which send and answer whatever bytes a test wants.
 
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -45,7 +46,7 @@ impl Connection {
             ("content-length", length.to_string()),
         ] {
             if !text.to_ascii_lowercase().contains(&format!("\r\n{name}:")) {
-                text += &format!("\r\n{name}: {value}");
+                write!(text, "\r\n{name}: {value}").unwrap();
             }
         }
         // Who refuses a request need not read all of it.

@@ -1,8 +1,8 @@
 //! `toolbond bowtie`: the official suite through the harness protocol.
 
 use serde_json::{Map, Value, json};
-use toolbond_schema::{Dialect, Verdict};
 use toolbond_harness::suite::{self, Group, Kind};
+use toolbond_schema::{Dialect, Verdict};
 
 use crate::command::toolbond_with;
 

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 use toolbond_contract::bundle::{self, Document};
-use toolbond_schema::Schema;
 use toolbond_harness::suite;
+use toolbond_schema::Schema;
 
 use crate::command::toolbond;
 use crate::documents::{Folder, Requests, serve};

@@ -1,8 +1,8 @@
 //! The cases of `tests/cases/arguments/repairs.json`.
 
 use serde_json::Value;
-use toolbond_schema::{Schema, Verdict};
 use toolbond_harness::embedded;
+use toolbond_schema::{Schema, Verdict};
 
 use super::{Repaired, Repairs, repair};
 

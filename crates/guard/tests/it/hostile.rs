@@ -6,8 +6,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use toolbond_contract::Mode;
 use toolbond_guard::Settings;
-use toolbond_schema::{Limits, Schema};
 use toolbond_harness::hostile::{Case, End, cases};
+use toolbond_schema::{Limits, Schema};
 
 use crate::lossless::runtime;
 use crate::pair::{Pair, Peer};

@@ -1,10 +1,10 @@
 //! The schemas of published tools: none meets a limit, and verdicts are those of the plain crate.
 
 use libtest_mimic::{Failed, Trial};
-use toolbond_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
 use toolbond_harness::corpus::{self, Server, ToolSchema};
 use toolbond_harness::generate::{self, Rng};
 use toolbond_harness::plain;
+use toolbond_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
 
 use crate::random::accepts;
 

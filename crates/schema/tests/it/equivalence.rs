@@ -1,9 +1,9 @@
 //! The verdict is that of the plain `jsonschema` crate, whatever a case is about.
 
 use libtest_mimic::{Failed, Trial};
-use toolbond_schema::Verdict;
 use toolbond_harness::plain;
 use toolbond_harness::suite::{self, File, Kind};
+use toolbond_schema::Verdict;
 
 pub(crate) fn trials() -> Vec<Trial> {
     suite::files()

@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
-use toolbond_schema::{Options, Schema, Verdict, Violation};
 use toolbond_harness::embedded;
+use toolbond_schema::{Options, Schema, Verdict, Violation};
 
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]

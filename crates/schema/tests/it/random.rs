@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolbond_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
 use toolbond_harness::plain;
+use toolbond_schema::{Dialect, Instance, Schema, SchemaErrorKind, Unfinished, Verdict};
 
 use toolbond_harness::generate::{self, Rng};
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolbond_schema::Verdict;
 use toolbond_harness::plain;
 use toolbond_harness::suite::{self, File, Kind};
+use toolbond_schema::Verdict;
 
 use crate::messages::is_at_its_keyword;
 use crate::random::accepts;

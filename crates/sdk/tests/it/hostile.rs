@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::timeout};
 use toolbond::{ClientError, ClientOptions, Revision, ServerOptions, enforce_with, testing};
-use toolbond_schema::{Limits, Schema};
 use toolbond_harness::hostile::{self, Case, End};
+use toolbond_schema::{Limits, Schema};
 
 use crate::{
     client::connect_with,

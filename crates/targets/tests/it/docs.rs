@@ -7,8 +7,8 @@ use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
-use toolbond_targets::{Effect, Target, check_targets, targets};
 use toolbond_harness::corpus;
+use toolbond_targets::{Effect, Target, check_targets, targets};
 
 /// The page about all targets.
 pub(crate) const TARGETS: &str = "targets.md";

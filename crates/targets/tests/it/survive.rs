@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::corpus;
 use toolbond_schema::Schema;
 use toolbond_targets::{Effect, Target, View, targets, view_tools};
-use toolbond_harness::corpus;
 
 use crate::agreement::{cases, expected};
 use crate::converters::{self, Converted, Made};

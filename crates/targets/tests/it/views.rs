@@ -9,10 +9,10 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::bundle::flatten_tool;
 use toolbond_contract::{JudgeOptions, judge_tools, to_2020_12};
-use toolbond_schema::{Schema, Verdict};
-use toolbond_targets::{Effect, Target, View, check_targets, targets, view_tools};
 use toolbond_harness::corpus;
 use toolbond_harness::generate::{Rng, document, sample};
+use toolbond_schema::{Schema, Verdict};
+use toolbond_targets::{Effect, Target, View, check_targets, targets, view_tools};
 
 use crate::agreement::cases;
 use crate::converters;

@@ -6,8 +6,8 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_contract::ProjectErrorKind;
 use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
-use toolbond_schema::Options;
 use toolbond_harness::suite::{self, File, Kind};
+use toolbond_schema::Options;
 
 use crate::project::official::{self, Example};
 

@@ -3,9 +3,9 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{Action, convert_tool, restore_tool};
-use toolbond_schema::{Dialect, Schema};
 use toolbond_harness::corpus;
 use toolbond_harness::generate::{Rng, sample};
+use toolbond_schema::{Dialect, Schema};
 
 use crate::project::official::is_same;
 use crate::project::reader::{Question, ask_as};

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_contract::{Severity, convert_tool, restore_tool};
-use toolbond_schema::{Dialect, Options};
 use toolbond_harness::suite::{self, File};
+use toolbond_schema::{Dialect, Options};
 
 use crate::project::official::{self, Example, is_same};
 use crate::project::reader::{Question, ask_as};

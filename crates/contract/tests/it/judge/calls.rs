@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{Contract, Outcome};
-use toolbond_schema::{Limits, Options};
 use toolbond_harness::embedded;
+use toolbond_schema::{Limits, Options};
 
 use super::cases::{self, expect};
 

@@ -1,8 +1,8 @@
 //! The official suite, each schema as the output schema of a tool.
 
 use serde_json::{Value, json};
-use toolbond_schema::Dialect;
 use toolbond_harness::suite::{self, File, Kind};
+use toolbond_schema::Dialect;
 
 /// A tool whose output schema is one of the suite, and the values it is tried on.
 pub(crate) struct Example {

@@ -3,8 +3,8 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::{JudgeOptions, judge_tools};
-use toolbond_targets::{LintOptions, lint_tools, rules, target, view_tools};
 use toolbond_harness::hostile;
+use toolbond_targets::{LintOptions, lint_tools, rules, target, view_tools};
 
 /// The most findings of one rule in one tool, and the bytes of pointers after which there are no more.
 const REPORTED: usize = 64;

@@ -1,8 +1,8 @@
 //! The tool lists of published servers.
 
 use libtest_mimic::{Completion, Trial};
-use toolbond_targets::{LintOptions, lint_tools};
 use toolbond_harness::corpus;
+use toolbond_targets::{LintOptions, lint_tools};
 
 use super::fixes_once;
 

@@ -3,8 +3,8 @@
 use jsonschema::canonical::{CanonicalSchema, Containment, options};
 use libtest_mimic::Failed;
 use serde_json::Value;
-use toolbond_schema::Schema;
 use toolbond_harness::generate::{Rng, sample, value};
+use toolbond_schema::Schema;
 
 /// The values that each pair of schemas is tried with.
 const VALUES: u64 = 100;

@@ -2,9 +2,9 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::generate::{Rng, document, sample, value};
 use toolbond_schema::Schema;
 use toolbond_targets::{LintOptions, lint_tools};
-use toolbond_harness::generate::{Rng, document, sample, value};
 
 use super::fixes_once;
 
