@@ -35,9 +35,7 @@ pub struct Connection {
 impl Connection {
     /// Sends a request, as [`ask`] does, and leaves the connection open.
     pub fn open(port: u16, head: &str, body: &[u8]) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.set_read_timeout(Some(HANG)).unwrap();
-        let mut connection = Self { reader: BufReader::new(stream) };
+        let mut connection = Self::to(port);
         let mut text = head.to_owned();
         let length = body.len();
         for (name, value) in [
@@ -52,6 +50,13 @@ impl Connection {
         // Who refuses a request need not read all of it.
         let _ = connection.write(&[text.as_bytes(), b"\r\n\r\n", body].concat());
         connection
+    }
+
+    /// Connects, and sends nothing yet.
+    pub fn to(port: u16) -> Self {
+        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        Self { reader: BufReader::new(stream) }
     }
 
     /// Sends bytes.

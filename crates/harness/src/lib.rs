@@ -14,13 +14,16 @@ pub mod corpus;
 pub mod embedded;
 pub mod files;
 pub mod generate;
+pub mod guard;
 pub mod hostile;
 pub mod http;
+pub mod mcp;
 pub mod peers;
 pub mod plain;
 pub mod process;
 mod skip;
 pub mod suite;
+pub mod upstream;
 pub mod wait;
 
 pub use skip::skip;

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::guard_http::Process;
 use crate::guard_peers::{peers, put};
-use crate::pairs::bare;
 
 /// A program of `tests/clients`, as one client.
 pub(crate) struct Client {
@@ -50,7 +49,7 @@ impl Client {
         let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
         let calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
         let demo = env!("CARGO_BIN_EXE_toolbond");
-        let bare = bare();
+        let bare = toolbond_harness::process::example("toolbond", "bare");
         let bare = bare.to_str().unwrap();
         let (_demo, demo_url) = listen(&[demo, "demo"]);
         let (_bare, bare_url) = listen(&[bare]);

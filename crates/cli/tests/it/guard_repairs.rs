@@ -1,11 +1,15 @@
 //! Arguments as real hosts send them, through the guard to servers of both official SDKs.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
+use toolbond_harness::guard::in_front_of;
+use toolbond_harness::http::ask;
+use toolbond_harness::mcp::{modern, url};
+use toolbond_harness::process::Process;
 
-use crate::guard_http::{Process, ask, guard, port_of};
-use crate::guard_peers::{peers, put, visit};
+use crate::guard_peers::Client::TypescriptV2;
+use crate::guard_peers::{peers, put, visit, visit_with};
 
 /// What hosts were seen to send, and what the server has to get.
 const WIRE_FORMS: &str = include_str!("data/wire_forms.json");
@@ -44,29 +48,21 @@ fn python_gets_what_hosts_mean() {
 pub(crate) fn headers_server() -> (Process, u16) {
     let mut node = Command::new("node");
     node.arg(put("peers/headers.mjs", &peers())).arg("--http");
-    let mut process = Process(node.stdout(Stdio::piped()).spawn().unwrap());
-    let port = port_of(&mut process);
-    (process, port)
+    Process::listening(node)
 }
 
 #[test]
 fn headers_follow_repaired_arguments() {
     let (_server, port) = headers_server();
-    let (_guard, guarded) = guard(port, &[]);
+    let (_guard, guarded) = in_front_of(port, &[]);
     let given = json!({ "region": " EU", "limit": "7.0", "dry": null, "place": "{\"floor\":3}" });
     let calls = json!([["route", given], ["route", { "region": "us" }]]);
-    let visit = |port: u16| -> Value {
-        let mut client = Command::new("node");
-        client.arg("client-v2.mjs").arg(calls.to_string()).arg("--");
-        client.arg(format!("http://127.0.0.1:{port}/mcp")).current_dir(peers());
-        serde_json::from_slice(&client.output().unwrap().stdout).unwrap()
-    };
     let text = |report: &Value, call: usize| -> Value {
         let text = report["calls"][call]["content"][0]["text"].as_str();
         let text = text.unwrap_or_else(|| panic!("{}", report["calls"][call]));
         serde_json::from_str(text).unwrap_or_else(|_| text.into())
     };
-    let report = visit(guarded);
+    let report = visit_with(TypescriptV2, &calls, &[&url(guarded)]);
     assert_eq!(text(&report, 0), json!({ "region": "eu", "limit": 7, "place": { "floor": 3 } }));
     assert_eq!(text(&report, 1), json!({ "region": "us" }));
 }
@@ -74,20 +70,11 @@ fn headers_follow_repaired_arguments() {
 #[test]
 fn a_header_that_contradicts_its_argument_reaches_the_server() {
     let (_server, port) = headers_server();
-    let (_guard, guarded) = guard(port, &[]);
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
-        "name": "route", "arguments": { "region": "EU" }, "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": {},
-        } } });
+    let (_guard, guarded) = in_front_of(port, &[]);
+    let call = toolbond_harness::mcp::call(1, "route", &json!({ "region": "EU" }));
     let answer = |region: &str| {
-        let head = format!(
-            "POST /mcp HTTP/1.1\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\n\
-             mcp-name: route\r\naccept: application/json, text/event-stream\r\n\
-             mcp-param-region: {region}"
-        );
-        ask(guarded, &head, &call.to_string())
+        let (head, body) = modern("/mcp", &call);
+        ask(guarded, &format!("{head}\r\nmcp-param-region: {region}"), &body)
     };
     let right = answer("EU");
     assert!(right.starts_with("HTTP/1.1 200") && !right.contains("isError"), "{right}");

@@ -84,4 +84,3 @@ mod telemetry;
 #[cfg(unix)]
 mod telemetry_peers;
 #[cfg(unix)]
-mod upstream;

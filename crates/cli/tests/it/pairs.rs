@@ -1,12 +1,14 @@
 //! Clients and servers of the official SDKs and of `FastMCP`, with a guard between them and without:
 //! `data/pairs.json` says what comes of each pair.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Map, Value, json};
+use toolbond_harness::guard::in_front_of;
+use toolbond_harness::mcp::url;
+use toolbond_harness::process::{Process, example, program as toolbond};
 
-use crate::guard_http::{Process, guard, port_of};
 use crate::guard_peers::peers;
 
 /// Where the programs of `tests/peers` are.
@@ -15,40 +17,56 @@ const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 /// An array, a number, null and an object that is one of two.
 const CALLS: &str = r#"[["forecast",{}],["count",{}],["find_person",{"id":2}],["shape",{"id":1}]]"#;
 
+/// The servers, and their programs; `bare` is an example of the library.
+const SERVERS: [(&str, &str); 5] = [
+    ("rmcp", "bare"),
+    ("TypeScript v2", "v2.mjs"),
+    ("Python 2.x", "typed.py"),
+    ("Python 2.x, low-level", "lowlevel.py"),
+    ("FastMCP", "fast.py"),
+];
+
+const CLIENTS: [(&str, &str); 3] = [
+    ("TypeScript v1", "client-v1.mjs"),
+    ("TypeScript v2, 2026-07-28", "client-v2.mjs"),
+    ("Python 2.x, 2026-07-28", "client.py"),
+];
+
+/// The command that runs a program.
+fn words(name: &str) -> Vec<String> {
+    let words = match name.rsplit_once('.') {
+        Some((_, "mjs")) => vec!["node".into(), name.into()],
+        Some(_) => vec!["python3".into(), Path::new(PROGRAMS).join(name)],
+        None => vec![example("toolbond", name)],
+    };
+    words.into_iter().map(|word| word.to_str().unwrap().to_owned()).collect()
+}
+
 /// A program with the packages that it needs.
 fn program(name: &str) -> Command {
-    let peers = peers();
-    let mut command = match name.rsplit_once('.') {
-        Some((_, "mjs")) => Command::new("node"),
-        Some(_) => Command::new("python3"),
-        None => Command::new(bare()),
-    };
-    match name.rsplit_once('.') {
-        Some((_, "mjs")) => command.arg(name),
-        Some(_) => command.arg(Path::new(PROGRAMS).join(name)),
-        None => &mut command,
-    };
+    let (words, peers) = (words(name), peers());
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     command.env("PYTHONPATH", peers.join("../../python/peers")).env("PYTHONDONTWRITEBYTECODE", "1");
     command.current_dir(peers);
     command
 }
 
-/// The example `bare`, an `rmcp` server: built with the workspace, or now.
-pub(crate) fn bare() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples/bare");
-    if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolbond", "--example", "bare"];
-        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-    }
-    place
+/// What `client` reports of each of `targets`, commands or URLs.
+fn reports(client: &str, targets: &[Vec<String>]) -> Vec<Value> {
+    let output = program(client).arg(CALLS).arg("--").args(targets.join(&"---".to_owned())).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{client} {targets:?}: {said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let reports: Vec<_> = text.lines().map(outcome).collect();
+    assert_eq!(reports.len(), targets.len(), "{client}: {text}");
+    reports
 }
 
-/// What `client` reports of the server that `command` starts, or that listens at the URL `command`.
-fn report(client: &str, command: &[String]) -> Value {
-    let output = program(client).arg(CALLS).arg("--").args(command).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{client} {command:?}: {said}");
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+/// What a report says of the list and of each call.
+fn outcome(report: &str) -> Value {
+    let report: Value = serde_json::from_str(report).unwrap();
     let mut outcome = Map::new();
     let tools = &report["tools"];
     let list = tools.as_array().map_or_else(|| failure(tools), |tools| tools.len().into());
@@ -72,80 +90,51 @@ fn failure(report: &Value) -> Value {
     json!({ "fails": told.replace(['"', '\\'], "") })
 }
 
-/// What the table says of a server.
-fn expected(server: &str) -> Value {
+/// Compares what a client reports of servers, without and with a guard, with the table.
+fn compare((client, program): (&str, &str), servers: &[(&str, [Vec<String>; 2])]) {
     let table: Value = serde_json::from_str(include_str!("data/pairs.json")).unwrap();
-    table[server].clone()
-}
-
-const CLIENTS: [(&str, &str); 3] = [
-    ("TypeScript v1", "client-v1.mjs"),
-    ("TypeScript v2, 2026-07-28", "client-v2.mjs"),
-    ("Python 2.x, 2026-07-28", "client.py"),
-];
-
-fn compare(server: &str, direct: &[String], guarded: &[String]) {
-    let outcome: Map<_, _> = CLIENTS
-        .into_iter()
-        .map(|(name, client)| {
-            let (direct, guarded) = (report(client, direct), report(client, guarded));
-            let outcome = if direct == guarded {
-                json!({ "either way": direct })
-            } else {
-                json!({ "without": direct, "with": guarded })
-            };
-            (name.to_owned(), outcome)
-        })
-        .collect();
-    let outcome = Value::from(outcome);
-    assert_eq!(outcome, expected(server), "\n{outcome:#}");
-}
-
-fn over_stdio(server: &str, name: &str) {
-    let command = program(name);
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let direct: Vec<_> = words.map(|word| word.to_str().unwrap().to_owned()).collect();
-    let mut guarded = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--"].map(str::to_owned).to_vec();
-    guarded.extend(direct.clone());
-    compare(server, &direct, &guarded);
-}
-
-fn over_http(server: &str, name: &str) {
-    let mut command = program(name);
-    command.arg("--http");
-    if name == "bare" {
-        // It says where it listens, where the others print their port.
-        command.arg("127.0.0.1:0").stderr(Stdio::piped());
-    } else {
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let targets: Vec<_> = servers.iter().flat_map(|(_, targets)| targets.clone()).collect();
+    for ((server, _), pair) in servers.iter().zip(reports(program, &targets).chunks(2)) {
+        let outcome = if pair[0] == pair[1] {
+            json!({ "either way": pair[0] })
+        } else {
+            json!({ "without": pair[0], "with": pair[1] })
+        };
+        assert_eq!(outcome, table[server][client], "{client}, {server}:\n{outcome:#}");
     }
-    let mut process = Process(command.spawn().unwrap());
-    let port = port_of(&mut process);
-    let (_guard, guard) = guard(port, &[]);
-    let url = |port: u16| [format!("http://127.0.0.1:{port}/mcp")];
-    compare(server, &url(port), &url(guard));
 }
 
-macro_rules! pairs {
-    ($($name:ident: $server:literal, $program:literal;)*) => {$(
-        mod $name {
-            #[test]
-            fn over_stdio() {
-                super::over_stdio($server, $program);
-            }
-
-            #[test]
-            fn over_http() {
-                super::over_http($server, $program);
-            }
-        }
-    )*};
+/// A server as a command, without and with a guard.
+fn over_stdio((server, name): (&'static str, &str)) -> (&'static str, [Vec<String>; 2]) {
+    let guard = [toolbond().to_str().unwrap(), "guard", "--"].map(str::to_owned);
+    (server, [words(name), [&guard[..], &words(name)].concat()])
 }
 
-pairs! {
-    rmcp: "rmcp", "bare";
-    typescript_v2: "TypeScript v2", "v2.mjs";
-    python: "Python 2.x", "typed.py";
-    python_low_level: "Python 2.x, low-level", "lowlevel.py";
-    fastmcp: "FastMCP", "fast.py";
+#[test]
+fn each_server_with_one_client_over_stdio() {
+    let servers = SERVERS.map(over_stdio);
+    for (number, client) in CLIENTS.into_iter().enumerate() {
+        let own = servers.iter().skip(number).step_by(CLIENTS.len());
+        compare(client, &own.cloned().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+#[ignore = "long matrix: cargo xtask test --all"]
+fn each_server_with_every_client_over_stdio() {
+    let servers = SERVERS.map(over_stdio);
+    CLIENTS.into_iter().for_each(|client| compare(client, &servers));
+}
+
+#[test]
+fn each_server_with_every_client_over_http() {
+    let running = SERVERS.map(|(server, name)| {
+        let mut command = program(name);
+        command.arg("--http").args((name == "bare").then_some("127.0.0.1:0"));
+        let (process, port) = Process::listening(command);
+        let (guard, guarded) = in_front_of(port, &[]);
+        ((server, [port, guarded].map(|port| vec![url(port)])), [process, guard])
+    });
+    let servers = running.each_ref().map(|(server, _)| server.clone());
+    CLIENTS.into_iter().for_each(|client| compare(client, &servers));
 }

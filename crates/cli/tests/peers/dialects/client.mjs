@@ -1,5 +1,5 @@
 // A beta of the TypeScript SDK v2 as a client: `client.mjs PACKAGE VISITS`; see `tests/clients/typescript.mjs` for VISITS
-// and for what it prints. An argument `FROM name` stands for the member `name` of an earlier result.
+// and for what it prints; `older` names the read-only tools whose output schemas name a dialect. An argument `FROM name` stands for the member `name` of an earlier result.
 const [name, visits] = process.argv.slice(2);
 const { Client, StreamableHTTPClientTransport } = await import(name);
 const { StdioClientTransport } = await import(`${name}/stdio`);
@@ -17,7 +17,9 @@ async function visit([command, ...args], calls) {
     Object.assign(seen, result.structuredContent);
     return result.isError ? { error: result.content[0].text } : { value: result.structuredContent };
   };
-  const report = { tools: await attempt(async () => (await client.listTools()).tools.map((tool) => tool.name)), calls: [] };
+  const { tools } = await client.listTools();
+  const older = tools.filter((tool) => tool.annotations?.readOnlyHint && tool.outputSchema?.$schema);
+  const report = { tools: tools.map((tool) => tool.name), older: older.map((tool) => tool.name), calls: [] };
   for (const [tool, parameters] of calls) {
     report.calls.push(await attempt(() => call(tool, parameters)));
   }
