@@ -77,7 +77,7 @@ fn send(port: u16, headers: &Headers, text: &str) -> (u16, Value) {
         bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
     bytes.extend([b"\r\n", text.as_bytes()].concat());
-    let mut connection = Connection::to(port);
+    let mut connection = Connection::to(([127, 0, 0, 1], port).into());
     // A guard that refuses the head does not read the rest.
     let _ = connection.write(&bytes);
     let answer = connection.rest();
