@@ -13,7 +13,7 @@ use toolbond_harness::http::{Connection, send};
 use toolbond_harness::mcp::{INITIALIZED, initialize, post, url};
 use toolbond_harness::process::{Log, Process, program, wait_for_port};
 
-use crate::envoy::Envoy;
+use toolbond_harness::envoy::Envoy;
 use crate::guard_peers::{peers, put};
 
 /// How a client reaches a server.
