@@ -21,6 +21,7 @@ pub mod plain;
 pub mod process;
 mod skip;
 pub mod suite;
+pub mod trials;
 pub mod wait;
 
 pub use skip::skip;
