@@ -19,5 +19,9 @@ pub mod http;
 pub mod peers;
 pub mod plain;
 pub mod process;
+mod skip;
 pub mod suite;
+pub mod trials;
 pub mod wait;
+
+pub use skip::skip;
