@@ -19,5 +19,8 @@ pub mod http;
 pub mod peers;
 pub mod plain;
 pub mod process;
+mod skip;
 pub mod suite;
 pub mod wait;
+
+pub use skip::skip;
