@@ -21,6 +21,9 @@ pub mod plain;
 pub mod process;
 mod skip;
 pub mod suite;
+#[cfg(feature = "tls")]
+pub mod tls;
+pub mod transcript;
 pub mod trials;
 pub mod wait;
 
