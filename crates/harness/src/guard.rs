@@ -114,8 +114,10 @@ impl Talk {
     /// Sends a request, and returns the next message, which has to be its answer.
     #[track_caller]
     pub fn request(&mut self, method: &str, params: &Value) -> Value {
-        let answer =
-            self.ask(&json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params }).to_string());
+        let answer = self.ask(
+            &json!({ "jsonrpc": "2.0", "id": method, "method": method, "params": params })
+                .to_string(),
+        );
         assert_eq!(answer["id"], method, "{answer}");
         answer
     }

@@ -27,6 +27,10 @@ pub mod plain;
 pub mod process;
 mod skip;
 pub mod suite;
+#[cfg(feature = "tls")]
+pub mod tls;
+pub mod transcript;
+pub mod trials;
 pub mod upstream;
 pub mod wait;
 

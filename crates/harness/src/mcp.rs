@@ -29,7 +29,8 @@ pub fn call(id: u32, name: &str, arguments: &Value) -> String {
 /// A handshake.
 pub fn initialize(revision: &str, capabilities: &Value) -> String {
     let client = json!({ "name": "test", "version": "1" });
-    let params = json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client });
+    let params =
+        json!({ "protocolVersion": revision, "capabilities": capabilities, "clientInfo": client });
     json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }).to_string()
 }
 

@@ -59,7 +59,9 @@ enum Next {
 fn answer(method: &str, request: &Request, reply: &mut Reply<'_>) -> std::io::Result<Next> {
     let event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/a\"}\n\n";
     let promise = |length: usize| {
-        format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n")
+        format!(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        )
     };
     match method {
         "hang" => return Ok(Next::Hangs),

@@ -73,7 +73,10 @@ fn attacks() -> Vec<Attack> {
             "events in another charset",
             &[PYTHON_V1, PYTHON_V2],
             [
-                ("utf-7", with_charset("utf-7", &data.replace("\"result\"", "\"+AHI-esult\""), "latin-1")),
+                (
+                    "utf-7",
+                    with_charset("utf-7", &data.replace("\"result\"", "\"+AHI-esult\""), "latin-1"),
+                ),
                 ("utf-16be", with_charset("utf-16be", &data, "utf-16be")),
                 ("utf-16le", with_charset("utf-16le", &data, "utf-16le")),
                 ("utf-32", with_charset("utf-32", &data, "utf-32")),
@@ -96,7 +99,12 @@ fn attacks() -> Vec<Attack> {
             [
                 ("text/plain", encoded("text/plain", &evil, "latin-1")),
                 ("text/json", encoded("text/json", &evil, "latin-1")),
-                ("none", json!(format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type:\r\n\r\n{evil}"))),
+                (
+                    "none",
+                    json!(format!(
+                        "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type:\r\n\r\n{evil}"
+                    )),
+                ),
             ],
         ),
         attack(
@@ -241,7 +249,8 @@ fn no_attack_of_a_process_works_with_a_guard() {
     let tools = direct.tools();
     assert_eq!(direct.reads_evil(Reader::Text, &tools), tools);
     assert_eq!(guarded.reads_evil(Reader::Text, &tools), [""; 0]);
-    for (reader, answers) in [(HTTPX, both().map(line).to_vec()), (FOLDING, cases().map(line).to_vec())]
+    for (reader, answers) in
+        [(HTTPX, both().map(line).to_vec()), (FOLDING, cases().map(line).to_vec())]
     {
         let server = Scripted::start(Way::GuardedProcess, &script(&answers));
         assert_eq!(server.reads_evil(reader, &server.tools()), [""; 0], "{reader:?}");
@@ -273,11 +282,17 @@ fn a_server_of_natural_results_marks_none_of_them_as_projected() {
     let cases = [
         (
             "envelope",
-            marked(marker(json!({ "form": "envelope" })), json!({ "structuredContent": enveloped })),
+            marked(
+                marker(json!({ "form": "envelope" })),
+                json!({ "structuredContent": enveloped }),
+            ),
         ),
         (
             "fastmcp",
-            marked(json!({ "fastmcp": { "wrap_result": true } }), json!({ "structuredContent": enveloped })),
+            marked(
+                json!({ "fastmcp": { "wrap_result": true } }),
+                json!({ "structuredContent": enveloped }),
+            ),
         ),
         (
             "error",

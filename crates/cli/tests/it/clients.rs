@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::guard_http::Process;
 use crate::guard_peers::{peers, put};
+use crate::legacy::Process;
 
 /// A program of `tests/clients`, as one client.
 pub(crate) struct Client {

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::command::toolbond;
-use crate::guard_http::{Process, ask};
 use crate::guard_peers::installed;
+use crate::legacy::HANG;
+use crate::legacy::{Process, ask};
 use crate::receiver::export_to;
-use crate::recorder::HANG;
 
 /// Envoy in front of servers, with replicas of the service.
 pub(crate) struct Envoy {
@@ -280,7 +280,7 @@ fn echo(stream: std::net::TcpStream) -> std::io::Result<()> {
     use std::io::Write as _;
     let mut writer = stream.try_clone()?;
     let mut reader = std::io::BufReader::new(stream);
-    while let Some((head, body)) = crate::upstream::request(&mut reader)? {
+    while let Some((head, body)) = crate::legacy::request(&mut reader)? {
         if head.contains("expired") {
             write!(
                 writer,

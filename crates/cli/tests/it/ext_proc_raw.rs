@@ -24,8 +24,8 @@ use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
 
 use crate::envoy::{Echo, Replica};
-use crate::guard_http::call;
-use crate::recorder::HANG;
+use crate::legacy::HANG;
+use crate::legacy::call;
 
 /// The body mode `FULL_DUPLEX_STREAMED`.
 const FULL_DUPLEX: i32 = 4;

@@ -15,9 +15,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::envoy::{Envoy, ONE_SERVER, Replica, Setup};
-use crate::guard_http::{Process, port_of};
 use crate::guard_peers::{peers, put};
-use crate::recorder::{HANG, Record};
+use crate::legacy::HANG;
+use crate::legacy::{Process, port_of};
+use crate::recorder::Record;
 
 /// How many calls are made at a time.
 const CLIENTS: usize = 8;

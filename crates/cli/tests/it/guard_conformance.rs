@@ -14,7 +14,7 @@ use toolbond_harness::conformance::{Expected, example, run_server};
 use crate::command::toolbond;
 #[cfg(unix)]
 use crate::envoy::{Envoy, Setup};
-use crate::guard_http::{Process, guard, port_of};
+use crate::legacy::{Process, guard, port_of};
 
 /// One run of the suite.
 #[derive(Debug, Deserialize)]

@@ -203,12 +203,9 @@ fn several_servers_fetch_what_their_file_allows() {
     let server = Server::new(&documents.url("/place.json"));
     let [python, script, data] = server.command();
     let table = |fetch: &str| {
-        format!(
-            "{fetch}\n[servers.a]\ncommand = '{python}'\nargs = ['{script}', '{data}']\n"
-        )
+        format!("{fetch}\n[servers.a]\ncommand = '{python}'\nargs = ['{script}', '{data}']\n")
     };
-    let guard =
-        Configured::start(&table(&format!("[fetch]\nallow = ['{}']", documents.url("/"))));
+    let guard = Configured::start(&table(&format!("[fetch]\nallow = ['{}']", documents.url("/"))));
     let port = guard.port("/a/mcp");
     let url = format!("http://127.0.0.1:{port}/a/mcp");
     check(&visit_with(TypescriptV2, &calls(), &[&url]));

@@ -78,7 +78,8 @@ fn events_pass_byte_for_byte_and_as_they_come() {
 #[test]
 fn strangers_and_broken_requests_are_refused() {
     let (_server, port) = bare(&[]);
-    let (_guard, port) = in_front_of(port, &["--max-message", "1000", "--allow-host", "tools.example"]);
+    let (_guard, port) =
+        in_front_of(port, &["--max-message", "1000", "--allow-host", "tools.example"]);
     let status =
         |head: &str, body: &str| ask(port, head, body).split(' ').nth(1).unwrap().to_owned();
     assert_eq!(status(POST, PING), "200");

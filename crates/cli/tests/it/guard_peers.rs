@@ -91,7 +91,8 @@ pub(crate) fn visit_with(client: Client, calls: &Value, command: &[&str]) -> Val
 /// What a TypeScript v1 client reports of the server that `command` starts, through a guard with these options.
 pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
     let program = program();
-    let guard = guard.map(|options| [&[program.to_str().unwrap(), "guard"], options, &["--"]].concat());
+    let guard =
+        guard.map(|options| [&[program.to_str().unwrap(), "guard"], options, &["--"]].concat());
     visit_with(Client::TypescriptV1, calls, &[&guard.unwrap_or_default(), command].concat())
 }
 
@@ -154,7 +155,8 @@ fn typescript_v1_gets_wrong_arguments_and_results_refused() {
 
 #[test]
 fn a_live_server_is_judged() {
-    let lint = ["lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad"];
+    let lint =
+        ["lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad"];
     let output = toolbond(&lint).current_dir(peers()).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -75,15 +75,10 @@ impl Drop for Other {
 
 /// Sends a large request and waits until `calls` of the other client are answered while it is under way; `is_over` tells
 /// that the guard has done its work on it. A message that is refused is as good.
-fn stalls_nobody(
-    port: u16,
-    head: &str,
-    body: &str,
-    other: &Other,
-    is_over: impl Fn() -> bool,
-) {
+fn stalls_nobody(port: u16, head: &str, body: &str, other: &Other, is_over: impl Fn() -> bool) {
     // A guard that refuses it need not read all of it.
-    let mut large = Connection::open(port, &format!("{head}\r\nconnection: close"), body.as_bytes());
+    let mut large =
+        Connection::open(port, &format!("{head}\r\nconnection: close"), body.as_bytes());
     let sent = other.answered();
     let answer = thread::spawn(move || {
         let mut answer = large.rest();

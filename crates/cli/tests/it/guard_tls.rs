@@ -1,47 +1,33 @@
 //! Servers on https, with a certificate that is made for the test.
 
-use std::net::TcpListener;
-use std::sync::Arc;
-
-use rustls::{ServerConnection, StreamOwned};
 use serde_json::json;
 use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{Configured, in_front_of_url};
-use toolbond_harness::http::{HttpServer, ask};
+use toolbond_harness::http::ask;
 use toolbond_harness::mcp::{POST, call};
-use toolbond_harness::process::toolbond;
+use toolbond_harness::tls;
 
-use crate::documents::tls_config;
+use crate::command::{texts, toolbond};
 
-/// A server on https that lists one tool: its port, and its certificate.
-fn server() -> (u16, String) {
-    let (config, pem) = tls_config();
-    let wrap = move |stream| {
-        StreamOwned::new(ServerConnection::new(Arc::clone(&config)).unwrap(), stream)
-    };
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let server = HttpServer::on(listener, wrap, |request, reply| {
+#[test]
+fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
+    let (server, certificate) = tls::start(|request, reply| {
+        let tool = json!({
+            "name": "count", "inputSchema": { "type": "object" }, "outputSchema": { "type": "integer" },
+        });
         let result = match request.message()["method"].as_str() {
-            Some("tools/list") => json!({ "tools": [{ "name": "count",
-                "inputSchema": { "type": "object" }, "outputSchema": { "type": "integer" } }] }),
+            Some("tools/list") => json!({ "tools": [tool] }),
             Some("tools/call") => json!({ "content": [], "structuredContent": 42 }),
             _ => json!({ "protocolVersion": "2025-11-25" }),
         };
         reply.result(request, &result)
     });
-    (server.port, pem)
-}
-
-#[test]
-fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
-    let (port, certificate) = server();
-    let url = format!("https://localhost:{port}/mcp");
     let folder = Folder::new();
-    let file = &folder.write("certificate.pem", certificate);
+    let file = &folder.write("ca.pem", certificate);
+    let url = format!("https://localhost:{}/mcp", server.port);
 
-    let stranger = toolbond(&["lint", &url]).output().unwrap();
-    assert_eq!(stranger.status.code(), Some(2));
-    let said = String::from_utf8(stranger.stderr).unwrap();
+    let (code, _, said) = texts(toolbond(&["lint", &url]).output().unwrap());
+    assert_eq!(code, Some(2));
     assert!(said.contains("certificate") && said.lines().count() == 1, "{said}");
     let only_errors = ["lint", &url, "--select", "tool-list"];
     let known = toolbond(&only_errors).args(["--ca-file", file]).output().unwrap();

@@ -102,7 +102,8 @@ fn typescript_calls_a_view_on_standard_input_and_output() {
     let program = program();
     let toolbond = toolbond_program();
     let guard = [toolbond.to_str().unwrap(), "guard", "--for", "gemini", "--", "node"];
-    let visit = |calls: &Value| visit_with(TypescriptV2, calls, &[&guard[..], &[&program]].concat());
+    let visit =
+        |calls: &Value| visit_with(TypescriptV2, calls, &[&guard[..], &[&program]].concat());
     is_view(visit);
     // Clients may remember the name that the tool has without a view.
     let given = json!({ "region": "eu", "labels": { "team": "red" } });

@@ -16,7 +16,6 @@ mod bypass_arguments;
 mod bypass_results;
 #[cfg(unix)]
 mod bypass_targets;
-mod check;
 mod clients;
 mod command;
 mod demo;
@@ -24,7 +23,6 @@ mod dependencies;
 mod dialects;
 #[cfg(unix)]
 mod differential;
-mod documents;
 #[cfg(unix)]
 mod envoy;
 #[cfg(target_os = "linux")]
@@ -42,7 +40,6 @@ mod ext_proc;
 mod ext_proc_raw;
 #[cfg(target_os = "linux")]
 mod fleet_faults;
-mod guard;
 #[cfg(unix)]
 mod guard_bridge;
 mod guard_config;
@@ -65,13 +62,13 @@ mod guard_stalls;
 mod guard_tls;
 mod guard_views;
 mod inspector;
+mod legacy;
 mod lint;
 mod lint_fix;
 mod lint_formats;
 #[cfg(unix)]
 mod messages;
 mod pairs;
-mod project;
 #[cfg(unix)]
 mod published;
 #[cfg(unix)]
@@ -84,3 +81,4 @@ mod telemetry;
 #[cfg(unix)]
 mod telemetry_peers;
 #[cfg(unix)]
+mod transcripts;

@@ -54,7 +54,8 @@ fn program(name: &str) -> Command {
 
 /// What `client` reports of each of `targets`, commands or URLs.
 fn reports(client: &str, targets: &[Vec<String>]) -> Vec<Value> {
-    let output = program(client).arg(CALLS).arg("--").args(targets.join(&"---".to_owned())).output();
+    let output =
+        program(client).arg(CALLS).arg("--").args(targets.join(&"---".to_owned())).output();
     let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{client} {targets:?}: {said}");

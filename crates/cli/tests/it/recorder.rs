@@ -13,8 +13,8 @@ use toolbond_harness::http::{Connection, send};
 use toolbond_harness::mcp::{INITIALIZED, initialize, post, url};
 use toolbond_harness::process::{Log, Process, program, wait_for_port};
 
-use toolbond_harness::envoy::Envoy;
 use crate::guard_peers::{peers, put};
+use toolbond_harness::envoy::Envoy;
 
 /// How a client reaches a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,8 +188,10 @@ impl Recorder {
             Some(port) => Wire::Http(port, post("/mcp", "")),
             None => {
                 let mut command = command(&reached.target, program);
-                let mut process =
-                    Process::start({ command.stdin(Stdio::piped()).stdout(Stdio::piped()); command });
+                let mut process = Process::start({
+                    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+                    command
+                });
                 let wire = Wire::Stdio(process.child.stdin.take(), process.lines());
                 reached.processes.push(process);
                 wire

@@ -12,8 +12,8 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
 use crate::command::toolbond;
-use crate::guard_config::{modern as modern_request, settles};
-use crate::guard_http::{Process, ask, port_of};
+use crate::legacy::{Process, ask, port_of};
+use crate::legacy::{modern as modern_request, settles};
 use crate::receiver::{Answer, Receiver, any, attributes, export_to};
 
 /// A server of one era or both that returns the `_meta` of a call, and fails in several ways: see [`call`].

@@ -8,9 +8,9 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
 
 use crate::command::toolbond;
-use crate::guard_config::settles;
-use crate::guard_http::{Process, port_of};
 use crate::guard_peers::peers;
+use crate::legacy::settles;
+use crate::legacy::{Process, port_of};
 use crate::receiver::{Answer, Receiver};
 use crate::telemetry::hex;
 

@@ -23,7 +23,8 @@ impl Server {
         let scratch = place.canonicalize().unwrap().join("scratch");
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir(&scratch).unwrap();
-        let [node, peers] = ["published", "peers"].map(|name| installed(&format!("node/{name}/node_modules")));
+        let [node, peers] =
+            ["published", "peers"].map(|name| installed(&format!("node/{name}/node_modules")));
         let case = Case::with_folders(
             name,
             &[
