@@ -117,14 +117,14 @@ fn a_tool_that_refers_to_documents_works() {
     check(&visit_with(TypescriptV2, &calls(), &command));
     check(&visit_with(PythonV2, &calls(), &command));
     assert_eq!(documents.requests(), 4);
-    let mut talk = talk(&["--allow-fetch", &allow], &server);
+    let mut talk = greeted(&["--allow-fetch", &allow], &server);
     let listed = talk.request("tools/list", &json!({}));
     let schema = &listed["result"]["tools"][0]["inputSchema"];
     assert_eq!(schema["properties"]["where"], json!({ "$ref": "#/$defs/place" }), "{listed}");
     assert!(!schema.to_string().contains("$id"), "{listed}");
     let log = talk.end();
     assert!(!log.contains("external-ref"), "{log}");
-    let mut talk = talk(&["--allow-fetch", &allow, "--for", "gemini"], &server);
+    let mut talk = greeted(&["--allow-fetch", &allow, "--for", "gemini"], &server);
     let listed = talk.request("tools/list", &json!({}));
     let city = &listed["result"]["tools"][0]["inputSchema"]["properties"]["where"];
     assert_eq!(*city, json!({ "type": "string", "description": "a place (minLength: 2)" }));
@@ -137,7 +137,7 @@ fn a_tool_that_refers_to_documents_works() {
 fn without_the_option_nothing_is_fetched() {
     let documents = Documents::start(&[("/place.json", place())]);
     let server = Server::new(&documents.url("/place.json"));
-    let mut talk = talk(&[], &server);
+    let mut talk = greeted(&[], &server);
     assert_eq!(names(&mut talk), ["plain"]);
     let refused = talk.call("book", &json!({ "where": "Bern" }));
     let text = refused["error"]["message"].as_str().unwrap_or_default();
@@ -156,7 +156,7 @@ fn without_the_option_nothing_is_fetched() {
 fn what_is_not_allowed_is_not_fetched() {
     let documents = Documents::start(&[("/place.json", place())]);
     let server = Server::new(&documents.url("/place.json"));
-    let mut talk = talk(&["--allow-fetch", &documents.url("/other/")], &server);
+    let mut talk = greeted(&["--allow-fetch", &documents.url("/other/")], &server);
     assert_eq!(names(&mut talk), ["plain"]);
     let log = talk.end();
     assert!(log.contains("fetching is on"), "{log}");
@@ -170,7 +170,7 @@ fn what_is_not_allowed_is_not_fetched() {
 fn a_document_that_hangs_delays_no_other_tool() {
     let documents = Documents::start(&[("/held/place.json", json!({ "type": "string" }))]);
     let server = Server::new(&documents.url("/held/place.json"));
-    let mut talk = talk(&["--allow-fetch", &documents.url("/")], &server);
+    let mut talk = greeted(&["--allow-fetch", &documents.url("/")], &server);
     assert_eq!(names(&mut talk), ["plain"]);
     assert_eq!(talk.call("plain", &json!({}))["result"]["structuredContent"]["n"], 1);
     let refused = talk.call("book", &json!({ "where": "Bern" }));
@@ -230,7 +230,7 @@ fn several_servers_fetch_what_their_file_allows() {
 }
 
 /// A conversation through a guard on standard input and output, at revision 2025-11-25.
-fn talk(options: &[&str], server: &Server) -> Talk {
+fn greeted(options: &[&str], server: &Server) -> Talk {
     let mut talk = Talk::start(options, &server.command());
     talk.greet(&json!({}));
     talk

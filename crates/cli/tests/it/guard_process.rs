@@ -1,7 +1,7 @@
 //! The server of a guard as a process: how it ends, and that nothing is left of it.
 
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use toolbond_harness::files::Folder;

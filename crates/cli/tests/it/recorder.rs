@@ -62,7 +62,8 @@ impl Way {
     pub(crate) fn reach(self, name: &str, arguments: &[&str]) -> Reached {
         let mut server = words("peers", name);
         server.extend(arguments.iter().map(|&word| word.to_owned()));
-        let guard = [&[program().to_str().unwrap(), "guard"], &ENFORCE[..]].concat();
+        let program = program();
+        let guard = [&[program.to_str().unwrap(), "guard"], &ENFORCE[..]].concat();
         let guard = |options: &[&str]| {
             let words = guard.iter().chain(options).map(|&word| word.to_owned());
             words.chain(server.iter().cloned()).collect::<Vec<_>>()

@@ -101,7 +101,7 @@ fn works_as_without(name: &str) {
 
 /// One test for each server: a few of every kind, and the rest where there is time.
 macro_rules! published {
-    (few: $($few:ident)* rest: $($rest:ident)*) => {
+    (few: [$($few:ident)*] rest: [$($rest:ident)*]) => {
         const NAMES: &[&str] = &[$(stringify!($few),)* $(stringify!($rest)),*];
         $(
             #[test]
@@ -120,7 +120,7 @@ macro_rules! published {
 }
 
 published! {
-    few:
+    few: [
     currents
     excel
     mcp_mailtrap
@@ -135,7 +135,8 @@ published! {
     server_sequential_thinking
     terminal
     ynab
-    rest:
+    ]
+    rest: [
     agent_infra_commands
     agent_infra_filesystem
     airtable
@@ -171,6 +172,7 @@ published! {
     todoist
     trello
     variflight
+    ]
 }
 
 #[test]
