@@ -15,17 +15,20 @@ const client = new Client({ name: "reader", version: "1" }, options);
 await client.connect(
   command.startsWith("http:") ? new StreamableHTTPClientTransport(new URL(command)) : new StdioClientTransport({ command, args, stderr: "inherit" }),
 );
+const is_http = command.startsWith("http:");
+const request = (call) => {
+  const request = typeof call === "string" ? { method: "tools/call", params: { name: call, arguments: {} } } : call;
+  const sent = mode === "v1" ? client.request(request, anything) : client.request(request);
+  return sent.then(
+    (result) => ({ value: result.structuredContent, error: result.isError }),
+    (error) => ({ failed: String(error.message ?? error).slice(0, 300) }),
+  );
+};
 const read = [];
 for (const call of JSON.parse(calls)) {
-  try {
-    const request = typeof call === "string" ? { method: "tools/call", params: { name: call, arguments: {} } } : call;
-    // An ordinary answer is waited for as long as it takes.
-    const timeout = 1000 * (call === "honest" ? 8 : Number(process.env.READER_WAIT ?? 8));
-    const result = mode === "v1" ? await client.request(request, anything, { timeout }) : await client.request(request, { timeout });
-    read.push({ value: result.structuredContent, error: result.isError });
-  } catch (error) {
-    read.push({ failed: String(error.message ?? error).slice(0, 300) });
-  }
+  const answer = request(call);
+  // A process answers in turn: when the next call is answered, this one has no answer.
+  read.push(is_http ? await answer : await Promise.race([answer, request("honest").then(() => ({ failed: "no answer" }))]));
 }
 console.log(JSON.stringify(read));
 await client.close();

@@ -193,6 +193,7 @@ fn read_over_http(way: Way) -> Vec<(Reader, Vec<String>, Vec<String>)> {
     let answers: Map<_, _> = attacks.iter().flat_map(|attack| attack.answers.clone()).collect();
     let direct = body(&answer("$ID", EVIL));
     let resumed = events(&format!("data: {}\n\n", answer("$FIRST", EVIL)));
+    let resumed = json!(resumed.as_str().unwrap().replace("$ID", "$LAST"));
     let script = json!({ "answers": answers, "direct": direct, "resumed": resumed });
     let server = Scripted::start(way, &script);
     let readers = [PYTHON_V1, PYTHON_V2, PYTHON_V2_MODERN, HTTPX, FOLDING];

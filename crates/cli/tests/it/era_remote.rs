@@ -24,8 +24,9 @@ struct State {
     sessions: HashMap<String, String>,
     opened: usize,
     is_down: bool,
-    /// Whether it answers nothing for now.
-    is_held: bool,
+    /// Whether it keeps the next request waiting until it is released.
+    holds_next: bool,
+    is_released: bool,
     /// Where streams began that were opened with GET: at the start, or after an event. `None` where it offers none.
     streams: Option<Vec<String>>,
     /// How it refuses a session that it does not know.
@@ -47,7 +48,9 @@ fn header<'a>(request: &'a Request, name: &str) -> &'a str {
 }
 
 fn serve(request: &Request, reply: &mut Reply<'_>, state: &Mutex<State>) -> std::io::Result<()> {
-    wait_until("the server answers", || !state.lock().unwrap().is_held);
+    if std::mem::take(&mut state.lock().unwrap().holds_next) {
+        wait_until("the server is released", || state.lock().unwrap().is_released);
+    }
     if state.lock().unwrap().is_down {
         reply.close();
         return Ok(());
@@ -250,10 +253,10 @@ fn an_answer_that_the_server_sends_on_another_stream_arrives() {
 #[test]
 fn a_server_that_is_slow_to_start_is_asked_again() {
     let server = Legacy::start();
-    server.state.lock().unwrap().is_held = true;
+    server.state.lock().unwrap().holds_next = true;
     let (_guard, port) = in_front_of(server.port, &[]);
     // It goes to a server that may well be a modern one.
     message(&whoami(port, 1, ""));
-    server.state.lock().unwrap().is_held = false;
+    server.state.lock().unwrap().is_released = true;
     text(&whoami(port, 2, ""));
 }

@@ -1,6 +1,5 @@
 //! Clients on HTTP before a server that is a process: whose answer is whose, and what is left.
 
-use std::io::Read as _;
 use std::thread;
 
 use serde_json::{Value, json};
@@ -55,9 +54,7 @@ fn listens(port: u16, session: &str) -> Connection {
 /// Ends a session, and returns the messages that its stream had until then.
 fn end(port: u16, session: &str, mut stream: Connection) -> Vec<Value> {
     assert!(ask(port, &session.replacen("POST", "DELETE", 1), "").starts_with("HTTP/1.1 204"));
-    let mut rest = String::new();
-    stream.reader.read_to_string(&mut rest).unwrap();
-    events(&rest)
+    events(&String::from_utf8(stream.rest()).unwrap())
 }
 
 #[test]
