@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::Value;
 
+use crate::address::local;
 use crate::wait::HANG;
 
 /// The head of a request of a client that follows the protocol, to `/mcp`.
@@ -35,13 +36,18 @@ pub struct Connection {
 impl Connection {
     /// Sends a request, as [`ask`] does, and leaves the connection open.
     pub fn open(port: u16, head: &str, body: &[u8]) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        Self::open_at(local(port), head, body)
+    }
+
+    /// The same for another address.
+    pub fn open_at(address: SocketAddr, head: &str, body: &[u8]) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
         let mut connection = Self { reader: BufReader::new(stream) };
         let mut text = head.to_owned();
         let length = body.len();
         for (name, value) in [
-            ("host", format!("127.0.0.1:{port}")),
+            ("host", address.to_string()),
             ("content-type", "application/json".to_owned()),
             ("content-length", length.to_string()),
         ] {
