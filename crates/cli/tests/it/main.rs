@@ -25,8 +25,8 @@ mod dialects;
 #[cfg(unix)]
 mod differential;
 mod documents;
-#[cfg(unix)]
-mod envoy;
+#[cfg(target_os = "linux")]
+mod echo;
 #[cfg(target_os = "linux")]
 mod era_faults;
 #[cfg(target_os = "linux")]
@@ -35,7 +35,6 @@ mod era_remote;
 mod eras;
 #[cfg(unix)]
 mod eras_table;
-#[cfg(unix)]
 #[cfg(target_os = "linux")]
 mod ext_proc;
 #[cfg(target_os = "linux")]
@@ -77,7 +76,6 @@ mod published;
 #[cfg(unix)]
 mod reader;
 mod readme;
-mod receiver;
 #[cfg(unix)]
 mod recorder;
 mod telemetry;
