@@ -20,11 +20,16 @@ pub fn program() -> PathBuf {
 
 /// An example of the workspace, which a build of all tests makes.
 pub fn example(package: &str, name: &str) -> PathBuf {
+    example_with(package, name, &[])
+}
+
+/// An example that is built with other options where it is missing, such as `--features`.
+pub fn example_with(package: &str, name: &str, options: &[&str]) -> PathBuf {
     let place = program().with_file_name("examples").join(name);
     if !place.exists() {
         let build = ["build", "--quiet", "--package", package, "--example", name];
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        assert!(Command::new(cargo).args(build).status().unwrap().success());
+        assert!(Command::new(cargo).args(build).args(options).status().unwrap().success());
     }
     place
 }

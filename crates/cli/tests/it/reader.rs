@@ -5,9 +5,9 @@ use std::fs;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::envoy::Envoy;
 use crate::guard_http::Process;
 use crate::recorder::{Record, Way, command, guard_words, listening, words};
+use toolbond_harness::envoy::Envoy;
 
 /// A client that reads results without checking them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

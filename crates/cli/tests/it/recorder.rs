@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::envoy::Envoy;
 use crate::guard_http::{Process, port_of};
 use crate::guard_peers::{peers, put};
+use toolbond_harness::envoy::Envoy;
 
 /// Longer than anything takes on a busy machine.
 pub(crate) const HANG: Duration = Duration::from_secs(60);
