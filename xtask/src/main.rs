@@ -29,8 +29,7 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run everything: set-up, formatting, spelling, links, weight, lints, documentation, tests
-    Test,
+    Test(test::Test),
     /// Check spelling, links between documents, and imports of the guard; a part of `test`
     Docs,
     /// Download what the tests need into `target/testkit`
@@ -44,7 +43,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
-        Chore::Test => test::run(),
+        Chore::Test(test) => test.run(),
         Chore::Docs => docs(),
         Chore::Setup => setup::run(),
         Chore::Targets => targets::run(),

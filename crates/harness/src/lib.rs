@@ -24,5 +24,12 @@ pub mod peers;
 pub mod plain;
 pub mod proc;
 pub mod process;
+mod skip;
 pub mod suite;
+#[cfg(feature = "tls")]
+pub mod tls;
+pub mod transcript;
+pub mod trials;
 pub mod wait;
+
+pub use skip::skip;

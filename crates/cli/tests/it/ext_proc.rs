@@ -15,16 +15,9 @@ use toolbond_harness::process::{Process, program, toolbond};
 use toolbond_harness::wait::wait_until;
 
 use crate::clients::{Client, data};
-use crate::command::commands;
 use crate::echo::echo;
 use crate::guard_http::{POST, call};
 use crate::guard_peers::{peers, put};
-
-commands! {
-    explains_ext_proc: ["ext-proc", "--help"];
-    a_command_is_not_behind_a_gateway: ["ext-proc", "--config", "config/process.toml"];
-    checks_a_configuration_for_a_gateway: ["ext-proc", "--config", "config/gateway.toml", "--check-config"];
-}
 
 #[test]
 fn typescript_clients_see_what_they_see_through_the_guard() {

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
+use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::trials;
 
 /// What a converter makes of a tool.
 #[derive(Clone, Debug)]
@@ -35,8 +37,19 @@ pub(crate) fn all() -> bool {
     std::env::var("TOOLBOND_CONVERTERS").is_ok_and(|it| it == "all")
 }
 
+/// A trial that runs converters, skipped where they are not installed.
+pub(crate) fn trial(
+    name: &str,
+    check: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(name, || match missing() {
+        Some(reason) => trials::skipped(&reason),
+        None => check(),
+    })
+}
+
 /// Why the converters cannot be run, if they cannot.
-pub(crate) fn missing() -> Option<String> {
+fn missing() -> Option<String> {
     let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");
     ["python/converters", "node/converters"]
         .iter()
