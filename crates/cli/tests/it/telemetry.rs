@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use toolbond_harness::address::reserved;
+use toolbond_harness::address::local;
 use toolbond_harness::files::Folder;
 use toolbond_harness::http::{HttpServer, ask};
 use toolbond_harness::otlp::{
@@ -381,7 +381,7 @@ fn calls_go_on_whatever_the_receiver_does() {
         assert_eq!(count, usize::from(matches!(answer, Answer::Refuses(_))), "{answer:?}: {said}");
     }
     // Nobody listens there.
-    let (folder, variables) = (Folder::new(), export_to(&reserved().to_string()));
+    let (folder, variables) = (Folder::new(), export_to(&local(9).to_string()));
     let mut command = guard(&variables, &[], "both");
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.stderr(File::create(folder.join("log")).unwrap()).spawn().unwrap();
