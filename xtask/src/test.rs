@@ -44,7 +44,8 @@ impl Test {
         if self.all {
             check_features()?;
         }
-        let skipped: Vec<&str> = missing.iter().flat_map(|program| program.tests).copied().collect();
+        let skipped: Vec<&str> =
+            missing.iter().flat_map(|program| program.tests).copied().collect();
         let mut tally = Tally::start()?;
         self.test(&skipped, &mut tally)?;
         let mut documentation = cargo(["test", "--workspace", "--doc"]);

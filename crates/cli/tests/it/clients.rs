@@ -1,14 +1,12 @@
 //! Published clients against the demo server, and against a plain `rmcp` server as `docs/clients.md` says.
 
-use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
+use toolbond_harness::process::{Process, example};
 
-use crate::guard_http::Process;
 use crate::guard_peers::{peers, put};
-use crate::pairs::bare;
 
 /// A program of `tests/clients`, as one client.
 pub(crate) struct Client {
@@ -50,7 +48,7 @@ impl Client {
         let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
         let calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
         let demo = env!("CARGO_BIN_EXE_toolbond");
-        let bare = bare();
+        let bare = example("toolbond", "bare");
         let bare = bare.to_str().unwrap();
         let (_demo, demo_url) = listen(&[demo, "demo"]);
         let (_bare, bare_url) = listen(&[bare]);
@@ -143,15 +141,9 @@ impl Client {
 /// Starts `server` on a free port: the process and its URL.
 pub(crate) fn listen(server: &[&str]) -> (Process, String) {
     let mut command = Command::new(server[0]);
-    command.args(&server[1..]).args(["--http", "127.0.0.1:0"]).stderr(Stdio::piped());
-    let mut process = Process(command.spawn().unwrap());
-    let mut reader = BufReader::new(process.0.stderr.take().unwrap());
-    let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
-    // What it says later is not held up.
-    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
-    let url = line.split_whitespace().find(|word| word.starts_with("http:")).unwrap().to_owned();
-    (process, url)
+    command.args(&server[1..]).args(["--http", "127.0.0.1:0"]);
+    let (process, port) = Process::listening(command);
+    (process, format!("http://127.0.0.1:{port}/mcp"))
 }
 
 pub(crate) fn data(name: &str) -> Value {

@@ -61,6 +61,7 @@ mod guard_stalls;
 mod guard_tls;
 mod guard_views;
 mod inspector;
+#[cfg(unix)]
 mod lint;
 mod lint_fix;
 mod lint_formats;
