@@ -170,6 +170,7 @@ fn other_body_modes_are_refused_with_the_line_to_write() {
     let routes = format!("routes:{routes}");
     let replaced = &[("routes:", routes.as_str())];
     let envoy = echo_with(&Setup { replicas: 1, replaced, ..Setup::default() });
+    let mut reasons = Vec::new();
     for (key, mode) in all {
         let reason = format!(
             "cannot check messages: the ext_proc filter of Envoy has {key} {mode}; write `{key}: {MODE}` in its processing_mode"
@@ -182,8 +183,10 @@ fn other_body_modes_are_refused_with_the_line_to_write() {
             assert!(answer.starts_with("HTTP/1.1 500"), "{path}: {answer}");
             assert_eq!(body(&answer)["error"]["message"], reason.as_str());
         }
-        assert_eq!(envoy.replicas[0].said(&reason), 1, "{path}");
+        wait_until("the log says it", || envoy.replicas[0].said(&reason) > 0);
+        reasons.push(reason);
     }
+    assert!(reasons.iter().all(|reason| envoy.replicas[0].said(reason) == 1));
     assert_eq!(envoy.counter("cluster.weather.upstream_rq_total"), 0);
     assert!(
         ask(envoy.port, &POST.replace("/mcp", "/weather/mcp"), &echoed("x"))
@@ -240,7 +243,7 @@ fn an_unknown_route_is_refused_and_others_go_on() {
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     assert!(answer.contains("no server for route `other`"), "{answer}");
     let said = |replica: &Replica| replica.said("no server for route `other`");
-    assert_eq!(envoy.replicas.iter().map(said).sum::<usize>(), 1);
+    wait_until("the log says it", || envoy.replicas.iter().map(said).sum::<usize>() == 1);
     let answer = ask(envoy.port, &post("/weather/mcp"), &echoed("x"));
     assert!(answer.contains("\"structuredContent\""), "{answer}");
 }
