@@ -7,8 +7,8 @@ use crate::{node, python, setup};
 /// `docs/converters.md`.
 pub(crate) fn run() -> anyhow::Result<()> {
     setup::require()?;
-    node::install("converters", "crates/targets/tests/converters")?;
-    python::install("converters", "crates/targets/tests/converters")?;
+    node::install()?;
+    python::install("mcp2")?;
     // One at a time: they write parts of one file.
     for part in ["views/", "docs/", "agreement/", "survive/corpus"] {
         let mut tests =

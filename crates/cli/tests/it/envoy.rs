@@ -8,10 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use toolbond_harness::peers;
 
 use crate::command::toolbond;
 use crate::guard_http::{Process, ask};
-use crate::guard_peers::installed;
 use crate::receiver::export_to;
 use crate::recorder::HANG;
 
@@ -159,7 +159,7 @@ impl Envoy {
         let config = folder.join("envoy.yaml");
         fs::write(&config, text).unwrap();
         let address = folder.join("admin");
-        let mut command = Command::new(installed("python/envoy").join("envoy/_bin/envoy"));
+        let mut command = Command::new(peers::envoy());
         command.arg("-c").arg(&config).arg("--admin-address-path").arg(&address);
         command.args(["--concurrency", "1", "--disable-hot-restart", "--log-level", "warning"]);
         let log = fs::File::create(folder.join("envoy.log")).unwrap();

@@ -7,12 +7,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::clients::{Client, data, listen};
 use crate::command::commands;
 use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
 use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
-use crate::guard_peers::{installed, peers, put};
 use crate::receiver::{Answer, Receiver};
 use crate::recorder::{HANG, post, wait_for};
 
@@ -22,7 +22,7 @@ commands! {
     checks_a_configuration_for_a_gateway: ["ext-proc", "--config", "config/gateway.toml", "--check-config"];
 }
 
-/// One test, one client of `tests/clients`.
+/// One test, one client of `peers/clients`.
 macro_rules! clients {
     ($($test:ident: $program:literal, $mode:literal;)*) => {$(
         #[test]
@@ -47,9 +47,8 @@ clients! {
 
 /// The server of the TypeScript SDK v2: the process and its port.
 fn typescript() -> (Process, u16) {
-    put("peers/v2.mjs", &peers());
-    let mut node = Command::new("node");
-    node.args(["v2.mjs", "--http"]).current_dir(peers()).stdout(Stdio::piped());
+    let mut node = peers::command("servers/v2.mjs");
+    node.arg("--http").stdout(Stdio::piped());
     let mut process = Process(node.spawn().unwrap());
     let port = port_of(&mut process);
     (process, port)
@@ -326,7 +325,7 @@ fn without_a_replica_calls_pass_unchecked_if_envoy_is_told_so() {
 
 #[test]
 fn the_example_starts_with_one_command() {
-    let envoy = installed("python/envoy");
+    let envoy = peers::installed("python/tools");
     let path = [Path::new(env!("CARGO_BIN_EXE_toolbond")).parent().unwrap(), &envoy.join("bin")];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/envoy");
     let paths = path.iter().map(|path| path.to_path_buf());

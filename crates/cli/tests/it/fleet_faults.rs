@@ -13,16 +13,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::envoy::{Envoy, ONE_SERVER, Replica, Setup};
 use crate::guard_http::{Process, port_of};
-use crate::guard_peers::{peers, put};
 use crate::recorder::{HANG, Record};
 
 /// How many calls are made at a time.
 const CLIENTS: usize = 8;
 
-/// The server of `tests/peers/fleet.mjs`.
+/// The server of `peers/servers/fleet.mjs`.
 struct Server {
     _process: Process,
     port: u16,
@@ -30,10 +30,9 @@ struct Server {
 
 impl Server {
     fn start(record: &Record, port: u16, version: u32) -> Self {
-        let program = put("peers/fleet.mjs", &peers());
-        let mut node = Command::new("node");
-        node.arg(program).args([record.path(), &port.to_string(), &version.to_string()]);
-        node.current_dir(peers()).stdout(Stdio::piped());
+        let mut node = peers::command("servers/fleet.mjs");
+        node.args([record.path(), &port.to_string(), &version.to_string()]);
+        node.stdout(Stdio::piped());
         let mut process = Process(node.spawn().unwrap());
         let port = port_of(&mut process);
         Self { _process: process, port }

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde::Deserialize;
-use toolbond_harness::conformance::{Expected, example, run_server};
+use toolbond_harness::conformance::{Expected, run_server};
+use toolbond_harness::process::example;
 
 use crate::command::toolbond;
 #[cfg(unix)]
@@ -32,7 +33,7 @@ struct Case {
 
 /// The guard in front of the server of `case`: what runs, and its port.
 fn start(case: &Case) -> (Box<dyn Any>, u16) {
-    let server = example("conformance_server").unwrap();
+    let server = example("toolbond-peers", "conformance_server");
     let era = ("CONFORMANCE_ERA", &case.server);
     if case.front == "process" {
         let arguments = ["guard", "--listen", "127.0.0.1:0", "--", server.to_str().unwrap()];

@@ -4,19 +4,19 @@ use std::fs;
 use std::process::Command;
 
 use serde_json::json;
-
-use crate::guard_peers::peers;
+use toolbond_harness::peers;
 
 /// What the command line client of MCP Inspector prints.
 fn inspect(arguments: &[&str], server: &[&str]) -> String {
-    let launcher = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+    let launcher = "@modelcontextprotocol/inspector/clients/launcher/build/index.js";
     let place = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     let config = place.join(format!("inspector-{}.json", std::process::id()));
     let server = json!({ "command": server[0], "args": server[1..] });
     fs::write(&config, json!({ "mcpServers": { "one": server } }).to_string()).unwrap();
     let mut inspector = Command::new("node");
-    inspector.args([launcher, "--cli", "--config"]).arg(&config).args(["--server", "one"]);
-    let output = inspector.args(arguments).current_dir(peers()).output().unwrap();
+    inspector.args([&peers::package(launcher), "--cli", "--config"]).arg(&config);
+    inspector.args(["--server", "one"]);
+    let output = inspector.args(arguments).output().unwrap();
     fs::remove_file(config).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -24,7 +24,8 @@ fn inspect(arguments: &[&str], server: &[&str]) -> String {
 
 #[test]
 fn mcp_inspector_works_through_the_guard() {
-    let everything = ["node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js"];
+    let everything = peers::package("@modelcontextprotocol/server-everything/dist/index.js");
+    let everything = ["node", &everything];
     // The list of this server declares draft-07, which the guard converts unless told otherwise.
     let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--keep-dialects", "--"];
     let guarded = [&guard, &everything[..]].concat();

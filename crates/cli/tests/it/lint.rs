@@ -124,7 +124,7 @@ fn says_where_json_lines_are_read_from() {
 /// Some servers of 2026-07-28 end when they get `initialize`.
 #[test]
 fn lints_a_server_that_does_not_know_initialize() {
-    let server = toolbond_harness::conformance::example("era_server").unwrap();
+    let server = toolbond_harness::process::example("toolbond-peers", "era_server");
     let server = ["lint", "--target", "none", "--", server.to_str().unwrap(), "modern"];
     let output = toolbond_with(&server, "");
     assert_eq!(output.status.code(), Some(0), "{}", text(output.stderr));

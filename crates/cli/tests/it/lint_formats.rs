@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 use toolbond_schema::Schema;
 
 use crate::command::toolbond;
-use crate::guard_peers::{installed, put};
 use crate::lint::text;
 
 const FILES: [&str; 3] = ["lint/shop.tools.json", "tools.json", "lint/folder"];
@@ -139,9 +139,7 @@ fn fixes_in_sarif_change_what_they_say() {
 
 #[test]
 fn junit_is_read_by_junitparser() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lint/junit.py");
-    let mut reader = Command::new("python3");
-    reader.arg(script).env("PYTHONPATH", installed("python/lint"));
+    let mut reader = peers::command("readers/junit.py");
     let suites: Value = serde_json::from_str(&output_of(&mut reader, &lint("junit"))).unwrap();
     let mut failing: BTreeMap<&str, usize> = BTreeMap::new();
     let findings = findings();
@@ -172,9 +170,8 @@ fn annotations_are_those_of_actions_core() {
     let written = lint("github");
     let annotations: Vec<_> = written.lines().map(annotation).collect();
     assert_eq!(annotations.len(), findings().len());
-    let program = put("lint/annotations.mjs", &installed("node/lint"));
-    let mut node = Command::new("node");
-    let theirs = output_of(node.arg(&program), &json!(annotations).to_string());
+    let mut node = peers::command("readers/annotations.mjs");
+    let theirs = output_of(&mut node, &json!(annotations).to_string());
     assert_eq!(written, theirs);
 }
 

@@ -1,28 +1,23 @@
 //! One trace from a client through the guard to a server, with the SDKs that read and write trace context.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
+use toolbond_harness::peers;
+use toolbond_harness::process::example;
 
 use crate::command::toolbond;
 use crate::guard_config::settles;
 use crate::guard_http::{Process, port_of};
-use crate::guard_peers::peers;
 use crate::receiver::{Answer, Receiver};
 use crate::telemetry::hex;
 
-/// The example `traced`: built before, or now.
+/// The program `peers/rmcp/examples/traced.rs`.
 fn traced() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples/traced");
-    if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolbond", "--example", "traced"];
-        let mut command = Command::new(env!("CARGO"));
-        assert!(command.args(build).args(["--features", "otel"]).status().unwrap().success());
-    }
-    place
+    example("toolbond-peers", "traced")
 }
 
 /// Starts `command`, which listens and exports.
@@ -108,18 +103,10 @@ fn one_trace_over_http_to_a_process() {
 /// The Python SDK writes the trace of its caller into `_meta`, and its server has the trace of `_meta` as its current one.
 #[test]
 fn one_trace_with_the_python_sdk() {
-    const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
     let receiver = Receiver::start(Answer::Takes);
-    let python = |program: &str| {
-        let mut command = Command::new("python3");
-        command.arg(Path::new(PROGRAMS).join(program));
-        command.env("PYTHONPATH", peers().join("../../python/peers"));
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    };
-    let mut client = python("traced_client.py");
-    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--", "python3"]);
-    client.arg(Path::new(PROGRAMS).join("traced.py"));
+    let mut client = peers::command("clients/traced_client.py");
+    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--"]);
+    client.args(peers::words("servers/traced.py"));
     receiver.receives_from(&mut client);
     let output = client.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,6 +1,6 @@
 //! The official conformance suite against the examples `conformance_server` and `conformance_client`.
 //!
-//! `tests/conformance/expected.json` has what is to pass: for each scenario the number of its checks.
+//! `peers/conformance/expected.json` has what is to pass: for each scenario the number of its checks.
 //! Scenarios that are out of scope stand there with their reason; together they are all that the suite has.
 #![expect(clippy::unwrap_used, reason = "runs programs for tests only")]
 
@@ -9,7 +9,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use toolbond_harness::conformance::{self, Expected, example, run, suite};
+use toolbond_harness::conformance::{self, Expected, run, suite};
+use toolbond_harness::process::example;
 
 /// The server on a port of its own, until this is dropped.
 struct Server {
@@ -19,7 +20,7 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
-        let mut command = Command::new(example("conformance_server").unwrap());
+        let mut command = Command::new(example("toolbond-peers", "conformance_server"));
         command.args(["--http", "127.0.0.1:0"]).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let mut log = BufReader::new(process.stderr.take().unwrap());
@@ -56,7 +57,7 @@ fn server_passes(revision: &str) {
 
 #[track_caller]
 fn client_passes(revision: &str) {
-    let client = example("conformance_client").unwrap();
+    let client = example("toolbond-peers", "conformance_client");
     let folder = folder(&format!("client-{revision}"));
     conformance::clear(&folder).unwrap();
     let expected = Expected::read();

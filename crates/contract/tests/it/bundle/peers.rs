@@ -1,36 +1,28 @@
 //! The bundles of the official suite and their flat forms, read by Ajv and by Python's `jsonschema`: the verdicts that the suite expects.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::bundle::{bundle, flatten};
+use toolbond_harness::peers;
 
 use super::suite;
 use crate::project::official;
-use crate::project::reader::{Question, ajv, exchange};
+use crate::project::reader::{Question, exchange};
 
 const KNOWN: &str = include_str!("../../cases/bundle/peers.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("bundle/peers/ajv", || agrees("ajv", ajv("validate.mjs")?)),
-        Trial::test("bundle/peers/jsonschema", || agrees("jsonschema", jsonschema()?)),
+        Trial::test("bundle/peers/ajv", || {
+            agrees("ajv", peers::command("readers/ajv_bundles.mjs"))
+        }),
+        Trial::test("bundle/peers/jsonschema", || {
+            agrees("jsonschema", peers::command("readers/jsonschema_bundles.py"))
+        }),
     ]
-}
-
-fn jsonschema() -> Result<Command, Failed> {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let packages = crate_folder.join("../../target/testkit/python/peers");
-    if !packages.is_dir() {
-        return Err("jsonschema is not installed: run `cargo xtask setup`".into());
-    }
-    let mut python = Command::new("python3");
-    python.arg(crate_folder.join("tests/python/validate.py"));
-    python.env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1");
-    Ok(python)
 }
 
 /// Every group that is bundled with documents, exceptions aside.

@@ -1,11 +1,11 @@
 //! Readers of draft-07 and 2020-12: Ajv in a process of its own, asked over JSON lines.
 
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 /// One projected schema and projected values that are valid under it.
 pub(crate) struct Question {
@@ -31,21 +31,9 @@ pub(crate) fn ask(questions: &[Question]) -> Result<Vec<Value>, Failed> {
 
 /// The answers of one reader, in order.
 pub(crate) fn ask_as(dialect: &str, questions: &[Question]) -> Result<Vec<Value>, Failed> {
-    let mut node = ajv("check.mjs")?;
+    let mut node = peers::command("readers/ajv.mjs");
     node.arg(dialect);
     exchange(node, questions)
-}
-
-/// A program of `tests/ajv`.
-pub(crate) fn ajv(program: &str) -> Result<Command, Failed> {
-    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let modules = crate_folder.join("../../target/testkit/node/ajv");
-    if !modules.join("node_modules").is_dir() {
-        return Err("Ajv is not installed: run `cargo xtask setup`".into());
-    }
-    let mut node = Command::new("node");
-    node.arg(crate_folder.join("tests/ajv").join(program)).arg(modules);
-    Ok(node)
 }
 
 /// The answers of `reader`, in order.
