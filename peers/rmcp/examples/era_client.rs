@@ -30,7 +30,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 type Outcome = Result<(), Failure>;
 
 /// How long a step may take; connecting may take three times as long.
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(60);
 const TOOLS: &str = "add ask_name ask_model ask_roots count_up release wait state log add_tool";
 const STEPS: &str = "list answer elicit sample progress cancel read prompt change roots log";
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::workspace;
 
-/// The row of what a command writes: lock files, snapshots, tables. It has no ceiling.
+/// The row of what a command writes: lock files, snapshots, transcripts, tables. It has no ceiling.
 pub(super) const GENERATED: &str = "generated";
 
 /// Lines of the repository.
@@ -64,7 +64,7 @@ fn folder_of(name: &str) -> Option<String> {
         ["Cargo.lock", "converters.md", "package-lock.json", "toolbond.schema.json"];
     let parts: Vec<&str> = name.split('/').collect();
     let (file, extension) = (*parts.last()?, name.rsplit('.').next());
-    if WRITTEN.contains(&file) || extension == Some("snap") {
+    if WRITTEN.contains(&file) || extension == Some("snap") || parts.contains(&"transcripts") {
         return Some(GENERATED.to_owned());
     }
     match parts[..] {
@@ -132,6 +132,7 @@ mod tests {
             ("crates/cli/Cargo.toml", Some("crates/cli")),
             ("crates/cli/tests/it/main.rs", Some("crates/cli/tests")),
             ("crates/cli/tests/it/snapshots/it__a.snap", Some("generated")),
+            ("crates/cli/tests/it/transcripts/lint.txt", Some("generated")),
             ("crates/sdk/examples/weather.rs", Some("crates/sdk/tests")),
             ("peers/package-lock.json", Some("generated")),
             ("peers/python/mcp2.txt", Some("generated")),

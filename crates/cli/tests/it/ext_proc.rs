@@ -10,17 +10,10 @@ use serde_json::{Value, json};
 use toolbond_harness::peers;
 
 use crate::clients::{Client, data, listen};
-use crate::command::commands;
 use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
 use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
 use crate::receiver::{Answer, Receiver};
 use crate::recorder::{HANG, post, wait_for};
-
-commands! {
-    explains_ext_proc: ["ext-proc", "--help"];
-    a_command_is_not_behind_a_gateway: ["ext-proc", "--config", "config/process.toml"];
-    checks_a_configuration_for_a_gateway: ["ext-proc", "--config", "config/gateway.toml", "--check-config"];
-}
 
 /// One test, one client of `peers/clients`.
 macro_rules! clients {

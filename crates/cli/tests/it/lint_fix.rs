@@ -5,23 +5,23 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::command::{toolbond, toolbond_with};
-use crate::lint::{Scratch, text};
+use toolbond_harness::{corpus, files::Folder, skip};
+
+use crate::command::{texts, toolbond, toolbond_with};
 
 const WRITTEN: &str = "{\r\n\t\"tools\" : [ {\"name\":\"a\",   \"description\":\"\u{e4} 1e2 1.50\", \"x\": 1E5,\r\n\t\t\"inputSchema\" : {\r\n\t\t\t\"properties\": {},\r\n\t\t\t\"required\": null\r\n\t\t}} ]\r\n}\r\n\r\n";
 const FIXED: &str = "{\r\n\t\"tools\" : [ {\"name\":\"a\",   \"description\":\"\u{e4} 1e2 1.50\", \"x\": 1E5,\r\n\t\t\"inputSchema\" : {\r\n\t\t\t\"properties\": {},\r\n\t\t\t\"type\": \"object\"\r\n\t\t}} ]\r\n}\r\n\r\n";
 
 fn fix(path: &str) -> (Option<i32>, String, String) {
     let arguments = ["lint", "--fix", "--target", "none", "--format", "concise", path];
-    let output = toolbond(&arguments).output().unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    texts(toolbond(&arguments).output().unwrap())
 }
 
 #[test]
 fn fixes_a_file_and_keeps_the_rest() {
-    let scratch = Scratch::new("fix");
+    let folder = Folder::new();
     for mark in ["", "\u{feff}"] {
-        let path = scratch.write("tools.json", &format!("{mark}{WRITTEN}"));
+        let path = folder.write("tools.json", &format!("{mark}{WRITTEN}"));
         let (code, out, err) = fix(&path);
         assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
         assert!(err.starts_with("fixed: ") && err.contains("tools.json: a: "), "{err}");
@@ -34,10 +34,10 @@ fn fixes_a_file_and_keeps_the_rest() {
 
 #[test]
 fn fixes_lines_of_json_lines() {
-    let scratch = Scratch::new("fix-lines");
+    let folder = Folder::new();
     let good = r#"{ "name": "a", "description": "A.", "inputSchema": { "type": "object" } }"#;
     let bad = r#"{ "name": "b", "description": "B.", "inputSchema": { "properties": {} } }"#;
-    let path = scratch.write("tools.jsonl", &format!("{good}\r\n\n{bad}\n{good}"));
+    let path = folder.write("tools.jsonl", &format!("{good}\r\n\n{bad}\n{good}"));
     assert_eq!(fix(&path).0, Some(0));
     let fixed = bad.replace("{} }", "{}, \"type\": \"object\" }");
     assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\r\n\n{fixed}\n{good}"));
@@ -46,20 +46,19 @@ fn fixes_lines_of_json_lines() {
 #[test]
 fn writes_a_fixed_list_to_standard_output() {
     let arguments = ["lint", "--fix", "--target", "none", "--format", "concise", "-"];
-    let output = toolbond_with(&arguments, WRITTEN);
-    assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(output.stdout), FIXED);
-    assert!(text(output.stderr).starts_with("fixed: stdin: a: "));
+    let (code, out, err) = texts(toolbond_with(&arguments, WRITTEN));
+    assert_eq!((code, out.as_str()), (Some(0), FIXED));
+    assert!(err.starts_with("fixed: stdin: a: "), "{err}");
 }
 
 #[test]
 fn leaves_what_is_fine_or_no_json() {
-    let scratch = Scratch::new("fix-fine");
+    let folder = Folder::new();
     let fine =
         r#"[{"name":"a","description":"A.","inputSchema":{"type":"object","properties":{}}}]"#;
     let yaml = "name: a\ndescription: A.\ninputSchema: { properties: {} }\n";
     for (name, written) in [("fine.json", fine), ("tool.yaml", yaml)] {
-        let path = scratch.write(name, written);
+        let path = folder.write(name, written);
         fix(&path);
         assert_eq!(fs::read_to_string(&path).unwrap(), written);
     }
@@ -68,19 +67,18 @@ fn leaves_what_is_fine_or_no_json() {
 /// Published lists change in few lines, and a second time in none.
 #[test]
 fn fixing_published_lists_is_idempotent() {
-    let corpus = toolbond_harness::corpus::folder();
+    let corpus = corpus::folder();
     let Ok(files) = fs::read_dir(&corpus) else {
-        eprintln!("skipped: no published tool lists at {}", corpus.display());
-        return;
+        return skip(&format!("no published tool lists at {}", corpus.display()));
     };
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort_unstable();
     let mut command = toolbond(&["lint", "--target", "none", "--format", "json"]);
     let found = command.args(files.iter().step_by(2)).output().unwrap();
-    let scratch = Scratch::new("fix-corpus");
+    let folder = Folder::new();
     let mut count = 0;
-    for line in text(found.stdout).lines() {
+    for line in texts(found).1.lines() {
         let list: Value = serde_json::from_str(line).unwrap();
         let findings = list["findings"].as_array().unwrap();
         let expected = findings.iter().filter(|finding| finding["fix"]["safe"] == true).count();
@@ -89,7 +87,7 @@ fn fixing_published_lists_is_idempotent() {
         }
         count += 1;
         let written = fs::read_to_string(list["list"].as_str().unwrap()).unwrap();
-        let path = scratch.write("tools.json", &written);
+        let path = folder.write("tools.json", &written);
         let (_, _, err) = fix(&path);
         assert!(
             err.lines().count() >= expected && err.lines().all(|line| line.starts_with("fixed: "))

@@ -16,7 +16,6 @@ mod bypass_arguments;
 mod bypass_results;
 #[cfg(unix)]
 mod bypass_targets;
-mod check;
 mod clients;
 mod command;
 mod demo;
@@ -24,7 +23,6 @@ mod dependencies;
 mod dialects;
 #[cfg(unix)]
 mod differential;
-mod documents;
 #[cfg(unix)]
 mod envoy;
 #[cfg(target_os = "linux")]
@@ -42,7 +40,6 @@ mod ext_proc;
 mod ext_proc_raw;
 #[cfg(target_os = "linux")]
 mod fleet_faults;
-mod guard;
 #[cfg(unix)]
 mod guard_bridge;
 mod guard_config;
@@ -71,7 +68,6 @@ mod lint_formats;
 #[cfg(unix)]
 mod messages;
 mod pairs;
-mod project;
 #[cfg(unix)]
 mod published;
 #[cfg(unix)]
@@ -83,5 +79,7 @@ mod recorder;
 mod telemetry;
 #[cfg(unix)]
 mod telemetry_peers;
+#[cfg(unix)]
+mod transcripts;
 #[cfg(unix)]
 mod upstream;

@@ -6,6 +6,13 @@ mod judge;
 mod project;
 
 use libtest_mimic::{Arguments, Trial};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// Runs a property on `cases` random values, the same in every run.
+fn runner(cases: u32) -> TestRunner {
+    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    TestRunner::new_with_rng(Config { cases, failure_persistence: None, ..Config::default() }, rng)
+}
 
 fn main() {
     let arguments = Arguments::from_args();

@@ -1,17 +1,20 @@
 //! The table of docs/limits.md says what the default limits are.
 
 use libtest_mimic::{Failed, Trial};
+use toolbond_harness::trials;
 use toolbond_schema::Limits;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let names = Limits::NAMES.into_iter();
-    names
-        .map(|name| Trial::test(format!("bounds/{name}"), move || is_documented(name)))
-        .chain([Trial::test("bounds/every_limit_can_be_set", can_be_set)])
-        .collect()
+    vec![
+        Trial::test("bounds/every_limit_is_documented", || {
+            let names = Limits::NAMES.into_iter();
+            trials::check_all(names.map(|name| (name.to_owned(), name)), is_documented)
+        }),
+        Trial::test("bounds/every_limit_can_be_set", can_be_set),
+    ]
 }
 
-fn is_documented(name: &str) -> Result<(), Failed> {
+fn is_documented(name: &&str) -> Result<(), Failed> {
     let text = include_str!("../../../../docs/limits.md");
     let mark = format!("`{name}` (");
     let limit = Limits::default().get(name);

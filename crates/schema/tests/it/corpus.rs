@@ -1,9 +1,9 @@
 //! The schemas of published tools: none meets a limit, and verdicts are those of the plain crate.
 
 use libtest_mimic::{Failed, Trial};
-use toolbond_harness::corpus::{self, Server, ToolSchema};
+use toolbond_harness::corpus::{Server, ToolSchema};
 use toolbond_harness::generate::{self, Rng};
-use toolbond_harness::plain;
+use toolbond_harness::{plain, trials};
 use toolbond_schema::{Dialect, Schema, SchemaErrorKind, Verdict};
 
 use crate::random::accepts;
@@ -11,28 +11,15 @@ use crate::random::accepts;
 const VALUES: usize = 12;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    match corpus::files() {
-        Ok(files) => files
-            .into_iter()
-            .map(|file| Trial::test(format!("corpus/{}", file.name), move || agrees(&file.read())))
-            .collect(),
-        Err(reason) => {
-            eprintln!("skipped: {reason}");
-            vec![Trial::test("corpus/absent", || Ok(())).with_ignored_flag(true)]
-        }
-    }
+    vec![trials::corpus("corpus", agrees)]
 }
 
 fn agrees(server: &Server) -> Result<(), Failed> {
     let mut rng = Rng::new(server.name.len() as u64);
-    let wrong: Vec<_> = server
-        .schemas()
-        .filter_map(|schema| {
-            let fault = fault(&mut rng, &schema)?;
-            Some(format!("{} {}: {fault}", schema.tool, schema.side))
-        })
-        .collect();
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    trials::none_of(server.schemas().filter_map(|schema| {
+        let fault = fault(&mut rng, &schema)?;
+        Some(format!("{} {}: {fault}", schema.tool, schema.side))
+    }))
 }
 
 /// What is wrong with our reading of `schema`.

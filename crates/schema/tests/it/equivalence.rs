@@ -1,25 +1,21 @@
 //! The verdict is that of the plain `jsonschema` crate, whatever a case is about.
 
 use libtest_mimic::{Failed, Trial};
-use toolbond_harness::plain;
-use toolbond_harness::suite::{self, File, Kind};
-use toolbond_schema::Verdict;
+use toolbond_harness::suite::{Documents, File, Kind};
+use toolbond_harness::{plain, trials};
+use toolbond_schema::{Dialect, Verdict};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    suite::files()
-        .into_iter()
-        .map(|file| Trial::test(format!("equivalence/{}", file.name), move || agrees(&file)))
-        .collect()
+    trials::suite("equivalence", Dialect::ALL, |_| true, agrees)
 }
 
-fn agrees(file: &File) -> Result<(), Failed> {
-    let documents = suite::documents(file.dialect);
-    let options = file.options(&documents);
+fn agrees(file: &File, documents: &Documents) -> Result<(), Failed> {
+    let options = file.options(documents);
     let mut differences = Vec::new();
     for group in file.groups() {
         let ours = options.compile(&group.schema);
         let formats = file.kind == Kind::Format;
-        let theirs = plain::compile(file.dialect, formats, &documents, &group.schema);
+        let theirs = plain::compile(file.dialect, formats, documents, &group.schema);
         match (ours, theirs) {
             (Ok(ours), Ok(theirs)) => {
                 for case in &group.tests {
@@ -42,5 +38,5 @@ fn agrees(file: &File) -> Result<(), Failed> {
             }
         }
     }
-    if differences.is_empty() { Ok(()) } else { Err(differences.join("\n").into()) }
+    trials::none_of(differences)
 }

@@ -1,10 +1,10 @@
 //! Large instances: little memory, and the verdicts of the same values.
 
-use std::fs;
-
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_schema::{Instance, Schema};
+
+use crate::memory;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -31,23 +31,17 @@ fn takes_what_it_says(text: &str) -> Result<(), Failed> {
     if said > 9 * text.len() {
         return Err(format!("{said} bytes for a text of {}", text.len()).into());
     }
-    let _ = fs::write("/proc/self/clear_refs", "5");
-    let before = kibibytes("VmRSS:");
-    let instance = Instance::parse(text)?;
-    // What is measured is memory; it may well take more than the default fuel.
-    _ = schema.accepts(&instance, u64::MAX);
-    let taken = kibibytes("VmHWM:").saturating_sub(before) << 10;
-    // Other tests in the same process would count too; nextest gives each a process of its own.
-    if std::env::var_os("NEXTEST").is_some() && taken > said + (1 << 20) {
+    let (accepted, taken) = memory::taken_by(|| {
+        let instance = Instance::parse(text)?;
+        // What counts is memory; it may well take more than the default fuel.
+        Ok::<_, Failed>(schema.accepts(&instance, u64::MAX))
+    });
+    accepted?;
+    // Validating takes a little, however large the instance is.
+    if taken > u64::try_from(said)? + (16 << 10) {
         return Err(format!("took {taken} bytes, not {said}").into());
     }
     Ok(())
-}
-
-fn kibibytes(field: &str) -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with(field));
-    line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok()).unwrap_or_default()
 }
 
 fn members_are_found() -> Result<(), Failed> {

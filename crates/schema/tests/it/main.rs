@@ -5,6 +5,7 @@ mod corpus;
 mod equivalence;
 mod hostile;
 mod instances;
+mod memory;
 mod messages;
 mod random;
 mod running;

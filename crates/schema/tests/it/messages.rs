@@ -3,7 +3,7 @@
 use libtest_mimic::{Failed, Trial};
 use serde::Deserialize;
 use serde_json::Value;
-use toolbond_harness::embedded;
+use toolbond_harness::{embedded, trials};
 use toolbond_schema::{Options, Schema, Verdict, Violation};
 
 #[derive(Clone, Deserialize)]
@@ -39,18 +39,27 @@ impl Case {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let violations = cases(include_str!("../cases/violations.json"))
-        .into_iter()
-        .flat_map(Case::with_embedded)
-        .map(|case| Trial::test(format!("violation/{}", case.name), move || violates(&case)));
-    let refusals = cases(include_str!("../cases/refusals.json")).into_iter().map(|case| {
-        Trial::test(format!("refusal/{}", case.name), move || says(&case.text, &refusal(&case)))
-    });
-    violations.chain(refusals).collect()
+    vec![
+        Trial::test("messages/violations", || {
+            let cases = cases(include_str!("../cases/violations.json"))?;
+            check_all(cases.into_iter().flat_map(Case::with_embedded), violates)
+        }),
+        Trial::test("messages/refusals", || {
+            let cases = cases(include_str!("../cases/refusals.json"))?;
+            check_all(cases, |case| says(&case.text, &refusal(case)))
+        }),
+    ]
 }
 
-fn cases(text: &str) -> Vec<Case> {
-    serde_json::from_str(text).expect("the cases are JSON")
+fn cases(text: &str) -> serde_json::Result<Vec<Case>> {
+    serde_json::from_str(text)
+}
+
+fn check_all(
+    cases: impl IntoIterator<Item = Case>,
+    check: fn(&Case) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    trials::check_all(cases.into_iter().map(|case| (case.name.clone(), case)), check)
 }
 
 fn says(expected: &str, found: &str) -> Result<(), Failed> {

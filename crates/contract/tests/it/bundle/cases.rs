@@ -5,24 +5,17 @@ use std::borrow::Cow;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::bundle::{Document, bundle, missing};
+use toolbond_harness::trials::file;
 use toolbond_schema::Schema;
 
 use crate::project::official::is_same;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = Vec::new();
-    for (file, cases) in [
-        ("bundles", include_str!("../../cases/bundle/bundles.json")),
-        ("missing", include_str!("../../cases/bundle/missing.json")),
-        ("refused", include_str!("../../cases/bundle/refused.json")),
-    ] {
-        let cases: Vec<Value> = serde_json::from_str(cases).expect("cases are a JSON array");
-        trials.extend(cases.into_iter().map(|case| {
-            let name = case["name"].as_str().expect("a case has a name");
-            Trial::test(format!("bundle/{file}/{name}"), move || check(&case))
-        }));
-    }
-    trials
+    vec![
+        file("bundle/bundles", include_str!("../../cases/bundle/bundles.json"), check),
+        file("bundle/missing", include_str!("../../cases/bundle/missing.json"), check),
+        file("bundle/refused", include_str!("../../cases/bundle/refused.json"), check),
+    ]
 }
 
 fn check(case: &Value) -> Result<(), Failed> {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::bundle::{Document, bundle, flatten, flatten_tool};
+use toolbond_harness::trials;
 use toolbond_schema::Schema;
 
 use crate::project::official::is_same;
@@ -12,19 +13,13 @@ use crate::project::official::is_same;
 const CASES: &str = include_str!("../../cases/bundle/flat.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases: Vec<Value> = serde_json::from_str(CASES).expect("cases are a JSON array");
-    let mut trials: Vec<_> = cases
-        .into_iter()
-        .map(|case| {
-            let name = case["name"].as_str().expect("a case has a name");
-            Trial::test(format!("bundle/flat/{name}"), move || check(&case))
-        })
-        .collect();
-    trials.push(Trial::test("bundle/flat/tools", check_tool));
-    trials.push(Trial::test("bundle/flat/many_documents_are_admitted", check_many));
-    trials.push(Trial::test("bundle/flat/long_pointers", check_long_pointers));
-    trials.push(Trial::test("bundle/flat/depth", check_depth));
-    trials
+    vec![
+        trials::file("bundle/flat/cases", CASES, check),
+        Trial::test("bundle/flat/tools", check_tool),
+        Trial::test("bundle/flat/many_documents_are_admitted", check_many),
+        Trial::test("bundle/flat/long_pointers", check_long_pointers),
+        Trial::test("bundle/flat/depth", check_depth),
+    ]
 }
 
 fn check(case: &Value) -> Result<(), Failed> {

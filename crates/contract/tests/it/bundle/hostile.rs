@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, missing};
+use toolbond_harness::trials::check_all;
 use toolbond_schema::Schema;
 
 type Case = (&'static str, fn() -> Outcome);
@@ -83,12 +84,13 @@ pub(crate) fn trials() -> Vec<Trial> {
             (json!({ "allOf": schema }), documents.collect(), Expected::Documents(1000))
         }),
     ];
-    let mut trials: Vec<_> = cases
-        .into_iter()
-        .map(|(name, case)| Trial::test(format!("bundle/hostile/{name}"), move || check(case())))
-        .collect();
-    trials.push(Trial::test("bundle/hostile/a_long_chain_is_admitted", is_admitted));
-    trials
+    vec![
+        Trial::test("bundle/hostile/limits", move || {
+            let cases = cases.into_iter().map(|(name, case)| (name.to_owned(), case));
+            check_all(cases, |case| check(case()))
+        }),
+        Trial::test("bundle/hostile/a_long_chain_is_admitted", is_admitted),
+    ]
 }
 
 fn is_admitted() -> Result<(), Failed> {

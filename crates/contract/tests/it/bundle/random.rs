@@ -5,12 +5,13 @@ use std::cell::Cell;
 
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Map, Value};
 use toolbond_contract::bundle::{bundle, flatten, missing};
 use toolbond_schema::Options;
 
 use crate::project::random::schemas;
+use crate::runner;
 
 use super::world::{World, instance, world};
 
@@ -34,10 +35,9 @@ struct Counts {
 
 fn holds() -> Result<(), Failed> {
     let cases = u32::try_from(8 * schemas())?;
-    let config = Config { failure_persistence: None, ..Config::with_cases(cases) };
     let counts = Cell::new(Counts::default());
     let strategy = (world(), prop::collection::vec(instance(), 8));
-    TestRunner::new(config).run(&strategy, |(world, instances)| {
+    runner(cases).run(&strategy, |(world, instances)| {
         let mut next = counts.get();
         check(&world, &instances, &mut next)?;
         counts.set(next);

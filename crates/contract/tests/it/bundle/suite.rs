@@ -6,59 +6,55 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_contract::ProjectErrorKind;
 use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
-use toolbond_harness::suite::{self, File, Kind};
-use toolbond_schema::Options;
+use toolbond_harness::suite::{Documents, File, Kind};
+use toolbond_harness::trials;
+use toolbond_schema::{Dialect, Options};
 
 use crate::project::official::{self, Example};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let files = files().into_iter();
-    files
-        .map(|file| Trial::test(format!("bundle/suite/{}", file.name), move || is_kept(&file)))
-        .collect()
+    trials::suite("bundle/suite", Dialect::ALL, is_meant, is_kept)
 }
 
-/// The files of the suite, those about formats aside.
-pub(crate) fn files() -> Vec<File> {
-    suite::files().into_iter().filter(|file| file.kind != Kind::Format).collect()
+/// Whether a file of the suite is not about formats.
+pub(crate) fn is_meant(file: &File) -> bool {
+    file.kind != Kind::Format
 }
 
 /// The remotes of the suite; metaschemas are always at hand.
-pub(crate) fn remotes(file: &File) -> Vec<Document> {
-    let documents = suite::documents(file.dialect).into_iter();
+pub(crate) fn remotes(documents: &Documents) -> Vec<Document> {
+    let documents = documents.iter().cloned();
     let remotes = documents.filter(|(uri, _)| uri.starts_with("http://localhost:1234/"));
     remotes.map(|(uri, value)| Document::new(uri, value)).collect()
 }
 
-fn is_kept(file: &File) -> Result<(), Failed> {
-    let documents = remotes(file);
+fn is_kept(file: &File, documents: &Documents) -> Result<(), Failed> {
+    let documents = remotes(documents);
     let mut faults = Vec::new();
-    let (mut bundled, mut flat) = (0, 0);
+    let mut bundled = 0;
     let examples = official::examples(file);
     for example in &examples {
         match check(example, &documents) {
-            Ok(None) => {}
-            Ok(Some(is_flat)) => (bundled, flat) = (bundled + 1, flat + usize::from(is_flat)),
+            Ok(is_bundled) => bundled += usize::from(is_bundled),
             Err(fault) => {
                 faults.push(format!("{}: {}", example.name, fault.message().unwrap_or_default()));
             }
         }
     }
-    eprintln!("{}: {bundled} bundles, {flat} of them flat", file.name);
     if file.name.ends_with("/refRemote.json") && bundled < examples.len() {
         faults.push(format!("{bundled} of {} groups are bundled", examples.len()));
     }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+    trials::none_of(faults)
 }
 
-/// Whether the bundle of `example` has a flat form; `None` if nothing is bundled.
-fn check(example: &Example, documents: &[Document]) -> Result<Option<bool>, Failed> {
+/// Whether anything is bundled.
+fn check(example: &Example, documents: &[Document]) -> Result<bool, Failed> {
     let schema = &example.tool["outputSchema"];
     let bundled = match bundle(schema, None, documents) {
         Ok(bundled) => bundled,
         // A metaschema of the suite's own is not a dialect that is known.
         Err(error) if matches!(error.kind, BundleErrorKind::UnsupportedDialect { .. }) => {
-            return Ok(None);
+            return Ok(false);
         }
         Err(error) => return Err(error.to_string().into()),
     };
@@ -76,10 +72,10 @@ fn check(example: &Example, documents: &[Document]) -> Result<Option<bool>, Fail
         expect_verdicts(flat, example)?;
     }
     if *bundled == *schema {
-        return Ok(None);
+        return Ok(false);
     }
     expect_verdicts(&bundled, example)?;
-    Ok(Some(flat.is_some()))
+    Ok(true)
 }
 
 fn expect_verdicts(schema: &Value, example: &Example) -> Result<(), Failed> {

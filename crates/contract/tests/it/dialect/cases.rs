@@ -5,21 +5,14 @@ use serde_json::{Map, Value, json};
 use toolbond_contract::{
     DIALECT_MARKER, Revision, convert_tool, lift_tool, project_tool, restore_tool, to_2020_12,
 };
+use toolbond_harness::trials::file;
 use toolbond_schema::Schema;
 
 use crate::project::official::is_same;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases = include_str!("../../cases/dialect/schemas.json");
-    let cases: Vec<Value> = serde_json::from_str(cases).expect("cases are a JSON array");
-    let mut trials: Vec<_> = cases
-        .into_iter()
-        .map(|case| {
-            let name = case["name"].as_str().expect("a case has a name");
-            Trial::test(format!("dialect/schemas/{name}"), move || schema(&case))
-        })
-        .collect();
-    trials.extend([
+    vec![
+        file("dialect/schemas", include_str!("../../cases/dialect/schemas.json"), schema),
         Trial::test("dialect/leaves_2020_12_alone", leaves_2020_12_alone),
         Trial::test("dialect/is_undone_after_a_projection", is_undone_after_a_projection),
         Trial::test("dialect/input_keeps_its_root_type", input_keeps_its_root_type),
@@ -28,8 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             ignores_a_marker_that_does_not_fit,
         ),
         Trial::test("dialect/is_bounded", is_bounded),
-    ]);
-    trials
+    ]
 }
 
 /// A schema and what it becomes, with values that are valid and invalid under both; or why it is refused.

@@ -1,30 +1,26 @@
 //! The required cases of the official suite: validity is the same after converting, by us and by Ajv 2020-12.
 
-use std::collections::BTreeMap;
-
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_contract::{Severity, convert_tool, restore_tool};
-use toolbond_harness::suite::{self, File};
+use toolbond_harness::suite::{Documents, File};
+use toolbond_harness::trials;
 use toolbond_schema::{Dialect, Options};
 
 use crate::project::official::{self, Example, is_same};
-use crate::project::reader::{Question, ask_as};
+use crate::project::reader::{Question, agrees, ajv_as, known};
 
 const KNOWN: &str = include_str!("../../cases/dialect/ajv.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = vec![Trial::test("dialect/suite/ajv", ajv_agrees)];
-    trials.extend(files().into_iter().map(|file| {
-        Trial::test(format!("dialect/suite/{}", file.name), move || keeps_validity(&file))
-    }));
+    let older = Dialect::ALL.into_iter().filter(|dialect| *dialect < Dialect::Draft202012);
+    let mut trials = trials::suite("dialect/suite", older, official::is_meant, keeps_validity);
+    trials.push(Trial::test("dialect/suite/ajv", ajv_agrees));
     trials
 }
 
-/// The required files of older dialects.
-fn files() -> Vec<File> {
-    let files = official::files().into_iter();
-    files.filter(|file| file.dialect < Dialect::Draft202012).collect()
+fn is_older(file: &File) -> bool {
+    file.dialect < Dialect::Draft202012
 }
 
 /// The converted schema of `example`; `None` where it has a metaschema of the suite's own, which is no known dialect.
@@ -45,9 +41,8 @@ fn convert(example: &Example) -> Result<Option<Value>, Failed> {
     Ok(Some(converted.tool["outputSchema"].clone()))
 }
 
-fn keeps_validity(file: &File) -> Result<(), Failed> {
-    let documents = suite::documents(file.dialect);
-    let before = file.options(&documents);
+fn keeps_validity(file: &File, documents: &Documents) -> Result<(), Failed> {
+    let before = file.options(documents);
     // Documents keep their dialect, where the schema that refers to them is 2020-12.
     let after = documents.iter().fold(Options::default(), |options, (uri, document)| {
         let mut document = document.clone();
@@ -56,13 +51,9 @@ fn keeps_validity(file: &File) -> Result<(), Failed> {
         }
         options.document(uri, document)
     });
-    let mut faults = Vec::new();
-    for example in official::examples(file) {
-        if let Err(fault) = check(&example, &before, &after) {
-            faults.push(format!("{}: {}", example.name, fault.message().unwrap_or_default()));
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
+    let examples =
+        official::examples(file).into_iter().map(|example| (example.name.clone(), example));
+    trials::check_all(examples, |example| check(example, &before, &after))
 }
 
 fn check(example: &Example, before: &Options, after: &Options) -> Result<(), Failed> {
@@ -85,37 +76,12 @@ fn check(example: &Example, before: &Options, after: &Options) -> Result<(), Fai
 
 fn ajv_agrees() -> Result<(), Failed> {
     let mut questions = Vec::new();
-    let mut expected = Vec::new();
-    for example in files().iter().flat_map(official::examples) {
+    for example in
+        official::files().iter().filter(|file| is_older(file)).flat_map(official::examples)
+    {
         let Some(schema) = convert(&example)? else { continue };
-        expected.push(example.values.iter().map(|(_, _, valid)| *valid).collect::<Vec<_>>());
-        let values = example.values.into_iter().map(|(_, value, _)| value).collect();
+        let values = example.values.into_iter().map(|(_, value, valid)| (value, valid)).collect();
         questions.push(Question { name: example.name, schema, values });
     }
-    let answers = ask_as("2020-12", &questions)?;
-    let mut known = known()?;
-    let mut faults = Vec::new();
-    for ((question, expected), answer) in questions.iter().zip(&expected).zip(&answers) {
-        let agrees = answer["accepted"] == serde_json::json!(expected);
-        if !agrees && known.remove(&question.name).is_none() {
-            faults.push(format!("{}: {answer} under {}", question.name, question.schema));
-        }
-    }
-    let cases: usize = expected.iter().map(Vec::len).sum();
-    eprintln!("{} schemas, {cases} cases, {} faults", questions.len(), faults.len());
-    faults.extend(known.into_keys().map(|name| format!("{name}: listed, but Ajv agrees")));
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n").into()) }
-}
-
-/// Groups on which Ajv ends otherwise, with the reason.
-fn known() -> Result<BTreeMap<String, String>, Failed> {
-    let listed: Vec<Value> = serde_json::from_str(KNOWN)?;
-    let mut known = BTreeMap::new();
-    for entry in &listed {
-        let reason = entry["reason"].as_str().ok_or("an entry without a reason")?;
-        for name in entry["groups"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            known.insert(name.to_owned(), reason.to_owned());
-        }
-    }
-    Ok(known)
+    agrees(ajv_as("2020-12"), &questions, known(KNOWN, |_| true))
 }

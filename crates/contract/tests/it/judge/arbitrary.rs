@@ -2,11 +2,11 @@
 
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Map, Value, json};
 use toolbond_contract::{Action, Contract, JudgeOptions, Mode, Outcome, Policy, judge_tools};
 
 use super::corpus::accounts_for_all;
+use crate::runner;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -28,8 +28,7 @@ fn run<S: Strategy>(
     strategy: S,
     test: impl Fn(S::Value) -> Result<(), TestCaseError>,
 ) -> Result<(), Failed> {
-    let config = Config { failure_persistence: None, ..Config::with_cases(512) };
-    TestRunner::new(config).run(&strategy, test).map_err(|error| error.to_string().into())
+    runner(512).run(&strategy, test).map_err(|error| error.to_string().into())
 }
 
 /// Words that mean something to the judge, so that arbitrary documents reach its branches.

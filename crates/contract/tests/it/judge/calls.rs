@@ -9,9 +9,7 @@ use toolbond_schema::{Limits, Options};
 use super::cases::{self, expect};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = cases::trials("calls", call);
-    trials.extend(cases::trials_as("calls_embedded", "calls", call_embedded));
-    trials
+    vec![cases::trial("calls", call), cases::trial_as("calls_embedded", "calls", call_embedded)]
 }
 
 /// The same with an embedded resource for each property.

@@ -1,35 +1,32 @@
 //! Reading the files of cases.
 
+use std::fs;
 use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::trials::{check_all, named};
 
-/// The cases of `tests/cases/judge/{file}.json`, each a trial called `judge/{file}/{name}`.
+/// A trial of the cases of `tests/cases/judge/{file}.json`, called `judge/{file}`.
 ///
 /// A file is an array of objects with a `name`. `{"nested": n}` and `{"many": n}` anywhere in a case
 /// stand for a schema of `n` nested containers and one with `n` subschemas.
-pub(crate) fn trials(file: &str, run: fn(&Value) -> Result<(), Failed>) -> Vec<Trial> {
-    trials_as(file, file, run)
+pub(crate) fn trial(file: &'static str, run: fn(&Value) -> Result<(), Failed>) -> Trial {
+    trial_as(file, file, run)
 }
 
-/// The same, called `judge/{group}/{name}`.
-pub(crate) fn trials_as(
-    group: &str,
-    file: &str,
+/// The same, called `judge/{name}`.
+pub(crate) fn trial_as(
+    name: &str,
+    file: &'static str,
     run: fn(&Value) -> Result<(), Failed>,
-) -> Vec<Trial> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/cases/judge/{file}.json"));
-    let text = std::fs::read_to_string(&path).expect("the cases are there");
-    let cases: Vec<Value> = serde_json::from_str(&text).expect("the cases are JSON");
-    cases
-        .into_iter()
-        .map(|mut case| {
-            let name = case["name"].as_str().expect("a case has a name").to_owned();
-            expand(&mut case);
-            Trial::test(format!("judge/{group}/{name}"), move || run(&case))
-        })
-        .collect()
+) -> Trial {
+    Trial::test(format!("judge/{name}"), move || {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/judge");
+        let mut cases = named(&fs::read_to_string(folder.join(format!("{file}.json")))?);
+        cases.iter_mut().for_each(|(_, case)| expand(case));
+        check_all(cases, run)
+    })
 }
 
 /// Fails unless `found` is what the case says, where it says.

@@ -2,34 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use libtest_mimic::{Completion, Trial};
+use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
 use toolbond_contract::{Action, JudgeOptions, JudgedTools, Policy, judge_tools};
-use toolbond_harness::corpus::{self, Server};
+use toolbond_harness::corpus::Server;
+use toolbond_harness::trials;
 
-/// One trial, for reading the corpus takes longer than judging a server; skipped where there is none.
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![Trial::ignorable_test("judge/corpus", || match corpus::servers() {
-        Ok(servers) => {
-            let mut count = 0;
-            let wrong: Vec<_> =
-                servers.inspect(|_| count += 1).filter_map(|server| holds(&server).err()).collect();
-            match count {
-                0 => Err("no server in the corpus".into()),
-                _ if wrong.is_empty() => Ok(Completion::Completed),
-                _ => Err(wrong.join("\n").into()),
-            }
-        }
-        Err(reason) => Ok(Completion::ignored_with(reason)),
-    })]
+    vec![trials::corpus("judge/corpus", holds)]
 }
 
-fn holds(server: &Server) -> Result<(), String> {
+fn holds(server: &Server) -> Result<(), Failed> {
     for policy in Policy::ALL {
         let options = JudgeOptions::default().policy(policy);
         let judged = judge_tools(server.document.clone(), &options);
         accounts_for_all(&server.document, &judged)
-            .map_err(|fault| format!("{} under {policy}: {fault}", server.name))?;
+            .map_err(|fault| format!("under {policy}: {fault}"))?;
     }
     Ok(())
 }

@@ -8,15 +8,12 @@ use toolbond_schema::Schema;
 use super::cases::{self, expect};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [
-        cases::trials("lists", list),
-        cases::trials("warnings", list),
-        cases::trials("headers", headers),
-        cases::trials("repairs", repair),
+    vec![
+        cases::trial("lists", list),
+        cases::trial("warnings", list),
+        cases::trial("headers", headers),
+        cases::trial("repairs", repair),
     ]
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// The warnings and infos that `lists.json` and `repairs.json` are about. Cases of other rules are in

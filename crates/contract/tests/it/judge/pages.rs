@@ -6,11 +6,12 @@ use toolbond_contract::{
     ArgumentTerms, Contract, Finding, JudgeOptions, Mode, Repairs, Rule, Severity, convert_tool,
     judge_tools, rules,
 };
+use toolbond_harness::trials::check_all;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    rules()
-        .map(|rule| Trial::test(format!("judge/pages/{}", rule.id), move || page(rule)))
-        .collect()
+    vec![Trial::test("judge/pages", || {
+        check_all(rules().map(|rule| (rule.id.to_owned(), rule)), |rule| page(rule))
+    })]
 }
 
 /// A page has four sections. Its example breaks the rule, and the JSON to use instead does not.

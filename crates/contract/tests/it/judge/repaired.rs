@@ -3,9 +3,11 @@
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRng;
 use serde_json::{Map, Value, json};
 use toolbond_contract::{Contract, Mode, Outcome};
+
+use crate::runner;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -157,11 +159,6 @@ fn corrupt(typed: &Typed, rng: &mut TestRng) -> Value {
 fn contract(schema: &Value) -> Contract {
     let tool = json!({ "name": "t", "inputSchema": schema });
     Contract::received(tool).expect("a schema within the limits")
-}
-
-fn runner(cases: u32) -> TestRunner {
-    let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
-    TestRunner::new_with_rng(Config { cases, failure_persistence: None, ..Config::default() }, rng)
 }
 
 fn corrupted_calls() -> Result<(), Failed> {

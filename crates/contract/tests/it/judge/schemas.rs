@@ -7,10 +7,7 @@ use toolbond_contract::{ContractError, Role, ToolSchema};
 use super::cases::{self, expect};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    ["csharp", "ruby", "sep", "schemas"]
-        .into_iter()
-        .flat_map(|file| cases::trials(file, run))
-        .collect()
+    ["csharp", "ruby", "sep", "schemas"].map(|file| cases::trial(file, run)).into()
 }
 
 /// A case has `side` and `schema`; `by` (`author` or `wire`, else both), and says what comes of it:

@@ -7,7 +7,7 @@ use toolbond_contract::{Contract, JudgeOptions, judge_tools};
 use super::cases::{self, expect};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    cases::trials("tools", author)
+    vec![cases::trial("tools", author)]
 }
 
 /// A case has `tool` and says what comes of it: `error` (a rule) with `message` and `pointer`, or `wire`

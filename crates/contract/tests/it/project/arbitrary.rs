@@ -4,12 +4,14 @@ use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use proptest::test_runner::TestCaseError;
 use serde_json::{Map, Value, json};
 use toolbond_contract::{
     Form, MARKER, ProjectError, ProjectErrorKind, Revision, lift_result, lift_tool, project_result,
     project_tool,
 };
+
+use crate::runner;
 
 const FORMS: [Form; 5] =
     [Form::Undeclared, Form::Natural, Form::Object, Form::NullableObject, Form::Envelope];
@@ -33,15 +35,8 @@ fn run<S: Strategy>(
     strategy: S,
     check: fn(&S::Value) -> Result<(), TestCaseError>,
 ) -> Result<(), Failed> {
-    let config = Config { cases: 512, failure_persistence: None, ..Config::default() };
-    TestRunner::new_with_rng(
-        config,
-        proptest::test_runner::TestRng::deterministic_rng(
-            proptest::test_runner::RngAlgorithm::ChaCha,
-        ),
-    )
-    .run(&strategy, |value| check(&value))
-    .map_err(|error| error.to_string().into())
+    let outcome = runner(512).run(&strategy, |value| check(&value));
+    outcome.map_err(|error| error.to_string().into())
 }
 
 /// JSON made of the words that matter.

@@ -2,23 +2,13 @@
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_contract::{Form, Revision, lift_tool, project_tool};
-use toolbond_harness::corpus::{self, Server};
+use toolbond_harness::corpus::Server;
+use toolbond_harness::trials;
 
 use super::official::is_same;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    match corpus::files() {
-        Ok(files) => files
-            .into_iter()
-            .map(|file| {
-                Trial::test(format!("project/corpus/{}", file.name), move || survives(&file.read()))
-            })
-            .collect(),
-        Err(reason) => {
-            eprintln!("skipped: {reason}");
-            vec![Trial::test("project/corpus/absent", || Ok(())).with_ignored_flag(true)]
-        }
-    }
+    vec![trials::corpus("project/corpus", survives)]
 }
 
 fn survives(server: &Server) -> Result<(), Failed> {

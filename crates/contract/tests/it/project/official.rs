@@ -14,9 +14,14 @@ pub(crate) struct Example {
     pub(crate) values: Vec<(String, Value, bool)>,
 }
 
+/// Whether a file asks for what every validator must do.
+pub(crate) fn is_meant(file: &File) -> bool {
+    file.kind == Kind::Required
+}
+
 /// The required files of all dialects.
 pub(crate) fn files() -> Vec<File> {
-    suite::files().into_iter().filter(|file| file.kind == Kind::Required).collect()
+    suite::files().into_iter().filter(is_meant).collect()
 }
 
 /// The groups of `file`; a schema that does not name its dialect gets to.
