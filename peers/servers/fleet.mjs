@@ -1,4 +1,5 @@
-// The TypeScript SDK v1 as a server on HTTP, without sessions, that writes down each call: `fleet.mjs RECORD PORT VERSION`.
+// The TypeScript SDK v1 as a server on HTTP, without sessions, that writes down each call, and each client that listens:
+// `fleet.mjs RECORD HOST:PORT VERSION`.
 //
 // `add` only reads, `append` must not run twice, `lies` breaks its output schema, `current` takes and gives the current
 // version, and `bump` raises that and tells everyone who listens that the tool list has changed.
@@ -8,7 +9,8 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const [record, port, first] = process.argv.slice(2);
+const [record, address, first] = process.argv.slice(2);
+const [host, port] = address.split(":");
 let version = Number(first);
 const listeners = new Set();
 
@@ -49,8 +51,9 @@ const http = createServer(async (request, response) => {
   await server.connect(transport);
   if (request.method === "GET") {
     listeners.add(server);
+    appendFileSync(record, '["listen"]\n');
     response.on("close", () => listeners.delete(server));
   }
   await transport.handleRequest(request, response);
 });
-http.listen(Number(port), "127.0.0.1", () => console.log(http.address().port));
+http.listen(Number(port), host, () => console.log(http.address().port));

@@ -76,13 +76,12 @@ pub fn run(suite: &mut Command) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Runs all server scenarios of `revision` against `url`, with results in `folder`.
+/// Runs all server scenarios of `revision` against `url`, with results in `folder`, which is empty.
 ///
 /// # Errors
 ///
 /// Fails if the suite cannot be started, or its results cannot be read.
 pub fn run_server(url: &str, revision: &str, folder: &Path) -> io::Result<Results> {
-    clear(folder)?;
     let mut suite = suite();
     suite.args(["server", "--suite", "all", "--spec-version", revision, "--url", url, "-o"]);
     let log = run(suite.arg(folder))?;
@@ -91,18 +90,6 @@ pub fn run_server(url: &str, revision: &str, folder: &Path) -> io::Result<Result
     results.passed = results.passed.into_iter().map(|(name, count)| (own(&name), count)).collect();
     results.failed = results.failed.into_iter().map(|(name, why)| (own(&name), why)).collect();
     Ok(results)
-}
-
-/// Makes `folder` an empty one.
-///
-/// # Errors
-///
-/// Fails if it cannot be written.
-pub fn clear(folder: &Path) -> io::Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder)?;
-    }
-    std::fs::create_dir_all(folder)
 }
 
 /// Characters of the time that the suite adds to the name of a scenario: `-2026-07-28T00-00-00-000Z`.

@@ -22,6 +22,7 @@ pub mod http;
 pub mod otlp;
 pub mod peers;
 pub mod plain;
+pub mod proc;
 pub mod process;
 mod skip;
 pub mod suite;

@@ -1,12 +1,8 @@
 //! Published clients against the demo server, and against a plain `rmcp` server as `docs/clients.md` says.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
 use toolbond_harness::peers;
-
-use crate::guard_http::Process;
+use toolbond_harness::process::{self, Process};
 
 /// A program of `peers/clients`, as one client.
 pub(crate) struct Client {
@@ -123,16 +119,10 @@ impl Client {
 
 /// Starts `server` on a free port: the process and its URL.
 pub(crate) fn listen(server: &[&str]) -> (Process, String) {
-    let mut command = Command::new(server[0]);
-    command.args(&server[1..]).args(["--http", "127.0.0.1:0"]).stderr(Stdio::piped());
-    let mut process = Process(command.spawn().unwrap());
-    let mut reader = BufReader::new(process.0.stderr.take().unwrap());
-    let mut line = String::new();
-    reader.read_line(&mut line).unwrap();
-    // What it says later is not held up.
-    std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
-    let url = line.split_whitespace().find(|word| word.starts_with("http:")).unwrap().to_owned();
-    (process, url)
+    let mut command = process::command(server);
+    command.args(["--http", "127.0.0.1:0"]);
+    let (process, port) = Process::listening(command);
+    (process, format!("http://127.0.0.1:{port}/mcp"))
 }
 
 pub(crate) fn data(name: &str) -> Value {

@@ -16,14 +16,12 @@ fn lints_a_server_that_does_not_know_initialize() {
 }
 
 /// A listener at which nobody answers, and its URL.
-#[cfg(unix)]
 fn silent() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     (listener, url)
 }
 
-#[cfg(unix)]
 #[test]
 fn a_url_that_never_answers_is_told_in_one_line() {
     let (_listener, url) = silent();
@@ -33,7 +31,6 @@ fn a_url_that_never_answers_is_told_in_one_line() {
 }
 
 /// As those of the guard, a server does not outlive the command; and a URL is not waited for.
-#[cfg(unix)]
 #[test]
 fn a_signal_ends_the_wait_for_a_url() {
     let (listener, url) = silent();

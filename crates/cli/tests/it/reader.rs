@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolbond_harness::peers;
 
-use crate::envoy::Envoy;
 use crate::guard_http::Process;
 use crate::recorder::{Record, Way, command, guard_words, listening};
+use toolbond_harness::envoy::Envoy;
 
 /// A client that reads results without checking them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

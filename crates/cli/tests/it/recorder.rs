@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use toolbond_harness::{peers, process};
 
-use crate::envoy::Envoy;
 use crate::guard_http::{Process, port_of};
+use toolbond_harness::envoy::Envoy;
 
 /// Longer than anything takes on a busy machine.
 pub(crate) const HANG: Duration = Duration::from_secs(60);

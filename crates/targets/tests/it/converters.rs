@@ -4,8 +4,9 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 use std::thread;
 
+use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_harness::{files, peers};
+use toolbond_harness::{files, peers, trials};
 
 /// What a converter makes of a tool.
 #[derive(Clone, Debug)]
@@ -34,8 +35,19 @@ pub(crate) fn all() -> bool {
     std::env::var("TOOLBOND_CONVERTERS").is_ok_and(|it| it == "all")
 }
 
+/// A trial that runs converters, skipped where they are not installed.
+pub(crate) fn trial(
+    name: &str,
+    check: impl FnOnce() -> Result<Completion, Failed> + Send + 'static,
+) -> Trial {
+    Trial::ignorable_test(name, || match missing() {
+        Some(reason) => trials::skipped(&reason),
+        None => check(),
+    })
+}
+
 /// Why the converters cannot be run, if they cannot.
-pub(crate) fn missing() -> Option<String> {
+fn missing() -> Option<String> {
     let testkit = files::root().join("target/testkit");
     ["python/mcp2", "peers/node_modules"]
         .iter()
