@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
         Chore::Test(test) => test.run(),
         Chore::Docs => docs(),
-        Chore::Setup => setup::run(),
+        Chore::Setup => setup::run_and_tell(),
         Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Weigh(weigh) => weigh.run(),

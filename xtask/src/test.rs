@@ -64,7 +64,10 @@ impl Test {
                 tests.args(["--run-ignored", "all"]);
             }
             if !skipped.is_empty() {
-                tests.args(["-E", &format!("not test(/^({})/)", skipped.join("|"))]);
+                tests.args([
+                    "-E",
+                    &format!("not test(/^({})/)", skipped.join("|").replace('/', "\\/")),
+                ]);
             }
         } else {
             tests = cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]);

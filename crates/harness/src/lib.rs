@@ -24,6 +24,7 @@ pub mod mcp;
 pub mod otlp;
 pub mod peers;
 pub mod plain;
+pub mod proc;
 pub mod process;
 mod skip;
 pub mod suite;

@@ -159,10 +159,12 @@ impl Receiver {
     }
 }
 
-/// The variables of a process that exports to `address`, soon after each call.
+/// The variables of a process that exports to `address`, soon after each call. An export may take ten minutes, which is
+/// longer than any end of a guard.
 pub fn export_to(address: &str) -> Vec<(&'static str, String)> {
     vec![
         ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{address}")),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "600000".to_owned()),
         ("OTEL_BSP_SCHEDULE_DELAY", "50".to_owned()),
         ("OTEL_BLRP_SCHEDULE_DELAY", "50".to_owned()),
         ("OTEL_METRIC_EXPORT_INTERVAL", "100".to_owned()),

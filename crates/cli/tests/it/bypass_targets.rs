@@ -6,11 +6,12 @@ use std::process::Command;
 use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{ENFORCE, in_front_of};
 use toolbond_harness::http::send;
+use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::skip;
 use toolbond_harness::wait::wait_until;
 
-use crate::recorder::{Reached, Record, Recorder, Way, call, command, words};
+use crate::recorder::{Reached, Record, Recorder, Way, call};
 
 const INVALID: i64 = 500;
 
@@ -110,9 +111,9 @@ fn other_spellings_of_the_path_lead_nowhere_unjudged_before_nginx() {
     let requests: Vec<_> = TARGETS.map(|target| ("POST", target)).into();
     let ran = |is_guarded: bool| {
         let record = Record::new();
-        let mut server = words("peers", "recorder-v1.mjs");
-        server.extend([record.path(), "--express", "--http"].map(str::to_owned));
-        let (server, port) = Process::listening(command(&server, ""));
+        let mut server = peers::command("servers/recorder-v1.mjs");
+        server.args([record.path(), "--express"]);
+        let (server, port) = Process::listening(server);
         let (nginx, mut port) = nginx(port)?;
         let mut processes = vec![server, nginx];
         if is_guarded {
@@ -120,7 +121,7 @@ fn other_spellings_of_the_path_lead_nowhere_unjudged_before_nginx() {
             processes.push(guard);
             port = guarded;
         }
-        Some(ran_at(Recorder::at(record, Reached::at(port, processes), ""), &requests))
+        Some(ran_at(Recorder::at(record, Reached::at(port, processes)), &requests))
     };
     let Some(direct) = ran(false) else { return skip("nginx is not installed") };
     for target in ["/./mcp", "/x/../mcp", "/%2e/mcp", "/x/%2e%2e/mcp", "//mcp"] {

@@ -106,6 +106,9 @@ fn search(folder: &Path, names: &[&str]) -> Vec<String> {
             found.extend(search(&path, names));
         } else if path.extension().is_some_and(|it| it == "rs") {
             let text = fs::read_to_string(&path).unwrap();
+            if !names.iter().any(|name| text.contains(name)) {
+                continue;
+            }
             let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with("//"));
             let hits = code.filter(|line| names.iter().any(|name| line.contains(name)));
             found.extend(hits.map(|line| format!("{}: {line}", path.display())));

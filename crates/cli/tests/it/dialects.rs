@@ -1,24 +1,11 @@
 //! Published servers whose output schemas are draft-07: clients that read only 2020-12 fail on every call of theirs, and
 //! work through the guard, as all others do. `data/dialects.json` has the read-only tools.
 
-use std::path::PathBuf;
-use std::process::Command;
-
 use serde_json::{Value, json};
 use toolbond_harness::files::Folder;
 use toolbond_harness::mcp::url;
-use toolbond_harness::process::{Process, program, toolbond};
-
-use crate::guard_peers::{installed, peers, put};
-
-const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
-
-/// The folder of the clients that read only 2020-12, with their program.
-fn dialects() -> PathBuf {
-    let place = installed("node/dialects");
-    put("peers/dialects/client.mjs", &place);
-    place
-}
+use toolbond_harness::peers;
+use toolbond_harness::process::{Process, command, program, toolbond};
 
 /// A server of `data/dialects.json`, with a folder of its own.
 struct Server {
@@ -38,8 +25,7 @@ impl Server {
         scratch.write("angular.json", workspace);
         let place = scratch.path().canonicalize().unwrap();
         let text = include_str!("data/dialects.json")
-            .replace("PEERS", peers().to_str().unwrap())
-            .replace("DIALECTS", dialects().to_str().unwrap())
+            .replace("NODE", peers::node_modules().to_str().unwrap())
             .replace("SCRATCH", place.to_str().unwrap());
         let mut case = serde_json::from_str::<Value>(&text).unwrap()[name].take();
         let command = serde_json::from_value(case["command"].take()).unwrap();
@@ -60,16 +46,10 @@ impl Server {
     }
 
     /// What `client` reports of the server at each of `targets`.
-    fn visit(&self, client: &[&str], targets: &[Vec<String>], calls: &Value) -> Vec<Value> {
+    fn visit(&self, client: &[String], targets: &[Vec<String>], calls: &Value) -> Vec<Value> {
         let visits: Value = targets.iter().map(|target| json!([target, calls])).collect();
-        let mut command = Command::new(client[0]);
-        command.args(&client[1..]).arg(visits.to_string()).current_dir(self.scratch.path());
-        let python = peers().join("../../python");
-        let mut packages = vec![python.join("peers")];
-        if client[1].ends_with("python_v1.py") {
-            packages.insert(0, python.join("peers-v1"));
-        }
-        command.env("PYTHONPATH", std::env::join_paths(packages).unwrap());
+        let mut command = command(client);
+        command.arg(visits.to_string()).current_dir(self.scratch.path());
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{client:?}: {said}");
@@ -90,12 +70,17 @@ impl Server {
 }
 
 /// Every call gives structured content.
-fn succeeds(client: &[&str], calls: &Value, report: &Value) {
+fn succeeds(client: &[String], calls: &Value, report: &Value) {
     let results = report["calls"].as_array().unwrap();
     assert_eq!(results.len(), calls.as_array().unwrap().len());
     for (call, result) in calls.as_array().unwrap().iter().zip(results) {
         assert!(result["value"].is_object(), "{client:?} {call}: {result}");
     }
+}
+
+/// The words of a client of `peers/clients`.
+fn client(program: &str, mode: &str) -> Vec<String> {
+    [peers::words(&format!("clients/{program}")), vec![mode.to_owned()]].concat()
 }
 
 /// The packages of clients that read only 2020-12.
@@ -104,10 +89,9 @@ const STRICT: [&str; 2] = ["client-2.0.0-beta.1", "client-2.0.0-beta.5"];
 /// Clients that read only 2020-12: each call fails directly, and works through the guard.
 fn works_only_through_the_guard(name: &str, packages: &[&str]) {
     let server = Server::new(name);
-    let program = dialects().join("client.mjs");
     let (_guard, url) = server.listen();
     for package in packages {
-        let client = ["node", program.to_str().unwrap(), package];
+        let client = client("typescript.mjs", package);
         let targets = [server.command.clone(), server.guarded(), url.clone()];
         let reports = server.visit(&client, &targets, &server.calls);
         for result in reports[0]["calls"].as_array().unwrap() {
@@ -137,14 +121,8 @@ fn works_for_others(name: &str, others: &[(&str, &str)]) {
     let is_plain = |call: &&Value| !call.to_string().contains("FROM ");
     let calls: Value = server.calls.as_array().unwrap().iter().filter(is_plain).cloned().collect();
     let (_guard, url) = server.listen();
-    put("clients/typescript.mjs", &peers());
     for (program, mode) in others {
-        let (interpreter, path) = if program.ends_with(".mjs") {
-            ("node", peers().join(program).to_str().unwrap().to_owned())
-        } else {
-            ("python3", format!("{TESTS}/clients/{program}"))
-        };
-        let client = [interpreter, &path, mode];
+        let client = client(program, mode);
         for report in &server.visit(&client, &[server.guarded(), url.clone()], &calls) {
             succeeds(&client, &calls, report);
         }

@@ -6,10 +6,10 @@ use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
-use toolbond_harness::conformance::example;
 use toolbond_harness::guard::{Configured, Talk};
 use toolbond_harness::http::body;
 use toolbond_harness::mcp::{ask_modern, call};
+use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
 
@@ -20,7 +20,7 @@ const MOST: usize = 1024;
 const CALLS: usize = MOST + 76;
 
 fn server() -> String {
-    example("era_server").unwrap().to_str().unwrap().to_owned()
+    peers::words("rmcp/era_server").remove(0)
 }
 
 /// A call of 2026-07-28 by a client with this name.

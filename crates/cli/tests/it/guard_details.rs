@@ -10,12 +10,13 @@ use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{Configured, Talk, in_front_of};
 use toolbond_harness::http::{Connection, ask, body};
 use toolbond_harness::mcp::{PING, POST, call, open, post};
+use toolbond_harness::peers;
 use toolbond_harness::process::{Process, example, run, toolbond};
 use toolbond_harness::upstream::Upstream;
 use toolbond_harness::wait::wait_until;
 
 use crate::guard_peers::bare_table;
-use crate::recorder::{Record, words};
+use crate::recorder::Record;
 
 #[test]
 fn a_server_that_wants_projection_has_it_though_the_others_do_not() {
@@ -141,10 +142,11 @@ fn a_program_that_is_no_unicode_is_not_found_without_a_panic() {
 #[test]
 fn values_of_arguments_are_not_logged() {
     const SECRET: &str = "hunter2-and-more";
-    let server = words("peers", "lenient.py");
+    let server = peers::words("servers/lenient.py");
     let record = Record::new();
     for log in ["text", "json"] {
-        let command = ["guard", "--log", log, "--", &server[0], &server[1], record.path()];
+        let mut command = vec!["guard", "--log", log, "--"];
+        command.extend(server.iter().map(String::as_str).chain([record.path()]));
         let lines = [
             call(1, "ranged", &json!({ "n": SECRET })),
             call(2, "ranged", &json!({ "n": 1, SECRET: SECRET })),
@@ -196,9 +198,10 @@ fn names_of_tools_are_escaped_in_metrics() {
     let script = json!({ "pages": [names.iter().map(tool).collect::<Vec<_>>()] });
     let folder = Folder::new();
     let file = folder.write("script.json", script.to_string());
-    let server = words("peers", "scripted.py");
+    let server = peers::words("servers/scripted.py");
+    let server = server.iter().map(String::as_str).chain([&file[..]]);
     let options = ["--tools", "off", "--status", "127.0.0.1:0"];
-    let mut talk = Talk::start(&options, &[&server[0], &server[1], &file]);
+    let mut talk = Talk::start(&options, &server.collect::<Vec<_>>());
     let status = talk.guard.port("status on");
     for (id, name) in (1..).zip(names) {
         talk.send(&call(id, name, &json!({})));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{Configured, Talk};
 use toolbond_harness::http::HttpServer;
+use toolbond_harness::peers;
 use toolbond_harness::process::{program, toolbond};
 
 use crate::guard_peers::Client::{PythonV2, TypescriptV2};
@@ -54,7 +55,7 @@ impl Documents {
 
 /// A server with a tool `book`, whose schema refers to the document at `uri`, and a tool `plain`.
 struct Server {
-    script: String,
+    words: Vec<String>,
     _folder: Folder,
 }
 
@@ -74,12 +75,13 @@ impl Server {
             "answers": { "initialize": initialized },
         });
         let folder = Folder::new();
-        Self { script: folder.write("script.json", script.to_string()), _folder: folder }
+        let mut words = peers::words("servers/scripted.py");
+        words.push(folder.write("script.json", script.to_string()));
+        Self { words, _folder: folder }
     }
 
-    fn command(&self) -> [&str; 3] {
-        let scripted = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/scripted.py");
-        ["python3", scripted, &self.script]
+    fn command(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
     }
 }
 
@@ -201,9 +203,9 @@ fn a_document_that_hangs_delays_no_other_tool() {
 fn several_servers_fetch_what_their_file_allows() {
     let documents = Documents::start(&[("/place.json", json!({ "minLength": 2 }))]);
     let server = Server::new(&documents.url("/place.json"));
-    let [python, script, data] = server.command();
+    let (program, arguments) = server.words.split_first().unwrap();
     let table = |fetch: &str| {
-        format!("{fetch}\n[servers.a]\ncommand = '{python}'\nargs = ['{script}', '{data}']\n")
+        format!("{fetch}\n[servers.a]\ncommand = '{program}'\nargs = {arguments:?}\n")
     };
     let guard = Configured::start(&table(&format!("[fetch]\nallow = ['{}']", documents.url("/"))));
     let port = guard.port("/a/mcp");

@@ -1,49 +1,19 @@
 //! Published clients and servers with a guard between them.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 use toolbond_harness::process::{Process, program, toolbond};
-
-/// The folder that `cargo xtask setup` installs the packages into, with the programs of `tests/peers`.
-pub(crate) fn peers() -> PathBuf {
-    let place = installed("node/peers");
-    let shared = ["report.mjs", "serve.mjs"];
-    for name in shared.iter().chain(&["bare.mjs", "client-v1.mjs", "client-v2.mjs", "v2.mjs"]) {
-        put(&format!("peers/{name}"), &place);
-    }
-    place
-}
-
-/// A folder that `cargo xtask setup` installs packages into.
-pub(crate) fn installed(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit").join(name);
-    assert!(place.is_dir(), "run `cargo xtask setup`");
-    place.canonicalize().unwrap()
-}
-
-/// Puts a program of `tests` into `folder`, because Node finds packages beside the program that wants them; returns its
-/// place there. Tests run at the same time: each puts it there in one step.
-pub(crate) fn put(program: &str, folder: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(program);
-    let place = folder.join(source.file_name().unwrap());
-    let part = place.with_extension(std::process::id().to_string());
-    std::fs::copy(source, &part).unwrap();
-    std::fs::rename(&part, &place).unwrap();
-    place
-}
 
 /// The bare server, which has no SDK, on HTTP: the process and its port.
 pub(crate) fn bare(options: &[&str]) -> (Process, u16) {
-    let mut node = Command::new("node");
-    node.args(["bare.mjs", "--http"]).args(options).current_dir(peers());
+    let mut node = peers::command("servers/bare.mjs");
+    node.arg("--http").args(options);
     Process::listening(node)
 }
 
 /// The program of the bare server.
 pub(crate) fn bare_program() -> String {
-    peers().join("bare.mjs").to_str().unwrap().to_owned()
+    peers::words("servers/bare.mjs").remove(1)
 }
 
 /// The table of the bare server in a configuration, and more in it.
@@ -73,16 +43,13 @@ pub(crate) enum Client {
 
 /// What a client reports of the server that `command` starts, or at this URL.
 pub(crate) fn visit_with(client: Client, calls: &Value, command: &[&str]) -> Value {
-    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/client.py");
-    let (interpreter, program) = match client {
-        Client::TypescriptV1 => ("node", "client-v1.mjs"),
-        Client::TypescriptV2 => ("node", "client-v2.mjs"),
-        Client::PythonV2 => ("python3", python),
+    let program = match client {
+        Client::TypescriptV1 => "clients/client-v1.mjs",
+        Client::TypescriptV2 => "clients/client-v2.mjs",
+        Client::PythonV2 => "clients/client.py",
     };
-    let peers = peers();
-    let mut client = Command::new(interpreter);
-    client.arg(program).arg(calls.to_string()).arg("--").args(command);
-    client.env("PYTHONPATH", peers.join("../../python/peers")).current_dir(&peers);
+    let mut client = peers::command(program);
+    client.arg(calls.to_string()).arg("--").args(command).current_dir(peers::path("servers"));
     let output = client.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -157,7 +124,7 @@ fn typescript_v1_gets_wrong_arguments_and_results_refused() {
 fn a_live_server_is_judged() {
     let lint =
         ["lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad"];
-    let output = toolbond(&lint).current_dir(peers()).output().unwrap();
+    let output = toolbond(&lint).current_dir(peers::path("servers")).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["kept"].as_array().unwrap().len(), 8);

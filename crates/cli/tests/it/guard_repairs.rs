@@ -1,25 +1,26 @@
 //! Arguments as real hosts send them, through the guard to servers of both official SDKs.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use toolbond_harness::guard::in_front_of;
 use toolbond_harness::http::ask;
 use toolbond_harness::mcp::{modern, url};
+use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 
 use crate::guard_peers::Client::TypescriptV2;
-use crate::guard_peers::{peers, put, visit, visit_with};
+use crate::guard_peers::{visit, visit_with};
 
 /// What hosts were seen to send, and what the server has to get.
 const WIRE_FORMS: &str = include_str!("data/wire_forms.json");
 
 /// Makes every call directly and through a guard with its defaults.
-fn compare(command: &[&str]) {
+fn compare(server: &str) {
+    let command = peers::words(server);
+    let command: Vec<_> = command.iter().map(String::as_str).collect();
     let forms: Vec<Value> = serde_json::from_str(WIRE_FORMS).unwrap();
     let calls: Value = forms.iter().map(|form| json!(["take", form["arguments"]])).collect();
-    let direct = visit(None, &calls, command);
-    let guarded = visit(Some(&[]), &calls, command);
+    let direct = visit(None, &calls, &command);
+    let guarded = visit(Some(&[]), &calls, &command);
     for (index, form) in forms.iter().enumerate() {
         let result = |report: &Value| report["calls"][index].clone();
         let fails = |result: &Value| result.get("failed").is_some() || result["isError"] == true;
@@ -32,22 +33,18 @@ fn compare(command: &[&str]) {
 
 #[test]
 fn typescript_gets_what_hosts_mean() {
-    compare(&["node", put("peers/takes.mjs", &peers()).to_str().unwrap()]);
+    compare("servers/takes.mjs");
 }
 
 #[test]
 fn python_gets_what_hosts_mean() {
-    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/takes.py");
-    let folders = ["peers-v1", "peers"].map(|name| peers().join("../../python").join(name));
-    let path = std::env::join_paths(folders).unwrap();
-    let path = format!("PYTHONPATH={}", path.to_str().unwrap());
-    compare(&["env", &path, "python3", server]);
+    compare("servers/takes_v1.py");
 }
 
 /// A server of revision 2026-07-28 that compares arguments with their headers: the process and its port.
 pub(crate) fn headers_server() -> (Process, u16) {
-    let mut node = Command::new("node");
-    node.arg(put("peers/headers.mjs", &peers())).arg("--http");
+    let mut node = peers::command("servers/headers.mjs");
+    node.arg("--http");
     Process::listening(node)
 }
 

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use toolbond_harness::guard::{ENFORCE, in_front_of, listening};
 use toolbond_harness::http::{Connection, HttpServer, ask};
 use toolbond_harness::mcp::{POST, ask_modern, modern, open};
+use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
 
-use crate::recorder::{Record, command, words};
+use crate::recorder::Record;
 
 /// The calls of another client that are answered while the guard works on a large message. A guard that works on it alone
 /// answers the one that was under way.
@@ -166,9 +167,10 @@ impl Slow {
     fn start() -> Self {
         let record = Record::new();
         let gate = record.beside("gate");
-        let server = words("peers", "slow.py");
-        let server = ["--", &server[0], &server[1], record.path(), &gate];
-        let (guard, port) = listening(&[&ENFORCE[..], &server].concat());
+        let server = peers::words("servers/slow.py");
+        let server = server.iter().map(String::as_str);
+        let words = ENFORCE.into_iter().chain(["--"]).chain(server).chain([record.path(), &gate]);
+        let (guard, port) = listening(&words.collect::<Vec<_>>());
         Self { guard, port, record, gate }
     }
 
@@ -234,8 +236,8 @@ fn a_request_that_is_given_up_is_cancelled_though_the_process_did_not_read() {
 fn clients_that_do_not_read_hold_up_no_other_client_of_their_process() {
     let slow = Slow::start();
     // Together they would hold up the others for longer than a test waits.
-    let (program, port) = (words("clients", "unread.py"), slow.port.to_string());
-    let mut clients = command(&[&program[..], &[port, "35".to_owned()]].concat(), "");
+    let mut clients = peers::command("clients/unread.py");
+    clients.args([&slow.port.to_string(), "35"]);
     clients.stdin(Stdio::piped()).stdout(Stdio::null());
     let _clients = Process::start(clients);
     wait_until("the process floods", || !slow.read("flood").is_empty());

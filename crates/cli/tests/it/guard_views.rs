@@ -6,17 +6,18 @@ use serde_json::{Value, json};
 use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{Configured, in_front_of};
 use toolbond_harness::mcp::url;
+use toolbond_harness::peers;
 use toolbond_harness::process::{Process, program as toolbond_program, toolbond};
 
 use crate::guard_peers::Client::{PythonV2, TypescriptV2};
-use crate::guard_peers::{peers, put, visit, visit_with};
+use crate::guard_peers::{visit, visit_with};
 
 /// The official server with all features, of the TypeScript SDK v1.
-const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 
-/// `views.mjs` beside the packages that it needs.
+/// The program `views.mjs`.
 fn program() -> String {
-    put("peers/views.mjs", &peers()).to_str().unwrap().to_owned()
+    peers::words("servers/views.mjs").remove(1)
 }
 
 fn text(report: &Value, call: usize) -> &str {
@@ -42,7 +43,7 @@ fn a_published_server_works_as_a_view() {
         ["echo", { "message": "hi" }], ["get-sum", { "a": 1, "b": 2 }], ["get-tiny-image", {}],
         ["get-annotated-message", { "messageType": "error" }],
     ]);
-    let server = ["node", EVERYTHING];
+    let server = ["node", &peers::package(EVERYTHING)];
     let direct = visit(None, &right, &server);
     let count = direct["tools"].as_array().unwrap().len();
     for target in ["gemini", "openai-strict", "anthropic-strict", "claude-code"] {

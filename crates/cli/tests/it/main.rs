@@ -23,8 +23,8 @@ mod dependencies;
 mod dialects;
 #[cfg(unix)]
 mod differential;
-#[cfg(unix)]
-mod envoy;
+#[cfg(target_os = "linux")]
+mod echo;
 #[cfg(target_os = "linux")]
 mod era_faults;
 #[cfg(target_os = "linux")]
@@ -33,7 +33,6 @@ mod era_remote;
 mod eras;
 #[cfg(unix)]
 mod eras_table;
-#[cfg(unix)]
 #[cfg(target_os = "linux")]
 mod ext_proc;
 #[cfg(target_os = "linux")]
@@ -62,7 +61,7 @@ mod guard_stalls;
 mod guard_tls;
 mod guard_views;
 mod inspector;
-mod legacy;
+#[cfg(unix)]
 mod lint;
 mod lint_fix;
 mod lint_formats;
@@ -74,7 +73,6 @@ mod published;
 #[cfg(unix)]
 mod reader;
 mod readme;
-mod receiver;
 #[cfg(unix)]
 mod recorder;
 mod telemetry;

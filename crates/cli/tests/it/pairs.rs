@@ -1,61 +1,34 @@
 //! Clients and servers of the official SDKs and of `FastMCP`, with a guard between them and without:
 //! `data/pairs.json` says what comes of each pair.
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::{Map, Value, json};
 use toolbond_harness::guard::in_front_of;
 use toolbond_harness::mcp::url;
-use toolbond_harness::process::{Process, example, program as toolbond};
-
-use crate::guard_peers::peers;
-
-/// Where the programs of `tests/peers` are.
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
+use toolbond_harness::peers;
+use toolbond_harness::process::{Process, program};
 
 /// An array, a number, null and an object that is one of two.
 const CALLS: &str = r#"[["forecast",{}],["count",{}],["find_person",{"id":2}],["shape",{"id":1}]]"#;
 
-/// The servers, and their programs; `bare` is an example of the library.
+/// The servers, and their programs.
 const SERVERS: [(&str, &str); 5] = [
-    ("rmcp", "bare"),
-    ("TypeScript v2", "v2.mjs"),
-    ("Python 2.x", "typed.py"),
-    ("Python 2.x, low-level", "lowlevel.py"),
-    ("FastMCP", "fast.py"),
+    ("rmcp", "rmcp/bare"),
+    ("TypeScript v2", "servers/v2.mjs"),
+    ("Python 2.x", "servers/typed.py"),
+    ("Python 2.x, low-level", "servers/lowlevel.py"),
+    ("FastMCP", "servers/fast.py"),
 ];
 
 const CLIENTS: [(&str, &str); 3] = [
-    ("TypeScript v1", "client-v1.mjs"),
-    ("TypeScript v2, 2026-07-28", "client-v2.mjs"),
-    ("Python 2.x, 2026-07-28", "client.py"),
+    ("TypeScript v1", "clients/client-v1.mjs"),
+    ("TypeScript v2, 2026-07-28", "clients/client-v2.mjs"),
+    ("Python 2.x, 2026-07-28", "clients/client.py"),
 ];
-
-/// The command that runs a program.
-fn words(name: &str) -> Vec<String> {
-    let words = match name.rsplit_once('.') {
-        Some((_, "mjs")) => vec!["node".into(), name.into()],
-        Some(_) => vec!["python3".into(), Path::new(PROGRAMS).join(name)],
-        None => vec![example("toolbond", name)],
-    };
-    words.into_iter().map(|word| word.to_str().unwrap().to_owned()).collect()
-}
-
-/// A program with the packages that it needs.
-fn program(name: &str) -> Command {
-    let (words, peers) = (words(name), peers());
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    command.env("PYTHONPATH", peers.join("../../python/peers")).env("PYTHONDONTWRITEBYTECODE", "1");
-    command.current_dir(peers);
-    command
-}
 
 /// What `client` reports of each of `targets`, commands or URLs.
 fn reports(client: &str, targets: &[Vec<String>]) -> Vec<Value> {
     let output =
-        program(client).arg(CALLS).arg("--").args(targets.join(&"---".to_owned())).output();
+        peers::command(client).arg(CALLS).arg("--").args(targets.join(&"---".to_owned())).output();
     let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{client} {targets:?}: {said}");
@@ -107,8 +80,9 @@ fn compare((client, program): (&str, &str), servers: &[(&str, [Vec<String>; 2])]
 
 /// A server as a command, without and with a guard.
 fn over_stdio((server, name): (&'static str, &str)) -> (&'static str, [Vec<String>; 2]) {
-    let guard = [toolbond().to_str().unwrap(), "guard", "--"].map(str::to_owned);
-    (server, [words(name), [&guard[..], &words(name)].concat()])
+    let guard = [program().to_str().unwrap(), "guard", "--"].map(str::to_owned);
+    let words = peers::words(name);
+    (server, [words.clone(), [&guard[..], &words].concat()])
 }
 
 #[test]
@@ -130,8 +104,8 @@ fn each_server_with_every_client_over_stdio() {
 #[test]
 fn each_server_with_every_client_over_http() {
     let running = SERVERS.map(|(server, name)| {
-        let mut command = program(name);
-        command.arg("--http").args((name == "bare").then_some("127.0.0.1:0"));
+        let mut command = peers::command(name);
+        command.arg("--http").args((name == "rmcp/bare").then_some("127.0.0.1:0"));
         let (process, port) = Process::listening(command);
         let (guard, guarded) = in_front_of(port, &[]);
         ((server, [port, guarded].map(|port| vec![url(port)])), [process, guard])

@@ -5,8 +5,9 @@ use std::fs;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use toolbond_harness::files::Folder;
+use toolbond_harness::peers;
 
-use crate::recorder::{Reached, Way, command, words};
+use crate::recorder::{Reached, Way};
 
 /// A client that reads results without checking them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ impl Scripted {
             Reader::PythonV2(mode) => ("reader_v2.py", Some(mode)),
             Reader::Typescript(mode) => ("reader.mjs", Some(mode)),
         };
-        let mut client = command(&words("clients", program), program);
+        let mut client = peers::command(&format!("clients/{program}"));
         client.args(mode).arg(calls.to_string()).args(&self.reached.target);
         let output = client.output().unwrap();
         let line = output.stdout.split(|byte| *byte == b'\n').next().unwrap();

@@ -4,13 +4,14 @@
 //! written to that file first. In `sh` blocks and in the text, verbs and options of `toolbond` exist.
 #![cfg(unix)]
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use toolbond_harness::files::{self, Folder};
-use toolbond_harness::process::toolbond;
-use toolbond_harness::transcript::{Shell, difference, matches, parse};
+use toolbond_harness::process::{example, toolbond};
+use toolbond_harness::transcript::{Run, Shell, difference, matches, parse};
 
 /// A fenced block.
 struct Block<'a> {
@@ -38,6 +39,11 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
+/// The commands of a `console` block; other blocks have none.
+fn parse_console(block: &Block<'_>) -> Vec<Run> {
+    if block.language == "console" { parse(block.text) } else { Vec::new() }
+}
+
 /// Runs every `console` block of `document`.
 fn run(document: &str) {
     let text = read(document);
@@ -47,7 +53,8 @@ fn run(document: &str) {
         .merged()
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_TERM_QUIET", "true")
-        .env("CARGO_TARGET_DIR", repository().join("target").to_str().unwrap());
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .env("CARGO_TARGET_DIR", repository().join("target/guides").to_str().unwrap());
     let mut count = 0;
     for block in blocks(&text) {
         if let Some(title) = block.title {
@@ -55,7 +62,7 @@ fn run(document: &str) {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, format!("{}\n", block.text)).unwrap();
         }
-        for run in if block.language == "console" { parse(block.text) } else { Vec::new() } {
+        for run in parse_console(&block) {
             let (command, printed) = (&run.command, shell.run(&run.command));
             assert!(
                 matches(&run.printed, &printed),
@@ -69,8 +76,9 @@ fn run(document: &str) {
 }
 
 macro_rules! documents {
-    ($($name:ident: $document:literal;)*) => {$(
+    ($($(#[$attribute:meta])* $name:ident: $document:literal;)*) => {$(
         #[test]
+        $(#[$attribute])*
         fn $name() {
             run($document);
         }
@@ -79,11 +87,33 @@ macro_rules! documents {
 
 documents! {
     the_readme_shows_what_commands_print: "README.md";
+    #[ignore = "compiles the dependencies of a new package, with features of its own"]
     the_guide_to_rust_servers_works: "docs/rust-servers.md";
     the_guide_to_the_guard_works: "docs/guard.md";
     the_guide_to_ci_works: "docs/ci.md";
     the_guide_to_the_validator_works: "docs/validator.md";
     the_guide_to_bundling_works: "docs/bundle.md";
+}
+
+/// The server of the guide, as this build has it.
+#[test]
+fn the_server_of_the_guide_runs() {
+    let weather = example("toolbond", "weather").display().to_string();
+    let mut shell = Shell::new(&repository()).merged();
+    let mut count = 0;
+    for block in blocks(&read("docs/rust-servers.md")) {
+        let is_run = |run: &Run| run.command.contains("cargo run --quiet");
+        for run in parse_console(&block).into_iter().filter(is_run) {
+            let printed = shell.run(
+                &run.command
+                    .replace("cargo run --quiet", &weather)
+                    .replace(" -- --help", " --help"),
+            );
+            assert!(matches(&run.printed, &printed), "{}", difference(&run.printed, &printed));
+            count += 1;
+        }
+    }
+    assert_eq!(count, 2);
 }
 
 /// The words of `toolbond …` in the text, as code and in blocks that are not run.
@@ -108,16 +138,18 @@ fn every_verb_and_option_in_the_documents_exists() {
             documents.push(format!("docs/{}", path.file_name().unwrap().to_str().unwrap()));
         }
     }
-    let mut seen = 0;
+    let (mut seen, mut helps) = (0, HashMap::new());
     for document in documents {
         for words in mentioned(&read(&document)) {
             let verb = words[0].trim_end_matches('\\');
             if verb.starts_with('-') || verb.chars().all(|c| c.is_uppercase() || c == '…') {
                 continue;
             }
-            let help = toolbond(&[verb, "--help"]).output().unwrap();
-            assert!(help.status.success(), "{document}: no verb `{verb}`");
-            let help = String::from_utf8(help.stdout).unwrap();
+            let help = helps.entry(verb.to_owned()).or_insert_with(|| {
+                let help = toolbond(&[verb, "--help"]).output().unwrap();
+                assert!(help.status.success(), "{document}: no verb `{verb}`");
+                String::from_utf8(help.stdout).unwrap()
+            });
             for word in words.iter().take_while(|word| *word != "--") {
                 let option = word.split('=').next().unwrap();
                 if option.starts_with("--") {

@@ -3,17 +3,16 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Stdio};
 
 use serde_json::{Value, json};
 use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{ENFORCE, in_front_of};
 use toolbond_harness::http::{Connection, send};
 use toolbond_harness::mcp::{INITIALIZED, initialize, post, url};
-use toolbond_harness::process::{Log, Process, program, wait_for_port};
+use toolbond_harness::peers;
+use toolbond_harness::process::{Log, Process, command, program, wait_for_port};
 
-use crate::guard_peers::{peers, put};
 use toolbond_harness::envoy::Envoy;
 
 /// How a client reaches a server.
@@ -57,10 +56,10 @@ impl Reached {
 }
 
 impl Way {
-    /// Starts a server of `tests/peers` with `arguments` so that clients reach it this way; over standard input and
+    /// Starts a server of `peers/servers` with `arguments` so that clients reach it this way; over standard input and
     /// output the client starts it.
     pub(crate) fn reach(self, name: &str, arguments: &[&str]) -> Reached {
-        let mut server = words("peers", name);
+        let mut server = peers::words(&format!("servers/{name}"));
         server.extend(arguments.iter().map(|&word| word.to_owned()));
         let program = program();
         let guard = [&[program.to_str().unwrap(), "guard"], &ENFORCE[..]].concat();
@@ -69,7 +68,7 @@ impl Way {
             words.chain(server.iter().cloned()).collect::<Vec<_>>()
         };
         let listen = |words: &[String]| {
-            let (process, port) = Process::listening(command(words, name));
+            let (process, port) = Process::listening(command(words));
             // Some say their port before they listen on it.
             wait_for_port(port);
             (process, port)
@@ -100,30 +99,6 @@ impl Way {
             }
         }
     }
-}
-
-/// The words of the command that runs a program of `tests/peers` or `tests/clients`.
-pub(crate) fn words(folder: &str, program: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder).join(program);
-    if path.extension().is_none_or(|name| name != "mjs") {
-        return vec!["python3".to_owned(), path.to_str().unwrap().to_owned()];
-    }
-    let place = put(&format!("{folder}/{program}"), &peers());
-    vec!["node".to_owned(), place.to_str().unwrap().to_owned()]
-}
-
-/// A command with the packages that a program needs.
-pub(crate) fn command(words: &[String], program: &str) -> Command {
-    let python = peers().join("../../python");
-    let mut places = vec![python.join("peers")];
-    if program.ends_with("_v1.py") {
-        places.insert(0, python.join("peers-v1"));
-    }
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).current_dir(peers());
-    command.env("PYTHONPATH", std::env::join_paths(places).unwrap());
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
-    command
 }
 
 /// The arguments of each call that ran.
@@ -176,19 +151,19 @@ enum Wire {
 }
 
 impl Recorder {
-    /// Starts `program` of `tests/peers` and initializes a session, which `way` leads to.
+    /// Starts `program` of `peers/servers` and initializes a session, which `way` leads to.
     pub(crate) fn open(program: &str, options: &[&str], way: Way) -> Self {
         let record = Record::new();
         let reached = way.reach(program, &[&[record.path()], options].concat());
-        Self::at(record, reached, program)
+        Self::at(record, reached)
     }
 
     /// Initializes a session with a server that writes to `record`.
-    pub(crate) fn at(record: Record, mut reached: Reached, program: &str) -> Self {
+    pub(crate) fn at(record: Record, mut reached: Reached) -> Self {
         let wire = match reached.port {
             Some(port) => Wire::Http(port, post("/mcp", "")),
             None => {
-                let mut command = command(&reached.target, program);
+                let mut command = command(&reached.target);
                 let mut process = Process::start({
                     command.stdin(Stdio::piped()).stdout(Stdio::piped());
                     command

@@ -96,15 +96,13 @@ async fn all_documents_together_have_a_time() {
 
 #[tokio::test]
 async fn connections_are_limited() {
-    let stuck = || Reply::Stuck(Vec::new());
-    let server = Server::start([("/1", stuck()), ("/2", stuck()), ("/3", stuck())]).await;
-    let policy = limited(&server, |limits| {
-        limits.connections = 2;
-        limits.document_time = Duration::from_millis(300);
-    });
-    let found = kind(collect(policy, all_of(&server, &["/1", "/2", "/3"])).await);
-    assert!(matches!(found, DocumentErrorKind::DocumentTime { .. }), "{found}");
-    assert_eq!(server.connections(), 2);
+    let held = || Reply::Held(response("200 OK", &[], b"{}"));
+    let server = Server::start([("/1", held()), ("/2", held()), ("/3", held())]).await;
+    let policy = limited(&server, |limits| limits.connections = 2);
+    let schema = all_of(&server, &["/1", "/2", "/3"]);
+    let (found, ()) = tokio::join!(collect(policy, schema), server.open_at(2));
+    assert_eq!(found.unwrap(), 3);
+    assert_eq!((server.connections(), server.most()), (3, 2));
 }
 
 #[tokio::test]
@@ -125,12 +123,13 @@ async fn a_host_that_hangs_does_not_hold_up_others() {
 
 #[tokio::test]
 async fn a_document_is_fetched_once_for_several_schemas() {
-    let slow = || Reply::Dripping(response("200 OK", &[], b"{}"));
-    let server = Server::start([("/1", slow()), ("/2", slow())]).await;
+    let held = || Reply::Held(response("200 OK", &[], b"{}"));
+    let server = Server::start([("/1", held()), ("/2", held())]).await;
     let fetcher = Fetcher::new(allowing(&[&server.url("/")])).unwrap();
     let schema = all_of(&server, &["/1", "/2"]);
     let all = (0..3).map(|_| fetcher.documents(&schema, None));
-    for documents in futures_util::future::join_all(all).await {
+    let (all, ()) = tokio::join!(futures_util::future::join_all(all), server.open_at(2));
+    for documents in all {
         assert_eq!(documents.unwrap().len(), 2);
     }
     assert_eq!(server.connections(), 2);
@@ -138,7 +137,7 @@ async fn a_document_is_fetched_once_for_several_schemas() {
 
 #[tokio::test]
 async fn a_document_that_took_too_long_is_not_requested_for_every_schema() {
-    let server = Server::start([("/a", Reply::Stuck(Vec::new())), ("/b", document("{}"))]).await;
+    let server = Server::start([("/a", Reply::Stuck(Vec::new()))]).await;
     let limit = Duration::from_millis(300);
     let policy = limited(&server, |limits| limits.document_time = limit);
     let fetcher = Fetcher::new(policy).unwrap();
@@ -146,7 +145,13 @@ async fn a_document_that_took_too_long_is_not_requested_for_every_schema() {
         let found = kind(fetcher.documents(&all_of(&server, &["/a"]), None).await);
         assert_eq!(found, DocumentErrorKind::DocumentTime { limit });
     }
-    assert_eq!(server.connections(), 1);
-    // Others are.
-    assert_eq!(fetcher.documents(&all_of(&server, &["/b"]), None).await.unwrap().len(), 1);
+    assert!(server.connections() <= 1);
+    // Others are. On a busy machine one of them may take too long as well.
+    for path in (0..100).map(|number| format!("/{number}")) {
+        match kind(fetcher.documents(&all_of(&server, &[&path]), None).await) {
+            DocumentErrorKind::DocumentTime { .. } => {}
+            found => return assert_eq!(found, DocumentErrorKind::Status { status: 404 }),
+        }
+    }
+    panic!("no other document is requested");
 }

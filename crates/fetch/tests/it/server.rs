@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, yield_now};
 use tokio::time::sleep;
 
 /// What a path is answered with.
@@ -19,6 +20,8 @@ pub(crate) enum Reply {
     Bytes(Vec<u8>),
     /// These bytes, and then nothing: the connection stays open.
     Stuck(Vec<u8>),
+    /// These bytes and the end of the connection, once [`Server::open_at`] lets it go.
+    Held(Vec<u8>),
     /// These bytes, one at a time, with a pause after each.
     Dripping(Vec<u8>),
     /// These bytes, and then the others again and again.
@@ -28,8 +31,18 @@ pub(crate) enum Reply {
 /// A server on loopback; it ends when it is dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    connections: Arc<AtomicUsize>,
+    counts: Arc<Counts>,
     task: JoinHandle<()>,
+}
+
+/// What a server counts.
+#[derive(Default)]
+struct Counts {
+    connections: AtomicUsize,
+    /// Connections that are not answered yet, and the most of them at a time.
+    waiting: AtomicUsize,
+    most: AtomicUsize,
+    is_open: watch::Sender<bool>,
 }
 
 impl Server {
@@ -54,21 +67,24 @@ impl Server {
     {
         let listener = TcpListener::bind(at).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let connections = Arc::<AtomicUsize>::default();
-        let count = Arc::clone(&connections);
+        let counts = Arc::<Counts>::default();
+        let shared = Arc::clone(&counts);
         let replies = Arc::new(replies);
         let task = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                count.fetch_add(1, Ordering::SeqCst);
+                shared.connections.fetch_add(1, Ordering::SeqCst);
+                let waiting = shared.waiting.fetch_add(1, Ordering::SeqCst) + 1;
+                shared.most.fetch_max(waiting, Ordering::SeqCst);
                 let (replies, prepare) = (Arc::clone(&replies), prepare.clone());
+                let counts = Arc::clone(&shared);
                 tokio::spawn(async move {
                     if let Some(stream) = prepare(stream).await {
-                        answer(stream, &replies).await;
+                        answer(stream, &replies, &counts).await;
                     }
                 });
             }
         });
-        Self { address, connections, task }
+        Self { address, counts, task }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -83,7 +99,24 @@ impl Server {
 
     /// How many connections were opened so far.
     pub(crate) fn connections(&self) -> usize {
-        self.connections.load(Ordering::SeqCst)
+        self.counts.connections.load(Ordering::SeqCst)
+    }
+
+    /// The most connections at a time that waited for a held answer.
+    pub(crate) fn most(&self) -> usize {
+        self.counts.most.load(Ordering::SeqCst)
+    }
+
+    /// Waits for `count` connections, and lets held answers go.
+    pub(crate) async fn open_at(&self, count: usize) {
+        while self.connections() < count {
+            sleep(Duration::from_millis(1)).await;
+        }
+        // Whatever else is under way gets here, too.
+        for _ in 0..100 {
+            yield_now().await;
+        }
+        self.counts.is_open.send_replace(true);
     }
 }
 
@@ -96,6 +129,7 @@ impl Drop for Server {
 async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     mut stream: S,
     replies: &HashMap<String, Reply>,
+    counts: &Counts,
 ) {
     let mut head = Vec::new();
     let mut chunk = [0; 1024];
@@ -121,6 +155,12 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
             let _ = stream.write_all(bytes).await;
             // Until the client leaves.
             let _ = stream.read(&mut chunk).await;
+        }
+        Reply::Held(bytes) => {
+            let _ = counts.is_open.subscribe().wait_for(|is_open| *is_open).await;
+            counts.waiting.fetch_sub(1, Ordering::SeqCst);
+            let _ = stream.write_all(bytes).await;
+            let _ = stream.shutdown().await;
         }
         Reply::Dripping(bytes) => {
             for byte in bytes {

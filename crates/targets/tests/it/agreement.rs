@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use libtest_mimic::{Failed, Trial};
+use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{JudgeOptions, judge_tools};
 use toolbond_schema::Schema;
@@ -75,16 +75,12 @@ fn without_members(value: &Value) -> Vec<Value> {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let run = |check: fn() -> Result<(), Failed>| match converters::missing() {
-        Some(reason) => {
-            eprintln!("skipped: {reason}");
-            Ok(())
-        }
-        None => check(),
+    let trial = |name: &str, check: fn() -> Result<(), Failed>| {
+        converters::trial(name, move || check().map(|()| Completion::Completed))
     };
     vec![
-        Trial::test("agreement/rules_agree_with_converters", move || run(compare)),
-        Trial::test("agreement/rules_agree_with_clients", move || run(compare_clients)),
+        trial("agreement/rules_agree_with_converters", compare),
+        trial("agreement/rules_agree_with_clients", compare_clients),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::trials::check_all;
 use toolbond_targets::{LintOptions, lint_tools, rules, targets};
 
 /// Rules about sizes, whose examples would be as large.
@@ -11,11 +12,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     let of_targets = |id: &str| {
         targets().iter().any(|target| !target.impacts(id).is_empty()) || id == "name-collision"
     };
-    let ids: Vec<_> = rules().map(|rule| rule.id).filter(|id| of_targets(id)).collect();
-    let mut trials: Vec<_> =
-        ids.into_iter().map(|id| Trial::test(format!("pages/{id}"), move || page(id))).collect();
-    trials.push(Trial::test("pages/every_rule_has_its_own_id", distinct));
-    trials
+    vec![
+        Trial::test("pages/examples", move || {
+            let ids = rules().map(|rule| rule.id).filter(|id| of_targets(id));
+            check_all(ids.map(|id| (id.to_owned(), id)), |id| page(id))
+        }),
+        Trial::test("pages/every_rule_has_its_own_id", distinct),
+    ]
 }
 
 fn page(id: &str) -> Result<(), Failed> {

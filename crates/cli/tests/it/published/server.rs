@@ -6,10 +6,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use toolbond_harness::guard::Talk;
+use toolbond_harness::peers;
 use toolbond_harness::process::program;
 
 use super::case::{Case, folder};
-use crate::guard_peers::installed;
 
 pub(super) struct Server {
     pub(super) case: Case,
@@ -23,14 +23,11 @@ impl Server {
         let scratch = place.canonicalize().unwrap().join("scratch");
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir(&scratch).unwrap();
-        let [node, peers] =
-            ["published", "peers"].map(|name| installed(&format!("node/{name}/node_modules")));
         let case = Case::with_folders(
             name,
             &[
                 ("SCRATCH", scratch.to_str().unwrap()),
-                ("NODE", node.to_str().unwrap()),
-                ("PEERS", peers.to_str().unwrap()),
+                ("NODE", peers::node_modules().to_str().unwrap()),
             ],
         );
         if let Some(prepare) = &case.prepare {
@@ -43,8 +40,11 @@ impl Server {
             words.splice(0..0, guard);
         }
         let offline = folder().join("offline");
-        let python = case.python.iter().map(|name| installed("python").join(name));
-        let python = std::env::join_paths([offline.clone()].into_iter().chain(python)).unwrap();
+        let mut python = vec![offline.clone()];
+        if let Some(line) = &case.python {
+            python.extend(std::env::split_paths(&peers::python_path(line)));
+        }
+        let python = std::env::join_paths(python).unwrap();
         let mut command = Command::new(&words[0]);
         command
             .args(&words[1..])

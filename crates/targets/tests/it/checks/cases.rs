@@ -2,6 +2,7 @@
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::trials::check_all;
 use toolbond_targets::{LintFinding, LintOptions, compare_order, fix_tools, lint_tools};
 
 /// A case names a `rule` and has a `tool`, a `list`, an `input` schema, an `output` schema, or two `lists`. It says at
@@ -18,14 +19,14 @@ pub(crate) fn read() -> Vec<Case> {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let trial = |case: Case| {
-        Trial::test(format!("checks/{}/{}", case.rule(), case.name()), move || run(&case))
-    };
-    read().into_iter().map(trial).collect()
+    vec![Trial::test("checks/cases", || {
+        let named = |case: Case| (format!("{}/{}", case.rule(), case.name()), case);
+        check_all(read().into_iter().map(named), run)
+    })]
 }
 
 impl Case {
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.0["name"].as_str().expect("a case has a name")
     }
 

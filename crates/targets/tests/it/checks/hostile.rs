@@ -4,6 +4,7 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::{JudgeOptions, judge_tools};
 use toolbond_harness::hostile;
+use toolbond_harness::trials::check_all;
 use toolbond_targets::{LintOptions, lint_tools, rules, target, view_tools};
 
 /// The most findings of one rule in one tool, and the bytes of pointers after which there are no more.
@@ -55,15 +56,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     // Several in one process: most take less time than starting it.
     let hostile = (0..GROUPS).map(|group| {
         Trial::test(format!("checks/hostile/{group}"), move || {
-            for case in hostile::cases().into_iter().skip(group).step_by(GROUPS) {
-                // The JSON reader refuses what is deeper.
-                if !is_too_deep(&case.schema()) {
-                    check(&case).map_err(|error| {
-                        format!("{}: {}", case.name, error.message().unwrap_or_default())
-                    })?;
-                }
-            }
-            Ok(())
+            let cases = hostile::cases().into_iter().skip(group).step_by(GROUPS);
+            // The JSON reader refuses what is deeper.
+            let cases = cases.filter(|case| !is_too_deep(&case.schema()));
+            check_all(cases.map(|case| (case.name.clone(), case)), check)
         })
     });
     let many = Trial::test("checks/hostile/many_long_names", || {

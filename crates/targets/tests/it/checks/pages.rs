@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_harness::trials::check_all;
 use toolbond_targets::{LintOptions, compare_order, lint_tools, rules};
 
 use super::read;
@@ -12,8 +13,10 @@ use super::read;
 const WITHOUT_JSON: [&str; 2] = ["list-size", "tool-size"];
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let ids: BTreeSet<String> = read().iter().map(|case| case.rule().to_owned()).collect();
-    ids.into_iter().map(|id| Trial::test(format!("checks/pages/{id}"), move || page(&id))).collect()
+    vec![Trial::test("checks/pages", || {
+        let ids: BTreeSet<String> = read().iter().map(|case| case.rule().to_owned()).collect();
+        check_all(ids.into_iter().map(|id| (id.clone(), id)), |id| page(id))
+    })]
 }
 
 /// A page has four sections. Its example breaks the rule, and the JSON to use instead does not.

@@ -1,7 +1,7 @@
 //! The tool lists of published servers.
 
 use libtest_mimic::{Completion, Trial};
-use toolbond_harness::corpus;
+use toolbond_harness::{corpus, trials};
 use toolbond_targets::{LintOptions, lint_tools};
 
 use super::fixes_once;
@@ -11,7 +11,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![Trial::ignorable_test("fixes/corpus", || {
         let servers = match corpus::servers() {
             Ok(servers) => servers,
-            Err(reason) => return Ok(Completion::ignored_with(reason)),
+            Err(reason) => return trials::skipped(&reason),
         };
         let mut fixed = 0;
         for server in servers {

@@ -6,35 +6,31 @@ mod random;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::Value;
+use toolbond_harness::trials::{check_all, file};
 use toolbond_targets::{LintOptions, fix_tools};
 
 use crate::checks::read;
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases = read().into_iter().enumerate().filter_map(|(number, case)| {
-        let document = case.document()?;
-        let name = format!("fixes/{}/{number}", case.rule());
-        Some(Trial::test(name, move || fixes_once(&document)))
+    let cases = Trial::test("fixes/cases", || {
+        let documents = read().into_iter().filter_map(|case| {
+            Some((format!("{}/{}", case.rule(), case.name()), case.document()?))
+        });
+        check_all(documents, fixes_once)
     });
-    cases.chain(documents()).chain(corpus::trials()).chain(random::trials()).collect()
+    let documents =
+        file("fixes/documents", include_str!("../../cases/fixes.json"), fixes_as_expected);
+    [vec![cases, documents], corpus::trials(), random::trials()].into_iter().flatten().collect()
 }
 
-/// The cases of `tests/cases/fixes.json`: a document, what its fixes make of it, and how many there are.
-fn documents() -> Vec<Trial> {
-    let cases: Vec<Value> =
-        serde_json::from_str(include_str!("../../cases/fixes.json")).expect("cases are JSON");
-    let trial = |case: Value| {
-        let name = case["name"].as_str().expect("a case has a name").to_owned();
-        Trial::test(format!("fixes/documents/{name}"), move || {
-            let mut document = case["tool"].clone();
-            let count = fix_tools(&mut document, &LintOptions::default());
-            if document != case["fixed"] || case["count"] != count {
-                return Err(format!("{count} fixes: {document}").into());
-            }
-            fixes_once(&case["tool"])
-        })
-    };
-    cases.into_iter().map(trial).collect()
+/// A case of `tests/cases/fixes.json`: a document, what its fixes make of it, and how many there are.
+fn fixes_as_expected(case: &Value) -> Result<(), Failed> {
+    let mut document = case["tool"].clone();
+    let count = fix_tools(&mut document, &LintOptions::default());
+    if document != case["fixed"] || case["count"] != count {
+        return Err(format!("{count} fixes: {document}").into());
+    }
+    fixes_once(&case["tool"])
 }
 
 /// Fixes `document`: the same values are valid before and after, and fixing again does nothing.
