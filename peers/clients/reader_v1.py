@@ -7,7 +7,7 @@ from datetime import timedelta
 from mcp import ClientSession, StdioServerParameters, stdio_client, types
 from mcp.client.streamable_http import streamablehttp_client
 
-from reading import HANG, run
+from reading import WAIT, run
 
 calls, command, *arguments = sys.argv[1:]
 
@@ -25,7 +25,7 @@ async def connect():
 async def call(session, name):
     params = types.CallToolRequestParams(name=name, arguments={})
     request = types.ClientRequest(types.CallToolRequest(params=params))
-    result = await session.send_request(request, types.CallToolResult, timedelta(seconds=HANG))
+    result = await session.send_request(request, types.CallToolResult, timedelta(seconds=WAIT))
     return result.structuredContent, result.isError
 
 

@@ -5,7 +5,7 @@ import sys
 
 from mcp import Client, StdioServerParameters, types
 
-from reading import HANG, run
+from reading import WAIT, run
 
 mode, calls, command, *arguments = sys.argv[1:]
 
@@ -17,7 +17,7 @@ def connect():
 
 async def call(client, name):
     request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments={}))
-    result = await client.session.send_request(request, types.CallToolResult, HANG)
+    result = await client.session.send_request(request, types.CallToolResult, WAIT)
     return result.structured_content, result.is_error
 
 

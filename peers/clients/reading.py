@@ -7,8 +7,8 @@ import logging
 
 logging.disable()
 
-# Longer than any answer takes, in seconds.
-HANG = 60
+# How many seconds an answer over HTTP is waited for.
+WAIT = 8
 
 
 async def attempt(action):

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::reader::{EVIL, Reader, Scripted, answer, encoded, head, result, script};
-use crate::recorder::{Record, Way};
+use crate::recorder::Way;
 
 const EVENTS: &str = "text/event-stream";
 
@@ -362,13 +362,10 @@ fn a_tool_on_two_pages_has_one_contract() {
     let strict = json!({ "name": "twice", "inputSchema": { "type": "object", "required": ["n"] } });
     let lax = json!({ "name": "twice", "inputSchema": { "type": "object" } });
     for way in [Way::Http, Way::GuardedStdio, Way::GuardedHttp, Way::GuardedProcess] {
-        let record = Record::new();
-        let script =
-            json!({ "record": record.path(), "pages": [[strict, loose("honest")], [lax]] });
+        let script = json!({ "pages": [[strict, loose("honest")], [lax]] });
         let read = Scripted::start(way, &script)
             .read(Reader::Typescript("v1"), &json!(["twice", "honest"]));
         assert_eq!(read[1]["value"], json!({ "n": 1 }), "{way:?}: {read:?}");
-        let expected = if way == Way::Http { 2 } else { 1 };
-        assert_eq!(record.arguments().len(), expected, "{way:?}: {read:?}");
+        assert_eq!(read[0]["value"].is_object(), way == Way::Http, "{way:?}: {read:?}");
     }
 }
