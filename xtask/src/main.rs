@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn docs() -> anyhow::Result<()> {
-    spelling::install()?;
+    python::install("tools")?;
     spelling::check()?;
     links::check()?;
     modules::check()
