@@ -6,7 +6,6 @@
 //! until `cargo xtask test --all`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
