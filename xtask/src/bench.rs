@@ -30,13 +30,11 @@ enum Subject {
     Contract,
     /// A server of the SDK, bare and behind the contract
     Sdk,
-    /// The guard beside peers; `--only proxies`: beside nginx, Envoy and a byte copier alone
+    /// The guard beside peers
     Guard,
     /// Envoy with `toolbond ext-proc` beside plain Envoy, nginx and the guard; `--only sizing`: memory and the cost of
     /// tool lists
     Fleet,
-    /// Lint of every tool of the corpus for all targets, and views for each of them
-    Targets,
     /// Peak memory of the guard under load that is meant to fill it
     Memory,
     /// Clients of every kind over every transport for `--minutes N` (30), then what is left of them
@@ -48,9 +46,7 @@ impl Bench {
         let name = self.subject.to_possible_value();
         let name = name.map(|value| value.get_name().to_owned()).unwrap_or_default();
         if self.subject == Subject::Guard {
-            // The others take long to install.
-            let is_proxies = self.options.iter().any(|option| option == "proxies");
-            if is_proxies { peers::install_proxies()? } else { peers::install()? }
+            peers::install()?;
         }
         if self.subject == Subject::Fleet {
             peers::install_proxies()?;

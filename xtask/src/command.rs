@@ -1,7 +1,7 @@
 //! Running other programs, and saying so.
 
 use std::ffi::OsStr;
-use std::io;
+use std::io::{self, BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -32,6 +32,36 @@ pub(crate) fn run(mut command: Command) -> anyhow::Result<()> {
         bail!("`{line}` failed: {status}");
     }
     Ok(())
+}
+
+/// Says `what` it does and runs `command`, of which only the first error is shown.
+pub(crate) fn run_quietly(what: &str, mut command: Command) -> anyhow::Result<()> {
+    eprintln!("{what}");
+    let (name, line) = (name(&command), line(&command));
+    let output = command.output().map_err(|error| cannot_run(&name, &line, error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let error = said.lines().find(|line| line.to_lowercase().contains("error"));
+    bail!("{what} failed: {}", error.unwrap_or(&line).trim());
+}
+
+/// Prints and runs `command`, and shows each line that it writes to `read` too; returns whether it succeeded.
+pub(crate) fn each_line(mut command: Command, mut read: impl FnMut(&str)) -> anyhow::Result<bool> {
+    let (name, line) = (name(&command), line(&command));
+    eprintln!("$ {line}");
+    let (reader, writer) = io::pipe()?;
+    command.stdout(writer.try_clone()?).stderr(writer);
+    let mut child = command.spawn().map_err(|error| cannot_run(&name, &line, error))?;
+    // It holds the other ends of the pipe.
+    drop(command);
+    for line in BufReader::new(reader).lines() {
+        let line = line?;
+        eprintln!("{line}");
+        read(&line);
+    }
+    Ok(child.wait()?.success())
 }
 
 /// What `command` prints; fails where it does.

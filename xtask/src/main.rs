@@ -29,8 +29,7 @@ struct Xtask {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Run everything: set-up, formatting, spelling, links, weight, lints, documentation, tests
-    Test,
+    Test(test::Test),
     /// Check spelling, links between documents, and imports of the guard; a part of `test`
     Docs,
     /// Download what the tests need into `target/testkit`
@@ -44,9 +43,9 @@ enum Chore {
 
 fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
-        Chore::Test => test::run(),
+        Chore::Test(test) => test.run(),
         Chore::Docs => docs(),
-        Chore::Setup => setup::run(),
+        Chore::Setup => setup::run().and(setup::tell_missing().map(drop)),
         Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Weigh(weigh) => weigh.run(),
@@ -61,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn docs() -> anyhow::Result<()> {
-    spelling::install()?;
+    python::install("tools")?;
     spelling::check()?;
     links::check()?;
     modules::check()

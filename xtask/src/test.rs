@@ -1,28 +1,80 @@
-//! Runs everything that has to pass.
+//! Runs everything that has to pass before a change lands.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::process::Command;
 use std::thread;
 
-use crate::command::{answers, cargo, run as run_command};
-use crate::{links, modules, setup, spelling, weigh};
+use anyhow::{Context as _, bail};
+use clap::Args;
 
-/// Checks formatting, links, imports of the guard, weight, lints and documentation while it downloads what the rest needs, then
-/// checks spelling and runs the tests.
-pub(crate) fn run() -> anyhow::Result<()> {
-    // Before minutes of other work.
-    setup::require()?;
-    let set_up = thread::spawn(setup::run);
-    let checked = check();
-    let set_up = set_up.join().unwrap_or_else(|panic| resume_unwind(panic));
-    checked.and(set_up)?;
-    spelling::check()?;
-    run_command(cargo(["test", "--workspace", "--doc"]))?;
-    if answers("cargo", &["nextest", "--version"]) {
-        run_command(cargo(["nextest", "run", "--workspace"]))?;
-        run_command(cargo(["nextest", "run", "-p", "toolbond", "--features", "otel", "otel"]))
-    } else {
-        run_command(cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]))?;
-        run_command(cargo(["test", "-p", "toolbond", "--features", "otel", "--test", "it", "otel"]))
+use crate::command::{answers, cargo, each_line, run as run_command};
+use crate::{links, modules, setup, spelling, weigh, workspace};
+
+/// Run what has to pass before a change lands: set-up, formatting, spelling, links, weight, lints, documentation, tests
+#[derive(Args)]
+pub(crate) struct Test {
+    /// Also run the long matrices, and check libraries without their optional features
+    #[arg(long)]
+    all: bool,
+}
+
+/// The libraries are tested with this optional feature, so that nothing is compiled twice.
+const FEATURES: [&str; 2] = ["--features", "toolbond/otel"];
+
+impl Test {
+    /// Checks formatting, links, imports, weight, lints and documentation while it downloads what the tests need, then
+    /// checks spelling and runs the tests. The last line says how many passed, failed and were skipped, and why.
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let set_up = thread::spawn(setup::run);
+        let checked = check();
+        let set_up = set_up.join().unwrap_or_else(|panic| resume_unwind(panic));
+        checked?;
+        // Without a network, tests run on what was downloaded before.
+        if let Err(error) = set_up {
+            eprintln!("warning: {error:#}");
+        }
+        let skipped = setup::tell_missing()?;
+        spelling::check()?;
+        if self.all {
+            check_features()?;
+        }
+        let mut tally = Tally::start()?;
+        self.test(&skipped, &mut tally)?;
+        let mut documentation = cargo(["test", "--workspace", "--doc"]);
+        documentation.args(FEATURES);
+        tally.add(documentation)?;
+        tally.end(self.all, &skipped)
+    }
+
+    /// Runs the tests but those whose names start with one of `skipped`.
+    fn test(&self, skipped: &[&str], tally: &mut Tally) -> anyhow::Result<()> {
+        let mut tests;
+        if answers("cargo", &["nextest", "--version"]) {
+            tests = cargo(["nextest", "run", "--workspace"]);
+            tests.args(FEATURES);
+            if self.all {
+                tests.args(["--run-ignored", "all"]);
+            }
+            if !skipped.is_empty() {
+                tests.args([
+                    "-E",
+                    &format!("not test(/^({})/)", skipped.join("|").replace('/', "\\/")),
+                ]);
+            }
+        } else {
+            tests = cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
+            tests.args(FEATURES).args(["--no-fail-fast", "--"]);
+            if self.all {
+                tests.arg("--include-ignored");
+            }
+            for name in skipped {
+                tests.args(["--skip", name]);
+            }
+        }
+        tally.add(tests)
     }
 }
 
@@ -32,10 +84,114 @@ fn check() -> anyhow::Result<()> {
     links::check()?;
     modules::check()?;
     weigh::check()?;
-    run_command(cargo(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    let otel = ["clippy", "-p", "toolbond", "--features", "otel", "--all-targets", "--"];
-    run_command(cargo(otel.into_iter().chain(["-D", "warnings"])))?;
+    let mut lints = cargo(["clippy", "--workspace", "--all-targets"]);
+    lints.args(FEATURES).args(["--", "-D", "warnings"]);
+    run_command(lints)?;
     let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
-    documentation.env("RUSTDOCFLAGS", "-D warnings");
+    documentation.args(FEATURES).env("RUSTDOCFLAGS", "-D warnings");
     run_command(documentation)
+}
+
+/// Checks that each library compiles without its optional features.
+fn check_features() -> anyhow::Result<()> {
+    for library in ["toolbond", "toolbond-guard"] {
+        run_command(cargo(["check", "--package", library, "--no-default-features"]))?;
+    }
+    Ok(())
+}
+
+/// How many tests passed, failed and did not run.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    /// Tests that the runner left out.
+    left_out: usize,
+    /// Whether something failed that is not a test, such as a build.
+    is_broken: bool,
+}
+
+impl Tally {
+    fn start() -> anyhow::Result<Self> {
+        fs::write(skips(), "").with_context(|| skips().display().to_string())?;
+        Ok(Self::default())
+    }
+
+    /// Runs `command`, which runs tests and says at the end how many.
+    fn add(&mut self, mut command: Command) -> anyhow::Result<()> {
+        command.env("TOOLBOND_SKIPPED", skips());
+        let failed = self.failed;
+        let succeeded = each_line(command, |line| self.read(line))?;
+        self.is_broken |= !succeeded && self.failed == failed;
+        Ok(())
+    }
+
+    /// Reads the last line of a runner: `Summary [ 9s] 7 tests run: 5 passed (1 slow), 2 failed, 1 skipped` of nextest,
+    /// `test result: ok. 5 passed; 2 failed; 1 ignored; …` of cargo.
+    fn read(&mut self, line: &str) {
+        let line = line.trim();
+        let of_nextest = line.strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: "));
+        let of_cargo = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "));
+        let Some((_, counts)) = of_nextest.or(of_cargo) else { return };
+        for count in counts.split([',', ';', '(']) {
+            let mut words = count.split_whitespace();
+            let number = words.next().and_then(|number| number.parse().ok()).unwrap_or(0);
+            match words.next() {
+                Some("passed") => self.passed += number,
+                Some("failed" | "timed") => self.failed += number,
+                Some("skipped" | "ignored") => self.left_out += number,
+                _ => {}
+            }
+        }
+    }
+
+    /// Says how many tests passed, failed and were skipped, and why; fails if any failed.
+    fn end(self, all: bool, missing: &[&str]) -> anyhow::Result<()> {
+        let text = fs::read_to_string(skips()).unwrap_or_default();
+        let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+        for line in text.lines() {
+            let reason = line.split_once('\t').map_or(line, |(_, reason)| reason);
+            *reasons.entry(reason.to_owned()).or_default() += 1;
+        }
+        let at_run_time: usize = reasons.values().sum();
+        if self.left_out > 0 {
+            let why = match (all, missing.is_empty()) {
+                (false, true) => "long matrices: `cargo xtask test --all`",
+                (false, false) => "long matrices, and what needs missing programs",
+                (true, _) => "what needs missing programs",
+            };
+            *reasons.entry(why.to_owned()).or_default() += self.left_out;
+        }
+        let why: Vec<_> =
+            reasons.iter().map(|(reason, count)| format!("{count}: {reason}")).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        let (passed, failed) = (self.passed.saturating_sub(at_run_time), self.failed);
+        let skipped = self.left_out + at_run_time;
+        eprintln!("{passed} passed, {failed} failed, {skipped} skipped{why}");
+        if self.is_broken || failed > 0 {
+            bail!("the tests failed");
+        }
+        Ok(())
+    }
+}
+
+/// The file that tests write the reason into for which they did not run.
+fn skips() -> PathBuf {
+    workspace::testkit().join("skipped.tsv")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Tally;
+
+    #[test]
+    fn counts_are_read_of_both_runners() {
+        let mut tally = Tally::default();
+        tally.read("     Summary [   9.1s] 9 tests run: 5 passed (1 slow), 2 failed, 2 timed out, 1 skipped");
+        assert_eq!((tally.passed, tally.failed, tally.left_out), (5, 4, 1));
+        tally.read("test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; finished in 0.00s");
+        assert_eq!((tally.passed, tally.failed, tally.left_out), (8, 5, 3));
+        tally.read("3 passed of something else");
+        assert_eq!(tally.passed, 8);
+    }
 }

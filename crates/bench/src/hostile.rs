@@ -4,6 +4,7 @@ use std::{fs, process::Command, time::Instant};
 
 use anyhow::{Context, bail};
 use toolbond_harness::hostile::{self, Case, CaseOutcome, End};
+use toolbond_harness::proc;
 
 /// What one case took.
 struct Taken {
@@ -74,11 +75,12 @@ pub(crate) fn run_one(name: &str) -> anyhow::Result<()> {
 fn measure(case: &Case) -> String {
     let (schema, instance) = (case.schema(), case.instance());
     reset_peak();
-    let before = status("VmRSS:");
+    let status = |name| proc::status(std::process::id(), name).unwrap_or_default();
+    let before = status("VmRSS");
     let started = Instant::now();
     let outcome = case.run(&schema, &instance);
     let milliseconds = started.elapsed().as_secs_f64() * 1e3;
-    let kibibytes = status("VmHWM:").saturating_sub(before);
+    let kibibytes = status("VmHWM").saturating_sub(before);
     let end = match outcome.end() {
         End::Refused => "refused",
         End::Valid => "valid",
@@ -95,15 +97,4 @@ fn measure(case: &Case) -> String {
 /// Lets the peak start from what is in use now, where the system offers that.
 fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
-}
-
-/// A figure in KiB that the system gives of this process; 0 where it gives none.
-fn status(field: &str) -> u64 {
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            let line = status.lines().find(|line| line.starts_with(field))?.to_owned();
-            line.split_whitespace().nth(1)?.parse().ok()
-        })
-        .unwrap_or_default()
 }

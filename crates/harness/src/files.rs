@@ -24,6 +24,13 @@ impl Folder {
         Self(path)
     }
 
+    /// Makes a copy of another folder.
+    pub fn copy_of(other: &Path) -> Self {
+        let folder = Self::new();
+        copy(other, folder.path());
+        folder
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.0
@@ -39,6 +46,18 @@ impl Folder {
         let path = self.join(name);
         fs::write(&path, text).unwrap();
         path
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let (from, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if from.is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap();
+        }
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use serde_json::Value;
 
+use crate::address::local;
 use crate::wait::HANG;
 
 /// The head of a request of a client that follows the protocol, to `/mcp`.
@@ -35,13 +36,18 @@ pub struct Connection {
 impl Connection {
     /// Sends a request, as [`ask`] does, and leaves the connection open.
     pub fn open(port: u16, head: &str, body: &[u8]) -> Self {
-        let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        Self::open_at(local(port), head, body)
+    }
+
+    /// The same for another address.
+    pub fn open_at(address: SocketAddr, head: &str, body: &[u8]) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
         let mut connection = Self { reader: BufReader::new(stream) };
         let mut text = head.to_owned();
         let length = body.len();
         for (name, value) in [
-            ("host", format!("127.0.0.1:{port}")),
+            ("host", address.to_string()),
             ("content-type", "application/json".to_owned()),
             ("content-length", length.to_string()),
         ] {
@@ -129,6 +135,11 @@ impl Request {
         Ok(Some(request))
     }
 
+    /// The request line.
+    pub fn line(&self) -> &str {
+        self.head.lines().next().unwrap_or_default()
+    }
+
     /// The method.
     pub fn method(&self) -> &str {
         self.head.split(' ').next().unwrap_or_default()
@@ -159,6 +170,7 @@ impl<T: Read + Write> Stream for T {}
 /// The connection that a request came on.
 pub struct Reply<'a> {
     stream: &'a mut dyn Stream,
+    socket: &'a TcpStream,
     is_over: bool,
 }
 
@@ -201,6 +213,18 @@ impl Reply<'_> {
     /// Closes the connection when the answer is complete, whatever was promised.
     pub fn close(&mut self) {
         self.is_over = true;
+    }
+
+    /// Connects the two sides with each other, as a proxy does for `CONNECT`.
+    fn tunnel(&mut self, port: u16) -> io::Result<()> {
+        self.is_over = true;
+        let mut server = TcpStream::connect(("127.0.0.1", port))?;
+        self.raw(b"HTTP/1.1 200 OK\r\n\r\n")?;
+        let (mut from, mut to) = (server.try_clone()?, self.socket.try_clone()?);
+        let back = thread::spawn(move || io::copy(&mut from, &mut to));
+        io::copy(&mut self.stream, &mut server)?;
+        server.shutdown(Shutdown::Write)?;
+        back.join().unwrap().map(drop)
     }
 
     /// Sends nothing more, and waits until the other side closes the connection.
@@ -247,6 +271,22 @@ impl HttpServer {
         server
     }
 
+    /// Starts a proxy. `port_of` says on which port of this machine an authority, such as `localhost:1234`, is found.
+    pub fn proxy(port_of: impl Fn(&str) -> u16 + Send + Sync + 'static) -> Self {
+        Self::start(move |request, reply| {
+            let path = request.path();
+            if request.method() == "CONNECT" {
+                return reply.tunnel(port_of(path));
+            }
+            let authority = path.split('/').nth(2).unwrap_or_default();
+            let place = path.splitn(4, '/').nth(3).unwrap_or_default();
+            let head = request.head.trim_end().replacen(path, &format!("/{place}"), 1);
+            reply.close();
+            let answer = ask(port_of(authority), &head, "");
+            reply.raw(answer.replacen("\r\n", "\r\nconnection: close\r\n", 1).as_bytes())
+        })
+    }
+
     /// The requests since the last time.
     pub fn take(&self) -> Vec<Request> {
         std::mem::take(&mut self.requests.lock().unwrap())
@@ -269,7 +309,7 @@ fn serve<S: Stream>(
     let mut reader = BufReader::new(wrap(stream));
     while let Some(request) = Request::read(&mut reader)? {
         requests.lock().unwrap().push(request.clone());
-        let mut reply = Reply { stream: reader.get_mut(), is_over: false };
+        let mut reply = Reply { stream: reader.get_mut(), socket: &socket, is_over: false };
         answer(&request, &mut reply)?;
         if reply.is_over || request.header("connection") == Some("close") {
             break;

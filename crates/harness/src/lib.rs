@@ -9,18 +9,26 @@
     reason = "a test ends where it cannot go on"
 )]
 
+pub mod address;
 pub mod conformance;
 pub mod corpus;
 pub mod embedded;
+pub mod envoy;
 pub mod files;
 pub mod generate;
 pub mod hostile;
 pub mod http;
+#[cfg(feature = "otlp")]
+pub mod otlp;
 pub mod peers;
 pub mod plain;
+pub mod proc;
 pub mod process;
 mod skip;
 pub mod suite;
+#[cfg(feature = "tls")]
+pub mod tls;
+pub mod transcript;
 pub mod trials;
 pub mod wait;
 

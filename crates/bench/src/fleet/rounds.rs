@@ -35,7 +35,7 @@ impl Behind {
         }
     }
 
-    pub(super) fn start(self, bench: &Path) -> anyhow::Result<Upstream> {
+    pub(super) fn start(self, bench: &Path) -> Upstream {
         match self {
             Self::Sdk => Upstream::start(bench, &[]),
             Self::Plain => Upstream::plain(bench, &[]),
@@ -64,7 +64,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
 }
 
 fn measure(behind: Behind, options: &Options) -> anyhow::Result<(Vec<Series>, Missing, Tally)> {
-    let upstream = behind.start(&std::env::current_exe()?)?;
+    let upstream = behind.start(&std::env::current_exe()?);
     let wrk = checking(upstream.port)?;
     let (mut subjects, mut missing) = (Vec::new(), Vec::new());
     for through in Through::ALL {

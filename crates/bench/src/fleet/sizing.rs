@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use toolbond_harness::corpus;
+use toolbond_harness::proc::{processor_time, status};
 
 use super::Options;
 use super::rounds::{Behind, checking, one_round};
@@ -15,8 +16,6 @@ use crate::guard::envoy::Envoy;
 use crate::guard::http::Connection;
 use crate::guard::load::LIST;
 use crate::guard::peers::Installed;
-use crate::guard::processor;
-use crate::soak::census::Census;
 
 /// Tools of each server.
 const TOOLS: usize = 100;
@@ -48,7 +47,7 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
 
 /// Prints how many calls a core that does nothing else checks in a second.
 fn calls_per_core(options: &Options) -> anyhow::Result<()> {
-    let upstream = Behind::Plain.start(&std::env::current_exe()?)?;
+    let upstream = Behind::Plain.start(&std::env::current_exe()?);
     let wrk = checking(upstream.port)?;
     let subject = Subject::start(Through::OneReplica, upstream.port, options.envoy_workers)?;
     let (mut ours, mut both) = (Vec::new(), Vec::new());
@@ -69,7 +68,7 @@ fn calls_per_core(options: &Options) -> anyhow::Result<()> {
 /// Prints the memory of a replica that knows more and more tools, and what their lists cost.
 fn tools(options: &Options) -> anyhow::Result<()> {
     let bench = std::env::current_exe()?;
-    let upstream = Upstream::plain(&bench, &["--published", &TOOLS.to_string()])?;
+    let upstream = Upstream::plain(&bench, &["--published", &TOOLS.to_string()]);
     let most = SERVERS.into_iter().max().unwrap_or_default();
     let names: Vec<_> = (0..most).map(|number| format!("s{number}")).collect();
     let url = |name: &String| format!("http://127.0.0.1:{}/{name}/mcp", upstream.port);
@@ -90,7 +89,7 @@ fn tools(options: &Options) -> anyhow::Result<()> {
         first.add(process, envoy.port, &names[known..count])?;
         known = count;
         std::thread::sleep(SETTLE);
-        let memory = Census::take(process).memory;
+        let memory = status(process, "VmRSS").unwrap_or_default();
         let idle = *idle.get_or_insert(memory);
         let tools = count * TOOLS;
         #[expect(clippy::cast_precision_loss, reason = "KiB of a process and a count of tools")]
@@ -124,11 +123,11 @@ struct Lists {
 impl Lists {
     /// Asks each of the servers `names` for its list, through what listens on `port`.
     fn add(&mut self, process: u32, port: u16, names: &[String]) -> anyhow::Result<()> {
-        let before = processor::micros(process).context("the replica ended")?;
+        let before = processor_time(process).context("the replica ended")?;
         for name in names {
             self.times.push(timed(port, name)?);
         }
-        let after = processor::micros(process).context("the replica ended")?;
+        let after = processor_time(process).context("the replica ended")?;
         self.processor += (after - before) / 1e3;
         Ok(())
     }

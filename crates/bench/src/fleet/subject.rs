@@ -3,12 +3,13 @@
 use std::fs;
 
 use anyhow::Context as _;
+use toolbond_harness::proc::processor_time;
 
 use crate::guard::cases::ON;
 use crate::guard::envoy::Envoy;
 use crate::guard::load::HttpLoad;
 use crate::guard::peers::{Installed, Process, free_port};
-use crate::guard::{processor, toolbond_verb};
+use crate::guard::toolbond_verb;
 
 use super::metrics;
 
@@ -93,7 +94,7 @@ impl Subject {
 
     /// The processor time so far.
     pub(super) fn processor(&self) -> anyhow::Result<Processor> {
-        let of = |process: &Process| processor::micros(process.id()).context("a process ended");
+        let of = |process: &Process| processor_time(process.id()).context("a process ended");
         let checkers = self.checkers.iter().map(|checker| of(&checker.process));
         Ok(Processor {
             proxy: self.proxy.as_ref().map(of).transpose()?.unwrap_or_default(),

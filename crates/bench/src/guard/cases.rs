@@ -1,12 +1,11 @@
 //! What is measured: the server itself, the guard in front of it, and peers in front of it.
 
-use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use toolbond_harness::proc::status;
+use toolbond_harness::process as harness;
 
 use super::lines::Lines;
 use super::load::{Expects, HttpLoad, LinesLoad, Measured, REPAIRABLE, Speaks, VALID};
@@ -73,45 +72,32 @@ impl Case {
 
     /// The memory in use, in KiB, of what stands in between.
     pub(crate) fn resident(&self) -> Option<u64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process?)).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-        line.split_whitespace().nth(1)?.parse().ok()
+        status(self.process?, "VmRSS")
     }
 }
 
 /// The server of all cases on HTTP.
 pub(crate) struct Upstream {
-    child: Child,
+    _process: harness::Process,
     pub(crate) port: u16,
 }
 
 impl Upstream {
     /// The server that an SDK makes.
-    pub(crate) fn start(program: &Path, options: &[&str]) -> anyhow::Result<Self> {
+    pub(crate) fn start(program: &Path, options: &[&str]) -> Self {
         Self::launch(program, "guard-server", options)
     }
 
     /// The server that answers from prepared text.
-    pub(crate) fn plain(program: &Path, options: &[&str]) -> anyhow::Result<Self> {
+    pub(crate) fn plain(program: &Path, options: &[&str]) -> Self {
         Self::launch(program, "plain-server", options)
     }
 
-    fn launch(program: &Path, server: &str, options: &[&str]) -> anyhow::Result<Self> {
+    fn launch(program: &Path, server: &str, options: &[&str]) -> Self {
         let mut command = Command::new(program);
         command.args([server, "--http"]).args(options);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = command.spawn()?;
-        let stdout = child.stdout.take().context("no standard output")?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line)?;
-        Ok(Self { child, port: line.trim().parse()? })
-    }
-}
-
-impl Drop for Upstream {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let (process, port) = harness::Process::listening(command);
+        Self { _process: process, port }
     }
 }
 
@@ -196,7 +182,7 @@ pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
     let bench = std::env::current_exe()?;
     let toolbond = super::toolbond_path()?;
     let start = |offers| Upstream::start(&bench, &["--offers", offers]);
-    let upstreams = [start("arrays")?, start("objects")?, start("modern")?];
+    let upstreams = [start("arrays"), start("objects"), start("modern")];
     let [port, objects, modern] = upstreams.each_ref().map(|upstream| upstream.port);
     let (cases, missing) = (Vec::new(), Vec::new());
     let mut setup = Setup { bench, toolbond, port, objects, modern, only, cases, missing };
@@ -240,9 +226,8 @@ impl Setup<'_> {
         }
     }
 
-    fn upstream(&self, offers: &str) -> String {
-        let port = if offers == "modern" { self.modern } else { self.port };
-        format!("http://127.0.0.1:{port}/mcp")
+    fn upstream(&self, offers: &str) -> u16 {
+        if offers == "modern" { self.modern } else { self.port }
     }
 
     fn server(&self) -> Command {
@@ -268,13 +253,9 @@ impl Setup<'_> {
         });
         for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
             self.add(Way::Http, kind, name, |setup| {
-                let port = free_port()?;
-                let mut command = Command::new(&setup.toolbond);
-                command.args(["guard", "--listen", &format!("127.0.0.1:{port}")]);
-                command.args(["--upstream", &setup.upstream(offers)]).args(options);
-                let process = Process::start(command, port)?;
+                let process = super::guard(setup.upstream(offers), options)?;
                 let id = process.id();
-                let load = http(port, "/mcp", "forecast", speaks, expects);
+                let load = http(process.port, "/mcp", "forecast", speaks, expects);
                 let load = HttpLoad { arguments, ..load };
                 Ok((Load::Http { load, _process: Some(process) }, Some(id)))
             });

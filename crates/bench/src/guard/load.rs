@@ -1,6 +1,6 @@
 //! Clients that ask as fast as they are answered, on connections that are kept.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -240,16 +240,6 @@ impl LinesLoad {
 
     /// Keeps so many calls open for so long.
     pub(crate) fn run(&mut self, clients: usize, time: Duration) -> anyhow::Result<Measured> {
-        self.run_beside(clients, time, &mut Trouble::new(&[], 0))
-    }
-
-    /// The same, with calls that make trouble kept open on the same connection.
-    pub(crate) fn run_beside(
-        &mut self,
-        clients: usize,
-        time: Duration,
-        trouble: &mut Trouble<'_>,
-    ) -> anyhow::Result<Measured> {
         let start = Instant::now();
         let (mut asked, mut times) = (HashMap::new(), Vec::new());
         loop {
@@ -258,21 +248,10 @@ impl LinesLoad {
                 self.lines.send(&self.speaks.call_with(self.next, &self.tool, self.arguments))?;
                 self.next += 1;
             }
-            while trouble.open.len() < trouble.clients && start.elapsed() < time {
-                trouble.open.insert(self.next);
-                let tool = &trouble.tools[self.next % trouble.tools.len()];
-                self.lines.send(&self.speaks.call(self.next, tool))?;
-                self.next += 1;
-            }
-            if asked.is_empty() && trouble.open.is_empty() {
+            if asked.is_empty() {
                 return Measured::from_times(times, start.elapsed());
             }
             let (id, answer) = self.lines.answer()?;
-            if trouble.open.remove(&id) {
-                Trouble::check(&answer)?;
-                trouble.answered += 1;
-                continue;
-            }
             let Some(asked) = asked.remove(&id) else {
                 bail!("an answer to {id}, which nobody asked")
             };
@@ -281,30 +260,5 @@ impl LinesLoad {
             }
             times.push(asked.elapsed());
         }
-    }
-}
-
-/// Calls whose results are out of budget, on the connection of the others.
-pub(crate) struct Trouble<'a> {
-    tools: &'a [String],
-    clients: usize,
-    open: HashSet<usize>,
-    pub(crate) answered: usize,
-}
-
-impl<'a> Trouble<'a> {
-    /// So many calls of `tools` at a time.
-    pub(crate) fn new(tools: &'a [String], clients: usize) -> Self {
-        Self { tools, clients, open: HashSet::new(), answered: 0 }
-    }
-
-    /// Whether an answer says that the budget did not suffice.
-    pub(crate) fn check(answer: &[u8]) -> anyhow::Result<()> {
-        let answer = String::from_utf8_lossy(answer);
-        if answer.contains("could not check") {
-            return Ok(());
-        }
-        let shown: String = answer.chars().take(300).collect();
-        bail!("expected a result that could not be checked, found {shown}")
     }
 }

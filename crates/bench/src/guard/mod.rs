@@ -3,18 +3,14 @@
 pub(crate) mod cases;
 mod copier;
 pub(crate) mod envoy;
-mod hostile;
 pub(crate) mod http;
 pub(crate) mod lines;
 mod lists;
 pub(crate) mod load;
 pub(crate) mod peers;
-pub(crate) mod processor;
-mod proxies;
 mod report;
 mod reverse;
 mod server;
-pub(crate) mod villain;
 pub(crate) mod wrk;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +20,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 
 use load::Measured;
+use peers::{Process, free_port};
 
 pub(crate) use copier::{on_http as copy_http, on_stdio as copy_stdio};
 pub(crate) use server::{Offers, on_http, on_stdio};
@@ -47,11 +44,8 @@ struct Row {
 
 /// Runs everything and prints the table.
 pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
-    match only {
-        Some("hostile") => return hostile::run(),
-        Some("lists") => return lists::run(),
-        Some("proxies") => return proxies::run(),
-        _ => {}
+    if only == Some("lists") {
+        return lists::run();
     }
     let (mut cases, mut missing) = cases::all(only)?;
     let mut rows: Vec<Row> = Vec::new();
@@ -82,9 +76,6 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     if only.is_none() {
         println!();
         lists::run()?;
-        println!();
-        proxies::run()?;
-        hostile::run()?;
     }
     Ok(())
 }
@@ -92,6 +83,15 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
 /// `toolbond guard`, as packages hold it.
 pub(crate) fn toolbond() -> anyhow::Result<Command> {
     toolbond_verb("guard")
+}
+
+/// `toolbond guard` with these options, in front of the server on the port `to`.
+pub(crate) fn guard(to: u16, options: &[&str]) -> anyhow::Result<Process> {
+    let port = free_port()?;
+    let mut command = toolbond()?;
+    command.args(["--listen", &format!("127.0.0.1:{port}")]).args(options);
+    command.args(["--upstream", &format!("http://127.0.0.1:{to}/mcp")]);
+    Process::start(command, port)
 }
 
 /// `toolbond` with this verb, as packages hold it.

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::Write as _;
 use std::sync::Arc;
 
-use anyhow::Context as _;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use rmcp::model::ProtocolVersion;
@@ -17,8 +16,6 @@ use rmcp::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
-
-use super::villain::Villain;
 
 #[derive(Clone, Serialize, JsonSchema)]
 struct Hour {
@@ -102,14 +99,6 @@ pub(crate) enum Offers {
     Modern,
     /// The same in an object.
     Objects,
-    /// The first, beside tools whose results are out of budget.
-    Hostile,
-}
-
-fn villain() -> anyhow::Result<Villain> {
-    let good = Weather::tool_router().list_all().into_iter().next().context("no tool")?;
-    let value = serde_json::to_value((0..20).map(hour).collect::<Vec<_>>())?;
-    Ok(Villain::beside(good, value))
 }
 
 /// Serves on standard input and output until they end.
@@ -118,7 +107,6 @@ pub(crate) fn on_stdio(offers: Offers) -> anyhow::Result<()> {
         Offers::Arrays => serve_stdio(Weather::default()),
         Offers::Modern => serve_stdio(Weather { is_modern_only: true }),
         Offers::Objects => serve_stdio(Objects),
-        Offers::Hostile => serve_stdio(villain()?),
     }
 }
 
@@ -136,7 +124,6 @@ pub(crate) fn on_http(offers: Offers) -> anyhow::Result<()> {
         Offers::Arrays => serve_http(Weather::default()),
         Offers::Modern => serve_http(Weather { is_modern_only: true }),
         Offers::Objects => serve_http(Objects),
-        Offers::Hostile => serve_http(villain()?),
     }
 }
 

@@ -15,27 +15,24 @@ use crate::guard::cases::{ON, Upstream};
 use crate::guard::http::Connection;
 use crate::guard::load::Speaks;
 use crate::guard::peers::{Process, free_port};
-use crate::guard::toolbond;
+use crate::guard::{guard, toolbond};
 
 /// Starts a guard, lets so many clients at it and ends it.
 pub(super) fn run(way: Way, kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Row> {
     let bench = std::env::current_exe()?;
-    let port = free_port()?;
-    let mut command = toolbond()?;
-    command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
-    let upstream = match way {
-        Way::Http => Some(Upstream::plain(&bench, &["--notices", &kind.notice().to_string()])?),
-        _ => None,
-    };
-    match &upstream {
-        Some(upstream) => {
-            command.args(["--upstream", &format!("http://127.0.0.1:{}/mcp", upstream.port)]);
-        }
+    let upstream = (way == Way::Http)
+        .then(|| Upstream::plain(&bench, &["--notices", &kind.notice().to_string()]));
+    let process = match &upstream {
+        Some(upstream) => guard(upstream.port, ON)?,
         None => {
-            command.arg("--").arg(&bench).args(["plain-server", "--stdio"]);
+            let port = free_port()?;
+            let mut command = toolbond()?;
+            command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON).arg("--").arg(&bench);
+            command.args(["plain-server", "--stdio"]);
+            Process::start(command, port)?
         }
-    }
-    let process = Process::start(command, port)?;
+    };
+    let port = process.port;
     let watch = Watch::start(process.id(), process, ceiling);
     let row = attack(port, kind, clients, &watch);
     let peak = watch.finish()?;

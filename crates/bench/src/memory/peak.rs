@@ -1,12 +1,12 @@
 //! The most memory that a process ever had.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use toolbond_harness::proc::status;
 
 /// How often it is looked at: a guard that grows by two gigabytes a second is ended in time.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -70,7 +70,7 @@ fn watch<T>(
     let mut peak = Peak::default();
     loop {
         let was_over = is_over.load(Relaxed) || started.elapsed() > LIMIT;
-        if let Some(now) = high_water(id) {
+        if let Some(now) = status(id, "VmHWM") {
             peak.kibibytes = peak.kibibytes.max(now);
         }
         if peak.mebibytes() > ceiling {
@@ -83,11 +83,4 @@ fn watch<T>(
         }
         thread::sleep(PAUSE);
     }
-}
-
-/// `VmHWM` in KiB.
-fn high_water(id: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
-    line.split_whitespace().nth(1)?.parse().ok()
 }

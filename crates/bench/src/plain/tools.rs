@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolbond_harness::corpus;
+use toolbond_harness::hostile::{self, End};
 
 use super::{Reply, answer, failure};
-use crate::guard::villain;
 
 /// A tool that costs more than any budget, and what to call it with.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub(crate) fn zeros(bytes: usize) -> String {
 /// Tools whose results or arguments cost more than any budget.
 pub(crate) fn costly() -> Vec<Costly> {
     let mut all = Vec::new();
-    for (name, schema, value) in villain::cases() {
+    for (name, schema, value) in costly_cases() {
         if is_nestable(&schema) {
             let arguments = json!({ "value": value });
             all.push(Costly { name: format!("{name}_input"), arguments });
@@ -91,6 +91,28 @@ pub(crate) fn costly() -> Vec<Costly> {
         all.push(Costly { name, arguments: json!({}) });
     }
     all
+}
+
+/// The most bytes of a schema, and of a value: beyond, what costs is carrying them.
+const MOST: usize = 64 << 10;
+
+/// Cases of the hostile corpus that cost more than any budget: name, schema and value of each.
+fn costly_cases() -> Vec<(String, serde_json::Map<String, Value>, Value)> {
+    let plain = hostile::cases().into_iter().filter(|case| {
+        case.ends == End::Unfinished && case.limits.is_empty() && !case.assert_formats
+    });
+    let small = plain.filter_map(|case| {
+        let read = |value: Value| {
+            let text = value.to_string();
+            let is_small = text.len() <= MOST;
+            // What is nested too deeply to be read is refused before it costs anything.
+            is_small.then(|| serde_json::from_str::<Value>(&text).ok()).flatten()
+        };
+        let (schema, value) = (read(case.schema())?, read(case.instance())?);
+        let Value::Object(schema) = schema else { return None };
+        Some((case.name.replace('/', "_"), schema, value))
+    });
+    small.collect()
 }
 
 /// Whether a schema means the same inside another one.
@@ -158,7 +180,7 @@ impl Tools {
             ("notify".into(), any.clone(), count.clone(), Some(one.clone())),
             ("deafen".into(), any.clone(), count.clone(), Some(one.clone())),
         ];
-        for (name, schema, value) in with_costly.then(villain::cases).into_iter().flatten() {
+        for (name, schema, value) in with_costly.then(costly_cases).into_iter().flatten() {
             if is_nestable(&schema) {
                 let input = json!({ "type": "object", "properties": { "value": schema } });
                 let name = format!("{name}_input");

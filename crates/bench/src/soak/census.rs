@@ -5,11 +5,13 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use toolbond_harness::proc::{self, status};
+
 /// What one process holds at one moment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Census {
+pub(super) struct Census {
     /// Resident memory in KiB.
-    pub(crate) memory: u64,
+    pub(super) memory: u64,
     pub(super) threads: u64,
     pub(super) files: u64,
     /// Processes that it started, and those that they started.
@@ -18,16 +20,12 @@ pub(crate) struct Census {
 
 impl Census {
     /// Of the process `id`; nothing where it is gone.
-    pub(crate) fn take(id: u32) -> Self {
-        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-        let value = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or_default()
-        };
+    pub(super) fn take(id: u32) -> Self {
+        let value = |name| status(id, name).unwrap_or_default();
         let files = fs::read_dir(format!("/proc/{id}/fd")).map_or(0, Iterator::count);
         Self {
-            memory: value("VmRSS:"),
-            threads: value("Threads:"),
+            memory: value("VmRSS"),
+            threads: value("Threads"),
             files: files.try_into().unwrap_or_default(),
             children: descendants(id).len().try_into().unwrap_or_default(),
         }
@@ -54,9 +52,7 @@ pub(super) struct Descendant {
 
 /// The parent, the state and the beginning of a process.
 fn stat(id: u32) -> Option<(u32, char, u64)> {
-    let text = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    // The name in parentheses may have spaces in it.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let fields = proc::stat(id)?;
     let state = fields.first()?.chars().next()?;
     Some((fields.get(1)?.parse().ok()?, state, fields.get(19)?.parse().ok()?))
 }

@@ -9,7 +9,7 @@ use super::stdio::Client;
 use super::tally::Tally;
 use crate::guard::cases::{ON, Upstream};
 use crate::guard::peers::{Installed, Process, free_port};
-use crate::guard::toolbond;
+use crate::guard::{guard, toolbond};
 
 /// Sessions that their clients left without a word end after so many seconds.
 const IDLE_SECONDS: u32 = 5;
@@ -30,13 +30,8 @@ impl Guards {
 
     pub(super) fn start(tally: &Arc<Mutex<Arc<Tally>>>) -> anyhow::Result<Self> {
         let bench = std::env::current_exe()?;
-        let upstream = Upstream::plain(&bench, &["--costly"])?;
-        let port = free_port()?;
-        let mut command = toolbond()?;
-        command.args(["--listen", &format!("127.0.0.1:{port}")]).args(ON);
-        command.args(["--upstream", &format!("http://127.0.0.1:{}/mcp", upstream.port)]);
-        let http = Process::start(command, port)?;
-
+        let upstream = Upstream::plain(&bench, &["--costly"]);
+        let http = guard(upstream.port, ON)?;
         let port = free_port()?;
         let config = Installed::new().folder("soak")?.join(format!("{port}.toml"));
         let text = format!(

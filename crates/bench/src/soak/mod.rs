@@ -2,7 +2,7 @@
 //! in the guards afterwards.
 
 mod calls;
-pub(crate) mod census;
+mod census;
 mod guards;
 mod http;
 mod report;

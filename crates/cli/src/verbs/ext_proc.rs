@@ -61,6 +61,10 @@ pub(crate) struct ExtProc {
     #[arg(long, value_name = "BYTES")]
     max_memory: Option<usize>,
 
+    /// Limit the HTTP requests that are open at the same time (default: 16384), for tests
+    #[arg(long, value_name = "NUMBER", hide = true)]
+    max_requests: Option<usize>,
+
     /// Log format
     #[arg(long, value_enum, default_value_t, help_heading = "Observability")]
     log: LogFormat,
@@ -101,7 +105,11 @@ impl ExtProc {
             });
             let end = Box::pin(shutdown_signal_then_exit(true));
             let drain = Duration::from_secs(self.drain_seconds);
-            Service::new(fleet).serve(listener, end, drain).await;
+            let mut service = Service::new(fleet);
+            if let Some(max) = self.max_requests {
+                service = service.max_requests(max);
+            }
+            service.serve(listener, end, drain).await;
             watched.abort();
             Ok(Exit::Clean)
         })

@@ -4,14 +4,13 @@ use serde_json::{Map, Value, json};
 use toolbond_harness::suite::{self, Group, Kind};
 use toolbond_schema::{Dialect, Verdict};
 
-use crate::command::toolbond_with;
+use crate::command::{texts, toolbond_with};
 
 /// The answers to `requests`, one value a line.
 fn answers(requests: &[Value]) -> Vec<Value> {
     let text = requests.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    let output = toolbond_with(&["bowtie"], &text);
-    assert_eq!(output.status.code(), Some(0));
-    let text = String::from_utf8(output.stdout).unwrap();
+    let (code, text, said) = texts(toolbond_with(&["bowtie"], &text));
+    assert_eq!(code, Some(0), "{said}");
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -78,41 +77,22 @@ fn agrees(dialect: Dialect) {
     }
 }
 
-#[test]
-fn answers_as_the_library_for_draft_04() {
-    agrees(Dialect::Draft4);
+/// One test, one dialect.
+macro_rules! dialects {
+    ($($name:ident: $dialect:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            agrees(Dialect::$dialect);
+        }
+    )*};
 }
 
-#[test]
-fn answers_as_the_library_for_draft_06() {
-    agrees(Dialect::Draft6);
-}
-
-#[test]
-fn answers_as_the_library_for_draft_07() {
-    agrees(Dialect::Draft7);
-}
-
-#[test]
-fn answers_as_the_library_for_2019_09() {
-    agrees(Dialect::Draft201909);
-}
-
-#[test]
-fn answers_as_the_library_for_2020_12() {
-    agrees(Dialect::Draft202012);
-}
-
-#[test]
-fn names_itself_and_its_dialects() {
-    let answers = answers(&[json!({ "cmd": "start", "version": 1 }), json!({ "cmd": "stop" })]);
-    let implementation = &answers[0]["implementation"];
-    assert_eq!(answers[0]["version"], 1);
-    assert_eq!(implementation["name"], "toolbond");
-    assert_eq!(implementation["dialects"].as_array().unwrap().len(), 5);
-    for link in ["homepage", "issues", "source"] {
-        assert!(implementation[link].is_string(), "{link}");
-    }
+dialects! {
+    answers_as_the_library_for_draft_04: Draft4;
+    answers_as_the_library_for_draft_06: Draft6;
+    answers_as_the_library_for_draft_07: Draft7;
+    answers_as_the_library_for_2019_09: Draft201909;
+    answers_as_the_library_for_2020_12: Draft202012;
 }
 
 #[test]
@@ -134,18 +114,4 @@ fn answers_an_error_for_what_is_not_decided() {
     assert_eq!(answers[2]["errored"], true);
     assert_eq!(answers[2]["seq"], "s");
     assert_eq!(answers[3]["results"][0]["errored"], true);
-}
-
-#[test]
-fn refuses_what_is_not_the_protocol() {
-    for (text, reason) in [
-        ("{\"cmd\": \"start\", \"version\": 2}\n", "version 2"),
-        ("{\"cmd\": \"dialect\", \"dialect\": \"x\"}\n", "expected `start`"),
-        ("hello\n", "not a Bowtie request"),
-    ] {
-        let output = toolbond_with(&["bowtie"], text);
-        assert_eq!(output.status.code(), Some(2), "{text}");
-        let error = String::from_utf8(output.stderr).unwrap();
-        assert!(error.contains(reason) && error.lines().count() == 1, "{error}");
-    }
 }

@@ -1,38 +1,45 @@
 //! `toolbond bundle` and the proxy of the environment.
 
-use std::net::TcpListener;
+use std::io;
 
-use crate::command::toolbond;
-use crate::documents::{Folder, proxy, serve, serve_tls};
+use toolbond_harness::files::Folder;
+use toolbond_harness::http::{HttpServer, Reply, Request};
+use toolbond_harness::tls;
 
-const ADDRESS: &[u8] = br#"{ "required": ["city"] }"#;
+use crate::command::{texts, toolbond};
 
-fn find(path: &str) -> Option<Vec<u8>> {
-    (path == "/address.json").then(|| ADDRESS.to_vec())
+fn answer(request: &Request, reply: &mut Reply<'_>) -> io::Result<()> {
+    assert_eq!(request.line(), "GET /address.json HTTP/1.1");
+    reply.send("200 OK", "", r#"{ "required": ["city"] }"#)
+}
+
+/// The request lines since the last time.
+fn lines(server: &HttpServer) -> Vec<String> {
+    server.take().iter().map(|request| request.line().to_owned()).collect()
 }
 
 #[test]
 fn the_proxy_of_the_environment_is_used_only_on_request() {
-    let folder = Folder::new("proxy");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let plain_port = listener.local_addr().unwrap().port();
-    let plain = serve(listener, find);
-    let (secure_port, certificate, secure) = serve_tls(find);
-    let certificate = folder.write("ca.pem", &certificate);
-    let (proxy_port, asked) = proxy();
-    let proxy = format!("http://127.0.0.1:{proxy_port}");
-    let urls =
-        [format!("http://localhost:{plain_port}/"), format!("https://localhost:{secure_port}/")];
+    let folder = Folder::new();
+    let plain = HttpServer::start(answer);
+    let (secure, certificate) = tls::start(answer);
+    let certificate = folder.write("ca.pem", certificate);
+    let proxy =
+        HttpServer::proxy(|authority| authority.rsplit(':').next().unwrap().parse().unwrap());
+    let urls = [
+        format!("http://localhost:{}/", plain.port),
+        format!("https://localhost:{}/", secure.port),
+    ];
     for (url, server, by_proxy) in [
         (&urls[0], &plain, format!("GET {}address.json HTTP/1.1", urls[0])),
-        (&urls[1], &secure, format!("CONNECT localhost:{secure_port} HTTP/1.1")),
+        (&urls[1], &secure, format!("CONNECT localhost:{} HTTP/1.1", secure.port)),
     ] {
         let file = folder.write("s.json", &format!(r#"{{"$ref":"{url}address.json"}}"#));
         let run = |options: &[&str], is_by_file: bool| {
             let mut command = toolbond(&["bundle", "--allow", url, "--allow", "127.0.0.0/8"]);
             command.args(["--allow", "::1"]).args(options).arg(&file);
             for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
-                command.env(name, &proxy).env(name.to_lowercase(), &proxy);
+                command.env(name, proxy.url("")).env(name.to_lowercase(), proxy.url(""));
             }
             command.env_remove("NO_PROXY").env_remove("no_proxy");
             if is_by_file {
@@ -40,20 +47,18 @@ fn the_proxy_of_the_environment_is_used_only_on_request() {
             } else {
                 command.env("SSL_CERT_FILE", &certificate);
             }
-            let output = command.output().unwrap();
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(output.status.code(), Some(0), "{said}");
-            let text = String::from_utf8(output.stdout).unwrap();
+            let (code, text, said) = texts(command.output().unwrap());
+            assert_eq!(code, Some(0), "{said}");
             assert!(text.contains("$defs") && text.contains("city"), "{text}");
             said
         };
         for is_by_file in [true, false] {
             let said = run(&[], is_by_file);
-            assert_eq!(asked.take(), [""; 0], "{said}");
-            assert_eq!(server.take(), ["GET /address.json HTTP/1.1"]);
+            assert_eq!(lines(&proxy), [""; 0], "{said}");
+            assert_eq!(lines(server).len(), 1);
             run(&["--proxy-from-environment"], is_by_file);
-            assert_eq!(asked.take(), [by_proxy.as_str()]);
-            assert_eq!(server.take(), ["GET /address.json HTTP/1.1"]);
+            assert_eq!(lines(&proxy), [by_proxy.as_str()]);
+            assert_eq!(lines(server).len(), 1);
         }
     }
 }

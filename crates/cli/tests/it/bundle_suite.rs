@@ -1,15 +1,15 @@
 //! `toolbond bundle` on the `refRemote` cases of the official suite: over HTTP and from a folder.
 
 use std::fs;
-use std::net::TcpListener;
 
 use serde_json::{Value, json};
 use toolbond_contract::bundle::{self, Document};
+use toolbond_harness::files::Folder;
+use toolbond_harness::http::HttpServer;
 use toolbond_harness::suite;
 use toolbond_schema::Schema;
 
-use crate::command::toolbond;
-use crate::documents::{Folder, Requests, serve};
+use crate::command::{texts, toolbond};
 
 /// The URI of the remotes, which the cases name.
 const REMOTES: &str = "http://localhost:1234/";
@@ -32,21 +32,20 @@ fn bundle_by_library(schema: &Value) -> Value {
 
 #[test]
 fn remote_references_of_the_suite_give_its_verdicts() {
-    let folder = Folder::new("suite");
+    let folder = Folder::new();
     let remotes = suite::remotes();
     let from_folder = format!("{REMOTES}={}", remotes.display());
-    let listeners: Vec<_> = ["127.0.0.1:1234", "[::1]:1234"].map(TcpListener::bind).into();
-    let served = match &listeners[0] {
-        Ok(_) => {
-            let find = move |path: &str| fs::read(remotes.join(path.trim_start_matches('/'))).ok();
-            let listeners = listeners.into_iter().flatten();
-            Some(listeners.map(|it| serve(it, find.clone())).collect::<Vec<_>>())
+    let server = HttpServer::start(move |request, reply| {
+        match fs::read(remotes.join(request.path().trim_start_matches('/'))) {
+            Ok(document) => reply.send("200 OK", "", document),
+            Err(_) => reply.send("404 Not Found", "", ""),
         }
-        Err(error) => {
-            eprintln!("skipped over HTTP: port 1234, which the suite names: {error}");
-            None
-        }
-    };
+    });
+    // Port 1234 may be taken: a proxy takes its requests to another one.
+    let proxy = HttpServer::proxy(move |authority| {
+        assert_eq!(authority, "localhost:1234");
+        server.port
+    });
     let mut count = 0;
     for file in suite::files().iter().filter(|file| file.name.ends_with("/refRemote.json")) {
         let mut groups = file.groups();
@@ -60,19 +59,19 @@ fn remote_references_of_the_suite_give_its_verdicts() {
         }
         let list = folder.write("tools.json", &json!({ "tools": tools }).to_string());
         let local = toolbond(&["bundle", "--documents", &from_folder, &list]).output().unwrap();
-        let said = String::from_utf8_lossy(&local.stderr);
-        assert_eq!(local.status.code(), Some(0), "{}: {said}", file.name);
-        if let Some(servers) = &served {
-            let allow = ["--allow", REMOTES, "--allow", "127.0.0.1", "--allow", "::1", &list];
-            let over_http = toolbond(&["bundle"]).args(allow).output().unwrap();
-            let said = String::from_utf8_lossy(&over_http.stderr);
-            assert_eq!(over_http.status.code(), Some(0), "{}: {said}", file.name);
-            assert_eq!(local.stdout, over_http.stdout, "{}", file.name);
-            let requests: Vec<_> = servers.iter().flat_map(Requests::take).collect();
-            assert_eq!(requests.len(), said.lines().count(), "{requests:?} {said}");
-            assert!(!requests.is_empty());
-        }
-        let bundled: Value = serde_json::from_slice(&local.stdout).unwrap();
+        let (code, local, said) = texts(local);
+        assert_eq!(code, Some(0), "{}: {said}", file.name);
+        let allow = ["--allow", REMOTES, "--allow", "127.0.0.1", "--allow", "::1"];
+        let mut over_http = toolbond(&["bundle", "--proxy-from-environment"]);
+        over_http.args(allow).arg(&list).env_remove("NO_PROXY").env_remove("no_proxy");
+        over_http.env("HTTP_PROXY", proxy.url("")).env("http_proxy", proxy.url(""));
+        let (code, over_http, said) = texts(over_http.output().unwrap());
+        assert_eq!(code, Some(0), "{}: {said}", file.name);
+        assert_eq!(local, over_http, "{}", file.name);
+        let requests = proxy.take();
+        assert_eq!(requests.len(), said.lines().count(), "{requests:?} {said}");
+        assert!(!requests.is_empty());
+        let bundled: Value = serde_json::from_str(&local).unwrap();
         for (group, tool) in groups.iter().zip(bundled["tools"].as_array().unwrap()) {
             let (name, bundle) =
                 (format!("{}: {}", file.name, group.description), &tool["inputSchema"]);

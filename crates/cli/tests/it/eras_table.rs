@@ -1,11 +1,10 @@
-//! What comes of each client with each server: the table in `data/eras.json`, and the page that shows it.
+//! What comes of each client with each server, and `docs/eras.md`, the page that says so.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::path::Path;
+use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use toolbond_harness::files::root;
 
 use crate::eras::NAMES;
 
@@ -31,46 +30,6 @@ impl Visit {
     }
 }
 
-/// Steps that failed, and why. `connect` stands for all of them.
-type Failures = BTreeMap<String, String>;
-
-/// What comes of one client and one server: `without` or `with` the guard, by transport.
-#[derive(Debug, Default, PartialEq, Clone, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Pair(BTreeMap<String, BTreeMap<String, Failures>>);
-
-impl Pair {
-    pub(crate) fn set(&mut self, way: &str, transport: &str, visit: Visit) {
-        assert!(visit.is_complete(), "{way} {transport}: only {:?}", visit.0);
-        let failures = visit.0.into_iter().filter_map(|(step, error)| Some((step, error?)));
-        let transports = self.0.entry(way.to_owned()).or_default();
-        transports.insert(transport.to_owned(), failures.collect());
-    }
-
-    /// The same on one transport.
-    pub(crate) fn on(mut self, transport: &str) -> Self {
-        self.0.values_mut().for_each(|transports| transports.retain(|name, _| name == transport));
-        self
-    }
-
-    /// How one way fares, in a word.
-    fn word(&self, way: &str) -> &'static str {
-        let Some(transports) = self.0.get(way) else { return "not tried" };
-        let failures = || transports.values();
-        if failures().all(BTreeMap::is_empty) {
-            "works"
-        } else if failures().all(is_total) {
-            "fails"
-        } else {
-            "partly"
-        }
-    }
-}
-
-fn is_total(failures: &Failures) -> bool {
-    failures.contains_key("connect") || STEPS.iter().all(|step| failures.contains_key(*step))
-}
-
 /// The first words of an error, without ports.
 fn summary(error: &str) -> String {
     let mut text = String::new();
@@ -92,100 +51,151 @@ fn summary(error: &str) -> String {
     text
 }
 
-/// All pairs, by client and server.
-#[derive(Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Table(BTreeMap<String, BTreeMap<String, Pair>>);
+/// Steps that failed, and why. `connect` stands for all of them.
+type Failures = BTreeMap<String, String>;
 
-impl Table {
-    pub(crate) fn read(path: &Path) -> Self {
-        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+/// What comes of one client and one server: `without` or `with` the guard, by transport.
+#[derive(Default)]
+pub(crate) struct Pair(BTreeMap<String, BTreeMap<String, Failures>>);
+
+impl Pair {
+    pub(crate) fn set(&mut self, way: &str, transport: &str, visit: Visit) {
+        assert!(visit.is_complete(), "{way} {transport}: only {:?}", visit.0);
+        let failures = visit.0.into_iter().filter_map(|(step, error)| Some((step, error?)));
+        let transports = self.0.entry(way.to_owned()).or_default();
+        transports.insert(transport.to_owned(), failures.collect());
     }
 
-    pub(crate) fn get(&self, client: &str, server: &str) -> Pair {
-        let pair = self.0.get(client).and_then(|servers| servers.get(server));
-        pair.cloned().unwrap_or_default()
-    }
-
-    pub(crate) fn set(&mut self, client: &str, server: &str, pair: Pair) {
-        self.0.entry(client.to_owned()).or_default().insert(server.to_owned(), pair);
-    }
-
-    /// Changes the table and the page; tests that run at the same time wait for each other.
-    pub(crate) fn update(data: &Path, page: &Path, change: impl FnOnce(&mut Self)) {
-        let lock = File::open(page).unwrap();
-        lock.lock().unwrap();
-        let mut table = if data.exists() { Self::read(data) } else { Self::default() };
-        change(&mut table);
-        fs::write(data, serde_json::to_string_pretty(&table).unwrap() + "\n").unwrap();
-        let text = table.put_into(&fs::read_to_string(page).unwrap());
-        fs::write(page, text).unwrap();
-    }
-
-    /// The text of the page with this table in it.
-    pub(crate) fn put_into(&self, page: &str) -> String {
-        let (before, rest) = page.split_once("<!-- table -->\n").unwrap();
-        let (_, after) = rest.split_once("<!-- end of the table -->").unwrap();
-        format!("{before}<!-- table -->\n{}<!-- end of the table -->{after}", self.markdown())
-    }
-
-    fn markdown(&self) -> String {
-        let mut text = format!("| client \\ server | {} |\n", NAMES.join(" | "));
-        writeln!(text, "| --- |{}", " --- |".repeat(NAMES.len())).unwrap();
-        for client in NAMES {
-            let cells = NAMES.iter().map(|server| {
-                let pair = self.get(client, server);
-                match (pair.word("without"), pair.word("with")) {
-                    (without, with) if without == with => with.to_owned(),
-                    (without, with) => format!("{without} → **{with}**"),
-                }
-            });
-            writeln!(text, "| {client} | {} |", cells.collect::<Vec<_>>().join(" | ")).unwrap();
+    /// How the pair fares, in a word; in two where the guard makes a difference.
+    pub(crate) fn word(&self) -> String {
+        match (self.word_of("without"), self.word_of("with")) {
+            (without, with) if without == with => with.to_owned(),
+            (without, with) => format!("{without} → **{with}**"),
         }
-        let rows = self.rows();
-        if !rows.is_empty() {
-            text.push_str("\n| client | server | guard | transport | what fails | why |\n");
-            text.push_str("| --- | --- | --- | --- | --- | --- |\n");
-            text.push_str(&rows);
+    }
+
+    fn word_of(&self, way: &str) -> &'static str {
+        let is_total = |failures: &Failures| {
+            failures.contains_key("connect")
+                || STEPS.iter().all(|step| failures.contains_key(*step))
+        };
+        let mut failures = self.0[way].values();
+        if failures.clone().all(BTreeMap::is_empty) {
+            "works"
+        } else if failures.all(is_total) {
+            "fails"
+        } else {
+            "partly"
         }
-        text
     }
 
     /// A row for each failure; transports and steps that fail for the same reason share it.
-    fn rows(&self) -> String {
-        let mut text = String::new();
-        for client in NAMES {
-            for server in NAMES {
-                for (way, transports) in self.get(client, server).0.iter().rev() {
-                    let mut rows: BTreeMap<(Vec<&str>, &str), Vec<&str>> = BTreeMap::new();
-                    for (transport, failures) in transports {
-                        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-                        for step in ["connect"].iter().chain(&STEPS) {
-                            if let Some(reason) = failures.get(*step) {
-                                reasons.entry(reason).or_default().push(step);
-                            }
-                        }
-                        for (reason, steps) in reasons {
-                            rows.entry((steps, reason)).or_default().push(transport);
-                        }
+    pub(crate) fn rows(&self, client: &str, server: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (way, transports) in self.0.iter().rev() {
+            let mut rows: BTreeMap<(Vec<&str>, &str), Vec<&str>> = BTreeMap::new();
+            for (transport, failures) in transports {
+                let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+                for step in ["connect"].iter().chain(&STEPS) {
+                    if let Some(reason) = failures.get(*step) {
+                        reasons.entry(reason).or_default().push(step);
                     }
-                    for ((steps, reason), transports) in rows {
-                        let steps = if steps == ["connect"] || steps.len() == STEPS.len() {
-                            "everything".to_owned()
-                        } else {
-                            steps.join(", ")
-                        };
-                        let transports = transports.join(", ");
-                        let reason = reason.replace('|', "\\|");
-                        writeln!(
-                            text,
-                            "| {client} | {server} | {way} | {transports} | {steps} | `{reason}` |"
-                        )
-                        .unwrap();
-                    }
+                }
+                for (reason, steps) in reasons {
+                    rows.entry((steps, reason)).or_default().push(transport);
+                }
+            }
+            for ((steps, reason), transports) in rows {
+                let is_total = steps == ["connect"] || steps.len() == STEPS.len();
+                let steps = if is_total { "everything".to_owned() } else { steps.join(", ") };
+                let (transports, reason) = (transports.join(", "), reason.replace('|', "\\|"));
+                lines.push(format!(
+                    "| {client} | {server} | {way} | {transports} | {steps} | `{reason}` |"
+                ));
+            }
+        }
+        lines
+    }
+}
+
+/// The page: a table with a word for each pair, and one with a row for each failure.
+pub(crate) struct Page {
+    before: String,
+    words: BTreeMap<(String, String), String>,
+    rows: Vec<String>,
+    after: String,
+}
+
+const START: &str = "<!-- table -->\n";
+const END: &str = "<!-- end of the table -->";
+const ROWS: &str = "\n| client | server | guard | transport | what fails | why |\n| --- | --- | --- | --- | --- | --- |\n";
+
+impl Page {
+    fn path() -> PathBuf {
+        root().join("docs/eras.md")
+    }
+
+    pub(crate) fn read() -> Self {
+        let text = fs::read_to_string(Self::path()).unwrap();
+        let (before, rest) = text.split_once(START).unwrap();
+        let (tables, after) = rest.split_once(END).unwrap();
+        let (table, rows) = tables.split_once(ROWS).unwrap();
+        let mut words = BTreeMap::new();
+        for line in table.lines().skip(2) {
+            let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
+            for (server, word) in NAMES.iter().zip(&cells[1..]) {
+                words.insert((cells[0].to_owned(), (*server).to_owned()), (*word).to_owned());
+            }
+        }
+        let rows = rows.lines().map(str::to_owned).collect();
+        Self { before: before.to_owned(), words, rows, after: after.to_owned() }
+    }
+
+    /// The word of a pair.
+    pub(crate) fn word(&self, client: &str, server: &str) -> &str {
+        &self.words[&(client.to_owned(), server.to_owned())]
+    }
+
+    /// The rows of a pair.
+    pub(crate) fn rows(&self, client: &str, server: &str) -> Vec<&str> {
+        let start = format!("| {client} | {server} | ");
+        self.rows.iter().map(String::as_str).filter(|row| row.starts_with(&start)).collect()
+    }
+
+    /// Writes what was found of a pair; tests that run at the same time wait for each other.
+    pub(crate) fn update(client: &str, server: &str, found: &Pair) {
+        let lock = File::open(root().join("Cargo.toml")).unwrap();
+        lock.lock().unwrap();
+        let mut page = Self::read();
+        page.words.insert((client.to_owned(), server.to_owned()), found.word());
+        let mut rows = Vec::new();
+        for one in NAMES {
+            for other in NAMES {
+                if (*one, *other) == (client, server) {
+                    rows.extend(found.rows(client, server));
+                } else {
+                    rows.extend(page.rows(one, other).into_iter().map(str::to_owned));
                 }
             }
         }
-        text
+        page.rows = rows;
+        fs::write(Self::path(), page.text()).unwrap();
     }
+
+    fn text(&self) -> String {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let mut table = line([&["client \\ server"], NAMES].concat());
+        table += &format!("| --- |{}\n", " --- |".repeat(NAMES.len()));
+        for client in NAMES {
+            let words = NAMES.iter().map(|server| self.word(client, server));
+            table += &line([*client].into_iter().chain(words).collect());
+        }
+        let rows: String = self.rows.iter().map(|row| format!("{row}\n")).collect();
+        format!("{}{START}{table}{ROWS}{rows}{END}{}", self.before, self.after)
+    }
+}
+
+#[test]
+fn the_page_is_written_as_it_is_read() {
+    assert_eq!(Page::read().text(), fs::read_to_string(Page::path()).unwrap());
 }

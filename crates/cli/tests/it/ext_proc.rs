@@ -1,123 +1,109 @@
 //! `toolbond ext-proc`: Envoy with two replicas, in front of real servers.
 
-use std::io::{Read as _, Write as _};
+use std::fmt::Write as _;
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::address::{local, reserved};
+use toolbond_harness::envoy::{Envoy, ONE_SERVER, Replica, Setup};
+use toolbond_harness::files::root;
+use toolbond_harness::http::{Connection, ask, body};
+use toolbond_harness::otlp::{Answer, Receiver, hex};
+use toolbond_harness::peers;
+use toolbond_harness::process::{Process, program, toolbond};
+use toolbond_harness::wait::wait_until;
 
-use crate::clients::{Client, data, listen};
-use crate::command::commands;
-use crate::envoy::{Echo, Envoy, ONE_SERVER, Replica, Setup};
-use crate::guard_http::{POST, Process, ask, call, guard_at, port_of};
-use crate::guard_peers::{installed, peers, put};
-use crate::receiver::{Answer, Receiver};
-use crate::recorder::{HANG, post, wait_for};
+use crate::clients::{Client, data};
+use crate::echo::echo;
+use crate::guard_http::{POST, call};
 
-commands! {
-    explains_ext_proc: ["ext-proc", "--help"];
-    a_command_is_not_behind_a_gateway: ["ext-proc", "--config", "config/process.toml"];
-    checks_a_configuration_for_a_gateway: ["ext-proc", "--config", "config/gateway.toml", "--check-config"];
+#[test]
+fn typescript_clients_see_what_they_see_through_the_guard() {
+    see_what_they_see_through_the_guard(&[("typescript.mjs", "v1"), ("typescript.mjs", "modern")]);
 }
 
-/// One test, one client of `tests/clients`.
-macro_rules! clients {
-    ($($test:ident: $program:literal, $mode:literal;)*) => {$(
-        #[test]
-        fn $test() {
-            sees_what_it_sees_through_the_guard(&Client {
-                name: stringify!($test), program: $program, mode: $mode, is_natural: false,
-            });
-        }
-    )*};
+#[test]
+fn python_clients_see_what_they_see_through_the_guard() {
+    see_what_they_see_through_the_guard(&[("python_v1.py", "legacy"), ("python_v2.py", "auto")]);
 }
 
-clients! {
-    typescript_v1: "typescript.mjs", "v1";
-    typescript_v2_legacy: "typescript.mjs", "legacy";
-    typescript_v2_modern: "typescript.mjs", "modern";
-    python_v1: "python_v1.py", "legacy";
-    python_v2_legacy: "python_v2.py", "legacy";
-    python_v2_modern: "python_v2.py", "auto";
-    fastmcp_legacy: "fastmcp_v4.py", "legacy";
-    fastmcp_modern: "fastmcp_v4.py", "auto";
+#[test]
+#[ignore = "long matrix: cargo xtask test --all"]
+fn other_clients_see_what_they_see_through_the_guard() {
+    see_what_they_see_through_the_guard(&[
+        ("typescript.mjs", "legacy"),
+        ("python_v2.py", "legacy"),
+        ("fastmcp_v4.py", "legacy"),
+        ("fastmcp_v4.py", "auto"),
+    ]);
 }
 
-/// The server of the TypeScript SDK v2: the process and its port.
-fn typescript() -> (Process, u16) {
-    put("peers/v2.mjs", &peers());
-    let mut node = Command::new("node");
-    node.args(["v2.mjs", "--http"]).current_dir(peers()).stdout(Stdio::piped());
-    let mut process = Process(node.spawn().unwrap());
-    let port = port_of(&mut process);
-    (process, port)
-}
-
-fn port_in(url: &str) -> u16 {
-    url.rsplit(':').next().unwrap().split('/').next().unwrap().parse().unwrap()
+/// The demo server on a free port.
+fn demo() -> (Process, u16) {
+    Process::listening(toolbond(&["demo", "--http", "127.0.0.1:0"]))
 }
 
 /// Two servers, rmcp and TypeScript, through the guard and through Envoy: both give a client the same.
-fn sees_what_it_sees_through_the_guard(client: &Client) {
-    let (_demo, demo_url) = listen(&[env!("CARGO_BIN_EXE_toolbond"), "demo"]);
-    let (_typescript, typescript_port) = typescript();
-    let typescript_url = format!("http://127.0.0.1:{typescript_port}/mcp");
+fn see_what_they_see_through_the_guard(clients: &[(&'static str, &'static str)]) {
+    let (_demo, demo) = demo();
+    let mut node = peers::command("servers/v2.mjs");
+    node.arg("--http");
+    let (_typescript, typescript) = Process::listening(node);
     let envoy = Envoy::start(&Setup {
-        servers: [port_in(&demo_url), typescript_port],
+        servers: [local(demo), local(typescript)],
         contract: "results = \"enforce\"\n",
         ..Setup::default()
     });
-    let options = ["--results", "enforce", "--keep-eras", "--require-list"];
-    let (_one, demo_guard) = guard_at(&demo_url, &options);
-    let (_two, typescript_guard) = guard_at(&typescript_url, &options);
-    let cases = data("demo");
+    let guard = |port: u16| {
+        let upstream = format!("http://127.0.0.1:{port}/mcp");
+        let mut command = toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
+        command.args(["--results", "enforce", "--keep-eras", "--require-list"]);
+        let (process, port) = Process::listening(command);
+        (process, format!("http://127.0.0.1:{port}/mcp"))
+    };
+    let ((_one, demo_guard), (_two, typescript_guard)) = (guard(demo), guard(typescript));
     let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
-    let demo_calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
+    let demo_calls: Value = data("demo").as_array().unwrap().iter().map(pair).collect();
     let wrong = json!([["forecast", {}], ["count", {}], ["find_person", { "id": "x" }],
         ["find_person", { "id": "2" }], ["shape", {}], ["unknown", {}]]);
-    let guard = |port: u16| format!("http://127.0.0.1:{port}/mcp");
-    let reports = client.visit(&json!([
-        [[guard(demo_guard)], demo_calls],
+    let visits = json!([
+        [[demo_guard], demo_calls],
         [[envoy.url("/weather/mcp")], demo_calls],
-        [[guard(typescript_guard)], wrong],
+        [[typescript_guard], wrong],
         [[envoy.url("/notes/mcp")], wrong],
         [[envoy.url("/weather/mcp")], demo_calls],
-    ]));
-    let [demo, demo_envoy, typescript, typescript_envoy, again] = &reports[..] else {
-        panic!("{reports:?}")
-    };
-    assert!(demo["tools"].as_array().is_some_and(|tools| tools.len() > 3), "{demo}");
-    assert_eq!(demo, demo_envoy);
-    assert_eq!(demo, again);
-    assert!(typescript["tools"].as_array().is_some_and(|tools| tools.len() == 4), "{typescript}");
-    assert_eq!(typescript, typescript_envoy);
-    let started =
-        |port: u16| envoy.get("/clusters").contains(&format!("127.0.0.1:{port}::rq_total::0"));
-    for replica in &envoy.replicas {
-        assert!(!started(replica.port), "a replica was not used");
+    ]);
+    for &(program, mode) in clients {
+        let reports = Client { name: program, program, mode, is_natural: false }.visit(&visits);
+        let [demo, demo_envoy, typescript, typescript_envoy, again] = &reports[..] else {
+            panic!("{program} {mode}: {reports:?}")
+        };
+        let count = |report: &Value| report["tools"].as_array().map(Vec::len);
+        assert!(count(demo) > Some(3), "{demo}");
+        assert_eq!(demo, demo_envoy, "{program} {mode}");
+        assert_eq!(demo, again, "{program} {mode}");
+        assert_eq!(count(typescript), Some(4), "{typescript}");
+        assert_eq!(typescript, typescript_envoy, "{program} {mode}");
     }
-}
-
-/// The body of an answer.
-fn body(answer: &str) -> &str {
-    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+    for replica in &envoy.replicas {
+        assert!(envoy.sent_to(replica.address) > 0, "a replica was not used");
+    }
 }
 
 /// The server that echoes, behind Envoy.
 fn echo_with(setup: &Setup<'_>) -> Envoy {
-    Envoy::start(&Setup { servers: [Echo::start().port, 9], ..*setup })
+    Envoy::start(&Setup { servers: [local(echo().port), local(9)], ..*setup })
 }
 
-fn echo(text: &str) -> String {
+/// Every request is for the server that echoes.
+fn only_echo() -> Envoy {
+    echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() })
+}
+
+/// A call of `echo`.
+fn echoed(text: &str) -> String {
     call(1, "echo", &json!({ "text": text }))
-}
-
-fn demo_with(setup: &Setup<'_>) -> (Process, Envoy) {
-    let (demo, url) = listen(&[env!("CARGO_BIN_EXE_toolbond"), "demo"]);
-    let envoy = Envoy::start(&Setup { servers: [port_in(&url), 9], ..*setup });
-    (demo, envoy)
 }
 
 /// The body mode of the example.
@@ -138,7 +124,9 @@ fn modern(id: u32, name: &str, arguments: &Value) -> (String, String) {
 
 #[test]
 fn calls_are_repaired_or_refused_on_the_way() {
-    let (_demo, envoy) = demo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let (_demo, port) = demo();
+    let servers = [local(port), local(9)];
+    let envoy = Envoy::start(&Setup { servers, replaced: &[ONE_SERVER], ..Setup::default() });
     for (city, hours) in [("Oslo", json!("2")), ("Rome", json!(1))] {
         let arguments = json!({ "city": city, "hours": hours });
         let (head, text) = modern(7, "get-weather-forecast", &arguments);
@@ -156,38 +144,53 @@ fn calls_are_repaired_or_refused_on_the_way() {
 /// Nothing passes in another body mode, and client and log name the line to write.
 #[test]
 fn other_body_modes_are_refused_with_the_line_to_write() {
-    for (key, mode) in [
-        ("request_body_mode", "NONE"),
-        ("request_body_mode", "STREAMED"),
-        ("request_body_mode", "BUFFERED"),
-        ("request_body_mode", "BUFFERED_PARTIAL"),
-        ("response_body_mode", "NONE"),
-        ("response_body_mode", "STREAMED"),
-        ("response_body_mode", "BUFFERED"),
-        ("response_body_mode", "BUFFERED_PARTIAL"),
-    ] {
-        let (line, other) = (format!("{key}: {MODE}"), format!("{key}: {mode}"));
-        let envoy = echo_with(&Setup {
-            replicas: 1,
-            replaced: &[ONE_SERVER, (&line, &other)],
-            ..Setup::default()
-        });
-        let reason = format!(
-            "cannot check messages: the ext_proc filter of Envoy has {key} {mode}; write `{line}` in its processing_mode"
-        );
-        for (head, text) in [
-            (POST, echo("x")),
-            (POST, echo("x")),
-            ("GET /mcp HTTP/1.1\r\naccept: text/event-stream", String::new()),
-        ] {
-            let answer = ask(envoy.port, head, &text);
-            assert!(answer.starts_with("HTTP/1.1 500"), "{other}: {answer}");
-            let error: Value = serde_json::from_str(body(&answer)).unwrap();
-            assert_eq!(error["error"]["message"], reason.as_str());
-        }
-        assert_eq!(envoy.replicas[0].log().matches(&reason).count(), 1, "{other}");
-        assert_eq!(envoy.counter("cluster.weather.upstream_rq_total"), 0, "{other}");
+    let modes = ["NONE", "STREAMED", "BUFFERED", "BUFFERED_PARTIAL"];
+    let keys = ["request_body_mode", "response_body_mode"];
+    let all: Vec<_> = keys.iter().flat_map(|key| modes.map(|mode| (*key, mode))).collect();
+    // A route for each.
+    let mut routes = String::new();
+    for (key, mode) in &all {
+        let both = keys.map(|it| format!("{it}: {}", if it == *key { mode } else { MODE }));
+        let [request, response] = &both;
+        write!(
+            routes,
+            r#"
+                        - name: weather
+                          match: {{ prefix: /{key}/{mode}/ }}
+                          route: {{ cluster: weather, prefix_rewrite: /, timeout: 0s }}
+                          typed_per_filter_config:
+                            envoy.filters.http.ext_proc:
+                              "@type": type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute
+                              overrides:
+                                processing_mode: {{ request_header_mode: SEND, {request}, request_trailer_mode: SEND, response_header_mode: SEND, {response}, response_trailer_mode: SEND }}"#
+        )
+        .unwrap();
     }
+    let routes = format!("routes:{routes}");
+    let replaced = &[("routes:", routes.as_str())];
+    let envoy = echo_with(&Setup { replicas: 1, replaced, ..Setup::default() });
+    let mut reasons = Vec::new();
+    for (key, mode) in all {
+        let reason = format!(
+            "cannot check messages: the ext_proc filter of Envoy has {key} {mode}; write `{key}: {MODE}` in its processing_mode"
+        );
+        let path = format!("/{key}/{mode}/mcp");
+        let post = POST.replace("/mcp", &path);
+        let get = format!("GET {path} HTTP/1.1\r\naccept: text/event-stream");
+        for (head, text) in [(&post, echoed("x")), (&post, echoed("x")), (&get, String::new())] {
+            let answer = ask(envoy.port, head, &text);
+            assert!(answer.starts_with("HTTP/1.1 500"), "{path}: {answer}");
+            assert_eq!(body(&answer)["error"]["message"], reason.as_str());
+        }
+        wait_until("the log says it", || envoy.replicas[0].said(&reason) > 0);
+        reasons.push(reason);
+    }
+    assert!(reasons.iter().all(|reason| envoy.replicas[0].said(reason) == 1));
+    assert_eq!(envoy.counter("cluster.weather.upstream_rq_total"), 0);
+    assert!(
+        ask(envoy.port, &POST.replace("/mcp", "/weather/mcp"), &echoed("x"))
+            .contains("structuredContent")
+    );
 }
 
 #[test]
@@ -197,29 +200,29 @@ fn a_body_over_the_limit_is_refused_with_an_error_of_json_rpc() {
         replaced: &[ONE_SERVER],
         ..Setup::default()
     });
-    let answer = ask(envoy.port, POST, &echo(&"x".repeat(90_000)));
+    let answer = ask(envoy.port, POST, &echoed(&"x".repeat(90_000)));
     assert!(answer.contains("\"structuredContent\""), "{}", &answer[..200.min(answer.len())]);
     for bytes in [100_000, 300_000] {
-        let answer = ask(envoy.port, POST, &echo(&"x".repeat(bytes)));
+        let answer = ask(envoy.port, POST, &echoed(&"x".repeat(bytes)));
         assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-        let error: Value = serde_json::from_str(body(&answer)).unwrap();
+        let error = body(&answer);
         assert!(error["error"]["message"].as_str().unwrap().contains("100000 bytes"), "{error}");
     }
-    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+    assert!(ask(envoy.port, POST, &echoed("x")).contains("\"structuredContent\""));
 }
 
 #[test]
 fn a_large_body_passes_both_ways() {
-    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let envoy = only_echo();
     for bytes in [70_000, 1_100_000, 9_000_000] {
         let text = "x".repeat(bytes);
-        let answer = ask(envoy.port, POST, &echo(&text));
+        let answer = ask(envoy.port, POST, &echoed(&text));
         assert!(
             answer.starts_with("HTTP/1.1 200"),
             "{bytes}: {}",
             &answer[..300.min(answer.len())]
         );
-        let result: Value = serde_json::from_str(body(&answer)).unwrap();
+        let result = body(&answer);
         assert!(result["result"]["structuredContent"]["text"] == text.as_str(), "{bytes}");
         assert!(answer.to_ascii_lowercase().contains("\r\ncontent-length:"), "{bytes}");
     }
@@ -235,12 +238,12 @@ fn an_unknown_route_is_refused_and_others_go_on() {
         ..Setup::default()
     });
     let post = |path: &str| format!("POST {path} HTTP/1.1\r\nmcp-protocol-version: 2025-11-25");
-    let answer = ask(envoy.port, &post("/notes/mcp"), &echo("x"));
+    let answer = ask(envoy.port, &post("/notes/mcp"), &echoed("x"));
     assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
     assert!(answer.contains("no server for route `other`"), "{answer}");
-    let logs: String = envoy.replicas.iter().map(Replica::log).collect();
-    assert!(logs.contains("no server for route `other`"), "{logs}");
-    let answer = ask(envoy.port, &post("/weather/mcp"), &echo("x"));
+    let said = |replica: &Replica| replica.said("no server for route `other`");
+    wait_until("the log says it", || envoy.replicas.iter().map(said).sum::<usize>() == 1);
+    let answer = ask(envoy.port, &post("/weather/mcp"), &echoed("x"));
     assert!(answer.contains("\"structuredContent\""), "{answer}");
 }
 
@@ -249,24 +252,21 @@ fn a_contract_that_is_switched_off_lets_everything_pass() {
     let off = "tools = \"off\"\narguments = \"off\"\nresults = \"off\"\nno-project = true\nkeep-dialects = true\n";
     let envoy = echo_with(&Setup { contract: off, replaced: &[ONE_SERVER], ..Setup::default() });
     for bytes in [1, 300_000] {
-        let answer = ask(envoy.port, POST, &echo(&"x".repeat(bytes)));
-        let result: Value = serde_json::from_str(body(&answer)).unwrap();
+        let answer = ask(envoy.port, POST, &echoed(&"x".repeat(bytes)));
+        let result = body(&answer);
         assert_eq!(result["result"]["structuredContent"]["text"], "x".repeat(bytes));
     }
 }
 
 #[test]
 fn without_the_tool_list_calls_are_refused() {
-    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
-    let path = envoy.folder.join("toolbond.toml");
-    let text = std::fs::read_to_string(&path).unwrap();
+    let envoy = only_echo();
+    let text = std::fs::read_to_string(envoy.folder.join("toolbond.toml")).unwrap();
     let own = text.split("127.0.0.1:").nth(1).unwrap().split('/').next().unwrap();
-    std::fs::write(&path, text.replace(own, "9")).unwrap();
-    let applied = |replica: &Replica| replica.log().contains("configuration: applied");
-    while !envoy.replicas.iter().all(applied) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let answer = ask(envoy.port, POST, &echo("x"));
+    envoy.folder.write("toolbond.toml", text.replace(own, "9"));
+    let applied = |replica: &Replica| replica.said("configuration: applied") > 0;
+    wait_until("the configuration is applied", || envoy.replicas.iter().all(applied));
+    let answer = ask(envoy.port, POST, &echoed("x"));
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     assert!(
         answer.contains("could not fetch the tool list, and the call was not sent"),
@@ -276,33 +276,31 @@ fn without_the_tool_list_calls_are_refused() {
 
 #[test]
 fn a_client_that_the_server_does_not_serve_gets_the_answer_of_the_server() {
-    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
-    let answer = ask(envoy.port, &format!("{POST}\r\nauthorization: Bearer expired"), &echo("x"));
+    let envoy = only_echo();
+    let answer = ask(envoy.port, &format!("{POST}\r\nauthorization: Bearer expired"), &echoed("x"));
     assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
     assert!(answer.contains("www-authenticate: Bearer resource_metadata"), "{answer}");
-    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+    assert!(ask(envoy.port, POST, &echoed("x")).contains("\"structuredContent\""));
 }
 
 #[test]
 fn a_stream_that_a_client_listens_to_ends_when_its_replica_drains() {
-    let (_demo, envoy) =
-        demo_with(&Setup { replicas: 1, replaced: &[ONE_SERVER], ..Setup::default() });
+    let (_demo, port) = demo();
+    let servers = [local(port), local(9)];
+    let envoy =
+        Envoy::start(&Setup { servers, replicas: 1, replaced: &[ONE_SERVER], ..Setup::default() });
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } } });
     let head = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream";
     let answer = ask(envoy.port, head, &hello.to_string());
     let session = answer.split("mcp-session-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
-    let mut stream = TcpStream::connect(("127.0.0.1", envoy.port)).unwrap();
-    stream.set_read_timeout(Some(HANG)).unwrap();
-    write!(stream, "GET /mcp HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\nmcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\nconnection: close\r\n\r\n").unwrap();
-    let mut first = [0; 64];
-    let count = stream.read(&mut first).unwrap();
-    assert!(first[..count].starts_with(b"HTTP/1.1 200"), "{first:?}");
-    let replica = &envoy.replicas[0];
-    let status = Command::new("kill").arg(replica.process.0.id().to_string()).status().unwrap();
-    assert!(status.success());
-    let mut rest = Vec::new();
-    stream.read_to_end(&mut rest).unwrap();
+    let head = format!(
+        "GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\nmcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\nconnection: close"
+    );
+    let mut stream = Connection::open(envoy.port, &head, b"");
+    stream.wait_for("HTTP/1.1 200");
+    envoy.replicas[0].process.signal("-TERM");
+    let rest = stream.rest();
     // The end of a body in chunks: it did not break off.
     assert!(rest.ends_with(b"0\r\n\r\n"), "{}", String::from_utf8_lossy(&rest));
 }
@@ -313,48 +311,42 @@ fn without_a_replica_calls_pass_unchecked_if_envoy_is_told_so() {
         replaced: &[ONE_SERVER, ("failure_mode_allow: false", "failure_mode_allow: true")],
         ..Setup::default()
     });
-    assert!(ask(envoy.port, POST, &echo("x")).contains("\"structuredContent\""));
+    assert!(ask(envoy.port, POST, &echoed("x")).contains("\"structuredContent\""));
     envoy.replicas.clear();
     let invalid = call(1, "echo", &json!({ "text": 7 }));
-    let start = Instant::now();
     // Until Envoy knows that there is no replica, calls fail.
-    while !post(envoy.port, POST, invalid.as_bytes()).starts_with(b"HTTP/1.1 200") {
-        assert!(start.elapsed() < HANG);
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    wait_until("calls pass", || ask(envoy.port, POST, &invalid).starts_with("HTTP/1.1 200"));
 }
 
 #[test]
 fn the_example_starts_with_one_command() {
-    let envoy = installed("python/envoy");
-    let path = [Path::new(env!("CARGO_BIN_EXE_toolbond")).parent().unwrap(), &envoy.join("bin")];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/envoy");
-    let paths = path.iter().map(|path| path.to_path_buf());
-    let old = std::env::var_os("PATH").unwrap();
-    let paths = std::env::join_paths(paths.chain(std::env::split_paths(&old))).unwrap();
-    let mut command = Command::new(folder.join("start.sh"));
-    command
-        .env("PATH", paths)
-        .env("PYTHONPATH", &envoy)
-        .stderr(Stdio::null())
-        .stdout(Stdio::null());
-    let mut script = Process(command.spawn().unwrap());
-    wait_for(10_000);
+    let envoy = peers::installed("python/tools");
+    let mut paths = vec![program().parent().unwrap().to_owned(), envoy.join("bin")];
+    paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
+    let mut command = Command::new(root().join("examples/envoy/start.sh"));
+    let mut address = reserved();
+    command.env("PATH", std::env::join_paths(paths).unwrap()).env("PYTHONPATH", &envoy);
+    command.env("ADDRESS", address.ip().to_string()).stdout(Stdio::null());
+    let mut script = Process::start(command);
     let (head, text) = modern(1, "get-weather-forecast", &json!({ "city": "Oslo", "hours": 1 }));
-    let start = Instant::now();
+    address.set_port(10_000);
     for path in ["/weather/mcp", "/notes/mcp"] {
-        let head = head.replace("/mcp", path);
+        let head = head.replace("/mcp", path) + "\r\nhost: localhost\r\nconnection: close";
         // Envoy listens before the others are ready.
-        while !ask(10_000, &head, &text).contains("\"structuredContent\":[{\"hour\"") {
-            assert!(start.elapsed() < HANG);
-            std::thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("the example answers", || {
+            assert_eq!(script.child.try_wait().unwrap(), None, "{:?}", script.log());
+            let answer = TcpStream::connect(address)
+                .map(|_| Connection::open_at(address, &head, text.as_bytes()).rest());
+            answer.is_ok_and(|it| {
+                String::from_utf8_lossy(&it).contains("\"structuredContent\":[{\"hour\"")
+            })
+        });
     }
-    let id = script.0.id().to_string();
-    assert!(Command::new("kill").arg(id).status().unwrap().success());
-    script.0.wait().unwrap();
+    script.signal("-TERM");
+    script.wait();
     for port in [10_000, 9002, 9003, 3001, 3002] {
-        assert!(TcpStream::connect(("127.0.0.1", port)).is_err(), "somebody is left at {port}");
+        address.set_port(port);
+        assert!(TcpStream::connect(address).is_err(), "somebody is left at {address}");
     }
 }
 
@@ -364,25 +356,15 @@ fn a_trace_goes_on_through_envoy() {
     let receiver = Receiver::start(Answer::Takes);
     let envoy = echo_with(&Setup {
         replaced: &[ONE_SERVER],
-        export: Some(receiver.port),
+        variables: &receiver.variables(),
         ..Setup::default()
     });
-    let answer = ask(envoy.port, &format!("{POST}\r\ntraceparent: {PARENT}"), &echo("secret-text"));
-    let result: Value = serde_json::from_str(body(&answer)).unwrap();
+    let answer =
+        ask(envoy.port, &format!("{POST}\r\ntraceparent: {PARENT}"), &echoed("secret-text"));
+    let result = body(&answer);
     let seen = &result["result"]["_meta"];
-    let start = Instant::now();
-    let span = loop {
-        let found = receiver.received().spans.first().cloned();
-        match found {
-            Some((_, span)) => break span,
-            None => assert!(start.elapsed() < HANG, "no span"),
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
-    let hex = |bytes: &[u8]| {
-        let number = bytes.iter().fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
-        format!("{number:0width$x}", width = 2 * bytes.len())
-    };
+    receiver.wait_until("a span", |got| !got.spans.is_empty());
+    let (_, span) = receiver.received().spans[0].clone();
     assert_eq!(span.name, "tools/call echo");
     assert_eq!(hex(&span.trace_id), "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(hex(&span.parent_span_id), "b7ad6b7169203331");
@@ -442,7 +424,7 @@ fn what_looks_like_json_to_some_is_not_passed_on() {
 
 #[test]
 fn a_redirect_to_the_gateway_passes_and_the_mark_of_retries_does_not() {
-    let envoy = echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() });
+    let envoy = only_echo();
     let head = format!("{POST}\r\nhost: gateway.example");
     let answer = ask(
         envoy.port,

@@ -2,9 +2,7 @@
 
 use std::convert::Infallible;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::net::{SocketAddr, TcpStream};
 
 use envoy_types::pb::envoy::config::core::v3::{HeaderMap, HeaderValue};
 use envoy_types::pb::envoy::service::ext_proc::v3::external_processor_client::ExternalProcessorClient;
@@ -22,10 +20,13 @@ use tonic::transport::Channel;
 use tonic::{Code, Status, Streaming};
 use tonic_health::pb::health_check_response::ServingStatus;
 use tonic_health::pb::health_client::HealthClient;
+use toolbond_harness::address::reserved;
+use toolbond_harness::envoy::Replica;
+use toolbond_harness::files::Folder;
+use toolbond_harness::wait::{HANG, wait_until};
 
-use crate::envoy::{Echo, Replica};
+use crate::echo::echo;
 use crate::guard_http::call;
-use crate::recorder::HANG;
 
 /// The body mode `FULL_DUPLEX_STREAMED`.
 const FULL_DUPLEX: i32 = 4;
@@ -35,7 +36,6 @@ struct World {
     runtime: Runtime,
     replica: Replica,
     channel: Channel,
-    folder: PathBuf,
 }
 
 /// The gRPC stream of one HTTP request.
@@ -46,17 +46,21 @@ struct Stream {
 
 impl World {
     fn new() -> Self {
-        let name = format!("ext-proc-{}", std::process::id());
-        let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        let url = format!("http://127.0.0.1:{}/mcp", Echo::start().port);
+        Self::with(&[])
+    }
+
+    fn with(options: &[&str]) -> Self {
+        let folder = Folder::new();
+        let url = echo().url("/mcp");
         let config =
             format!("[contract]\nresults = \"enforce\"\n[servers.echo]\nurl = \"{url}\"\n");
-        std::fs::write(folder.join("toolbond.toml"), config).unwrap();
-        let replica = Replica::start(&folder, 0);
+        folder.write("toolbond.toml", config);
+        let replica = Replica::start_with(&folder, reserved(), options, &[]);
         let runtime = Runtime::new().unwrap();
-        let channel = runtime.block_on(connect(replica.port));
-        Self { runtime, replica, channel, folder }
+        let address = format!("http://{}", replica.address);
+        let endpoint = Channel::from_shared(address).unwrap();
+        let channel = runtime.block_on(endpoint.connect()).unwrap();
+        Self { runtime, replica, channel }
     }
 
     /// Opens a stream, which ends when `scene` does.
@@ -85,17 +89,6 @@ impl World {
     }
 }
 
-impl Drop for World {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
-async fn connect(port: u16) -> Channel {
-    let address = format!("http://127.0.0.1:{port}");
-    Channel::from_shared(address).unwrap().connect().await.unwrap()
-}
-
 impl Stream {
     async fn open(channel: Channel) -> Self {
         let (sender, mut receiver) = mpsc::channel(64);
@@ -115,12 +108,16 @@ impl Stream {
         reply.and_then(|reply| reply.response).ok_or_else(|| Status::ok("ended"))
     }
 
-    /// The status that the stream ends with.
-    async fn end(mut self) -> Code {
+    /// The status that the stream ends with, once Envoy says that nothing follows, and the replies before that.
+    async fn end(mut self) -> (Code, Vec<Received>) {
+        drop(self.sender);
+        let mut replies = Vec::new();
         loop {
-            match self.next().await {
-                Ok(_) => {}
-                Err(status) => return status.code(),
+            let reply = self.replies.message().await;
+            match reply.map(|reply| reply.and_then(|reply| reply.response)) {
+                Ok(Some(reply)) => replies.push(reply),
+                Ok(None) => return (Code::Ok, replies),
+                Err(status) => return (status.code(), replies),
             }
         }
     }
@@ -186,43 +183,36 @@ fn messages_out_of_order_end_the_stream_with_an_error() {
     let world = World::new();
     let text = call(1, "echo", &json!({ "text": "x" }));
     let observed = ProcessingRequest { observability_mode: true, ..headers(false) };
+    let whole = || request_body(text.as_bytes(), true);
+    // The last message comes together with the others, and after as many replies as they have.
     let cases = [
-        ("nothing in a message", vec![ProcessingRequest::default()]),
-        ("a body first", vec![request_body(b"{}", true)]),
-        ("a response first", vec![response_headers()]),
-        ("observed only", vec![observed]),
-        ("headers twice", vec![headers(false), headers(false)]),
-        ("a response before the request", vec![headers(false), response_headers()]),
-        (
-            "a body after its end",
-            vec![
-                headers(false),
-                request_body(text.as_bytes(), true),
-                request_body(text.as_bytes(), true),
-            ],
-        ),
-        ("a body after headers without one", vec![headers(true), request_body(b"{}", true)]),
-        (
-            "two responses",
-            vec![
-                headers(false),
-                request_body(text.as_bytes(), true),
-                response_headers(),
-                response_headers(),
-            ],
-        ),
+        ("nothing in a message", vec![ProcessingRequest::default()], 0),
+        ("a body first", vec![request_body(b"{}", true)], 0),
+        ("a response first", vec![response_headers()], 0),
+        ("observed only", vec![observed], 0),
+        ("headers twice", vec![headers(false), headers(false)], 0),
+        ("a response before the request", vec![headers(false), response_headers()], 0),
+        ("a body after its end", vec![headers(false), whole(), whole()], 2),
+        ("a body after headers without one", vec![headers(true), request_body(b"{}", true)], 1),
+        ("two responses", vec![headers(false), whole(), response_headers(), response_headers()], 2),
     ];
-    for (name, messages) in cases {
-        let code = world.play(|stream| async move {
-            for message in messages {
-                stream.send(message).await;
-                // Each is taken before the next one comes.
-                tokio::time::sleep(Duration::from_millis(30)).await;
-            }
-            stream.end().await
-        });
-        // Envoy takes an end without an error for leave to go on unchecked.
-        assert_ne!(code, Code::Ok, "{name}");
+    for (name, mut messages, replies) in cases {
+        let last = messages.pop().unwrap();
+        for replies in [0, replies] {
+            let (messages, last) = (messages.clone(), last.clone());
+            let (code, _) = world.play(|mut stream| async move {
+                for message in messages {
+                    stream.send(message).await;
+                }
+                for _ in 0..replies {
+                    stream.next().await.unwrap();
+                }
+                stream.send(last).await;
+                stream.end().await
+            });
+            // Envoy takes an end without an error for leave to go on unchecked.
+            assert_ne!(code, Code::Ok, "{name}");
+        }
         world.call();
     }
 }
@@ -277,17 +267,21 @@ fn a_body_that_breaks_off_reaches_no_one() {
             true,
         ),
     ] {
-        let reply = world.play(|mut stream| async move {
+        let replies = world.play(|mut stream| async move {
             stream.send(headers(false)).await;
             for message in messages {
                 stream.send(message).await;
             }
-            tokio::time::timeout(Duration::from_millis(500), stream.next()).await
+            if is_whole {
+                let replies = [stream.next().await.unwrap(), stream.next().await.unwrap()];
+                return replies.to_vec();
+            }
+            stream.end().await.1
         });
-        match reply {
-            Ok(reply) => assert!(is_whole && matches!(reply, Ok(Received::RequestHeaders(_)))),
-            Err(_) => assert!(!is_whole),
-        }
+        let passed = |reply: &Received| {
+            matches!(reply, Received::RequestHeaders(_) | Received::RequestBody(_))
+        };
+        assert_eq!(replies.iter().any(passed), is_whole, "{replies:?}");
         world.call();
     }
 }
@@ -300,7 +294,7 @@ fn bytes_that_are_no_messages_harm_nobody() {
         &[0xff; 4096],
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\xff\xff\xff\xff",
     ] {
-        let mut stream = TcpStream::connect(("127.0.0.1", world.replica.port)).unwrap();
+        let mut stream = TcpStream::connect(world.replica.address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
         stream.write_all(garbage).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
@@ -310,7 +304,7 @@ fn bytes_that_are_no_messages_harm_nobody() {
         world.call();
     }
     // A message beyond the limit on messages.
-    let code = world.play(|stream| async move {
+    let (code, _) = world.play(|stream| async move {
         stream.send(headers(false)).await;
         stream.send(request_body(&vec![b'x'; 20 << 20], true)).await;
         stream.end().await
@@ -320,8 +314,8 @@ fn bytes_that_are_no_messages_harm_nobody() {
 }
 
 /// The status that a request for `path` ends with, whose body comes in these frames.
-async fn status_of(port: u16, path: &str, frames: Vec<Vec<u8>>) -> String {
-    let stream = tokio::net::TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+async fn status_of(address: SocketAddr, path: &str, frames: Vec<Vec<u8>>) -> String {
+    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
     let executor = hyper_util::rt::TokioExecutor::new();
     let io = hyper_util::rt::TokioIo::new(stream);
     let (mut sender, connection) =
@@ -331,7 +325,7 @@ async fn status_of(port: u16, path: &str, frames: Vec<Vec<u8>>) -> String {
         Ok::<_, Infallible>(hyper::body::Frame::data(hyper::body::Bytes::from(bytes)))
     });
     let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
-    let request = hyper::Request::post(format!("http://127.0.0.1:{port}{path}")).body(body);
+    let request = hyper::Request::post(format!("http://{address}{path}")).body(body);
     let response = sender.send_request(request.unwrap()).await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/grpc", "{path}");
     let body = response.into_body().collect().await.unwrap();
@@ -365,7 +359,7 @@ fn frames_are_read_wherever_they_are_cut() {
     ] {
         let single = bytes.iter().map(|byte| vec![*byte]).collect();
         for frames in [vec![bytes.clone()], single] {
-            let status = status_of(world.replica.port, path, frames);
+            let status = status_of(world.replica.address, path, frames);
             let status = world.runtime.block_on(status);
             assert_eq!(status, (expected as i32).to_string(), "{path} {bytes:?}");
         }
@@ -375,62 +369,53 @@ fn frames_are_read_wherever_they_are_cut() {
 
 #[test]
 fn open_requests_are_limited() {
-    let world = World::new();
-    let streams = world.runtime.block_on(async {
-        let mut streams = Vec::new();
-        for _ in 0..17 {
-            let channel = connect(world.replica.port).await;
-            let open = (0..1000).map(|_| async {
-                let stream = Stream::open(channel.clone()).await;
-                stream.send(headers(false)).await;
-                stream
-            });
-            streams.extend(futures_util::future::join_all(open).await);
-        }
-        // The last ones are past the limit.
-        let last = streams.last_mut().unwrap();
-        let reply = tokio::time::timeout(HANG, last.next()).await.unwrap().unwrap();
-        let Received::ImmediateResponse(reply) = reply else { panic!("{reply:?}") };
-        assert_eq!(reply.status.unwrap().code, 503);
-        let text = String::from_utf8(reply.body).unwrap();
-        assert!(text.contains("16384 requests are open, which is the limit"), "{text}");
-        streams
-    });
-    drop(streams);
-    std::thread::sleep(Duration::from_millis(500));
-    world.call();
+    let world = World::with(&["--max-requests", "3"]);
+    // A request without a body, whose response is still to come, or its refusal.
+    let open = || {
+        let channel = world.channel.clone();
+        world.runtime.block_on(async {
+            let mut stream = Stream::open(channel).await;
+            stream.send(headers(true)).await;
+            let reply = tokio::time::timeout(HANG, stream.next()).await.unwrap().unwrap();
+            (stream, reply)
+        })
+    };
+    let held = [open(), open(), open()];
+    assert!(held.iter().all(|(_, reply)| matches!(reply, Received::RequestHeaders(_))));
+    let (_, Received::ImmediateResponse(reply)) = open() else { panic!("there is no limit") };
+    assert_eq!(reply.status.unwrap().code, 503);
+    let text = String::from_utf8(reply.body).unwrap();
+    assert!(text.contains("3 requests are open, which is the limit"), "{text}");
+    drop(held);
+    wait_until("there is room again", || matches!(open().1, Received::RequestHeaders(_)));
+}
+
+/// The states that a client of the health check is told.
+async fn watch(channel: Channel) -> Streaming<tonic_health::pb::HealthCheckResponse> {
+    let request = tonic_health::pb::HealthCheckRequest { service: String::new() };
+    HealthClient::new(channel).watch(request).await.unwrap().into_inner()
 }
 
 #[test]
 fn the_health_check_tells_before_the_replica_ends() {
-    let mut world = World::new();
-    let check = |world: &World| {
-        let channel = world.channel.clone();
-        world.runtime.block_on(async move {
-            let request = tonic_health::pb::HealthCheckRequest { service: String::new() };
-            let answer = HealthClient::new(channel).check(request).await?;
-            Ok::<_, Status>(answer.into_inner().status())
-        })
-    };
-    assert_eq!(check(&world).unwrap(), ServingStatus::Serving);
+    // It drains for longer than the test takes.
+    let world = World::with(&["--drain-seconds", "3600"]);
+    let mut watched = world.runtime.block_on(watch(world.channel.clone()));
+    let mut next = || world.runtime.block_on(watched.message()).unwrap().unwrap().status();
+    assert_eq!(next(), ServingStatus::Serving);
+    world.replica.process.signal("-TERM");
+    assert_eq!(next(), ServingStatus::NotServing);
     let request = tonic_health::pb::HealthCheckRequest { service: String::new() };
-    let channel = world.channel.clone();
-    let watched = async move { HealthClient::new(channel).watch(request).await };
-    let mut watched = world.runtime.block_on(watched).unwrap().into_inner();
-    let mut next = || {
-        let answer = world.runtime.block_on(watched.message()).unwrap();
-        answer.map(|answer| answer.status())
-    };
-    assert_eq!(next(), Some(ServingStatus::Serving));
-    let id = world.replica.process.0.id().to_string();
-    assert!(std::process::Command::new("kill").arg(id).status().unwrap().success());
-    while check(&world).unwrap() == ServingStatus::Serving {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert_eq!(next(), Some(ServingStatus::NotServing));
+    let mut client = HealthClient::new(world.channel.clone());
+    let checked = world.runtime.block_on(client.check(request)).unwrap().into_inner();
+    assert_eq!(checked.status(), ServingStatus::NotServing);
     // Requests that come before Envoy knows are served.
     world.call();
-    assert_eq!(next(), None);
-    let status = world.replica.process.0.wait().unwrap();
-    assert_eq!(status.code(), Some(0), "{}", world.replica.log());
+
+    let mut world = World::with(&["--drain-seconds", "0"]);
+    let mut watched = world.runtime.block_on(watch(world.channel.clone()));
+    world.replica.process.signal("-TERM");
+    while world.runtime.block_on(watched.message()).unwrap().is_some() {}
+    let status = world.replica.process.wait();
+    assert_eq!(status.code(), Some(0), "{:?}", world.replica.process.log());
 }

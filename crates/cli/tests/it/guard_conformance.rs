@@ -5,16 +5,15 @@
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde::Deserialize;
-use toolbond_harness::conformance::{Expected, example, run_server};
-
-use crate::command::toolbond;
-#[cfg(unix)]
-use crate::envoy::{Envoy, Setup};
-use crate::guard_http::{Process, guard, port_of};
+use toolbond_harness::address::local;
+use toolbond_harness::conformance::{Expected, run_server};
+#[cfg(target_os = "linux")]
+use toolbond_harness::envoy::{Envoy, ONE_SERVER, Setup};
+use toolbond_harness::files::Folder;
+use toolbond_harness::process::{Process, example, toolbond};
 
 /// One run of the suite.
 #[derive(Debug, Deserialize)]
@@ -32,32 +31,33 @@ struct Case {
 
 /// The guard in front of the server of `case`: what runs, and its port.
 fn start(case: &Case) -> (Box<dyn Any>, u16) {
-    let server = example("conformance_server").unwrap();
+    let server = example("toolbond-peers", "conformance_server");
     let era = ("CONFORMANCE_ERA", &case.server);
+    let guard = ["guard", "--listen", "127.0.0.1:0"];
     if case.front == "process" {
-        let arguments = ["guard", "--listen", "127.0.0.1:0", "--", server.to_str().unwrap()];
-        let mut command = toolbond(&arguments);
-        command.envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut process = Process(command.spawn().unwrap());
-        let port = port_of(&mut process);
+        let mut command = toolbond(&guard);
+        command.arg("--").arg(server).envs([era]);
+        let (process, port) = Process::listening(command);
         return (Box::new(process), port);
     }
     let mut command = Command::new(server);
-    command.args(["--http", "127.0.0.1:0"]).envs([era]).stdin(Stdio::null()).stderr(Stdio::piped());
-    let mut process = Process(command.spawn().unwrap());
-    let server = port_of(&mut process);
-    #[cfg(unix)]
+    command.args(["--http", "127.0.0.1:0"]).envs([era]);
+    let (process, server) = Process::listening(command);
+    #[cfg(target_os = "linux")]
     if case.front.ends_with("envoy") {
         let example = (case.front == "envoy").then_some("envoy.yaml");
         let replicas = 2 * usize::from(example.is_some());
-        let servers = [server, 9];
-        let replaced = &[crate::envoy::ONE_SERVER];
-        let setup = Setup { example, servers, replicas, replaced, ..Setup::default() };
-        let envoy = Envoy::start(&setup);
+        let servers = [local(server), local(9)];
+        let replaced = &[ONE_SERVER];
+        let envoy =
+            Envoy::start(&Setup { example, servers, replicas, replaced, ..Setup::default() });
         let port = envoy.port;
         return (Box::new((process, envoy)), port);
     }
-    let (guard, port) = guard(server, &[]);
+    let upstream = format!("http://{}/mcp", local(server));
+    let mut command = toolbond(&guard);
+    command.args(["--upstream", &upstream]);
+    let (guard, port) = Process::listening(command);
     (Box::new((guard, process)), port)
 }
 
@@ -71,10 +71,9 @@ fn passes(server: &str, front: &str, revision: &str) {
         |it: &Case| (&*it.server, &*it.front, &*it.revision) == (server, front, revision);
     let case = cases().into_iter().find(is_meant).unwrap();
     let (_processes, port) = start(&case);
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance");
-    let folder = folder.join(format!("{server}-{front}-{revision}"));
+    let folder = Folder::new();
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let results = run_server(&url, revision, &folder).unwrap();
+    let results = run_server(&url, revision, folder.path()).unwrap();
     let failing: BTreeSet<_> = results.failed.iter().map(|(check, _)| check).collect();
     let told: BTreeSet<_> = case.failing.keys().collect();
     assert_eq!(failing, told, "{:#?}\n{}", results.failed, results.log);
@@ -85,68 +84,41 @@ fn passes(server: &str, front: &str, revision: &str) {
     }
 }
 
-#[test]
-fn a_server_on_http_passes_at_2025_11_25() {
-    passes("dual", "http", "2025-11-25");
+/// One test, one run.
+macro_rules! runs {
+    ($($(#[$attribute:meta])* $test:ident: $server:literal, $front:literal, $revision:literal;)*) => {$(
+        #[test]
+        $(#[$attribute])*
+        fn $test() {
+            passes($server, $front, $revision);
+        }
+    )*};
 }
 
-#[test]
-fn a_server_on_http_passes_at_2026_07_28() {
-    passes("dual", "http", "2026-07-28");
-}
-
-#[test]
-fn a_process_passes_at_2025_11_25() {
-    passes("dual", "process", "2025-11-25");
-}
-
-#[test]
-fn a_process_passes_at_2026_07_28() {
-    passes("dual", "process", "2026-07-28");
-}
-
-#[test]
-fn a_modern_server_on_http_passes_at_2025_11_25() {
-    passes("modern", "http", "2025-11-25");
-}
-
-#[test]
-fn a_modern_process_passes_at_2025_11_25() {
-    passes("modern", "process", "2025-11-25");
-}
-
-#[test]
-fn a_legacy_server_on_http_passes_at_2026_07_28() {
-    passes("legacy", "http", "2026-07-28");
-}
-
-#[test]
-fn a_legacy_process_passes_at_2026_07_28() {
-    passes("legacy", "process", "2026-07-28");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn plain_envoy_passes_at_2025_11_25() {
-    passes("dual", "plain envoy", "2025-11-25");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn plain_envoy_passes_at_2026_07_28() {
-    passes("dual", "plain envoy", "2026-07-28");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn envoy_passes_at_2025_11_25() {
-    passes("dual", "envoy", "2025-11-25");
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn envoy_passes_at_2026_07_28() {
-    passes("dual", "envoy", "2026-07-28");
+runs! {
+    #[ignore = "long matrix: cargo xtask test --all"]
+    a_server_on_http_passes_at_2025_11_25: "dual", "http", "2025-11-25";
+    a_server_on_http_passes_at_2026_07_28: "dual", "http", "2026-07-28";
+    a_process_passes_at_2025_11_25: "dual", "process", "2025-11-25";
+    #[ignore = "long matrix: cargo xtask test --all"]
+    a_process_passes_at_2026_07_28: "dual", "process", "2026-07-28";
+    #[ignore = "long matrix: cargo xtask test --all"]
+    a_modern_server_on_http_passes_at_2025_11_25: "modern", "http", "2025-11-25";
+    a_modern_process_passes_at_2025_11_25: "modern", "process", "2025-11-25";
+    a_legacy_server_on_http_passes_at_2026_07_28: "legacy", "http", "2026-07-28";
+    #[ignore = "long matrix: cargo xtask test --all"]
+    a_legacy_process_passes_at_2026_07_28: "legacy", "process", "2026-07-28";
+    #[cfg(target_os = "linux")]
+    #[ignore = "long matrix: cargo xtask test --all"]
+    plain_envoy_passes_at_2025_11_25: "dual", "plain envoy", "2025-11-25";
+    #[cfg(target_os = "linux")]
+    #[ignore = "long matrix: cargo xtask test --all"]
+    plain_envoy_passes_at_2026_07_28: "dual", "plain envoy", "2026-07-28";
+    #[cfg(target_os = "linux")]
+    #[ignore = "long matrix: cargo xtask test --all"]
+    envoy_passes_at_2025_11_25: "dual", "envoy", "2025-11-25";
+    #[cfg(target_os = "linux")]
+    envoy_passes_at_2026_07_28: "dual", "envoy", "2026-07-28";
 }
 
 #[test]

@@ -3,45 +3,44 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::TcpListener;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 
 use serde_json::{Value, json};
+use toolbond_harness::http::HttpServer;
 
 use crate::command::toolbond;
-use crate::documents::{Requests, serve};
 use crate::guard_config::{File, Guard};
 use crate::guard_peers::visit;
 use crate::guard_views::visit_modern;
 
 /// Documents on a free port. Those at `/held/…` are sent when they are released.
 struct Documents {
-    port: u16,
-    requests: Requests,
+    server: HttpServer,
     held: Arc<(Mutex<bool>, Condvar)>,
 }
 
 impl Documents {
     fn start(documents: &[(&str, Value)]) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
         let documents: HashMap<_, _> =
             documents.iter().map(|(path, it)| ((*path).to_owned(), it.to_string())).collect();
         let held = Arc::<(Mutex<bool>, Condvar)>::default();
         let release = Arc::clone(&held);
-        let requests = serve(listener, move |path| {
-            if path.starts_with("/held/") {
+        let server = HttpServer::start(move |request, reply| {
+            if request.path().starts_with("/held/") {
                 let (released, change) = &*release;
                 drop(change.wait_while(released.lock().unwrap(), |it| !*it).unwrap());
             }
-            documents.get(path).map(|body| body.clone().into_bytes())
+            match documents.get(request.path()) {
+                Some(document) => reply.send("200 OK", "", document),
+                None => reply.send("404 Not Found", "", ""),
+            }
         });
-        Self { port, requests, held }
+        Self { server, held }
     }
 
     fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        self.server.url(path)
     }
 
     fn release(&self) {
@@ -51,7 +50,7 @@ impl Documents {
 
     /// How many requests there were since the last time.
     fn requests(&self) -> usize {
-        self.requests.take().len()
+        self.server.take().len()
     }
 }
 
@@ -78,7 +77,7 @@ impl Server {
     }
 
     fn command(&self) -> [&str; 3] {
-        let scripted = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/scripted.py");
+        let scripted = concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/servers/scripted.py");
         ["python3", scripted, self.0.path()]
     }
 }

@@ -1,25 +1,24 @@
 //! The formats of `toolbond lint`, as the programs read them that they are for.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
+use toolbond_harness::process::{program, run};
 use toolbond_schema::Schema;
 
-use crate::command::toolbond;
-use crate::guard_peers::{installed, put};
-use crate::lint::text;
+use crate::command::{texts, toolbond};
 
 const FILES: [&str; 3] = ["lint/shop.tools.json", "tools.json", "lint/folder"];
 
 /// What `toolbond lint` writes about several lists.
 fn lint(format: &str) -> String {
     let mut command = toolbond(&["lint", "--target", "all", "--format", format]);
-    let output = command.args(FILES).output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", text(output.stderr));
-    text(output.stdout)
+    let (code, out, err) = texts(command.args(FILES).output().unwrap());
+    assert_eq!(code, Some(1), "{err}");
+    out
 }
 
 /// All findings with the name of their list.
@@ -35,23 +34,21 @@ fn findings() -> Vec<(String, Value)> {
     all
 }
 
-fn output_of(command: &mut Command, input: &str) -> String {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    text(output.stdout)
+fn output_of(command: Command, input: &str) -> String {
+    let (code, out, err) = texts(run(command, input));
+    assert_eq!(code, Some(0), "{err}");
+    out
 }
 
 /// The schema of OASIS, which the crate `serde-sarif` contains.
 fn sarif_schema() -> Value {
-    let rustc = text(Command::new("rustc").arg("-vV").output().unwrap().stdout);
+    let rustc = texts(Command::new("rustc").arg("-vV").output().unwrap()).1;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
     // Without the platform, `cargo` asks for packages that were never downloaded.
     let arguments = ["metadata", "--format-version", "1", "--offline", "--filter-platform", host];
-    let output = Command::new(env!("CARGO")).args(arguments).output().unwrap();
-    assert!(output.status.success(), "{}", text(output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(arguments);
+    let metadata: Value = serde_json::from_str(&output_of(cargo, "")).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     let package = packages.iter().find(|package| package["name"] == "serde-sarif").unwrap();
     let manifest = Path::new(package["manifest_path"].as_str().unwrap());
@@ -94,7 +91,8 @@ fn sarif_is_valid_by_its_schema() {
 #[test]
 fn sarif_of_a_live_server_is_valid_by_its_schema() {
     let schema = Schema::compile(&sarif_schema()).unwrap();
-    let server = [env!("CARGO_BIN_EXE_toolbond"), "demo", "--stdio"];
+    let program = program();
+    let server = [program.to_str().unwrap(), "demo", "--stdio"];
     let mut lint = toolbond(&["lint", "--format", "sarif", "--target", "gemini", "--"]);
     let log: Value = serde_json::from_slice(&lint.args(server).output().unwrap().stdout).unwrap();
     assert!(schema.is_valid(&log), "{:?}", schema.validate(&log));
@@ -139,10 +137,8 @@ fn fixes_in_sarif_change_what_they_say() {
 
 #[test]
 fn junit_is_read_by_junitparser() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lint/junit.py");
-    let mut reader = Command::new("python3");
-    reader.arg(script).env("PYTHONPATH", installed("python/lint"));
-    let suites: Value = serde_json::from_str(&output_of(&mut reader, &lint("junit"))).unwrap();
+    let reader = peers::command("readers/junit.py");
+    let suites: Value = serde_json::from_str(&output_of(reader, &lint("junit"))).unwrap();
     let mut failing: BTreeMap<&str, usize> = BTreeMap::new();
     let findings = findings();
     for (list, _) in findings.iter().filter(|(_, finding)| finding["severity"] != "info") {
@@ -172,9 +168,8 @@ fn annotations_are_those_of_actions_core() {
     let written = lint("github");
     let annotations: Vec<_> = written.lines().map(annotation).collect();
     assert_eq!(annotations.len(), findings().len());
-    let program = put("lint/annotations.mjs", &installed("node/lint"));
-    let mut node = Command::new("node");
-    let theirs = output_of(node.arg(&program), &json!(annotations).to_string());
+    let node = peers::command("readers/annotations.mjs");
+    let theirs = output_of(node, &json!(annotations).to_string());
     assert_eq!(written, theirs);
 }
 

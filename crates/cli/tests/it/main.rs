@@ -16,7 +16,6 @@ mod bypass_arguments;
 mod bypass_results;
 #[cfg(unix)]
 mod bypass_targets;
-mod check;
 mod clients;
 mod command;
 mod demo;
@@ -24,9 +23,8 @@ mod dependencies;
 mod dialects;
 #[cfg(unix)]
 mod differential;
-mod documents;
-#[cfg(unix)]
-mod envoy;
+#[cfg(target_os = "linux")]
+mod echo;
 #[cfg(target_os = "linux")]
 mod era_faults;
 #[cfg(target_os = "linux")]
@@ -35,14 +33,12 @@ mod era_remote;
 mod eras;
 #[cfg(unix)]
 mod eras_table;
-#[cfg(unix)]
 #[cfg(target_os = "linux")]
 mod ext_proc;
 #[cfg(target_os = "linux")]
 mod ext_proc_raw;
 #[cfg(target_os = "linux")]
 mod fleet_faults;
-mod guard;
 #[cfg(unix)]
 mod guard_bridge;
 mod guard_config;
@@ -65,23 +61,24 @@ mod guard_stalls;
 mod guard_tls;
 mod guard_views;
 mod inspector;
+#[cfg(unix)]
 mod lint;
 mod lint_fix;
 mod lint_formats;
 #[cfg(unix)]
 mod messages;
 mod pairs;
-mod project;
 #[cfg(unix)]
 mod published;
 #[cfg(unix)]
 mod reader;
 mod readme;
-mod receiver;
 #[cfg(unix)]
 mod recorder;
 mod telemetry;
 #[cfg(unix)]
 mod telemetry_peers;
+#[cfg(unix)]
+mod transcripts;
 #[cfg(unix)]
 mod upstream;

@@ -1,23 +1,24 @@
 //! What a guard exports over OTLP: attributes, logs and metrics, and no values.
 
 use std::fmt::Write as _;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
-use std::process::{Output, Stdio};
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::process::{Command, Output, Stdio};
 
-use opentelemetry_proto::tonic::metrics::v1::metric::Data;
-use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
+use toolbond_harness::address::local;
+use toolbond_harness::files::Folder;
+use toolbond_harness::http::{HttpServer, ask};
+use toolbond_harness::otlp::{
+    Answer, Data, KeyValue, Received, Receiver, Span, any, attributes, export_to, hex,
+};
+use toolbond_harness::process::{Process, run, toolbond};
+use toolbond_harness::wait::wait_until;
 
-use crate::command::toolbond;
-use crate::guard_config::{modern as modern_request, settles};
-use crate::guard_http::{Process, ask, port_of};
-use crate::receiver::{Answer, Receiver, any, attributes, export_to};
+use crate::guard_config::modern as modern_request;
 
 /// A server of one era or both that returns the `_meta` of a call, and fails in several ways: see [`call`].
-pub(crate) const SERVER: &str = r#"
+const SERVER: &str = r#"
 const era = process.argv[1];
 const n = { type: "integer" };
 const tool = { name: "send", inputSchema: { type: "object", properties: { n, password: { type: "string" } }, required: ["n"] },
@@ -66,32 +67,36 @@ fn modern() -> Value {
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// What a guard in front of [`SERVER`] does with these lines, while it exports to `port`.
-fn guarded(port: Option<u16>, options: &[&str], era: &str, lines: &[String]) -> Output {
-    guarded_with(&[], port, options, era, lines)
+/// A guard in front of [`SERVER`].
+fn guard(variables: &[(&'static str, String)], options: &[&str], era: &str) -> Command {
+    let mut command = toolbond(&["guard"]);
+    command.args(options).args(["--", "node", "-e", SERVER, era]);
+    command.envs(variables.iter().cloned());
+    command
 }
 
-fn guarded_with(
-    variables: &[(&str, &str)],
-    port: Option<u16>,
+/// What a guard in front of [`SERVER`] does with these lines. It ends when the receiver has `all`: what a guard exports in
+/// its end has two seconds.
+fn exported(
+    receiver: &Receiver,
     options: &[&str],
     era: &str,
     lines: &[String],
+    all: impl Fn(&Received) -> bool,
 ) -> Output {
-    let mut command = toolbond(&["guard"]);
-    command.args(options).args(["--", "node", "-e", SERVER, era]);
-    if let Some(port) = port {
-        export_to(&mut command, port);
-    }
-    command.envs(variables.iter().copied());
+    let mut command = guard(&receiver.variables(), options, era);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    let input = lines.join("\n") + "\n";
-    let writer = thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap();
-    output
+    stdin.write_all((lines.join("\n") + "\n").as_bytes()).unwrap();
+    receiver.wait_until("everything is exported", all);
+    drop(stdin);
+    child.wait_with_output().unwrap()
+}
+
+/// The spans of so many calls.
+fn spans(count: usize) -> impl Fn(&Received) -> bool {
+    move |got| got.spans.len() >= count
 }
 
 /// The answers by id.
@@ -103,28 +108,85 @@ fn answers(output: &Output) -> Vec<Value> {
     all
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
+/// What every span and every duration of a call has.
+const COMMON: [(&str, &str); 5] = [
+    ("gen_ai.operation.name", "execute_tool"),
+    ("mcp.method.name", "tools/call"),
+    ("mcp.protocol.version", "2026-07-28"),
+    ("network.transport", "pipe"),
+    ("toolbond.server.name", "both"),
+];
+
+/// Attributes as text, without what differs from run to run, and without those that all have in `common`.
+fn shown(all: &[KeyValue], common: &[(&str, &str)]) -> String {
+    let mut all = attributes(all);
+    for (name, value) in common {
+        assert_eq!(all.remove(*name).as_deref(), Some(*value), "{name}");
+    }
+    all.iter().fold(String::new(), |mut text, (name, value)| {
+        let value = if name.ends_with(".seconds") { "[time]" } else { value };
+        let _ = write!(text, " {name}={value}");
         text
     })
 }
 
-/// A span as text, without what differs from run to run.
-fn shown(span: &Span) -> String {
-    let mut text = format!("{} kind={} status=", span.name, span.kind);
-    let _ = writeln!(text, "{}", span.status.as_ref().map_or(0, |status| status.code));
-    for (name, value) in attributes(&span.attributes) {
-        let value = if name.ends_with(".seconds") { "[time]".to_owned() } else { value };
-        let _ = writeln!(text, "  {name}: {value}");
-    }
-    for event in &span.events {
-        let _ = writeln!(text, "  event {}", event.name);
-        for (name, value) in attributes(&event.attributes) {
-            let _ = writeln!(text, "    {name}: {value}");
+/// What was received, as `data/telemetry.txt` has it.
+fn shown_lines(got: &Received) -> String {
+    let id = |span: &Span| attributes(&span.attributes)["jsonrpc.request.id"].clone();
+    let mut spans: Vec<_> = got.spans.iter().map(|(_, span)| span).collect();
+    spans.sort_by_key(|span| id(span));
+    let mut text = String::new();
+    for span in &spans {
+        let status = span.status.as_ref().map_or(0, |status| status.code);
+        let own = shown(&span.attributes, &COMMON);
+        let _ = writeln!(text, "span {} kind={} status={status}{own}", span.name, span.kind);
+        for event in &span.events {
+            let _ = writeln!(text, "  event {}{}", event.name, shown(&event.attributes, &[]));
         }
     }
-    text
+    let mut lines = Vec::new();
+    for log in &got.logs {
+        let body = log.body.as_ref().map(any).unwrap_or_default();
+        let span = spans.iter().find(|span| span.span_id == log.span_id);
+        let call = span.map_or_else(|| "none".to_owned(), |span| id(span));
+        let own = shown(&log.attributes, &[("toolbond.server.name", "both")]);
+        let (name, severity) = (&log.event_name, &log.severity_text);
+        lines.push(format!("log {name} {severity} call={call}{own}: {body}"));
+    }
+    for metric in &got.metrics {
+        let start = format!("metric {} [{}]", metric.name, metric.unit);
+        match metric.data.as_ref().unwrap() {
+            Data::Histogram(histogram) => {
+                for point in &histogram.data_points {
+                    assert_eq!(point.explicit_bounds, BOUNDS);
+                    let own = shown(&point.attributes, &COMMON);
+                    lines.push(format!("{start}{own}: {}", point.count));
+                }
+            }
+            Data::Sum(sum) => {
+                for point in &sum.data_points {
+                    let (own, value) = (shown(&point.attributes, &[]), point.value.unwrap());
+                    lines.push(format!("{start}{own}: {value:?}"));
+                }
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    lines.sort();
+    text + &lines.join("\n") + "\n"
+}
+
+/// The bounds of the conventions for durations, in seconds.
+const BOUNDS: [f64; 14] =
+    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0];
+
+/// How many calls the metrics count.
+fn counted(got: &Received) -> u64 {
+    let histograms = got.metrics.iter().filter_map(|metric| match metric.data.as_ref()? {
+        Data::Histogram(histogram) => Some(&histogram.data_points),
+        _ => None,
+    });
+    histograms.flatten().map(|point| point.count).sum()
 }
 
 /// Valid and repaired arguments, results in every form, a tool that nobody lists.
@@ -146,15 +208,14 @@ fn calls() -> Vec<String> {
 }
 
 #[test]
-fn attributes_of_spans_are_those_of_the_conventions() {
+fn spans_logs_and_metrics_are_those_of_the_conventions() {
     let receiver = Receiver::start(Answer::Takes);
-    let output = guarded(Some(receiver.port), &["--results", "enforce"], "both", &calls());
+    let all = |got: &Received| got.spans.len() >= 8 && got.logs.len() >= 5 && counted(got) >= 8;
+    let output = exported(&receiver, &["--results", "enforce"], "both", &calls(), all);
     assert_eq!(answers(&output).len(), 8, "{output:?}");
     let got = receiver.received();
-    let mut spans: Vec<_> = got.spans.iter().map(|(_, span)| span).collect();
-    spans.sort_by_key(|span| attributes(&span.attributes)["jsonrpc.request.id"].clone());
-    let text: Vec<_> = spans.iter().map(|span| shown(span)).collect();
-    insta::assert_snapshot!("telemetry_spans", text.join("\n"));
+    let text = shown_lines(&got);
+    assert!(text == include_str!("data/telemetry.txt"), "data/telemetry.txt is not\n{text}");
     for (service, span) in &got.spans {
         assert_eq!(service, "toolbond");
         if attributes(&span.attributes)["jsonrpc.request.id"] != "8" {
@@ -165,88 +226,30 @@ fn attributes_of_spans_are_those_of_the_conventions() {
 }
 
 #[test]
-fn events_are_log_records_of_their_span() {
-    let receiver = Receiver::start(Answer::Takes);
-    guarded(Some(receiver.port), &["--results", "enforce"], "both", &calls());
-    let got = receiver.received();
-    let span_of = |id: &[u8]| {
-        let found = got.spans.iter().find(|(_, span)| span.span_id == id);
-        let id = found.map(|(_, span)| attributes(&span.attributes)["jsonrpc.request.id"].clone());
-        id.unwrap_or_else(|| "none".to_owned())
-    };
-    let mut lines: Vec<_> = got
-        .logs
-        .iter()
-        .map(|log| {
-            let mut text = format!("{} {}: ", log.event_name, log.severity_text);
-            let _ = write!(text, "{}", log.body.as_ref().map(any).unwrap_or_default());
-            let _ = writeln!(text, "\n  call: {}", span_of(&log.span_id));
-            for (name, value) in attributes(&log.attributes) {
-                let _ = writeln!(text, "  {name}: {value}");
-            }
-            text
-        })
-        .collect();
-    lines.sort();
-    insta::assert_snapshot!("telemetry_logs", lines.join("\n"));
-}
-
-#[test]
-fn metrics_are_bounded() {
-    let receiver = Receiver::start(Answer::Takes);
-    guarded(Some(receiver.port), &["--results", "enforce"], "both", &calls());
-    let got = receiver.received();
-    let mut lines = Vec::new();
-    for metric in &got.metrics {
-        let mut line = |all: &_, value: String| {
-            let all: Vec<_> = attributes(all)
-                .into_iter()
-                .map(|(name, value)| format!("{name}={value}"))
-                .collect();
-            lines.push(format!("{} [{}] {}: {value}", metric.name, metric.unit, all.join(" ")));
-        };
-        match metric.data.as_ref().unwrap() {
-            Data::Histogram(histogram) => {
-                for point in &histogram.data_points {
-                    let (count, buckets) = (point.count, &point.explicit_bounds);
-                    line(&point.attributes, format!("{count} in {buckets:?}"));
-                }
-            }
-            Data::Sum(sum) => {
-                for point in &sum.data_points {
-                    line(&point.attributes, format!("{:?}", point.value.unwrap()));
-                }
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-    lines.sort();
-    insta::assert_snapshot!("telemetry_metrics", lines.join("\n"));
-}
-
-#[test]
 fn no_value_of_a_call_is_exported() {
     let receiver = Receiver::start(Answer::Takes);
     let mut lines = calls();
     lines.push(format!(r#"{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":"{SECRET}"}}"#));
     lines.push(format!(r#"["{SECRET}"]"#));
     lines.push(call(10, &json!(6), &modern()));
-    for options in [&["--log-values"][..], &["--log-values", "--results", "enforce"]] {
-        let output = guarded(Some(receiver.port), options, "both", &lines);
+    for (options, count) in
+        [(&["--log-values"][..], 9), (&["--log-values", "--results", "enforce"], 18)]
+    {
+        let all = |got: &Received| {
+            got.spans.len() >= count && !got.logs.is_empty() && !got.metrics.is_empty()
+        };
+        let output = exported(&receiver, options, "both", &lines, all);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains(SECRET), "the log was asked for values: {said}");
     }
-    let got = receiver.received();
-    assert!(got.spans.len() >= 18, "{}", got.spans.len());
-    assert!(!got.logs.is_empty() && !got.metrics.is_empty());
-    assert!(!got.contains(SECRET));
+    assert!(!receiver.received().contains(SECRET));
 }
 
 #[test]
 fn values_that_were_asked_for_have_no_secrets() {
     let receiver = Receiver::start(Answer::Takes);
     let lines = [INITIALIZE.to_owned(), call(1, &json!(1), &json!({}))];
-    guarded(Some(receiver.port), &["--export-values"], "both", &lines);
+    exported(&receiver, &["--export-values"], "both", &lines, spans(1));
     let got = receiver.received();
     let (_, span) = &got.spans[0];
     let all = attributes(&span.attributes);
@@ -274,7 +277,7 @@ fn the_trace_reaches_a_server_of_another_era() {
         if client == "legacy" {
             lines.insert(0, INITIALIZE.to_owned());
         }
-        let output = guarded(Some(receiver.port), &["--no-project"], server, &lines);
+        let output = exported(&receiver, &["--no-project"], server, &lines, spans(1));
         let answers = answers(&output);
         let answer = answers.iter().find(|answer| answer["id"] == 1).unwrap();
         let got = receiver.received();
@@ -292,7 +295,7 @@ fn a_malformed_parent_starts_a_new_trace() {
     let receiver = Receiver::start(Answer::Takes);
     let meta = json!({ "traceparent": "00-x", "tracestate": "stale=1" });
     let lines = [INITIALIZE.to_owned(), call(1, &json!(1), &meta)];
-    let output = guarded(Some(receiver.port), &[], "legacy", &lines);
+    let output = exported(&receiver, &[], "legacy", &lines, spans(1));
     let got = receiver.received();
     let (_, span) = &got.spans[0];
     assert!(span.parent_span_id.is_empty());
@@ -300,63 +303,31 @@ fn a_malformed_parent_starts_a_new_trace() {
     assert_eq!(seen(&answers(&output)[1]), &json!({ "traceparent": own, "tracestate": "" }));
 }
 
-/// The head and the parameters of calls.
-type Calls = Arc<Mutex<Vec<(String, Value)>>>;
-
-/// A server on HTTP for one request at a time; what it got of calls.
-fn recording() -> (u16, Calls) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let calls = Calls::default();
-    let all = Arc::clone(&calls);
-    // It ends with the process of the test.
-    thread::spawn(move || {
-        for stream in listener.incoming() {
-            let mut reader = BufReader::new(stream.unwrap());
-            let mut head = String::new();
-            while !head.ends_with("\r\n\r\n") {
-                reader.read_line(&mut head).unwrap();
+/// A server of 2026-07-28 on HTTP.
+fn server() -> HttpServer {
+    HttpServer::start(|request, reply| {
+        let mut result = json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
+        match request.message()["method"].as_str().unwrap() {
+            "tools/list" => {
+                result["tools"] = json!([{ "name": "send", "inputSchema": { "type": "object" } }]);
             }
-            let head = head.to_ascii_lowercase();
-            let length = head.split("content-length: ").nth(1).unwrap();
-            let length = length.split('\r').next().unwrap().parse().unwrap();
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body).unwrap();
-            let message: Value = serde_json::from_slice(&body).unwrap();
-            let complete = |more: Value| {
-                let mut result =
-                    json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private" });
-                result.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                result
-            };
-            let result = match message["method"].as_str().unwrap() {
-                "tools/list" => complete(
-                    json!({ "tools": [{ "name": "send", "inputSchema": { "type": "object" } }] }),
-                ),
-                "tools/call" => {
-                    all.lock().unwrap().push((head, message["params"].clone()));
-                    complete(json!({ "content": [] }))
-                }
-                _ => complete(json!({ "supportedVersions": ["2026-07-28"], "capabilities": {} })),
-            };
-            let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-            let (answer, mut stream) = (answer.to_string(), reader.into_inner());
-            let length = answer.len();
-            write!(stream, "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{answer}").unwrap();
+            "tools/call" => result["content"] = json!([]),
+            _ => {
+                result["supportedVersions"] = json!(["2026-07-28"]);
+                result["capabilities"] = json!({});
+            }
         }
-    });
-    (port, calls)
+        reply.result(request, &result)
+    })
 }
 
 #[test]
 fn headers_name_a_trace_where_meta_does_not() {
-    let receiver = Receiver::start(Answer::Takes);
-    let (port, calls) = recording();
-    let upstream = format!("http://127.0.0.1:{port}/mcp?key={SECRET}");
+    let (receiver, server) = (Receiver::start(Answer::Takes), server());
+    let upstream = server.url(&format!("/mcp?key={SECRET}"));
     let mut command = toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
-    receiver.receives_from(&mut command);
-    let mut guard = Process(command.stderr(Stdio::piped()).spawn().unwrap());
-    let port = port_of(&mut guard);
+    command.envs(receiver.variables());
+    let (_guard, port) = Process::listening(command);
     let send = |headers: &str, meta: &Value| {
         let (head, body) = modern_request("/mcp", &call(1, &json!(1), meta));
         let answer = ask(port, &format!("{head}{headers}"), &body);
@@ -371,14 +342,15 @@ fn headers_name_a_trace_where_meta_does_not() {
     send(&header, &meta);
     meta["traceparent"] = other.as_str().into();
     send(&header, &meta);
-    settles("three spans", || receiver.received().spans.len() >= 3);
+    receiver.wait_until("three spans", spans(3));
     let got = receiver.received();
-    let calls = calls.lock().unwrap();
+    let mut calls = server.take();
+    calls.retain(|request| request.message()["method"] == "tools/call");
     for (index, parent) in [(0, ""), (1, &PARENT[36..52]), (2, &other[36..52])] {
         let (_, span) = &got.spans[index];
         assert_eq!(hex(&span.parent_span_id), parent);
         let own = format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id));
-        let (head, params) = &calls[index];
+        let (head, params) = (&calls[index].head, &calls[index].message()["params"]);
         assert_eq!(params["_meta"]["traceparent"], json!(own));
         assert!(head.contains(&format!("\r\ntraceparent: {own}\r\n")), "{head}");
         // The state of the header belongs to the trace of the header.
@@ -395,28 +367,33 @@ fn headers_name_a_trace_where_meta_does_not() {
 
 #[test]
 fn calls_go_on_whatever_the_receiver_does() {
-    let expected = answers(&guarded(None, &[], "both", &plain_calls()));
+    let lines = plain_calls().join("\n") + "\n";
+    let expected = answers(&run(guard(&[], &[], "both"), &lines));
     for answer in
         [Answer::Refuses(500), Answer::Refuses(400), Answer::Hangs, Answer::TakesAfter(300)]
     {
         let receiver = Receiver::start(answer);
-        let output = guarded_with(&PATIENT, Some(receiver.port), &[], "both", &plain_calls());
+        let asked = |got: &Received| got.requests > 0;
+        let output = exported(&receiver, &[], "both", &plain_calls(), asked);
         assert_eq!(answers(&output), expected, "{answer:?}");
-        assert!(receiver.received().requests > 0, "{answer:?}");
         let said = String::from_utf8_lossy(&output.stderr);
         let count = said.matches("could not export").count();
         assert_eq!(count, usize::from(matches!(answer, Answer::Refuses(_))), "{answer:?}: {said}");
     }
     // Nobody listens there.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let output = guarded_with(&PATIENT, Some(port), &[], "both", &plain_calls());
-    assert_eq!(answers(&output), expected);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(said.matches("could not export").count(), 1, "{said}");
+    let (folder, variables) = (Folder::new(), export_to(&local(9).to_string()));
+    let mut command = guard(&variables, &[], "both");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(File::create(folder.join("log")).unwrap()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(lines.as_bytes()).unwrap();
+    let said =
+        || fs::read_to_string(folder.join("log")).unwrap().matches("could not export").count();
+    wait_until("it is said", || said() > 0);
+    drop(stdin);
+    assert_eq!(answers(&child.wait_with_output().unwrap()), expected);
+    assert_eq!(said(), 1);
 }
-
-/// An export may take ten minutes: longer than any end of a guard.
-const PATIENT: [(&str, &str); 1] = [("OTEL_EXPORTER_OTLP_TIMEOUT", "600000")];
 
 /// Calls whose answers say nothing of a trace.
 fn plain_calls() -> Vec<String> {
@@ -428,9 +405,9 @@ fn plain_calls() -> Vec<String> {
 #[test]
 fn the_queue_is_bounded_and_what_is_dropped_is_counted() {
     let receiver = Receiver::start(Answer::Hangs);
-    let mut variables = PATIENT.to_vec();
-    variables.extend([("OTEL_BSP_MAX_QUEUE_SIZE", "4"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")]);
-    let output = guarded_with(&variables, Some(receiver.port), &[], "both", &plain_calls());
+    let mut command = guard(&receiver.variables(), &[], "both");
+    command.envs([("OTEL_BSP_MAX_QUEUE_SIZE", "4"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "2")]);
+    let output = run(command, &(plain_calls().join("\n") + "\n"));
     assert_eq!(answers(&output).len(), 61);
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("telemetry: 60 spans and "), "{said}");
@@ -446,8 +423,12 @@ fn a_variable_that_cannot_be_used_is_told_in_one_line() {
         ("OTEL_EXPORTER_OTLP_CERTIFICATE", "nowhere.pem", "nowhere.pem"),
     ] {
         let receiver = Receiver::start(Answer::Takes);
-        let lines = [INITIALIZE.to_owned(), call(1, &json!(2), &json!({}))];
-        let output = guarded_with(&[(name, value)], Some(receiver.port), &[], "both", &lines);
+        let mut command = guard(&receiver.variables(), &[], "both");
+        let lines = format!("{INITIALIZE}\n{}\n", call(1, &json!(2), &json!({})));
+        let output = {
+            command.env(name, value);
+            run(command, &lines)
+        };
         assert_eq!(answers(&output).len(), 2);
         let said = String::from_utf8_lossy(&output.stderr);
         let line = said.lines().find(|line| line.contains("traces are not exported")).unwrap();
@@ -458,12 +439,13 @@ fn a_variable_that_cannot_be_used_is_told_in_one_line() {
 
 #[test]
 fn without_export_nothing_changes() {
-    let variables = [("OTEL_SDK_DISABLED", "true")];
     let receiver = Receiver::start(Answer::Takes);
     let meta = json!({ "traceparent": PARENT });
-    let lines = [INITIALIZE.to_owned(), call(1, &json!(1), &meta)];
-    for (variables, port) in [(&variables[..], Some(receiver.port)), (&[], None)] {
-        let output = guarded_with(variables, port, &[], "legacy", &lines);
+    let lines = format!("{INITIALIZE}\n{}\n", call(1, &json!(1), &meta));
+    let mut disabled = receiver.variables();
+    disabled.push(("OTEL_SDK_DISABLED", "true".to_owned()));
+    for variables in [&disabled[..], &[]] {
+        let output = run(guard(variables, &[], "legacy"), &lines);
         assert_eq!(seen(&answers(&output)[1]), &meta);
         assert!(output.stderr.is_empty(), "{output:?}");
     }

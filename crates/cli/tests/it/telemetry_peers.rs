@@ -1,44 +1,29 @@
 //! One trace from a client through the guard to a server, with the SDKs that read and write trace context.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
+use std::process::Command;
 
-use opentelemetry_proto::tonic::trace::v1::Span;
-use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use serde_json::Value;
+use toolbond_harness::otlp::{Answer, Receiver, Span, SpanKind, hex};
+use toolbond_harness::peers;
+use toolbond_harness::process::{Process, example, program, toolbond};
 
-use crate::command::toolbond;
-use crate::guard_config::settles;
-use crate::guard_http::{Process, port_of};
-use crate::guard_peers::peers;
-use crate::receiver::{Answer, Receiver};
-use crate::telemetry::hex;
-
-/// The example `traced`: built before, or now.
+/// The program `peers/rmcp/examples/traced.rs`.
 fn traced() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples/traced");
-    if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolbond", "--example", "traced"];
-        let mut command = Command::new(env!("CARGO"));
-        assert!(command.args(build).args(["--features", "otel"]).status().unwrap().success());
-    }
-    place
+    example("toolbond-peers", "traced")
 }
 
 /// Starts `command`, which listens and exports.
 fn listening(mut command: Command, receiver: &Receiver) -> (Process, u16) {
-    receiver.receives_from(&mut command);
-    command.stderr(Stdio::piped());
-    let mut process = Process(command.spawn().unwrap());
-    let port = port_of(&mut process);
-    (process, port)
+    command.envs(receiver.variables());
+    Process::listening(command)
 }
 
 /// Calls the tool `greet` of `target`.
 fn call(era: &str, target: &[&str], receiver: &Receiver) {
     let mut client = Command::new(traced());
     client.args(["--call", era, r#"{"name":"Ada"}"#]).args(target);
-    receiver.receives_from(&mut client);
+    client.envs(receiver.variables());
     let output = client.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "\"Hello, Ada\"", "{said}");
@@ -47,7 +32,7 @@ fn call(era: &str, target: &[&str], receiver: &Receiver) {
 /// Each of the spans is the parent of the next one.
 fn follow(receiver: &Receiver) {
     let names = ["caller", "toolbond", "toolbond-server", "toolbond-server"];
-    settles("four spans", || receiver.received().spans.len() >= names.len());
+    receiver.wait_until("four spans", |got| got.spans.len() >= names.len());
     let got = receiver.received();
     let spans = &got.spans;
     assert_eq!(spans.len(), names.len(), "{spans:?}");
@@ -71,8 +56,8 @@ fn follow(receiver: &Receiver) {
 fn one_trace_over_stdio() {
     for era in ["modern", "legacy"] {
         let receiver = Receiver::start(Answer::Takes);
-        let (guard, server) = (env!("CARGO_BIN_EXE_toolbond"), traced());
-        call(era, &[guard, "guard", "--", server.to_str().unwrap()], &receiver);
+        let (guard, server) = (program(), traced());
+        call(era, &[guard.to_str().unwrap(), "guard", "--", server.to_str().unwrap()], &receiver);
         follow(&receiver);
     }
 }
@@ -108,25 +93,16 @@ fn one_trace_over_http_to_a_process() {
 /// The Python SDK writes the trace of its caller into `_meta`, and its server has the trace of `_meta` as its current one.
 #[test]
 fn one_trace_with_the_python_sdk() {
-    const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
     let receiver = Receiver::start(Answer::Takes);
-    let python = |program: &str| {
-        let mut command = Command::new("python3");
-        command.arg(Path::new(PROGRAMS).join(program));
-        command.env("PYTHONPATH", peers().join("../../python/peers"));
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    };
-    let mut client = python("traced_client.py");
-    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--", "python3"]);
-    client.arg(Path::new(PROGRAMS).join("traced.py"));
-    receiver.receives_from(&mut client);
+    let mut client = peers::command("clients/traced_client.py");
+    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--"]);
+    client.args(peers::words("servers/traced.py")).envs(receiver.variables());
     let output = client.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let lines = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<Value> = lines.lines().map(|it| serde_json::from_str(it).unwrap()).collect();
     assert_eq!(lines.len(), 2, "{said}");
-    settles("two spans", || receiver.received().spans.len() >= 2);
+    receiver.wait_until("two spans", |got| got.spans.len() >= 2);
     let got = receiver.received();
     for line in &lines {
         let is_it = |span: &&(String, Span)| line["span"] == hex(&span.1.span_id);

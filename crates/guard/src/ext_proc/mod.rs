@@ -31,7 +31,7 @@ use crate::event::Event;
 use crate::fleet::Fleet;
 use crate::grpc::{self, Code, Messages, Replies, ReplySender, Service, Status, replies};
 
-/// The most HTTP requests at a time, over all connections of Envoy.
+/// The most HTTP requests at a time, over all connections of Envoy, unless another limit is set.
 const MAX_STREAMS: usize = 16_384;
 
 /// The most bytes of a message of Envoy beside the body in it: names, headers and metadata.
@@ -44,6 +44,7 @@ const MAX_REPLIES: usize = 8;
 #[derive(Clone, Debug)]
 pub struct ExtProc {
     fleet: Arc<Fleet>,
+    max_streams: usize,
     streams: Arc<Semaphore>,
 }
 
@@ -51,7 +52,13 @@ impl ExtProc {
     /// Serves the servers of `fleet`, which are on HTTP.
     #[must_use]
     pub fn new(fleet: Arc<Fleet>) -> Self {
-        Self { fleet, streams: Arc::new(Semaphore::new(MAX_STREAMS)) }
+        Self { fleet, max_streams: MAX_STREAMS, streams: Arc::new(Semaphore::new(MAX_STREAMS)) }
+    }
+
+    /// Limits the HTTP requests at a time, over all connections of Envoy. The default is 16384.
+    #[must_use]
+    pub fn max_requests(self, max: usize) -> Self {
+        Self { max_streams: max, streams: Arc::new(Semaphore::new(max)), ..self }
     }
 
     /// Answers Envoy on `listener`. After `end`, the health check says so for the time `drain`, so that Envoy sends
@@ -88,7 +95,7 @@ impl ExtProc {
         };
         let exchange = Exchange::new(inbound, outbound);
         let Ok(_permit) = self.streams.try_acquire() else {
-            let reason = format!("{MAX_STREAMS} requests are open, which is the limit");
+            let reason = format!("{} requests are open, which is the limit", self.max_streams);
             return exchange.refuse(StatusCode::SERVICE_UNAVAILABLE, &reason).await;
         };
         let proxy = match named_server(&self.fleet, metadata, &first.attributes, &headers) {
