@@ -34,6 +34,19 @@ pub(crate) fn run(mut command: Command) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Says `what` it does and runs `command`, of which only the first error is shown.
+pub(crate) fn run_quietly(what: &str, mut command: Command) -> anyhow::Result<()> {
+    eprintln!("{what}");
+    let (name, line) = (name(&command), line(&command));
+    let output = command.output().map_err(|error| cannot_run(&name, &line, error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let error = said.lines().find(|line| line.to_lowercase().contains("error"));
+    bail!("{what} failed: {}", error.unwrap_or(&line).trim());
+}
+
 /// Prints and runs `command`, and shows each line that it writes to `read` too; returns whether it succeeded.
 pub(crate) fn each_line(mut command: Command, mut read: impl FnMut(&str)) -> anyhow::Result<bool> {
     let (name, line) = (name(&command), line(&command));

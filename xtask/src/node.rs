@@ -7,28 +7,24 @@ use anyhow::Context as _;
 use crate::command::{self, command};
 use crate::workspace;
 
-/// Installs what `package-lock.json` in `folder` names into `target/testkit/node/<name>/node_modules`,
-/// unless that has been done.
-pub(crate) fn install(name: &str, folder: &str) -> anyhow::Result<()> {
-    let folder = workspace::root().join(folder);
+/// Installs what `peers/package-lock.json` names into `target/testkit/peers/node_modules`, unless that has been done.
+pub(crate) fn install() -> anyhow::Result<()> {
+    let folder = workspace::root().join("peers");
     let lock = folder.join("package-lock.json");
-    if !lock.exists() {
-        return Ok(());
-    }
     let wanted = fs::read(&lock).with_context(|| lock.display().to_string())?;
-    let place = workspace::testkit().join("node").join(name);
+    let place = workspace::testkit().join("peers");
     let done = place.join("installed-lock.json");
     if fs::read(&done).is_ok_and(|found| found == wanted) {
         return Ok(());
     }
     fs::create_dir_all(&place)?;
     for file in ["package.json", "package-lock.json"] {
-        fs::copy(folder.join(file), place.join(file))
-            .with_context(|| format!("{file} of {name}"))?;
+        fs::copy(folder.join(file), place.join(file)).with_context(|| format!("peers/{file}"))?;
     }
-    let mut npm = command("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    let mut npm = command("npm", ["ci"].iter().chain(&options));
     npm.current_dir(&place);
-    command::run(npm)?;
+    command::run_quietly("installing peers/package-lock.json", npm)?;
     fs::write(done, wanted)?;
     Ok(())
 }

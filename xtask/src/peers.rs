@@ -11,16 +11,15 @@ use crate::{node, python, workspace};
 /// Installs the peers into `target/testkit`. One that cannot be had is told of in a note that the
 /// bench repeats, and is no reason to measure nothing.
 pub(crate) fn install() -> anyhow::Result<()> {
-    note("node", node::install("bench", "crates/bench/peers"))?;
-    note("python", python::install("bench", "crates/bench/peers"))?;
-    note("python", python::install("peers", "crates/cli/tests/peers"))?;
+    note("node", node::install())?;
+    note("python", python::install("mcp2").and_then(|()| python::install("mcp1")))?;
     install_proxies()?;
     note("mcp-proxy-crate", mcp_proxy())
 }
 
 /// Installs those that read no message, and `wrk`.
 pub(crate) fn install_proxies() -> anyhow::Result<()> {
-    note("envoy", python::install("envoy", "crates/bench/peers/envoy"))?;
+    note("envoy", python::install("tools"))?;
     note("nginx", debian("usr/sbin/nginx", &["nginx"]))?;
     let libraries = ["libluajit-5.1-2", "libluajit-5.1-common"];
     note("wrk", debian("usr/bin/wrk", &[&["wrk"], &libraries[..]].concat()))

@@ -30,13 +30,13 @@ pub(crate) fn fetch() -> anyhow::Result<()> {
     let mut pip = command("python3", ["-m", "pip", "--disable-pip-version-check", "download"]);
     pip.args(["--quiet", "--no-deps", "--no-binary", "jsonschema", "--dest"]).arg(&work);
     pip.arg(format!("jsonschema=={VERSION}"));
-    command::run(pip)?;
+    command::run_quietly("downloading the JSON Schema Test Suite", pip)?;
 
     let archive = work.join(format!("jsonschema-{VERSION}.tar.gz"));
     check(&archive)?;
     let mut tar = command("python3", ["-m", "tarfile", "--extract"]);
     tar.arg(&archive).arg(&work);
-    command::run(tar)?;
+    command::output(tar)?;
     let json = work.join(format!("jsonschema-{VERSION}")).join("json");
     fs::write(json.join("PIN"), pin)?;
     // The last step: a suite that is there is whole.

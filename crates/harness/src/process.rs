@@ -1,5 +1,6 @@
 //! Processes that end with their test: servers, clients, and the `toolbond` command.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
@@ -8,30 +9,36 @@ use std::thread;
 
 use crate::wait::{wait_for, wait_until};
 
-/// The program `toolbond` of the build that runs the tests.
-pub fn program() -> PathBuf {
+/// The folder of the programs of the build that runs the tests.
+fn built() -> PathBuf {
     // Tests are in `deps`, beside which the programs are.
     let test = std::env::current_exe().unwrap();
-    let place = test.parent().unwrap().parent().unwrap();
-    let program = place.join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    test.parent().unwrap().parent().unwrap().to_owned()
+}
+
+/// The program `toolbond` of the build that runs the tests.
+pub fn program() -> PathBuf {
+    let program = built().join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
     assert!(program.exists(), "{}: run `cargo build` first", program.display());
     program
 }
 
 /// An example of the workspace, which a build of all tests makes.
 pub fn example(package: &str, name: &str) -> PathBuf {
-    example_with(package, name, &[])
-}
-
-/// An example that is built with other options where it is missing, such as `--features`.
-pub fn example_with(package: &str, name: &str, options: &[&str]) -> PathBuf {
-    let place = program().with_file_name("examples").join(name);
+    let place = built().join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if !place.exists() {
         let build = ["build", "--quiet", "--package", package, "--example", name];
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        assert!(Command::new(cargo).args(build).args(options).status().unwrap().success());
+        assert!(Command::new(cargo).args(build).status().unwrap().success());
     }
     place
+}
+
+/// The command of `words`.
+pub fn command<W: AsRef<OsStr>>(words: &[W]) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
+    command
 }
 
 /// `toolbond` with `arguments`.

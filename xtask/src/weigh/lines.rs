@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::workspace;
 
-/// The row of what a command writes: lock files, snapshots, transcripts, tables. It has no ceiling.
+/// The row of what a command writes: lock files, transcripts, tables. It has no ceiling.
 pub(super) const GENERATED: &str = "generated";
 
 /// Lines of the repository.
@@ -60,25 +60,23 @@ impl Lines {
 
 /// The row that a file counts in; files of the root other than documents count in none.
 fn folder_of(name: &str) -> Option<String> {
-    const WRITTEN: [&str; 5] = [
-        "Cargo.lock",
-        "converters.md",
-        "package-lock.json",
-        "requirements.txt",
-        "toolbond.schema.json",
-    ];
+    const WRITTEN: [&str; 4] =
+        ["Cargo.lock", "converters.md", "package-lock.json", "toolbond.schema.json"];
     let parts: Vec<&str> = name.split('/').collect();
     let (file, extension) = (*parts.last()?, name.rsplit('.').next());
-    if WRITTEN.contains(&file) || extension == Some("snap") || parts.contains(&"transcripts") {
+    if WRITTEN.contains(&file) || parts.contains(&"transcripts") {
         return Some(GENERATED.to_owned());
     }
     match parts[..] {
+        ["peers", "python", _] => Some(GENERATED.to_owned()),
         ["crates", "bench", ..] => Some("crates/bench".to_owned()),
         ["crates", name, "tests" | "examples" | "proptest-regressions", ..] => {
             Some(format!("crates/{name}/tests"))
         }
         ["crates", name, ..] => Some(format!("crates/{name}")),
-        [folder @ ("docs" | "examples" | "fuzz" | "xtask"), ..] => Some(folder.to_owned()),
+        [folder @ ("docs" | "examples" | "fuzz" | "peers" | "xtask"), ..] => {
+            Some(folder.to_owned())
+        }
         [_] if extension == Some("md") => Some("docs".to_owned()),
         _ => None,
     }
@@ -133,10 +131,11 @@ mod tests {
             ("crates/cli/src/main.rs", Some("crates/cli")),
             ("crates/cli/Cargo.toml", Some("crates/cli")),
             ("crates/cli/tests/it/main.rs", Some("crates/cli/tests")),
-            ("crates/cli/tests/it/snapshots/it__a.snap", Some("generated")),
             ("crates/cli/tests/it/transcripts/lint.txt", Some("generated")),
             ("crates/sdk/examples/weather.rs", Some("crates/sdk/tests")),
-            ("crates/bench/peers/package-lock.json", Some("generated")),
+            ("peers/package-lock.json", Some("generated")),
+            ("peers/python/mcp2.txt", Some("generated")),
+            ("peers/servers/bare.mjs", Some("peers")),
             ("crates/bench/src/main.rs", Some("crates/bench")),
             ("docs/guard.md", Some("docs")),
             ("README.md", Some("docs")),

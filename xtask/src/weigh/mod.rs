@@ -46,7 +46,7 @@ impl Weigh {
             println!("{count:>8}  {folder}");
         }
         println!("{:>8}  in all", lines.folders.values().sum::<usize>());
-        println!("{generated:>8}  more, {GENERATED}: lock files, snapshots, transcripts, tables");
+        println!("{generated:>8}  more, {GENERATED}: lock files, transcripts, tables");
         print_longest("longest files, without tests", &lines.files);
         print_longest("longest functions, without tests, by indentation", &lines.functions);
         println!("\n{CRATES}\n{:>8}", crates()?);

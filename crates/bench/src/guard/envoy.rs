@@ -31,7 +31,7 @@ impl Installed {
 
     /// Envoy as `envoy` says.
     pub(crate) fn start_envoy(&self, envoy: Envoy<'_>) -> anyhow::Result<Process> {
-        let place = self.python("envoy", "envoy")?;
+        let place = self.python("tools", "envoy")?;
         let port = free_port()?;
         let file = self.folder("envoy")?.join(format!("{port}.json"));
         fs::write(&file, envoy.config(port).to_string())?;

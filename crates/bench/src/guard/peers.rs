@@ -102,7 +102,7 @@ impl Installed {
 
     /// npm's `supergateway` in front of a server on standard input and output.
     pub(crate) fn supergateway(&self, server: &str) -> anyhow::Result<Process> {
-        let package = self.root.join("node/bench/node_modules/supergateway");
+        let package = self.root.join("peers/node_modules/supergateway");
         if !package.exists() {
             return Err(self.reason("node"));
         }
@@ -116,27 +116,26 @@ impl Installed {
 
     /// `mcp-proxy` of the Python index in front of a server on standard input and output.
     pub(crate) fn mcp_proxy_python(&self, server: &[&str]) -> anyhow::Result<Process> {
-        let place = self.python("bench", "mcp_proxy")?;
+        self.python("mcp1", "mcp_proxy")?;
         let port = free_port()?;
         let mut command = Command::new("python3");
-        command.env("PYTHONPATH", place).args(["-m", "mcp_proxy", "--log-level", "ERROR"]);
+        command.env("PYTHONPATH", toolbond_harness::peers::python_path("mcp1"));
+        command.args(["-m", "mcp_proxy", "--log-level", "ERROR"]);
         command.args(["--port", &port.to_string(), "--"]).args(server);
         Process::start(command, port)
     }
 
     /// `FastMCP` as a proxy: to `target`, on standard input and output or on a port.
     pub(crate) fn fastmcp(&self, target: &[&str], port: Option<u16>) -> anyhow::Result<Command> {
-        let place = self.python("peers", "fastmcp")?;
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/fastmcp_proxy.py");
-        let mut command = Command::new("python3");
-        command.env("PYTHONPATH", place).arg(script);
+        self.python("mcp2", "fastmcp")?;
+        let mut command = toolbond_harness::peers::command("bench/fastmcp_proxy.py");
         command.arg(port.unwrap_or_default().to_string()).args(target);
         Ok(command)
     }
 
     pub(super) fn python(&self, name: &str, module: &str) -> anyhow::Result<PathBuf> {
         let place = self.root.join("python").join(name);
-        let note = if name == "envoy" { name } else { "python" };
+        let note = if name == "tools" { "envoy" } else { "python" };
         if place.join(module).exists() { Ok(place) } else { Err(self.reason(note)) }
     }
 
@@ -146,13 +145,13 @@ impl Installed {
         if self.root.join("cargo/mcp-proxy-0.6.0/bin/mcp-proxy").exists() {
             versions.push("crate mcp-proxy 0.6.0".to_owned());
         }
-        let package = self.root.join("node/bench/node_modules/supergateway/package.json");
+        let package = self.root.join("peers/node_modules/supergateway/package.json");
         let package = fs::read(package).ok();
         let package = package.and_then(|text| serde_json::from_slice::<Value>(&text).ok());
         if let Some(version) = package.as_ref().and_then(|package| package["version"].as_str()) {
             versions.push(format!("npm supergateway {version}"));
         }
-        for (folder, name) in [("bench", "mcp_proxy-"), ("peers", "fastmcp-")] {
+        for (folder, name) in [("mcp1", "mcp_proxy-"), ("mcp2", "fastmcp-")] {
             let Ok(entries) = fs::read_dir(self.root.join("python").join(folder)) else { continue };
             let names = entries.flatten().map(|entry| entry.file_name());
             let names = names.filter_map(|name| name.into_string().ok());

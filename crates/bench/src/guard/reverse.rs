@@ -60,7 +60,7 @@ impl Installed {
             let version = text.rsplit("nginx/").next().unwrap_or_default().trim();
             versions.push(format!("nginx {version}"));
         }
-        if let Ok(place) = self.python("envoy", "envoy")
+        if let Ok(place) = self.python("tools", "envoy")
             && let Ok(entries) = fs::read_dir(place)
         {
             let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());

@@ -4,10 +4,12 @@ use std::fs;
 use std::net::TcpListener;
 use std::process::{Command, Stdio};
 
+use toolbond_harness::peers;
+
 use crate::guard_http::Process;
 use crate::reader::url;
 use crate::recorder::{
-    Record, Recorder, Way, call, command, guard_words, listening, send, wait_for, words,
+    Record, Recorder, Way, call, command, guard_words, listening, send, wait_for,
 };
 
 const INVALID: i64 = 500;
@@ -109,15 +111,15 @@ fn other_spellings_of_the_path_lead_nowhere_unjudged_before_nginx() {
     let requests: Vec<_> = TARGETS.map(|target| ("POST", target)).into();
     let ran = |is_guarded: bool| {
         let record = Record::new();
-        let mut server = words("peers", "recorder-v1.mjs");
+        let mut server = peers::words("servers/recorder-v1.mjs");
         server.extend([record.path(), "--express"].map(str::to_owned));
-        let (server, port) = listening(command(&server, ""), false);
+        let (server, port) = listening(command(&server), false);
         let (nginx, port) = nginx(port)?;
         let mut processes = vec![server, nginx];
         let mut port = port;
         if is_guarded {
             let options = ["--listen", "127.0.0.1:0", "--upstream", &url(port)];
-            let (guard, guarded) = listening(command(&guard_words(&options), ""), true);
+            let (guard, guarded) = listening(command(&guard_words(&options)), true);
             processes.push(guard);
             port = guarded;
         }

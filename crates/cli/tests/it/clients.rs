@@ -1,14 +1,10 @@
 //! Published clients against the demo server, and against a plain `rmcp` server as `docs/clients.md` says.
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::{Value, json};
-use toolbond_harness::process::{Process, example};
+use toolbond_harness::peers;
+use toolbond_harness::process::{self, Process};
 
-use crate::guard_peers::{peers, put};
-
-/// A program of `tests/clients`, as one client.
+/// A program of `peers/clients`, as one client.
 pub(crate) struct Client {
     /// Its name in the table.
     pub(crate) name: &'static str,
@@ -48,8 +44,8 @@ impl Client {
         let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
         let calls: Value = cases.as_array().unwrap().iter().map(pair).collect();
         let demo = env!("CARGO_BIN_EXE_toolbond");
-        let bare = example("toolbond", "bare");
-        let bare = bare.to_str().unwrap();
+        let bare = peers::words("rmcp/bare").remove(0);
+        let bare = bare.as_str();
         let (_demo, demo_url) = listen(&[demo, "demo"]);
         let (_bare, bare_url) = listen(&[bare]);
         let reports = self.visit(&json!([
@@ -111,25 +107,8 @@ impl Client {
 
     /// What the client reports of each server.
     pub(crate) fn visit(&self, visits: &Value) -> Vec<Value> {
-        let peers = peers();
-        let program =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(self.program);
-        let mut command = if program.extension().is_some_and(|name| name == "mjs") {
-            let mut command = Command::new("node");
-            command.arg(put(&format!("clients/{}", self.program), &peers));
-            command
-        } else {
-            let mut command = Command::new("python3");
-            command.arg(program);
-            command
-        };
-        let python = peers.join("../../python");
-        let mut places = vec![python.join("peers")];
-        if self.program == "python_v1.py" {
-            places.insert(0, python.join("peers-v1"));
-        }
-        command.env("PYTHONPATH", std::env::join_paths(places).unwrap());
-        command.arg(self.mode).arg(visits.to_string()).current_dir(peers);
+        let mut command = peers::command(&format!("clients/{}", self.program));
+        command.arg(self.mode).arg(visits.to_string());
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {said}", self.name);
@@ -140,13 +119,14 @@ impl Client {
 
 /// Starts `server` on a free port: the process and its URL.
 pub(crate) fn listen(server: &[&str]) -> (Process, String) {
-    let mut command = Command::new(server[0]);
-    command.args(&server[1..]).args(["--http", "127.0.0.1:0"]);
+    let mut command = process::command(server);
+    command.args(["--http", "127.0.0.1:0"]);
     let (process, port) = Process::listening(command);
     (process, format!("http://127.0.0.1:{port}/mcp"))
 }
 
 pub(crate) fn data(name: &str) -> Value {
-    let data: Value = serde_json::from_str(include_str!("../clients/calls.json")).unwrap();
+    let data: Value =
+        serde_json::from_str(include_str!("../../../../peers/clients/calls.json")).unwrap();
     data[name].clone()
 }

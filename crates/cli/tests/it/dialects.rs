@@ -3,15 +3,15 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
+use toolbond_harness::process::command;
 
 use crate::command::toolbond;
 use crate::guard_http::{Process, port_of};
-use crate::guard_peers::{installed, peers, put, visit};
-
-const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
+use crate::guard_peers::visit;
 
 /// A folder that a server may read.
 struct Scratch(PathBuf);
@@ -36,13 +36,6 @@ impl Drop for Scratch {
     }
 }
 
-/// The folder of the clients that read only 2020-12, with their program.
-fn dialects() -> PathBuf {
-    let place = installed("node/dialects");
-    put("peers/dialects/client.mjs", &place);
-    place
-}
-
 /// A server of `data/dialects.json`, with a folder of its own.
 struct Server {
     scratch: Scratch,
@@ -58,9 +51,9 @@ impl Server {
         fs::write(scratch.0.join("packed.xml"), packed).unwrap();
         let workspace = r#"{"version":1,"projects":{"a":{"projectType":"application","root":""}}}"#;
         fs::write(scratch.0.join("angular.json"), workspace).unwrap();
-        let text = include_str!("data/dialects.json")
-            .replace("PEERS", peers().to_str().unwrap())
-            .replace("DIALECTS", dialects().to_str().unwrap());
+        let packages = peers::node_modules();
+        let text = include_str!("data/dialects.json");
+        let text = text.replace("NODE", packages.to_str().unwrap());
         let case = scratch.put_into(&serde_json::from_str::<Value>(&text).unwrap()[name]);
         let command = serde_json::from_value(case["command"].clone()).unwrap();
         Self { scratch, command, calls: case["calls"].clone() }
@@ -81,16 +74,10 @@ impl Server {
     }
 
     /// What `client` reports of the server at each of `targets`.
-    fn visit(&self, client: &[&str], targets: &[Vec<String>], calls: &Value) -> Vec<Value> {
+    fn visit(&self, client: &[String], targets: &[Vec<String>], calls: &Value) -> Vec<Value> {
         let visits: Value = targets.iter().map(|target| json!([target, calls])).collect();
-        let mut command = Command::new(client[0]);
-        command.args(&client[1..]).arg(visits.to_string()).current_dir(&self.scratch.0);
-        let python = peers().join("../../python");
-        let mut packages = vec![python.join("peers")];
-        if client[1].ends_with("python_v1.py") {
-            packages.insert(0, python.join("peers-v1"));
-        }
-        command.env("PYTHONPATH", std::env::join_paths(packages).unwrap());
+        let mut command = command(client);
+        command.arg(visits.to_string()).current_dir(&self.scratch.0);
         let output = command.output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{client:?}: {said}");
@@ -100,7 +87,7 @@ impl Server {
 }
 
 /// Every call gives structured content.
-fn succeeds(client: &[&str], calls: &Value, report: &Value) {
+fn succeeds(client: &[String], calls: &Value, report: &Value) {
     let results = report["calls"].as_array().unwrap();
     assert_eq!(results.len(), calls.as_array().unwrap().len());
     for (call, result) in calls.as_array().unwrap().iter().zip(results) {
@@ -111,10 +98,9 @@ fn succeeds(client: &[&str], calls: &Value, report: &Value) {
 /// Clients that read only 2020-12: each call fails directly, and works through the guard.
 fn works_only_through_the_guard(name: &str) {
     let server = Server::new(name);
-    let program = dialects().join("client.mjs");
     let (_guard, url) = server.listen();
     for package in ["client-2.0.0-beta.1", "client-2.0.0-beta.5"] {
-        let client = ["node", program.to_str().unwrap(), package];
+        let client = [&peers::words("clients/typescript.mjs")[..], &[package.to_owned()]].concat();
         let targets = [server.command.clone(), server.guarded(), vec![url.clone()]];
         let reports = server.visit(&client, &targets, &server.calls);
         assert_eq!(reports.len(), targets.len());
@@ -136,16 +122,14 @@ fn works_for_all_others(name: &str) {
     let is_plain = |call: &&Value| !call.to_string().contains("FROM ");
     let calls: Value = server.calls.as_array().unwrap().iter().filter(is_plain).cloned().collect();
     let (_guard, url) = server.listen();
-    let typescript = put("clients/typescript.mjs", &peers());
-    let python = |name| format!("{TESTS}/clients/{name}");
-    let (v1, v2) = (python("python_v1.py"), python("python_v2.py"));
-    let typescript = typescript.to_str().unwrap();
-    for client in [
-        ["node", typescript, "v1"],
-        ["node", typescript, "legacy"],
-        ["python3", &v1, "legacy"],
-        ["python3", &v2, "legacy"],
+    for (program, mode) in [
+        ("typescript.mjs", "v1"),
+        ("typescript.mjs", "legacy"),
+        ("python_v1.py", "legacy"),
+        ("python_v2.py", "legacy"),
     ] {
+        let program = peers::words(&format!("clients/{program}"));
+        let client = [&program[..], &[mode.to_owned()]].concat();
         let targets = [server.guarded(), vec![url.clone()]];
         let reports = server.visit(&client, &targets, &calls);
         assert_eq!(reports.len(), targets.len());

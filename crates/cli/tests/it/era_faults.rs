@@ -8,7 +8,7 @@ use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
-use toolbond_harness::conformance::example;
+use toolbond_harness::peers;
 
 use crate::guard_config::{File, Guard, body, post, running, settles};
 use crate::guard_faults::{Talk, descriptors, kilobytes, wait_for_descriptors};
@@ -21,7 +21,7 @@ const MOST: usize = 1024;
 const CALLS: usize = MOST + 76;
 
 fn server() -> String {
-    example("era_server").unwrap().to_str().unwrap().to_owned()
+    peers::words("rmcp/era_server").remove(0)
 }
 
 /// A call of 2026-07-28 by a client with this name.

@@ -7,17 +7,15 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
+use toolbond_harness::process::command;
 
 use crate::command::toolbond;
 use crate::eras_table::{Page, Pair, Visit};
 use crate::guard_http::{Process, guard, port_of};
-use crate::guard_peers::{peers, put};
-
-/// The programs of both sides.
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/eras");
 
 /// An SDK.
 #[derive(Clone, Copy)]
@@ -44,56 +42,16 @@ impl Peer {
 
     /// How the client or server of this peer is started.
     fn words(self, role: &str) -> Vec<String> {
-        let peers = peers();
-        let python = |name: String, places: &[&str]| {
-            let places = places.iter().map(|place| peers.join("../../python").join(place));
-            let places = places.chain([Path::new(PROGRAMS).join("..")]);
-            let places = std::env::join_paths(places).unwrap().into_string().unwrap();
-            let program = Path::new(PROGRAMS).join(name).to_str().unwrap().to_owned();
-            let settings = [format!("PYTHONPATH={places}"), "PYTHONDONTWRITEBYTECODE=1".to_owned()];
-            ["env".to_owned()]
-                .into_iter()
-                .chain(settings)
-                .chain(["python3".to_owned(), program])
-                .collect()
-        };
-        let node = |name: String| vec!["node".to_owned(), put_era(&peers, &name)];
-        let mut words: Vec<_> = match self.sdk {
-            Sdk::TypeScriptV1 => node(format!("{role}-v1.mjs")),
-            Sdk::TypeScriptV2 => node(format!("{role}-v2.mjs")),
-            Sdk::PythonV1 => python(format!("{role}_v1.py"), &["peers-v1", "peers"]),
-            Sdk::PythonV2 => python(format!("{role}_v2.py"), &["peers"]),
-            Sdk::Rmcp => vec![example(&format!("era_{role}"))],
-        };
+        let mut words = peers::words(&match self.sdk {
+            Sdk::TypeScriptV1 => format!("eras/{role}-v1.mjs"),
+            Sdk::TypeScriptV2 => format!("eras/{role}-v2.mjs"),
+            Sdk::PythonV1 => format!("eras/{role}_v1.py"),
+            Sdk::PythonV2 => format!("eras/{role}_v2.py"),
+            Sdk::Rmcp => format!("rmcp/era_{role}"),
+        });
         words.push(self.era.to_owned());
         words
     }
-}
-
-/// Puts a program and what it imports beside the packages: its place there.
-fn put_era(peers: &Path, name: &str) -> String {
-    let place = peers.join("eras");
-    std::fs::create_dir_all(&place).unwrap();
-    for name in ["steps.mjs", "surface.mjs", name] {
-        put(&format!("peers/eras/{name}"), &place);
-    }
-    place.join(name).to_str().unwrap().to_owned()
-}
-
-/// An example of the crate `toolbond`: built with the workspace, or now.
-fn example(name: &str) -> String {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples").join(name);
-    if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolbond", "--example", name];
-        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-    }
-    place.to_str().unwrap().to_owned()
-}
-
-fn command(words: &[String]) -> Command {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
-    command
 }
 
 /// The commands of a server without and with a guard.

@@ -10,14 +10,13 @@ use toolbond_harness::envoy::{Envoy, ONE_SERVER, Replica, Setup};
 use toolbond_harness::files::root;
 use toolbond_harness::http::{Connection, ask, body};
 use toolbond_harness::otlp::{Answer, Receiver, hex};
-use toolbond_harness::peers::installed;
+use toolbond_harness::peers;
 use toolbond_harness::process::{Process, program, toolbond};
 use toolbond_harness::wait::wait_until;
 
 use crate::clients::{Client, data};
 use crate::echo::echo;
 use crate::guard_http::{POST, call};
-use crate::guard_peers::{peers, put};
 
 #[test]
 fn typescript_clients_see_what_they_see_through_the_guard() {
@@ -48,8 +47,8 @@ fn demo() -> (Process, u16) {
 /// Two servers, rmcp and TypeScript, through the guard and through Envoy: both give a client the same.
 fn see_what_they_see_through_the_guard(clients: &[(&'static str, &'static str)]) {
     let (_demo, demo) = demo();
-    let mut node = Command::new("node");
-    node.arg(put("peers/v2.mjs", &peers())).arg("--http").current_dir(peers());
+    let mut node = peers::command("servers/v2.mjs");
+    node.arg("--http");
     let (_typescript, typescript) = Process::listening(node);
     let envoy = Envoy::start(&Setup {
         servers: [local(demo), local(typescript)],
@@ -321,7 +320,7 @@ fn without_a_replica_calls_pass_unchecked_if_envoy_is_told_so() {
 
 #[test]
 fn the_example_starts_with_one_command() {
-    let envoy = installed("python/envoy");
+    let envoy = peers::installed("python/tools");
     let mut paths = vec![program().parent().unwrap().to_owned(), envoy.join("bin")];
     paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
     let mut command = Command::new(root().join("examples/envoy/start.sh"));

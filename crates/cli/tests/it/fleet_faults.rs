@@ -8,7 +8,6 @@ use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpStream};
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
@@ -19,10 +18,9 @@ use toolbond_harness::address::{local, reserved};
 use toolbond_harness::envoy::{Envoy, ONE_SERVER, Replica, Setup};
 use toolbond_harness::files::Folder;
 use toolbond_harness::http::ask;
+use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
-
-use crate::guard_peers::{peers, put};
 
 /// How many calls are made at a time.
 const CLIENTS: usize = 8;
@@ -33,7 +31,7 @@ const ENOUGH: usize = 40;
 /// Envoy tries again for as long as a fault lasts, however slow the machine is.
 const MANY_RETRIES: (&str, &str) = ("num_retries: 8", "num_retries: 1000");
 
-/// What the server of `tests/peers/fleet.mjs` wrote down.
+/// What the server of `peers/servers/fleet.mjs` wrote down.
 struct Record(Folder);
 
 impl Record {
@@ -188,8 +186,7 @@ impl World {
 }
 
 fn start_server(record: &Record, address: SocketAddr, version: u32) -> Process {
-    let mut node = Command::new("node");
-    node.arg(put("peers/fleet.mjs", &peers())).current_dir(peers());
+    let mut node = peers::command("servers/fleet.mjs");
     node.args([&record.path(), &address.to_string(), &version.to_string()]);
     Process::listening(node).0
 }

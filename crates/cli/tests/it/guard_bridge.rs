@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::guard_config::{
     File, Guard, MODERN_PING, PING, ask_modern, bare_command, body, modern, open, post, running,
@@ -13,7 +14,6 @@ use crate::guard_config::{
 };
 use crate::guard_faults::{descriptors, wait_for_descriptors};
 use crate::guard_http::{ask, call};
-use crate::guard_peers::peers;
 
 const NATURAL: &str = "\r\nmcp-protocol-version: 2026-07-28";
 
@@ -225,7 +225,7 @@ fn requests_without_a_session_are_what_their_head_says_and_nobody_elses() {
 
 #[test]
 fn the_status_names_a_server_that_is_not_greeted() {
-    let program = peers().join("bare.mjs");
+    let program = peers::path("servers/bare.mjs");
     let guard = Guard::start(&[
         "guard",
         "--listen",

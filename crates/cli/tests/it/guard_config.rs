@@ -11,10 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::command::toolbond;
 use crate::guard_http::{Process, ask, bare, call};
-use crate::guard_peers::peers;
 use crate::upstream::Upstream;
 
 /// A guard, and what it says.
@@ -91,7 +91,7 @@ impl Drop for File {
 
 /// The bare server as a command, and more in its table.
 pub(crate) fn bare_command(more: &str) -> String {
-    let program = peers().join("bare.mjs");
+    let program = peers::path("servers/bare.mjs");
     format!("[servers.bare]\ncommand = 'node'\nargs = ['{}', '--bad']\n{more}\n", program.display())
 }
 
@@ -383,7 +383,7 @@ fn changes_are_in_force_from_the_next_call_and_sessions_go_on() {
 
 #[test]
 fn the_status_of_a_guard_is_shown() {
-    let program = peers().join("bare.mjs");
+    let program = peers::path("servers/bare.mjs");
     let mut guard = Guard::start(&[
         "guard",
         "--tools",
@@ -447,7 +447,7 @@ fn the_status_of_a_guard_is_shown() {
 
 #[test]
 fn a_command_is_served_to_typescript_v1_over_http() {
-    let program = peers().join("bare.mjs");
+    let program = peers::path("servers/bare.mjs");
     let guard = Guard::start(&[
         "guard",
         "--listen",

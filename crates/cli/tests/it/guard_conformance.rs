@@ -31,7 +31,7 @@ struct Case {
 
 /// The guard in front of the server of `case`: what runs, and its port.
 fn start(case: &Case) -> (Box<dyn Any>, u16) {
-    let server = example("toolbond", "conformance_server");
+    let server = example("toolbond-peers", "conformance_server");
     let era = ("CONFORMANCE_ERA", &case.server);
     let guard = ["guard", "--listen", "127.0.0.1:0"];
     if case.front == "process" {

@@ -10,11 +10,12 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::command::{toolbond, toolbond_with};
 use crate::guard_config::{File, Guard, bare_command, body, open, post, settles};
 use crate::guard_http::{Process, ask, call, guard};
-use crate::recorder::{HANG, Record, words};
+use crate::recorder::{HANG, Record};
 use crate::upstream::Upstream;
 
 #[test]
@@ -156,10 +157,12 @@ fn a_program_that_is_no_unicode_is_not_found_without_a_panic() {
 #[test]
 fn values_of_arguments_are_not_logged() {
     const SECRET: &str = "hunter2-and-more";
-    let server = words("peers", "lenient.py");
+    let server = peers::words("servers/lenient.py");
     let record = Record::new();
     for log in ["text", "json"] {
-        let command = ["guard", "--log", log, "--", &server[0], &server[1], record.path()];
+        let guard = ["guard", "--log", log, "--"];
+        let server = server.iter().map(String::as_str);
+        let command: Vec<&str> = guard.into_iter().chain(server).chain([record.path()]).collect();
         let lines = [
             call(1, "ranged", &json!({ "n": SECRET })),
             call(2, "ranged", &json!({ "n": 1, SECRET: SECRET })),
@@ -211,9 +214,9 @@ fn names_of_tools_are_escaped_in_metrics() {
     let script = json!({ "pages": [names.iter().map(tool).collect::<Vec<_>>()] });
     let file = Record::new();
     fs::write(&file.0, script.to_string()).unwrap();
-    let server = words("peers", "scripted.py");
+    let server = peers::words("servers/scripted.py");
     let mut command = vec!["guard", "--tools", "off", "--status", "127.0.0.1:0", "--"];
-    command.extend([&server[0][..], &server[1], file.path()]);
+    command.extend(server.iter().map(String::as_str).chain([file.path()]));
     let mut guard = Guard::start(&command);
     let status = guard.port("status on");
     let mut input = guard.process.0.stdin.take().unwrap();
@@ -237,7 +240,7 @@ fn names_of_tools_are_escaped_in_metrics() {
 
 #[test]
 fn a_server_of_the_library_takes_arguments_that_are_no_unicode() {
-    let server = crate::pairs::bare().with_file_name("weather");
+    let server = toolbond_harness::process::example("toolbond", "weather");
     if !server.exists() {
         let build = ["build", "--quiet", "--package", "toolbond", "--example", "weather"];
         assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());

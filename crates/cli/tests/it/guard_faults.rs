@@ -9,10 +9,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::command::toolbond;
 use crate::guard_http::{POST, Process, ask, bare, call, guard};
-use crate::guard_peers::peers;
 use crate::upstream::{HUGE, Upstream};
 
 /// Longer than anything takes on a busy machine.
@@ -153,7 +153,7 @@ pub(crate) struct Talk {
 impl Talk {
     pub(crate) fn start(options: &[&str], server: &[&str]) -> Self {
         let mut command = toolbond(&["guard"]);
-        command.args(options).arg("--").args(server).current_dir(peers());
+        command.args(options).arg("--").args(server).current_dir(peers::path("servers"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut guard = Process(command.spawn().unwrap());
         let input = guard.0.stdin.take().unwrap();

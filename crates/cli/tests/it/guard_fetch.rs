@@ -77,7 +77,7 @@ impl Server {
     }
 
     fn command(&self) -> [&str; 3] {
-        let scripted = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/scripted.py");
+        let scripted = concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/servers/scripted.py");
         ["python3", scripted, self.0.path()]
     }
 }

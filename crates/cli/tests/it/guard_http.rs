@@ -2,14 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::command::toolbond;
-use crate::guard_peers::{peers, visit};
+use crate::guard_peers::visit;
 
 /// A process that ends with its test.
 pub(crate) struct Process(pub(crate) Child);
@@ -23,8 +24,8 @@ impl Drop for Process {
 
 /// A server without an SDK: the process and its port.
 pub(crate) fn bare(options: &[&str]) -> (Process, u16) {
-    let mut node = Command::new("node");
-    node.args(["bare.mjs", "--http"]).args(options).current_dir(peers()).stdout(Stdio::piped());
+    let mut node = peers::command("servers/bare.mjs");
+    node.arg("--http").args(options).stdout(Stdio::piped());
     let mut process = Process(node.spawn().unwrap());
     let port = port_of(&mut process);
     (process, port)

@@ -1,47 +1,18 @@
 //! Published clients and servers with a guard between them.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
-/// The folder that `cargo xtask setup` installs the packages into, with the programs of `tests/peers`.
-pub(crate) fn peers() -> PathBuf {
-    let place = installed("node/peers");
-    let shared = ["report.mjs", "serve.mjs"];
-    for name in shared.iter().chain(&["bare.mjs", "client-v1.mjs", "client-v2.mjs", "v2.mjs"]) {
-        put(&format!("peers/{name}"), &place);
-    }
-    place
-}
-
-/// A folder that `cargo xtask setup` installs packages into.
-pub(crate) fn installed(name: &str) -> PathBuf {
-    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit").join(name);
-    assert!(place.is_dir(), "run `cargo xtask setup`");
-    place.canonicalize().unwrap()
-}
-
-/// Puts a program of `tests` into `folder`, because Node finds packages beside the program that wants them; returns its
-/// place there. Tests run at the same time: each puts it there in one step.
-pub(crate) fn put(program: &str, folder: &Path) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(program);
-    let place = folder.join(source.file_name().unwrap());
-    let part = place.with_extension(std::process::id().to_string());
-    std::fs::copy(source, &part).unwrap();
-    std::fs::rename(&part, &place).unwrap();
-    place
-}
-
-/// What a TypeScript v1 client reports of the server that `command` starts.
+/// What a TypeScript v1 client reports of the server that `command` starts in `peers/servers`.
 pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
-    let peers = peers();
-    let mut client = Command::new("node");
-    client.arg("client-v1.mjs").arg(calls.to_string()).arg("--");
+    let mut client = peers::command("clients/client-v1.mjs");
+    client.arg(calls.to_string()).arg("--");
     if let Some(options) = guard {
         client.arg(env!("CARGO_BIN_EXE_toolbond")).arg("guard").args(options).arg("--");
     }
-    client.args(command).current_dir(&peers);
+    client.args(command).current_dir(peers::path("servers"));
     let output = client.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -110,7 +81,7 @@ fn a_live_server_is_judged() {
     lint.args([
         "lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad",
     ]);
-    let output = lint.current_dir(peers()).output().unwrap();
+    let output = lint.current_dir(peers::path("servers")).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["kept"].as_array().unwrap().len(), 8);

@@ -1,21 +1,23 @@
 //! Arguments as real hosts send them, through the guard to servers of both official SDKs.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::guard_http::{Process, ask, guard, port_of};
-use crate::guard_peers::{peers, put, visit};
+use crate::guard_peers::visit;
 
 /// What hosts were seen to send, and what the server has to get.
 const WIRE_FORMS: &str = include_str!("data/wire_forms.json");
 
 /// Makes every call directly and through a guard with its defaults.
-fn compare(command: &[&str]) {
+fn compare(command: &[String]) {
+    let command: Vec<&str> = command.iter().map(String::as_str).collect();
     let forms: Vec<Value> = serde_json::from_str(WIRE_FORMS).unwrap();
     let calls: Value = forms.iter().map(|form| json!(["take", form["arguments"]])).collect();
-    let direct = visit(None, &calls, command);
-    let guarded = visit(Some(&[]), &calls, command);
+    let direct = visit(None, &calls, &command);
+    let guarded = visit(Some(&[]), &calls, &command);
     for (index, form) in forms.iter().enumerate() {
         let result = |report: &Value| report["calls"][index].clone();
         let fails = |result: &Value| result.get("failed").is_some() || result["isError"] == true;
@@ -28,22 +30,18 @@ fn compare(command: &[&str]) {
 
 #[test]
 fn typescript_gets_what_hosts_mean() {
-    compare(&["node", put("peers/takes.mjs", &peers()).to_str().unwrap()]);
+    compare(&peers::words("servers/takes.mjs"));
 }
 
 #[test]
 fn python_gets_what_hosts_mean() {
-    let server = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/takes.py");
-    let folders = ["peers-v1", "peers"].map(|name| peers().join("../../python").join(name));
-    let path = std::env::join_paths(folders).unwrap();
-    let path = format!("PYTHONPATH={}", path.to_str().unwrap());
-    compare(&["env", &path, "python3", server]);
+    compare(&peers::words("servers/takes_v1.py"));
 }
 
 /// A server of revision 2026-07-28 that compares arguments with their headers: the process and its port.
 pub(crate) fn headers_server() -> (Process, u16) {
-    let mut node = Command::new("node");
-    node.arg(put("peers/headers.mjs", &peers())).arg("--http");
+    let mut node = peers::command("servers/headers.mjs");
+    node.arg("--http");
     let mut process = Process(node.stdout(Stdio::piped()).spawn().unwrap());
     let port = port_of(&mut process);
     (process, port)
@@ -56,9 +54,8 @@ fn headers_follow_repaired_arguments() {
     let given = json!({ "region": " EU", "limit": "7.0", "dry": null, "place": "{\"floor\":3}" });
     let calls = json!([["route", given], ["route", { "region": "us" }]]);
     let visit = |port: u16| -> Value {
-        let mut client = Command::new("node");
-        client.arg("client-v2.mjs").arg(calls.to_string()).arg("--");
-        client.arg(format!("http://127.0.0.1:{port}/mcp")).current_dir(peers());
+        let mut client = peers::command("clients/client-v2.mjs");
+        client.arg(calls.to_string()).arg("--").arg(format!("http://127.0.0.1:{port}/mcp"));
         serde_json::from_slice(&client.output().unwrap().stdout).unwrap()
     };
     let text = |report: &Value, call: usize| -> Value {

@@ -10,10 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::guard_config::{ask_modern, modern, open, settles};
 use crate::guard_http::{Process, ask, guard};
-use crate::recorder::{ENFORCE, HANG, Record, command, guard_words, listening, words};
+use crate::recorder::{ENFORCE, HANG, Record, command, guard_words, listening};
 
 /// The calls of another client that are answered meanwhile.
 const MEANWHILE: usize = 200;
@@ -253,10 +254,11 @@ struct Slow {
 impl Slow {
     fn start() -> Self {
         let (record, gate) = (Record::new(), Record::new());
-        let server = words("peers", "slow.py");
+        let server = peers::words("servers/slow.py");
         let guard = guard_words(&["--listen", "127.0.0.1:0"]);
-        let rest = ["--", &server[0], &server[1], record.path(), gate.path()].map(str::to_owned);
-        let (guard, port) = listening(command(&[&guard[..], &rest].concat(), ""), true);
+        let files = [record.path(), gate.path()].map(str::to_owned);
+        let words = [&guard[..], &["--".to_owned()], &server, &files].concat();
+        let (guard, port) = listening(command(&words), true);
         Self { _guard: guard, port, record, gate }
     }
 
@@ -325,8 +327,8 @@ fn a_request_that_is_given_up_is_cancelled_though_the_process_did_not_read() {
 fn clients_that_do_not_read_hold_up_no_other_client_of_their_process() {
     let slow = Slow::start();
     // Together they would hold up the others for longer than a test waits.
-    let (program, port) = (words("clients", "unread.py"), slow.port.to_string());
-    let mut clients = command(&[&program[..], &[port, "35".to_owned()]].concat(), "");
+    let (program, port) = (peers::words("clients/unread.py"), slow.port.to_string());
+    let mut clients = command(&[&program[..], &[port, "35".to_owned()]].concat());
     let _clients = Process(clients.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap());
     settles("the process floods", || !slow.read("flood").is_empty());
     // Without streams, which show that they are alive meanwhile.

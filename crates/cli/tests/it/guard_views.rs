@@ -3,35 +3,27 @@
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use crate::command::toolbond;
 use crate::guard_config::{File, Guard};
 use crate::guard_http::{Process, guard, port_of};
-use crate::guard_peers::{peers, put, visit};
+use crate::guard_peers::visit;
 
 /// The official server with all features, of the TypeScript SDK v1.
-const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 
-/// `views.mjs` beside the packages that it needs.
 fn program() -> String {
-    put("peers/views.mjs", &peers()).to_str().unwrap().to_owned()
+    peers::words("servers/views.mjs").remove(1)
 }
 
 /// What a client of revision 2026-07-28 reports of the server that `command` starts, or at this URL: the TypeScript SDK
 /// v2, or the Python SDK v2.
 pub(crate) fn visit_modern(is_python: bool, calls: &Value, command: &[&str]) -> Value {
-    let mut client = if is_python {
-        let mut python = Command::new("python3");
-        python.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/client.py"));
-        python.env("PYTHONPATH", peers().join("../../python/peers"));
-        python
-    } else {
-        let mut node = Command::new("node");
-        node.arg("client-v2.mjs");
-        node
-    };
-    let output =
-        client.arg(calls.to_string()).arg("--").args(command).current_dir(peers()).output();
+    let name = if is_python { "clients/client.py" } else { "clients/client-v2.mjs" };
+    let mut client = peers::command(name);
+    client.arg(calls.to_string()).arg("--").args(command);
+    let output = client.current_dir(peers::path("servers")).output();
     let output = output.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -60,7 +52,7 @@ fn a_published_server_works_as_a_view() {
         ["echo", { "message": "hi" }], ["get-sum", { "a": 1, "b": 2 }], ["get-tiny-image", {}],
         ["get-annotated-message", { "messageType": "error" }],
     ]);
-    let server = ["node", EVERYTHING];
+    let server = ["node", &peers::package(EVERYTHING)];
     let direct = visit(None, &right, &server);
     let count = direct["tools"].as_array().unwrap().len();
     for target in ["gemini", "openai-strict", "anthropic-strict", "claude-code"] {

@@ -4,29 +4,30 @@ use std::process::Command;
 
 use serde_json::json;
 use toolbond_harness::files::Folder;
-use toolbond_harness::peers::installed;
+use toolbond_harness::peers;
 use toolbond_harness::process::program;
 
 use crate::command::texts;
 
 /// What the command line client of MCP Inspector prints.
 fn inspect(arguments: &[&str], server: &[&str]) -> String {
-    let launcher = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+    let launcher =
+        peers::package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let folder = Folder::new();
     let server = json!({ "command": server[0], "args": server[1..] });
     let config = json!({ "mcpServers": { "one": server } });
     let config = folder.write("inspector.json", config.to_string());
     let mut inspector = Command::new("node");
-    inspector.args([launcher, "--cli", "--config", &config, "--server", "one"]).args(arguments);
-    let output = inspector.current_dir(installed("node/peers")).output().unwrap();
-    let (code, printed, said) = texts(output);
+    inspector.args([&launcher, "--cli", "--config", &config, "--server", "one"]).args(arguments);
+    let (code, printed, said) = texts(inspector.output().unwrap());
     assert_eq!(code, Some(0), "{said}");
     printed
 }
 
 #[test]
 fn mcp_inspector_works_through_the_guard() {
-    let everything = ["node", "node_modules/@modelcontextprotocol/server-everything/dist/index.js"];
+    let everything = peers::package("@modelcontextprotocol/server-everything/dist/index.js");
+    let everything = ["node", &everything];
     let program = program();
     // The list of this server declares draft-07, which the guard converts unless told otherwise.
     let guard = [program.to_str().unwrap(), "guard", "--keep-dialects", "--"];

@@ -9,7 +9,7 @@ use crate::command::{texts, toolbond, toolbond_with};
 /// Some servers of 2026-07-28 end when they get `initialize`.
 #[test]
 fn lints_a_server_that_does_not_know_initialize() {
-    let server = example("toolbond", "era_server");
+    let server = example("toolbond-peers", "era_server");
     let server = ["lint", "--target", "none", "--", server.to_str().unwrap(), "modern"];
     let output = toolbond_with(&server, "");
     assert_eq!(output.status.code(), Some(0), "{}", texts(output).2);

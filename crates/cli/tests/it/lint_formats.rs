@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use toolbond_harness::peers::{installed, put};
+use toolbond_harness::peers;
 use toolbond_harness::process::{program, run};
 use toolbond_schema::Schema;
 
@@ -137,9 +137,7 @@ fn fixes_in_sarif_change_what_they_say() {
 
 #[test]
 fn junit_is_read_by_junitparser() {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lint/junit.py");
-    let mut reader = Command::new("python3");
-    reader.arg(script).env("PYTHONPATH", installed("python/lint"));
+    let reader = peers::command("readers/junit.py");
     let suites: Value = serde_json::from_str(&output_of(reader, &lint("junit"))).unwrap();
     let mut failing: BTreeMap<&str, usize> = BTreeMap::new();
     let findings = findings();
@@ -170,9 +168,7 @@ fn annotations_are_those_of_actions_core() {
     let written = lint("github");
     let annotations: Vec<_> = written.lines().map(annotation).collect();
     assert_eq!(annotations.len(), findings().len());
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lint/annotations.mjs");
-    let mut node = Command::new("node");
-    node.arg(put(&program, &installed("node/lint")));
+    let node = peers::command("readers/annotations.mjs");
     let theirs = output_of(node, &json!(annotations).to_string());
     assert_eq!(written, theirs);
 }

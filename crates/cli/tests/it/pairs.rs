@@ -1,51 +1,19 @@
 //! Clients and servers of the official SDKs and of `FastMCP`, with a guard between them and without:
 //! `data/pairs.json` says what comes of each pair.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Map, Value, json};
+use toolbond_harness::peers;
 
 use crate::guard_http::{Process, guard, port_of};
-use crate::guard_peers::peers;
-
-/// Where the programs of `tests/peers` are.
-const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
 
 /// An array, a number, null and an object that is one of two.
 const CALLS: &str = r#"[["forecast",{}],["count",{}],["find_person",{"id":2}],["shape",{"id":1}]]"#;
 
-/// A program with the packages that it needs.
-fn program(name: &str) -> Command {
-    let peers = peers();
-    let mut command = match name.rsplit_once('.') {
-        Some((_, "mjs")) => Command::new("node"),
-        Some(_) => Command::new("python3"),
-        None => Command::new(bare()),
-    };
-    match name.rsplit_once('.') {
-        Some((_, "mjs")) => command.arg(name),
-        Some(_) => command.arg(Path::new(PROGRAMS).join(name)),
-        None => &mut command,
-    };
-    command.env("PYTHONPATH", peers.join("../../python/peers")).env("PYTHONDONTWRITEBYTECODE", "1");
-    command.current_dir(peers);
-    command
-}
-
-/// The example `bare`, an `rmcp` server: built with the workspace, or now.
-pub(crate) fn bare() -> PathBuf {
-    let place = Path::new(env!("CARGO_BIN_EXE_toolbond")).with_file_name("examples/bare");
-    if !place.exists() {
-        let build = ["build", "--quiet", "--package", "toolbond", "--example", "bare"];
-        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-    }
-    place
-}
-
 /// What `client` reports of the server that `command` starts, or that listens at the URL `command`.
 fn report(client: &str, command: &[String]) -> Value {
-    let output = program(client).arg(CALLS).arg("--").args(command).output().unwrap();
+    let output = peers::command(client).arg(CALLS).arg("--").args(command).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{client} {command:?}: {said}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -79,9 +47,9 @@ fn expected(server: &str) -> Value {
 }
 
 const CLIENTS: [(&str, &str); 3] = [
-    ("TypeScript v1", "client-v1.mjs"),
-    ("TypeScript v2, 2026-07-28", "client-v2.mjs"),
-    ("Python 2.x, 2026-07-28", "client.py"),
+    ("TypeScript v1", "clients/client-v1.mjs"),
+    ("TypeScript v2, 2026-07-28", "clients/client-v2.mjs"),
+    ("Python 2.x, 2026-07-28", "clients/client.py"),
 ];
 
 fn compare(server: &str, direct: &[String], guarded: &[String]) {
@@ -102,18 +70,16 @@ fn compare(server: &str, direct: &[String], guarded: &[String]) {
 }
 
 fn over_stdio(server: &str, name: &str) {
-    let command = program(name);
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let direct: Vec<_> = words.map(|word| word.to_str().unwrap().to_owned()).collect();
+    let direct = peers::words(name);
     let mut guarded = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--"].map(str::to_owned).to_vec();
     guarded.extend(direct.clone());
     compare(server, &direct, &guarded);
 }
 
 fn over_http(server: &str, name: &str) {
-    let mut command = program(name);
+    let mut command = peers::command(name);
     command.arg("--http");
-    if name == "bare" {
+    if name == "rmcp/bare" {
         // It says where it listens, where the others print their port.
         command.arg("127.0.0.1:0").stderr(Stdio::piped());
     } else {
@@ -143,9 +109,9 @@ macro_rules! pairs {
 }
 
 pairs! {
-    rmcp: "rmcp", "bare";
-    typescript_v2: "TypeScript v2", "v2.mjs";
-    python: "Python 2.x", "typed.py";
-    python_low_level: "Python 2.x, low-level", "lowlevel.py";
-    fastmcp: "FastMCP", "fast.py";
+    rmcp: "rmcp", "rmcp/bare";
+    typescript_v2: "TypeScript v2", "servers/v2.mjs";
+    python: "Python 2.x", "servers/typed.py";
+    python_low_level: "Python 2.x, low-level", "servers/lowlevel.py";
+    fastmcp: "FastMCP", "servers/fast.py";
 }

@@ -4,9 +4,10 @@ use std::fs;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use toolbond_harness::peers;
 
 use crate::guard_http::Process;
-use crate::recorder::{Record, Way, command, guard_words, listening, words};
+use crate::recorder::{Record, Way, command, guard_words, listening};
 use toolbond_harness::envoy::Envoy;
 
 /// A client that reads results without checking them.
@@ -52,11 +53,11 @@ pub(crate) fn encoded(kind: &str, text: &str, encoding: &str) -> Value {
 impl Reader {
     /// What comes of each of `calls`, names of tools or requests, to a server with this script.
     pub(crate) fn read(self, way: Way, script: &Value, calls: &Value) -> Vec<Value> {
-        let mut server = words("peers", "scripted.py");
+        let mut server = peers::words("servers/scripted.py");
         let file = Record::new();
         fs::write(&file.0, script.to_string()).unwrap();
         server.push(file.path().to_owned());
-        let http = || listening(command(&[&server[..], &["--http".into()]].concat(), ""), false);
+        let http = || listening(command(&[&server[..], &["--http".into()]].concat()), false);
         let mut envoy = None;
         let (_processes, target): (Vec<Process>, Vec<String>) = match way {
             Way::Stdio => (Vec::new(), server),
@@ -70,7 +71,7 @@ impl Reader {
             Way::GuardedHttp => {
                 let (server, port) = http();
                 let options = ["--listen", "127.0.0.1:0", "--upstream", &url(port)];
-                let (guard, port) = listening(command(&guard_words(&options), ""), true);
+                let (guard, port) = listening(command(&guard_words(&options)), true);
                 (vec![server, guard], vec![url(port)])
             }
             Way::Envoy => {
@@ -81,7 +82,7 @@ impl Reader {
             Way::GuardedProcess => {
                 let guard = guard_words(&["--listen", "127.0.0.1:0"]);
                 let words = [&guard[..], &["--".into()], &server].concat();
-                let (guard, port) = listening(command(&words, ""), true);
+                let (guard, port) = listening(command(&words), true);
                 (vec![guard], vec![url(port)])
             }
         };
@@ -97,7 +98,7 @@ impl Reader {
             Self::PythonV2(mode) => ("reader_v2.py", Some(mode)),
             Self::Typescript(mode) => ("reader.mjs", Some(mode)),
         };
-        let mut client = command(&words("clients", program), program);
+        let mut client = command(&peers::words(&format!("clients/{program}")));
         // A call that is not answered is given up after a while: many where many are made.
         let is_long = calls.as_array().is_some_and(|calls| calls.len() > 50);
         client.env("READER_WAIT", if is_long { "0.2" } else { "8" });

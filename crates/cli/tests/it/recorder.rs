@@ -12,9 +12,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::{peers, process};
 
 use crate::guard_http::{Process, port_of};
-use crate::guard_peers::{peers, put};
 use toolbond_harness::envoy::Envoy;
 
 /// Longer than anything takes on a busy machine.
@@ -49,27 +49,10 @@ pub(crate) const OVER_HTTP: [Way; 2] = [Way::GuardedHttp, Way::Envoy];
 #[cfg(not(target_os = "linux"))]
 pub(crate) const OVER_HTTP: [Way; 1] = [Way::GuardedHttp];
 
-/// The words of the command that runs a program of `tests/peers` or `tests/clients`.
-pub(crate) fn words(folder: &str, program: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder).join(program);
-    if path.extension().is_none_or(|name| name != "mjs") {
-        return vec!["python3".to_owned(), path.to_str().unwrap().to_owned()];
-    }
-    let place = put(&format!("{folder}/{program}"), &peers());
-    vec!["node".to_owned(), place.to_str().unwrap().to_owned()]
-}
-
-/// A command with the packages that a program needs.
-pub(crate) fn command(words: &[String], program: &str) -> Command {
-    let python = peers().join("../../python");
-    let mut places = vec![python.join("peers")];
-    if program.ends_with("_v1.py") {
-        places.insert(0, python.join("peers-v1"));
-    }
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).current_dir(peers()).stderr(Stdio::null());
-    command.env("PYTHONPATH", std::env::join_paths(places).unwrap());
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
+/// A command that says nothing on standard error.
+pub(crate) fn command(words: &[String]) -> Command {
+    let mut command = process::command(words);
+    command.stderr(Stdio::null());
     command
 }
 
@@ -162,15 +145,15 @@ impl Recorder {
         recorder
     }
 
-    /// Starts `program` of `tests/peers` and initializes a session, which `way` leads to.
+    /// Starts `program` of `peers/servers` and initializes a session, which `way` leads to.
     pub(crate) fn open(program: &str, options: &[&str], way: Way) -> Self {
         let record = Record::new();
-        let mut server = words("peers", program);
+        let mut server = peers::words(&format!("servers/{program}"));
         server.push(record.path().to_owned());
         server.extend(options.iter().map(|&option| option.to_owned()));
         let mut processes = Vec::new();
         let mut listen = |words: Vec<String>, is_guard| {
-            let (process, port) = listening(command(&words, program), is_guard);
+            let (process, port) = listening(command(&words), is_guard);
             processes.push(process);
             port
         };
@@ -180,8 +163,8 @@ impl Recorder {
         let address = ["--listen", "127.0.0.1:0"];
         let mut envoy = None;
         let wire = match way {
-            Way::Stdio => Self::pipe(&server, program, &mut processes),
-            Way::GuardedStdio => Self::pipe(&guarded(&[]), program, &mut processes),
+            Way::Stdio => Self::pipe(&server, &mut processes),
+            Way::GuardedStdio => Self::pipe(&guarded(&[]), &mut processes),
             Way::Http => Wire::Http(listen(http, false), String::new()),
             Way::GuardedProcess => Wire::Http(listen(guarded(&address), true), String::new()),
             Way::GuardedHttp => {
@@ -200,8 +183,8 @@ impl Recorder {
         recorder
     }
 
-    fn pipe(words: &[String], program: &str, processes: &mut Vec<Process>) -> Wire {
-        let mut command = command(words, program);
+    fn pipe(words: &[String], processes: &mut Vec<Process>) -> Wire {
+        let mut command = command(words);
         let mut process =
             Process(command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap());
         let input = process.0.stdin.take();

@@ -1,17 +1,16 @@
 //! One trace from a client through the guard to a server, with the SDKs that read and write trace context.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 use toolbond_harness::otlp::{Answer, Receiver, Span, SpanKind, hex};
-use toolbond_harness::process::{Process, example_with, program, toolbond};
+use toolbond_harness::peers;
+use toolbond_harness::process::{Process, example, program, toolbond};
 
-use crate::guard_peers::peers;
-
-/// The example `traced`.
+/// The program `peers/rmcp/examples/traced.rs`.
 fn traced() -> PathBuf {
-    example_with("toolbond", "traced", &["--features", "otel"])
+    example("toolbond-peers", "traced")
 }
 
 /// Starts `command`, which listens and exports.
@@ -94,19 +93,10 @@ fn one_trace_over_http_to_a_process() {
 /// The Python SDK writes the trace of its caller into `_meta`, and its server has the trace of `_meta` as its current one.
 #[test]
 fn one_trace_with_the_python_sdk() {
-    const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers");
     let receiver = Receiver::start(Answer::Takes);
-    let python = |program: &str| {
-        let mut command = Command::new("python3");
-        command.arg(Path::new(PROGRAMS).join(program));
-        command.env("PYTHONPATH", peers().join("../../python/peers"));
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    };
-    let mut client = python("traced_client.py");
-    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--", "python3"]);
-    client.arg(Path::new(PROGRAMS).join("traced.py"));
-    client.envs(receiver.variables());
+    let mut client = peers::command("clients/traced_client.py");
+    client.args([env!("CARGO_BIN_EXE_toolbond"), "guard", "--"]);
+    client.args(peers::words("servers/traced.py")).envs(receiver.variables());
     let output = client.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     let lines = String::from_utf8(output.stdout).unwrap();

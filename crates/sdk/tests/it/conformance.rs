@@ -1,6 +1,6 @@
 //! The official conformance suite against the examples `conformance_server` and `conformance_client`.
 //!
-//! `tests/conformance/expected.json` has what is to pass: for each scenario the number of its checks.
+//! `peers/conformance/expected.json` has what is to pass: for each scenario the number of its checks.
 //! Scenarios that are out of scope stand there with their reason; together they are all that the suite has.
 #![expect(clippy::unwrap_used, reason = "runs programs for tests only")]
 
@@ -13,7 +13,7 @@ use toolbond_harness::process::{Process, example};
 
 #[track_caller]
 fn server_passes(revision: &str) {
-    let mut server = Command::new(example("toolbond", "conformance_server"));
+    let mut server = Command::new(example("toolbond-peers", "conformance_server"));
     server.args(["--http", "127.0.0.1:0"]);
     let ((_server, port), folder) = (Process::listening(server), Folder::new());
     let url = format!("http://127.0.0.1:{port}/mcp");
@@ -24,7 +24,7 @@ fn server_passes(revision: &str) {
 
 #[track_caller]
 fn client_passes(revision: &str) {
-    let (client, folder) = (example("toolbond", "conformance_client"), Folder::new());
+    let (client, folder) = (example("toolbond-peers", "conformance_client"), Folder::new());
     let expected = Expected::read();
     let mut logs = Vec::new();
     for scenario in expected.client[revision].keys() {

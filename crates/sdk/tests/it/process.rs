@@ -17,6 +17,7 @@ use tokio::{
     net::TcpStream,
     process::{Child, ChildStderr, ChildStdin, ChildStdout, Command},
 };
+use toolbond_harness::process::example;
 
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -25,7 +26,7 @@ async fn soon<T>(work: impl Future<Output = T>) -> T {
     tokio::time::timeout(PATIENCE, work).await.expect("an answer in a minute")
 }
 
-/// The example `faulty`, built with the tests.
+/// The program `peers/rmcp/examples/faulty.rs`.
 struct Process {
     child: Child,
     input: Option<ChildStdin>,
@@ -42,10 +43,7 @@ impl Process {
 
     /// With `level` in the environment.
     fn logging(level: &str, arguments: &[&str]) -> Self {
-        let mut program = std::env::current_exe().unwrap();
-        program.pop();
-        program.pop();
-        program.push("examples/faulty");
+        let program = example("toolbond-peers", "faulty");
         let mut child = Command::new(&program)
             .args(arguments)
             .env("RUST_LOG", level)

@@ -1,43 +1,20 @@
 //! The client against published servers of other SDKs, in each era that they speak.
 #![expect(clippy::unwrap_used, reason = "connects for tests only")]
 
-use std::path::Path;
-
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, model::ProtocolVersion};
 use serde_json::{Value, json};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolbond::Client;
-
-/// The programs of `tests/servers`.
-const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");
-
-/// What starts a server with the packages of `cargo xtask setup`.
-fn start(program: &str) -> Command {
-    let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");
-    let node = testkit.join("node/peers");
-    assert!(node.join("node_modules").is_dir(), "run `cargo xtask setup`");
-    let source = Path::new(SERVERS).join(program);
-    let mut command;
-    if source.extension().is_some_and(|name| name == "py") {
-        command = Command::new("python3");
-        command.arg(source).env("PYTHONPATH", testkit.join("python/peers"));
-    } else {
-        if source.exists() {
-            // Node finds packages beside the program that wants them. Tests run at the same time:
-            // each puts the program there in one step.
-            let part = node.join(format!("{program}.{}", std::process::id()));
-            std::fs::copy(source, &part).unwrap();
-            std::fs::rename(part, node.join(program)).unwrap();
-        }
-        command = Command::new("node");
-        command.arg(program).current_dir(node);
-    }
-    command
-}
+use toolbond_harness::peers;
 
 /// The process of `program`, and the pipes to it.
 fn spawn(program: &str) -> (Child, (ChildStdout, ChildStdin)) {
-    let mut command = start(program);
+    let words = match program {
+        EVERYTHING => vec!["node".to_owned(), peers::package(EVERYTHING)],
+        program => peers::words(program),
+    };
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
     let mut process = command.kill_on_drop(true).spawn().unwrap();
     let pipes = (process.stdout.take().unwrap(), process.stdin.take().unwrap());
@@ -59,7 +36,8 @@ async fn connect(program: &str, is_modern: bool) -> (Client<()>, Child) {
 
 /// Whatever the server puts around its results, the client gives what the author returned.
 async fn gives_the_natural_values(program: &str) {
-    let cases: Vec<Value> = serde_json::from_str(include_str!("../servers/calls.json")).unwrap();
+    let cases: Vec<Value> =
+        serde_json::from_str(include_str!("../../../../peers/servers/shapes.json")).unwrap();
     for is_modern in [false, true] {
         let (client, _process) = connect(program, is_modern).await;
         assert_eq!(client.tools().await.unwrap().len(), 6);
@@ -73,25 +51,26 @@ async fn gives_the_natural_values(program: &str) {
 
 #[tokio::test]
 async fn typescript_v2() {
-    gives_the_natural_values("typescript.mjs").await;
+    gives_the_natural_values("servers/shapes.mjs").await;
 }
 
 #[tokio::test]
 async fn python_v2() {
-    gives_the_natural_values("python.py").await;
+    gives_the_natural_values("servers/shapes.py").await;
 }
 
 #[tokio::test]
 async fn fastmcp() {
-    gives_the_natural_values("fast.py").await;
+    gives_the_natural_values("servers/shapes_fast.py").await;
 }
 
 /// A server of 2025-11-25, which does not know `server/discover`.
-const EVERYTHING: &str = "node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 
 #[tokio::test]
 async fn the_revision_need_not_be_known_before() {
-    for (program, is_modern) in [(EVERYTHING, false), ("typescript.mjs", true), ("python.py", true)]
+    for (program, is_modern) in
+        [(EVERYTHING, false), ("servers/shapes.mjs", true), ("servers/shapes.py", true)]
     {
         let (_process, pipes) = spawn(program);
         let client = Client::connect(pipes).await.unwrap();

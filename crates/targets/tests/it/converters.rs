@@ -1,13 +1,12 @@
 //! Runs the converters that targets publish.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_harness::trials;
+use toolbond_harness::{files, peers, trials};
 
 /// What a converter makes of a tool.
 #[derive(Clone, Debug)]
@@ -28,9 +27,8 @@ pub(crate) enum Made {
     Error(String),
 }
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/converters")
-}
+const PYTHON: &str = "converters/convert.py";
+const NODE: &str = "converters/convert.mjs";
 
 /// Whether the whole corpus is converted and checked, instead of a part.
 pub(crate) fn all() -> bool {
@@ -50,8 +48,8 @@ pub(crate) fn trial(
 
 /// Why the converters cannot be run, if they cannot.
 fn missing() -> Option<String> {
-    let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");
-    ["python/converters", "node/converters"]
+    let testkit = files::root().join("target/testkit");
+    ["python/mcp2", "peers/node_modules"]
         .iter()
         .find(|name| !testkit.join(name).exists())
         .map(|name| format!("target/testkit/{name} is missing: `cargo xtask setup` installs it"))
@@ -59,8 +57,8 @@ fn missing() -> Option<String> {
 
 /// Runs `names`, or all converters if there are none, over `tools`: the arguments of each line beside its number.
 pub(crate) fn convert(tools: &[Value], names: &[&str]) -> Vec<Converted> {
-    let python = known("python3", "convert.py");
-    let node = known("node", "convert.mjs");
+    let python = known(PYTHON);
+    let node = known(NODE);
     let of = |known: &[String]| -> Vec<String> {
         known
             .iter()
@@ -70,25 +68,24 @@ pub(crate) fn convert(tools: &[Value], names: &[&str]) -> Vec<Converted> {
     };
     let (python, node) = (of(&python), of(&node));
     thread::scope(|scope| {
-        let one = scope.spawn(|| run("python3", "convert.py", &python, tools));
-        let mut all = run("node", "convert.mjs", &node, tools);
+        let one = scope.spawn(|| run(PYTHON, &python, tools));
+        let mut all = run(NODE, &node, tools);
         all.extend(one.join().unwrap());
         all
     })
 }
 
-fn known(program: &str, script: &str) -> Vec<String> {
-    let output = Command::new(program).arg(folder().join(script)).arg("--list").output().unwrap();
-    assert!(output.status.success(), "{script}: {}", String::from_utf8_lossy(&output.stderr));
+fn known(program: &str) -> Vec<String> {
+    let output = peers::command(program).arg("--list").output().unwrap();
+    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect()
 }
 
-fn run(program: &str, script: &str, names: &[String], tools: &[Value]) -> Vec<Converted> {
+fn run(program: &str, names: &[String], tools: &[Value]) -> Vec<Converted> {
     if names.is_empty() {
         return Vec::new();
     }
-    let mut child = Command::new(program)
-        .arg(folder().join(script))
+    let mut child = peers::command(program)
         .args(names)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -113,7 +110,7 @@ fn run(program: &str, script: &str, names: &[String], tools: &[Value]) -> Vec<Co
     let output = BufReader::new(child.stdout.take().unwrap());
     let converted = output.lines().map(|line| read(&line.unwrap())).collect();
     writer.join().unwrap();
-    assert!(child.wait().unwrap().success(), "{script}");
+    assert!(child.wait().unwrap().success(), "{program}");
     converted
 }
 

@@ -1,4 +1,4 @@
-//! A published server and the calls that it gets, from `tests/published/servers`.
+//! A published server and the calls that it gets, from `peers/published/servers`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,19 +8,17 @@ use serde_json::Value;
 
 /// The folder of the pinned packages, the cases, and what keeps servers off the network.
 pub(super) fn folder() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/published"))
+    toolbond_harness::peers::path("published")
 }
 
-/// A server. In all texts, `SCRATCH` is the folder that it may write to, `NODE` and `PEERS` are folders
-/// of Node packages.
+/// A server. In all texts, `SCRATCH` is the folder that it may write to, `NODE` the one of the Node packages.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Case {
     pub(super) package: String,
     pub(super) command: Vec<String>,
-    /// Folders of Python packages.
-    #[serde(default)]
-    pub(super) python: Vec<String>,
+    /// The list of `peers/python` that has its packages.
+    pub(super) python: Option<String>,
     #[serde(default)]
     pub(super) env: HashMap<String, String>,
     /// A shell command that fills the scratch folder.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
+use toolbond_harness::peers;
 
 use super::case::{Case, folder};
 use crate::guard_http::Process;
@@ -39,15 +40,12 @@ pub(super) struct Server {
 
 impl Server {
     pub(super) fn start(name: &str, is_guarded: bool) -> Self {
-        let testkit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/testkit");
-        let testkit = testkit.canonicalize().expect("run `cargo xtask setup`");
         let scratch = Scratch::new(name);
         let case = Case::with_folders(
             name,
             &[
                 ("SCRATCH", scratch.0.to_str().unwrap()),
-                ("NODE", testkit.join("node/published/node_modules").to_str().unwrap()),
-                ("PEERS", testkit.join("node/peers/node_modules").to_str().unwrap()),
+                ("NODE", peers::node_modules().to_str().unwrap()),
             ],
         );
         if let Some(prepare) = &case.prepare {
@@ -62,8 +60,11 @@ impl Server {
             command.splice(0..0, guard.map(str::to_owned));
         }
         let offline = folder().join("offline");
-        let python = case.python.iter().map(|folder| testkit.join("python").join(folder));
-        let python = std::env::join_paths([offline.clone()].into_iter().chain(python)).unwrap();
+        let mut python = vec![offline.clone()];
+        if let Some(line) = &case.python {
+            python.extend(std::env::split_paths(&peers::python_path(line)));
+        }
+        let python = std::env::join_paths(python).unwrap();
         let mut process = Command::new(&command[0]);
         process
             .args(&command[1..])

@@ -4,19 +4,21 @@ use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
 use toolbond_contract::bundle::{bundle, flatten};
-use toolbond_harness::suite as harness;
+use toolbond_harness::{peers, suite as harness};
 use toolbond_schema::Dialect;
 
 use super::suite;
 use crate::project::official;
-use crate::project::reader::{Question, agrees, ajv, jsonschema, known};
+use crate::project::reader::{Question, agrees, known};
 
 const KNOWN: &str = include_str!("../../cases/bundle/peers.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        Trial::test("bundle/peers/ajv", || ask("ajv", ajv("validate.mjs"))),
-        Trial::test("bundle/peers/jsonschema", || ask("jsonschema", jsonschema())),
+        Trial::test("bundle/peers/ajv", || ask("ajv", peers::command("readers/ajv_bundles.mjs"))),
+        Trial::test("bundle/peers/jsonschema", || {
+            ask("jsonschema", peers::command("readers/jsonschema_bundles.py"))
+        }),
     ]
 }
 

@@ -1,13 +1,11 @@
 //! Other readers of schemas, each in a process of its own that is asked all questions over JSON lines.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Command;
 
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
-use toolbond_harness::peers::installed;
-use toolbond_harness::{process, trials};
+use toolbond_harness::{peers, process, trials};
 
 /// A schema, and values with the verdicts that a reader should have on them.
 pub(crate) struct Question {
@@ -77,26 +75,7 @@ pub(crate) fn known(list: &str, is_meant: impl Fn(&Value) -> bool) -> BTreeSet<S
 
 /// Ajv as a reader of `draft-07`, as the TypeScript SDK v1 is one, or of `2020-12`.
 pub(crate) fn ajv_as(dialect: &str) -> Command {
-    let mut node = ajv("check.mjs");
+    let mut node = peers::command("readers/ajv.mjs");
     node.arg(dialect);
     node
-}
-
-/// A program of `tests/ajv`.
-pub(crate) fn ajv(program: &str) -> Command {
-    let mut node = Command::new("node");
-    node.arg(script("ajv", program)).arg(installed("node/ajv"));
-    node
-}
-
-/// Python's `jsonschema`.
-pub(crate) fn jsonschema() -> Command {
-    let mut python = Command::new("python3");
-    python.arg(script("python", "validate.py"));
-    python.env("PYTHONPATH", installed("python/peers")).env("PYTHONDONTWRITEBYTECODE", "1");
-    python
-}
-
-fn script(folder: &str, name: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder).join(name)
 }

@@ -1,9 +1,0 @@
-"""FastMCP as a server on standard input and output."""
-
-from fastmcp import FastMCP
-from shapes import TOOLS
-
-server = FastMCP("fast")
-for tool in TOOLS:
-    server.tool(tool)
-server.run(show_banner=False)

@@ -1,0 +1,1 @@
+//! Servers and clients on `rmcp` and on `toolbond` that tests run: see `examples`.
