@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
         Chore::Test(test) => test.run(),
         Chore::Docs => docs(),
-        Chore::Setup => setup::run_and_tell(),
+        Chore::Setup => setup::run().and(setup::tell_missing().map(drop)),
         Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Weigh(weigh) => weigh.run(),
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
 }
 
 fn docs() -> anyhow::Result<()> {
-    spelling::install()?;
+    python::install("tools")?;
     spelling::check()?;
     links::check()?;
     modules::check()

@@ -16,6 +16,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("running/serves_many_threads_at_once", serves_many_threads_at_once),
         Trial::test("running/prints_nothing", prints_nothing),
         Trial::test("running/reports_its_fuel", reports_its_fuel),
+        Trial::test("running/recursion_pays_for_its_cycle_check", recursion_pays),
         Trial::test("running/two_schemas_in_turns_keep_their_prices", keeps_prices_apart),
         Trial::test("running/reads_every_dialect", reads_every_dialect),
         Trial::test("running/gives_basic_output", gives_basic_output),
@@ -94,6 +95,17 @@ fn reports_its_fuel() -> Result<(), Failed> {
     check(fuel(10) > 0, "no fuel was used")?;
     check(fuel(10) == fuel(10), "the same took different fuel")?;
     check(fuel(2000) - fuel(1000) == fuel(3000) - fuel(2000), "fuel is not linear")
+}
+
+/// The same levels, once by a reference to the whole and once written out.
+fn recursion_pays() -> Result<(), Failed> {
+    let levels = 20;
+    let nested = |inner, step: fn(Value) -> Value| (0..levels).fold(inner, |inner, _| step(inner));
+    let instance = nested(json!(1), |inner| json!([inner]));
+    let written = nested(json!({}), |inner| json!({ "items": inner }));
+    let fuel = |schema| Schema::compile(&schema).map(|schema| schema.measure(&instance).fuel);
+    let (recursive, written) = (fuel(json!({ "items": { "$ref": "#" } }))?, fuel(written)?);
+    check(recursive >= written + levels, &format!("{recursive} steps, written out {written}"))
 }
 
 fn explaining_pays() -> Result<(), Failed> {

@@ -24,7 +24,9 @@ pub(crate) fn trial_as(
     Trial::test(format!("judge/{name}"), move || {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/judge");
         let mut cases = named(&fs::read_to_string(folder.join(format!("{file}.json")))?);
-        cases.iter_mut().for_each(|(_, case)| expand(case));
+        for (_, case) in &mut cases {
+            expand(case);
+        }
         check_all(cases, run)
     })
 }

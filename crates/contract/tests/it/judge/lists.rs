@@ -54,6 +54,9 @@ fn list(case: &Value) -> Result<(), Failed> {
     expect(case, "findings", &findings(&judged))?;
     let names: Vec<_> = judged.contracts.iter().map(toolbond_contract::Contract::name).collect();
     expect(case, "names", &json!(names))?;
+    if judged.indices.len() != judged.contracts.len() {
+        return Err(format!("{:?} are the places of {names:?}", judged.indices).into());
+    }
     expect(case, "kept", &json!(judged.list))
 }
 
