@@ -1,5 +1,4 @@
-"""The Python SDK 2.x as a client of revision 2026-07-28: connects to the command (or URL) after `--`, lists the
-tools, makes the calls of the first argument (JSON: [name, arguments] pairs), and prints one JSON object."""
+"""The Python SDK 2.x as a client of revision 2026-07-28; see `report.mjs` for what it takes and prints."""
 
 import json
 import os
@@ -8,8 +7,8 @@ import sys
 import anyio
 from mcp import Client, StdioServerParameters
 
-calls, dashes, command, *arguments = sys.argv[1:]
-assert dashes == "--", "usage: client.py CALLS -- COMMAND ARGS…"
+calls, dashes, *words = sys.argv[1:]
+assert dashes == "--", "usage: CALLS -- COMMAND ARGS… [--- COMMAND ARGS…]…"
 
 
 def dump(value):
@@ -20,10 +19,10 @@ def failed(error):
     return {"failed": f"{type(error).__name__}: {error}"[:300]}
 
 
-async def main():
+async def visit(command, *arguments):
     target = command
     if not command.startswith("http:"):
-        target = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
+        target = StdioServerParameters(command=command, args=list(arguments), env=dict(os.environ))
     report = {"tools": None, "calls": []}
     async with Client(target, mode="2026-07-28") as client:
         try:
@@ -38,4 +37,5 @@ async def main():
     print(json.dumps(report))
 
 
-anyio.run(main)
+for target in "\0".join(words).split("\0---\0"):
+    anyio.run(visit, *target.split("\0"))

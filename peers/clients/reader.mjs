@@ -7,17 +7,20 @@ const [mode, calls, ...target] = process.argv.slice(2);
 // Whatever the result is, it is taken.
 const anything = mode === "v1" ? (await import("zod")).z.any() : undefined;
 const client = await connect(mode, target);
+const isHttp = target[0].startsWith("http:");
+const request = (call) => {
+  const request = typeof call === "string" ? { method: "tools/call", params: { name: call, arguments: {} } } : call;
+  const sent = mode === "v1" ? client.request(request, anything) : client.request(request);
+  return sent.then(
+    (result) => ({ value: result.structuredContent, error: result.isError }),
+    (error) => ({ failed: String(error.message ?? error).slice(0, 300) }),
+  );
+};
 const read = [];
 for (const call of JSON.parse(calls)) {
-  try {
-    const request = typeof call === "string" ? { method: "tools/call", params: { name: call, arguments: {} } } : call;
-    // An ordinary answer is waited for as long as it takes.
-    const timeout = 1000 * (call === "honest" ? 8 : Number(process.env.READER_WAIT ?? 8));
-    const result = mode === "v1" ? await client.request(request, anything, { timeout }) : await client.request(request, { timeout });
-    read.push({ value: result.structuredContent, error: result.isError });
-  } catch (error) {
-    read.push({ failed: String(error.message ?? error).slice(0, 300) });
-  }
+  const answer = request(call);
+  // A process answers in turn: when the next call is answered, this one has no answer.
+  read.push(isHttp ? await answer : await Promise.race([answer, request("honest").then(() => ({ failed: "no answer" }))]));
 }
 console.log(JSON.stringify(read));
 await client.close();

@@ -7,7 +7,7 @@ from datetime import timedelta
 from mcp import ClientSession, StdioServerParameters, stdio_client, types
 from mcp.client.streamable_http import streamablehttp_client
 
-from reading import run, wait
+from reading import HANG, run
 
 calls, command, *arguments = sys.argv[1:]
 
@@ -25,8 +25,8 @@ async def connect():
 async def call(session, name):
     params = types.CallToolRequestParams(name=name, arguments={})
     request = types.ClientRequest(types.CallToolRequest(params=params))
-    result = await session.send_request(request, types.CallToolResult, timedelta(seconds=wait(name)))
+    result = await session.send_request(request, types.CallToolResult, timedelta(seconds=HANG))
     return result.structuredContent, result.isError
 
 
-run(connect, call, calls)
+run(connect, call, calls, command.startswith("http:"))

@@ -5,7 +5,7 @@ import sys
 
 from mcp import Client, StdioServerParameters, types
 
-from reading import run, wait
+from reading import HANG, run
 
 mode, calls, command, *arguments = sys.argv[1:]
 
@@ -17,8 +17,8 @@ def connect():
 
 async def call(client, name):
     request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments={}))
-    result = await client.session.send_request(request, types.CallToolResult, wait(name))
+    result = await client.session.send_request(request, types.CallToolResult, HANG)
     return result.structured_content, result.is_error
 
 
-run(connect, call, calls)
+run(connect, call, calls, command.startswith("http:"))

@@ -12,7 +12,7 @@ from ranged import INPUT, record
 
 def member(value, name):
     """The last member of that name, in whatever case."""
-    found = [inside for key, inside in value.items() if key.lower() == name] if isinstance(value, dict) else []
+    found = [inside for key, inside in value.items() if key.casefold() == name] if isinstance(value, dict) else []
     return found[-1] if found else None
 
 
@@ -55,8 +55,13 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class Server(ThreadingHTTPServer):
+    # Clients that connect at the same time are not turned away.
+    request_queue_size = 128
+
+
 if "--http" in sys.argv:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()
 else:

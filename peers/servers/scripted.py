@@ -2,7 +2,7 @@
 output, or with `--http` on a free port, which it prints.
 
 SCRIPT is a file of JSON. `answers` has, for the name of a tool or a method, what is written for a request, where `$ID` is the id of the
-request, `$FIRST` that of the first one and `$PORT` the port; over HTTP that is all of the response, and `direct` is the response
+request, `$FIRST` and `$LAST` those of the first and the last one of a client and `$PORT` the port; over HTTP that is all of the response, and `direct` is the response
 to requests with the query `direct`. Bytes are characters up to U+00FF, or a list of
 a head, a text and its encoding. The tools are `honest` and those with an answer, or `pages` are the pages of the list. `resumed`
 is the answer to a client that resumes a stream. `record` is a file that gets the arguments of each call as a line.
@@ -52,6 +52,8 @@ def scripted(message):
     if script.get("record") and message.get("method") == "tools/call":
         with open(script["record"], "a") as record:
             record.write(json.dumps(params.get("arguments")) + "\n")
+    if message.get("method") in ("initialize", "server/discover"):
+        first.clear()
     first.append(message.get("id"))
     answers = script.get("answers", {})
     return written(answers.get(params.get("name")) or answers.get(message.get("method")), message)
@@ -63,6 +65,7 @@ def written(text, message):
         return None
     head, text, encoding = text if isinstance(text, list) else ("", text, "latin-1")
     text = text.replace("$PORT", str(port)).replace("$ID", json.dumps(message.get("id"))).replace("$FIRST", json.dumps(first[0]))
+    text = text.replace("$LAST", json.dumps(first[-1]))
     return head.encode("latin-1") + text.encode(encoding)
 
 

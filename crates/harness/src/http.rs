@@ -41,9 +41,7 @@ impl Connection {
 
     /// The same for another address.
     pub fn open_at(address: SocketAddr, head: &str, body: &[u8]) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(HANG)).unwrap();
-        let mut connection = Self { reader: BufReader::new(stream) };
+        let mut connection = Self::to(address);
         let mut text = head.to_owned();
         let length = body.len();
         for (name, value) in [
@@ -58,6 +56,13 @@ impl Connection {
         // Who refuses a request need not read all of it.
         let _ = connection.write(&[text.as_bytes(), b"\r\n\r\n", body].concat());
         connection
+    }
+
+    /// Connects, and sends nothing yet.
+    pub fn to(address: SocketAddr) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        Self { reader: BufReader::new(stream) }
     }
 
     /// Sends bytes.

@@ -16,8 +16,10 @@ pub mod embedded;
 pub mod envoy;
 pub mod files;
 pub mod generate;
+pub mod guard;
 pub mod hostile;
 pub mod http;
+pub mod mcp;
 #[cfg(feature = "otlp")]
 pub mod otlp;
 pub mod peers;
@@ -30,6 +32,7 @@ pub mod suite;
 pub mod tls;
 pub mod transcript;
 pub mod trials;
+pub mod upstream;
 pub mod wait;
 
 pub use skip::skip;

@@ -1,9 +1,11 @@
 //! Processes that end with their test: servers, clients, and the `toolbond` command.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -71,12 +73,17 @@ pub struct Process {
 
 /// The lines that a process has written so far.
 #[derive(Clone, Debug, Default)]
-pub struct Log(Arc<Mutex<Vec<String>>>);
+pub struct Log {
+    lines: Arc<Mutex<Vec<String>>>,
+    /// How many streams have not ended.
+    open: Arc<AtomicUsize>,
+}
 
 impl Log {
-    /// Reads `stream` to its end.
-    fn read(&self, stream: impl Read + Send + 'static) {
-        let lines = Arc::clone(&self.0);
+    /// Takes in the lines of `stream`, too, until it ends.
+    pub fn follow(&self, stream: impl Read + Send + 'static) {
+        let (lines, open) = (Arc::clone(&self.lines), Arc::clone(&self.open));
+        open.fetch_add(1, SeqCst);
         thread::spawn(move || {
             let mut reader = BufReader::new(stream);
             let mut line = Vec::new();
@@ -85,12 +92,20 @@ impl Log {
                 lines.lock().unwrap().push(text);
                 line.clear();
             }
+            open.fetch_sub(1, SeqCst);
         });
     }
 
     /// The lines so far.
     pub fn lines(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        self.lines.lock().unwrap().clone()
+    }
+
+    /// Waits until nobody can write any more, and returns everything.
+    #[track_caller]
+    pub fn all(&self) -> String {
+        wait_until("the end of a log", || self.open.load(SeqCst) == 0);
+        self.lines().join("\n")
     }
 
     /// How many lines have `text` in them.
@@ -119,7 +134,7 @@ impl Process {
         let child = command.stderr(Stdio::piped()).spawn();
         let mut child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let log = Log::default();
-        log.read(child.stderr.take().unwrap());
+        log.follow(child.stderr.take().unwrap());
         Self { child, log }
     }
 
@@ -129,7 +144,7 @@ impl Process {
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = Self::start(command);
         let stdout = process.child.stdout.take().unwrap();
-        process.log.read(stdout);
+        process.log.follow(stdout);
         let port = wait_for("a port", || {
             let lines = process.log.lines();
             let port = lines.iter().find_map(|line| port_in(line));
@@ -140,9 +155,23 @@ impl Process {
         (process, port)
     }
 
+    /// Its standard output, which was piped, line by line.
+    pub fn lines(&mut self) -> Log {
+        let lines = Log::default();
+        lines.follow(self.child.stdout.take().unwrap());
+        lines
+    }
+
     /// What it has written to its log.
     pub fn log(&self) -> &Log {
         &self.log
+    }
+
+    /// The port in the line of its log with `text`.
+    #[track_caller]
+    pub fn port(&self, text: &str) -> u16 {
+        let line = self.log.wait_for(text);
+        port_in(&line).unwrap_or_else(|| panic!("no port: {line}"))
     }
 
     /// The id of the process.
@@ -160,6 +189,36 @@ impl Process {
     pub fn signal(&self, name: &str) {
         let status = Command::new("kill").arg(name).arg(self.id().to_string()).status().unwrap();
         assert!(status.success());
+    }
+}
+
+/// What Linux tells about a process.
+impl Process {
+    /// The files and connections that it has open.
+    pub fn descriptors(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.id())).unwrap().count()
+    }
+
+    /// Waits until it has no more than `most` files and connections open.
+    #[track_caller]
+    pub fn wait_for_descriptors(&self, most: usize) {
+        wait_until(&format!("{most} descriptors or fewer"), || self.descriptors() <= most);
+    }
+
+    /// A number of its status, in kB, such as `VmHWM`, the most memory that it ever had.
+    pub fn kilobytes(&self, name: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// The processes that it has started and that run, with `text` in their command.
+    pub fn children(&self, text: &str) -> Vec<u32> {
+        let parent = self.id().to_string();
+        let output = Command::new("ps").args(["-o", "pid=,args=", "--ppid", &parent]).output();
+        let lines = String::from_utf8(output.unwrap().stdout).unwrap();
+        let lines = lines.lines().filter(|line| line.contains(text));
+        lines.map(|line| line.split_whitespace().next().unwrap().parse().unwrap()).collect()
     }
 }
 

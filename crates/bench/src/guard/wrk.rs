@@ -21,20 +21,12 @@ pub(crate) struct Wrk {
 }
 
 impl Wrk {
-    /// Prepares calls of `forecast`.
-    pub(crate) fn new() -> anyhow::Result<Self> {
-        Self::with("")
-    }
-
-    /// Prepares the same calls, each of which has to be answered with `answer`, byte for byte.
+    /// Prepares calls of `forecast`, each of which has to be answered with `answer`, byte for byte.
     pub(crate) fn checking(answer: &str) -> anyhow::Result<Self> {
-        Self::with(&format!(
+        let check = format!(
             "expected = [==[{answer}]==]\nresponse = function(status, headers, body)\n\
              \x20 if status ~= 200 or body ~= expected then wrong = wrong + 1 end\nend\n"
-        ))
-    }
-
-    fn with(check: &str) -> anyhow::Result<Self> {
+        );
         let installed = Installed::new();
         let program = installed.program("wrk", "usr/bin/wrk")?;
         let script = installed.folder("wrk")?.join(format!("{}.lua", std::process::id()));

@@ -1,16 +1,17 @@
 //! Requests over HTTP that lead around a guard: other spellings of the path, other methods, two hosts.
 
-use std::fs;
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
+use toolbond_harness::files::Folder;
+use toolbond_harness::guard::{ENFORCE, in_front_of};
+use toolbond_harness::http::send;
 use toolbond_harness::peers;
+use toolbond_harness::process::Process;
+use toolbond_harness::skip;
+use toolbond_harness::wait::wait_until;
 
-use crate::guard_http::Process;
-use crate::reader::url;
-use crate::recorder::{
-    Record, Recorder, Way, call, command, guard_words, listening, send, wait_for,
-};
+use crate::recorder::{Reached, Record, Recorder, Way, call};
 
 const INVALID: i64 = 500;
 
@@ -22,7 +23,7 @@ fn ran_at(recorder: Recorder, requests: &[(&str, &str)]) -> Vec<String> {
         let (port, head) = recorder.http();
         let head = head.replacen("POST /mcp", &format!("{method} {target}"), 1);
         let body = call("7", INVALID);
-        send(port, &format!("{head}\r\ncontent-type: application/json"), body.as_bytes());
+        send(port, &head, body.as_bytes());
         if recorder.record.arguments().len() > before {
             ran.push(format!("{method} {target}"));
         }
@@ -78,32 +79,31 @@ fn nginx(server: u16) -> Option<(Process, u16)> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::env::split_paths(&paths).chain(["/usr/sbin".into()]);
     let program = paths.map(|path| path.join("nginx")).find(|path| path.exists())?;
-    let folder = Record::new().0.with_extension("nginx");
-    fs::create_dir_all(&folder).unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let folder = Folder::new();
+    let place = folder.path().display();
     let kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
-    let places =
-        kinds.map(|kind| format!("{kind}_temp_path {}/{kind};", folder.display())).join(" ");
-    let config = format!(
-        "daemon off; master_process off; error_log stderr; pid {}/pid; events {{}}
-        http {{ access_log off; {places} server {{ listen 127.0.0.1:{port};
-            location = /mcp {{ proxy_pass http://127.0.0.1:{server}/mcp; }} }} }}",
-        folder.display()
-    );
-    let file = folder.join("nginx.conf");
-    fs::write(&file, config).unwrap();
-    let mut command = Command::new(program);
-    command
-        .arg("-p")
-        .arg(&folder)
-        .arg("-c")
-        .arg(&file)
-        .args(["-e", "stderr"])
-        .stderr(Stdio::null());
-    let process = Process(command.spawn().unwrap());
-    wait_for(port);
-    fs::remove_dir_all(folder).unwrap();
-    Some((process, port))
+    let places = kinds.map(|kind| format!("{kind}_temp_path {place}/{kind};")).join(" ");
+    loop {
+        // Somebody else may take the port before nginx does, and then it ends.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let config = format!(
+            "daemon off; master_process off; error_log stderr; pid {place}/pid; events {{}}
+            http {{ access_log off; {places} server {{ listen 127.0.0.1:{port};
+                location = /mcp {{ proxy_pass http://127.0.0.1:{server}/mcp; }} }} }}"
+        );
+        let file = folder.write("nginx.conf", config);
+        let mut command = Command::new(&program);
+        command.args(["-p", &folder.join(""), "-c", &file, "-e", "stderr"]);
+        let mut process = Process::start(command);
+        let mut has_ended = false;
+        wait_until("nginx listens", || {
+            has_ended = process.child.try_wait().unwrap().is_some();
+            has_ended || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        if !has_ended {
+            return Some((process, port));
+        }
+    }
 }
 
 #[test]
@@ -111,24 +111,19 @@ fn other_spellings_of_the_path_lead_nowhere_unjudged_before_nginx() {
     let requests: Vec<_> = TARGETS.map(|target| ("POST", target)).into();
     let ran = |is_guarded: bool| {
         let record = Record::new();
-        let mut server = peers::words("servers/recorder-v1.mjs");
-        server.extend([record.path(), "--express"].map(str::to_owned));
-        let (server, port) = listening(command(&server), false);
-        let (nginx, port) = nginx(port)?;
+        let mut server = peers::command("servers/recorder-v1.mjs");
+        server.args([record.path(), "--express"]);
+        let (server, port) = Process::listening(server);
+        let (nginx, mut port) = nginx(port)?;
         let mut processes = vec![server, nginx];
-        let mut port = port;
         if is_guarded {
-            let options = ["--listen", "127.0.0.1:0", "--upstream", &url(port)];
-            let (guard, guarded) = listening(command(&guard_words(&options)), true);
+            let (guard, guarded) = in_front_of(port, &ENFORCE);
             processes.push(guard);
             port = guarded;
         }
-        Some(ran_at(Recorder::at(port, record, processes), &requests))
+        Some(ran_at(Recorder::at(record, Reached::at(port, processes)), &requests))
     };
-    let Some(direct) = ran(false) else {
-        eprintln!("skipped: nginx is not installed");
-        return;
-    };
+    let Some(direct) = ran(false) else { return skip("nginx is not installed") };
     for target in ["/./mcp", "/x/../mcp", "/%2e/mcp", "/x/%2e%2e/mcp", "//mcp"] {
         assert!(direct.contains(&format!("POST {target}")), "{target}: {direct:?}");
     }
@@ -161,8 +156,7 @@ fn a_request_with_two_hosts_is_refused() {
             "\r\nhost: evil.example\r\nhost: 127.0.0.1",
             "\r\nhost: 127.0.0.1\r\nhost: 127.0.0.1",
         ] {
-            let head = format!("{head}{hosts}\r\ncontent-type: application/json");
-            let answer = send(port, &head, call("7", 2).as_bytes());
+            let answer = send(port, &format!("{head}{hosts}"), call("7", 2).as_bytes());
             let answer = String::from_utf8_lossy(&answer).into_owned();
             assert!(answer.starts_with("HTTP/1.1 4"), "{way:?} {hosts:?}: {answer}");
         }

@@ -2,17 +2,16 @@
 //! and nothing is left. The server is `rmcp`.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Write as _;
 use std::process::Command;
 use std::thread;
 
 use serde_json::{Value, json};
+use toolbond_harness::guard::{Configured, Talk};
+use toolbond_harness::http::body;
+use toolbond_harness::mcp::{ask_modern, call};
 use toolbond_harness::peers;
-
-use crate::guard_config::{File, Guard, body, post, running, settles};
-use crate::guard_faults::{Talk, descriptors, kilobytes, wait_for_descriptors};
-use crate::guard_http::{ask, call};
+use toolbond_harness::process::Process;
+use toolbond_harness::wait::wait_until;
 
 /// What one guard lets wait at a time in one conversation.
 const MOST: usize = 1024;
@@ -49,35 +48,27 @@ fn retry(mut call: Value, asked: &Value, name: &str) -> Value {
 }
 
 fn send(port: u16, message: &Value) -> Value {
-    let tool = message["params"]["name"].as_str().unwrap();
-    let more = format!(
-        "\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {tool}"
-    );
-    body(&ask(port, &post("/era/mcp", &more), &message.to_string()))
+    body(&ask_modern(port, "/era/mcp", &message.to_string()))
 }
 
 /// A guard on HTTP in front of a process of an earlier era.
-fn start(name: &str, more: &str) -> (File, Guard, u16) {
+fn start(more: &str) -> (Configured, u16) {
     let text = format!("[servers.era]\ncommand = '{}'\nargs = ['legacy']\n{more}\n", server());
-    let file = File::new(name, &text);
-    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let guard = Configured::start(&text);
     let port = guard.port("/era/mcp");
-    (file, guard, port)
+    (guard, port)
 }
 
-/// Ends the processes that `parent` has started, as if they had crashed.
-fn kill_children(parent: u32) {
-    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap();
-    let all = Command::new("ps").args(["-o", "pid=", "--ppid", &parent.to_string()]).output();
-    let all = String::from_utf8(all.unwrap().stdout).unwrap();
-    for child in children.split_whitespace().chain(all.split_whitespace()) {
-        Command::new("kill").args(["-9", child]).status().unwrap();
+/// Ends the processes that `guard` has started, as if they had crashed.
+fn kill_children(guard: &Process) {
+    for child in guard.children("") {
+        Command::new("kill").args(["-9", &child.to_string()]).status().unwrap();
     }
 }
 
 #[test]
 fn a_state_is_good_once_for_its_client_and_its_request() {
-    let (_file, _guard, port) = start("states", "");
+    let (_guard, port) = start("");
     let [ada, bob] = ["ada", "bob"].map(|client| modern(client, 1, "ask_name"));
     let [for_ada, for_bob] = [&ada, &bob].map(|call| send(port, call));
     let refused = |message: &Value, what: &str| {
@@ -110,12 +101,12 @@ fn a_state_is_good_once_for_its_client_and_its_request() {
 #[test]
 fn clients_beyond_the_bound_are_told_and_the_others_get_their_own_answers() {
     const CLIENTS: usize = 40;
-    let (_file, guard, port) = start("clients", "max-sessions = 8\nidle-seconds = 1");
+    let (guard, port) = start("max-sessions = 8\nidle-seconds = 1");
     assert_eq!(
         send(port, &modern("first", 1, "ask_name"))["result"]["resultType"],
         "input_required"
     );
-    let idle = descriptors(&guard.process);
+    let idle = guard.process.descriptors();
     let ask_all = || {
         let clients = (0..CLIENTS).map(|n| {
             thread::spawn(move || {
@@ -135,18 +126,18 @@ fn clients_beyond_the_bound_are_told_and_the_others_get_their_own_answers() {
         assert!(text.contains("max-sessions"), "{text}");
     }
     // One more is for requests whose clients cannot be asked.
-    let processes = running(&guard, "era_server");
+    let processes = guard.process.children("era_server").len();
     assert!(processes <= 9, "{processes} processes");
     for (n, call, question) in asked.into_iter().rev() {
         let answer = send(port, &retry(call, &question, &format!("name {n}")));
         assert_eq!(answer["result"]["content"][0]["text"], format!("Hello, name {n}"));
     }
-    wait_for_descriptors(&guard.process, idle + 2);
+    guard.process.wait_for_descriptors(idle + 2);
 }
 
 #[test]
 fn one_client_leaves_processes_to_others() {
-    let (_file, _guard, port) = start("share", "max-sessions = 8");
+    let (_guard, port) = start("max-sessions = 8");
     let ask = |client: &str, id| send(port, &modern(client, id, "ask_name"));
     let is_asked = |answer: &Value| answer["result"]["resultType"] == "input_required";
     let greedy: Vec<_> = (0..8).map(|id| ask("greedy", id)).collect();
@@ -162,11 +153,11 @@ fn one_client_leaves_processes_to_others() {
 
 #[test]
 fn a_server_that_ends_takes_what_waits_along_and_the_next_call_works() {
-    let (_file, guard, port) = start("ends", "");
+    let (guard, port) = start("");
     let call = modern("ada", 1, "ask_name");
     let asked = send(port, &call);
-    kill_children(guard.process.0.id());
-    settles("the process has ended", || running(&guard, "era_server") == 0);
+    kill_children(&guard.process);
+    wait_until("the process has ended", || guard.process.children("era_server").len() == 0);
     let answer = send(port, &retry(call.clone(), &asked, "Ada"));
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
     let asked = send(port, &call);
@@ -180,11 +171,8 @@ fn talk(era: &str) -> Talk {
 }
 
 fn greet(talk: &mut Talk) {
-    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": { "elicitation": {} },
-        "clientInfo": { "name": "test", "version": "1" } } });
-    assert_eq!(talk.ask(&hello.to_string())["result"]["protocolVersion"], "2025-11-25");
-    writeln!(talk.input, r#"{{"jsonrpc":"2.0","method":"notifications/initialized"}}"#).unwrap();
+    let answer = talk.greet(&json!({ "elicitation": {} }));
+    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25");
 }
 
 /// Adds two numbers, and checks that the sum is the next message.
@@ -197,9 +185,7 @@ fn adds(talk: &mut Talk, id: u32) {
 }
 
 fn ask_name(id: usize) -> String {
-    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-        "params": { "name": "ask_name", "arguments": {} } })
-    .to_string()
+    call(u32::try_from(id).unwrap(), "ask_name", &json!({}))
 }
 
 fn answer_to(question: &Value, name: &str) -> String {
@@ -216,7 +202,7 @@ fn a_legacy_client_that_answers_never_twice_or_late_disturbs_nobody() {
     let question = talk.ask(&ask_name(3));
     let answer = answer_to(&question, "Ada");
     assert_eq!(talk.ask(&answer)["result"]["content"][0]["text"], "Hello, Ada");
-    writeln!(talk.input, "{answer}").unwrap();
+    talk.send(&answer);
     adds(&mut talk, 4);
     let late = talk.ask(&ask_name(5));
     let cancelled =
@@ -224,8 +210,8 @@ fn a_legacy_client_that_answers_never_twice_or_late_disturbs_nobody() {
     let withdrawn = talk.ask(cancelled);
     assert_eq!(withdrawn["method"], "notifications/cancelled", "{withdrawn}");
     assert_eq!(withdrawn["params"]["requestId"], late["id"]);
-    writeln!(talk.input, "{}", answer_to(&late, "Ada")).unwrap();
-    writeln!(talk.input, r#"{{"jsonrpc":"2.0","id":"made up","result":{{}}}}"#).unwrap();
+    talk.send(&answer_to(&late, "Ada"));
+    talk.send(r#"{"jsonrpc":"2.0","id":"made up","result":{}}"#);
     adds(&mut talk, 6);
 }
 
@@ -234,11 +220,11 @@ fn a_modern_server_that_ends_takes_what_waits_along() {
     let mut talk = talk("modern");
     greet(&mut talk);
     talk.ask(&ask_name(1));
-    kill_children(talk.guard.0.id());
+    kill_children(&talk.guard);
     let answer = talk.answer();
     assert_eq!(answer["id"], 1);
     assert!(answer["error"]["message"].as_str().unwrap().contains("the server ended"), "{answer}");
-    assert!(!talk.guard.0.wait().unwrap().success());
+    assert!(!talk.guard.wait().success());
 }
 
 #[test]
@@ -265,7 +251,7 @@ fn a_thousand_calls_of_a_legacy_client_wait_at_once() {
         names.insert(answer["result"]["content"][0]["text"].to_string());
     }
     assert_eq!((ids.len(), names.len()), (MOST, MOST));
-    assert!(kilobytes(&talk.guard, "VmHWM") < 200_000);
+    assert!(talk.guard.kilobytes("VmHWM") < 200_000);
     adds(&mut talk, 5000);
 }
 
@@ -296,5 +282,5 @@ fn a_thousand_calls_of_a_modern_client_wait_at_once() {
         names.insert(name.to_owned());
     }
     assert_eq!(names.len(), MOST);
-    assert!(kilobytes(&talk.guard, "VmHWM") < 200_000);
+    assert!(talk.guard.kilobytes("VmHWM") < 200_000);
 }

@@ -2,16 +2,15 @@
 //! when a server ends its sessions and streams.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-
-use crate::guard_config::{body, modern};
-use crate::guard_http::{Process, ask, call, guard};
+use toolbond_harness::guard::in_front_of;
+use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask, body};
+use toolbond_harness::mcp::{ask_modern, call, modern};
+use toolbond_harness::process::Process;
+use toolbond_harness::wait::wait_until;
 
 /// A server of 2025-11-25 on HTTP.
 struct Legacy {
@@ -25,8 +24,9 @@ struct State {
     sessions: HashMap<String, String>,
     opened: usize,
     is_down: bool,
-    /// How long its next answer takes.
-    delay: Duration,
+    /// Whether it keeps the next request waiting until it is released.
+    holds_next: bool,
+    is_released: bool,
     /// Where streams began that were opened with GET: at the start, or after an event. `None` where it offers none.
     streams: Option<Vec<String>>,
     /// How it refuses a session that it does not know.
@@ -35,106 +35,69 @@ struct State {
 
 impl Legacy {
     fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
         let state = Arc::<Mutex<State>>::default();
-        let server = Self { port, state: Arc::clone(&state) };
-        // Both end with the process of the test.
-        thread::spawn(move || {
-            for stream in listener.incoming() {
-                let state = Arc::clone(&state);
-                // A client that breaks off is no failure of the test.
-                thread::spawn(move || drop(serve(stream.unwrap(), &state)));
-            }
-        });
-        server
+        let own = Arc::clone(&state);
+        let server = HttpServer::start(move |request, reply| serve(request, reply, &own));
+        Self { port: server.port, state }
     }
 }
 
-/// A request on HTTP: its method, its headers and its body.
-struct Request(String, HashMap<String, String>, Vec<u8>);
-
-impl Request {
-    fn read(reader: &mut BufReader<TcpStream>) -> std::io::Result<Option<Self>> {
-        let (mut first, mut headers) = (String::new(), HashMap::new());
-        if reader.read_line(&mut first)? == 0 {
-            return Ok(None);
-        }
-        let mut line = String::new();
-        while reader.read_line(&mut line)? > 2 {
-            if let Some((name, value)) = line.split_once(':') {
-                headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
-            }
-            line.clear();
-        }
-        let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body)?;
-        Ok(Some(Self(first.split(' ').next().unwrap().to_owned(), headers, body)))
-    }
-
-    fn header(&self, name: &str) -> &str {
-        self.1.get(name).map_or("nobody", String::as_str)
-    }
+/// The value of a header.
+fn header<'a>(request: &'a Request, name: &str) -> &'a str {
+    request.header(name).unwrap_or("nobody")
 }
 
-fn serve(mut stream: TcpStream, state: &Mutex<State>) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    let mut reader = BufReader::new(stream.try_clone()?);
-    while let Some(request) = Request::read(&mut reader)? {
-        if state.lock().unwrap().is_down {
-            return Ok(());
-        }
-        let delay = std::mem::take(&mut state.lock().unwrap().delay);
-        thread::sleep(delay);
-        let (status, more, text) = match request.0.as_str() {
-            "POST" => answer(&request, state),
-            "GET" => {
-                let last = request.header("last-event-id").to_owned();
-                let count = state.lock().unwrap().streams.as_mut().map(|all| {
-                    all.push(last.clone());
-                    all.len()
-                });
-                match count {
-                    Some(count) => return send_events(stream, &last, count),
-                    None => (405, String::new(), String::new()),
-                }
-            }
-            _ => (200, String::new(), String::new()),
-        };
-        if text.starts_with("id:") {
-            return write!(stream, "{EVENTS}{text}");
-        }
-        let length = text.len();
-        write!(
-            stream,
-            "HTTP/1.1 {status} .\r\ncontent-type: application/json{more}\r\ncontent-length: {length}\r\n\r\n{text}"
-        )?;
+fn serve(request: &Request, reply: &mut Reply<'_>, state: &Mutex<State>) -> std::io::Result<()> {
+    if std::mem::take(&mut state.lock().unwrap().holds_next) {
+        wait_until("the server is released", || state.lock().unwrap().is_released);
     }
-    Ok(())
+    if state.lock().unwrap().is_down {
+        reply.close();
+        return Ok(());
+    }
+    let (status, more, text) = match request.method() {
+        "POST" => answer(request, state),
+        "GET" => {
+            let last = header(request, "last-event-id").to_owned();
+            let count = state.lock().unwrap().streams.as_mut().map(|all| {
+                all.push(last.clone());
+                all.len()
+            });
+            match count {
+                Some(count) => (200, String::new(), events(&last, count)),
+                None => (405, String::new(), String::new()),
+            }
+        }
+        _ => (200, String::new(), String::new()),
+    };
+    if text.starts_with("id:") {
+        reply.close();
+        return reply.raw(format!("{EVENTS}{text}").as_bytes());
+    }
+    let headers = format!("content-type: application/json{more}");
+    reply.send(&format!("{status} ."), &headers, text)
 }
 
 const EVENTS: &str =
     "HTTP/1.1 200 .\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/// Sends the stream with this number, which goes on after the event `last`, and closes it.
-fn send_events(mut stream: TcpStream, last: &str, number: usize) -> std::io::Result<()> {
-    write!(stream, "{EVENTS}id: event {number}\nretry: 100\ndata:\n\n")?;
+/// The stream with this number, which goes on after the event `last`. It is closed at once.
+fn events(last: &str, number: usize) -> String {
+    let start = format!("id: event {number}\nretry: 100\ndata:\n\n");
     if let Some(id) = last.strip_prefix("poll ") {
         let result = r#"{"content":[{"type":"text","text":"polled"}]}"#;
-        return write!(stream, "data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n\n");
+        return format!("{start}data: {{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n\n");
     }
-    thread::sleep(Duration::from_millis(200));
-    if number > 1 {
-        let method = "notifications/tools/list_changed";
-        write!(stream, "data: {{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"}}\n\n")?;
+    if number == 1 {
+        return start;
     }
-    Ok(())
+    let method = "notifications/tools/list_changed";
+    format!("{start}data: {{\"jsonrpc\":\"2.0\",\"method\":\"{method}\"}}\n\n")
 }
 
 /// The status, more of the head and the body of the answer to a message.
 fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
-    let message: Value = serde_json::from_slice(&request.2).unwrap();
+    let message: Value = request.message();
     let reply = |name: &str, value: Value| {
         let mut reply = json!({ "jsonrpc": "2.0", "id": message["id"] });
         reply[name] = value;
@@ -143,7 +106,7 @@ fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
     let refuse = |status, text: &str| {
         (status, String::new(), reply("error", json!({ "code": -32000, "message": text })))
     };
-    let key = request.header("x-api-key");
+    let key = header(request, "x-api-key");
     let mut state = state.lock().unwrap();
     if message["method"] == "initialize" {
         state.opened += 1;
@@ -154,7 +117,7 @@ fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
             "serverInfo": { "name": "legacy", "version": "1" } });
         return (200, format!("\r\nmcp-session-id: {id}"), reply("result", result));
     }
-    let Some(session) = request.1.get("mcp-session-id") else {
+    let Some(session) = request.header("mcp-session-id") else {
         return refuse(400, "Bad Request: no session");
     };
     let Some(opener) = state.sessions.get(session).cloned() else {
@@ -174,8 +137,7 @@ fn answer(request: &Request, state: &Mutex<State>) -> (u16, String, String) {
             return (200, String::new(), event);
         }
         "tools/call" => {
-            thread::sleep(Duration::from_millis(2));
-            let seen = ["cookie", "x-request-id"].map(|name| request.header(name));
+            let seen = ["cookie", "x-request-id"].map(|name| header(request, name));
             let text = format!("session of {opener}, request of {key}, {}", seen.join(", "));
             json!({ "content": [{ "type": "text", "text": text }] })
         }
@@ -197,7 +159,7 @@ fn text(answer: &Value) -> &str {
 #[test]
 fn clients_with_other_credentials_share_no_connection() {
     let server = Legacy::start();
-    let (_guard, port) = guard(server.port, &[]);
+    let (_guard, port) = in_front_of(server.port, &[]);
     whoami(port, 0, "");
     let all: Vec<_> = (0..80)
         .map(|id| {
@@ -226,7 +188,7 @@ fn message(answer: &Value) -> &str {
 #[test]
 fn a_session_that_the_server_has_ended_is_opened_again() {
     let server = Legacy::start();
-    let (_guard, port) = guard(server.port, &[]);
+    let (_guard, port) = in_front_of(server.port, &[]);
     let ada = "\r\nx-api-key: ada";
     // As several SDKs refuse it.
     for refusal in [(404, "Session not found"), (400, "Bad Request: No valid session ID provided")]
@@ -246,7 +208,7 @@ fn a_session_that_the_server_has_ended_is_opened_again() {
 #[test]
 fn a_client_that_comes_while_the_server_is_down_is_served_later() {
     let server = Legacy::start();
-    let (_guard, port) = guard(server.port, &[]);
+    let (_guard, port) = in_front_of(server.port, &[]);
     text(&whoami(port, 1, ""));
     let is_down = |is| server.state.lock().unwrap().is_down = is;
     for client in ["ada", "bob"] {
@@ -263,7 +225,7 @@ fn a_client_that_comes_while_the_server_is_down_is_served_later() {
 fn fleeting() -> (Legacy, Process, u16) {
     let server = Legacy::start();
     server.state.lock().unwrap().streams = Some(Vec::new());
-    let (guard, port) = guard(server.port, &[]);
+    let (guard, port) = in_front_of(server.port, &[]);
     (server, guard, port)
 }
 
@@ -273,19 +235,10 @@ fn a_stream_that_the_server_closed_is_opened_again() {
     let listen = json!({ "jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen",
         "params": { "notifications": { "toolsListChanged": true } } });
     let (head, text) = modern("/mcp", &listen.to_string());
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let length = text.len();
-    write!(
-        stream,
-        "{head}\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{text}"
-    )
-    .unwrap();
-    let start = Instant::now();
-    let lines = BufReader::new(stream).lines().map_while(Result::ok);
-    let lines = lines.take_while(|_| start.elapsed() < Duration::from_secs(30));
-    let changes = lines.filter(|line| line.contains("notifications/tools/list_changed"));
-    assert_eq!(changes.take(2).count(), 2);
+    let mut stream = Connection::open(port, &head, text.as_bytes());
+    for _ in 0..2 {
+        stream.wait_for("notifications/tools/list_changed");
+    }
     let streams = server.state.lock().unwrap().streams.take().unwrap();
     assert_eq!(streams[..3], ["nobody", "event 1", "event 2"]);
 }
@@ -293,17 +246,17 @@ fn a_stream_that_the_server_closed_is_opened_again() {
 #[test]
 fn an_answer_that_the_server_sends_on_another_stream_arrives() {
     let (_server, _guard, port) = fleeting();
-    let (head, text) = modern("/mcp", &call(7, "poll", &json!({})));
-    let answer = body(&ask(port, &head, &text));
+    let answer = body(&ask_modern(port, "/mcp", &call(7, "poll", &json!({}))));
     assert_eq!(answer["result"]["content"][0]["text"], "polled", "{answer}");
 }
 
 #[test]
 fn a_server_that_is_slow_to_start_is_asked_again() {
     let server = Legacy::start();
-    server.state.lock().unwrap().delay = Duration::from_secs(7);
-    let (_guard, port) = guard(server.port, &[]);
+    server.state.lock().unwrap().holds_next = true;
+    let (_guard, port) = in_front_of(server.port, &[]);
     // It goes to a server that may well be a modern one.
     message(&whoami(port, 1, ""));
+    server.state.lock().unwrap().is_released = true;
     text(&whoami(port, 2, ""));
 }

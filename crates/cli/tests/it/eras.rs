@@ -6,16 +6,13 @@
 //! until `cargo xtask test --all`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::process::Stdio;
 
 use serde_json::{Value, json};
+use toolbond_harness::guard::{in_front_of, listening};
 use toolbond_harness::peers;
-use toolbond_harness::process::command;
+use toolbond_harness::process::{Process, command};
 
-use crate::command::toolbond;
 use crate::eras_table::{Page, Pair, Visit};
-use crate::guard_http::{Process, guard, port_of};
 
 /// An SDK.
 #[derive(Clone, Copy)]
@@ -66,14 +63,11 @@ fn commands(server: Peer) -> (Vec<String>, Vec<String>) {
 fn visit(client: Peer, server: Peer) -> Pair {
     let (direct, guarded) = commands(server);
     let mut on_http = command(&direct);
-    on_http.arg("--http").stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut on_http = Process(on_http.spawn().unwrap());
-    let port = port_of(&mut on_http);
-    let (_proxy, proxy) = guard(port, &[]);
-    let mut process = toolbond(&["guard", "--listen", "127.0.0.1:0", "--"]);
-    process.args(&direct).stderr(Stdio::piped());
-    let mut process = Process(process.spawn().unwrap());
-    let process_port = port_of(&mut process);
+    on_http.arg("--http");
+    let (_on_http, port) = Process::listening(on_http);
+    let (_proxy, proxy) = in_front_of(port, &[]);
+    let arguments: Vec<_> = ["--"].into_iter().chain(direct.iter().map(String::as_str)).collect();
+    let (_process, process_port) = listening(&arguments);
     let url = |port: u16| vec![format!("http://127.0.0.1:{port}/mcp")];
     let visits = json!([
         ["without stdio", direct],

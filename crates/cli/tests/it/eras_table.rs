@@ -185,13 +185,13 @@ impl Page {
     fn text(&self) -> String {
         let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
         let mut table = line([&["client \\ server"], NAMES].concat());
-        table += &format!("| --- |{}\n", " --- |".repeat(NAMES.len()));
+        table += &line(vec!["---"; NAMES.len() + 1]);
         for client in NAMES {
             let words = NAMES.iter().map(|server| self.word(client, server));
             table += &line([*client].into_iter().chain(words).collect());
         }
-        let rows: String = self.rows.iter().map(|row| format!("{row}\n")).collect();
-        format!("{}{START}{table}{ROWS}{rows}{END}{}", self.before, self.after)
+        let rows = self.rows.join("\n");
+        format!("{}{START}{table}{ROWS}{rows}\n{END}{}", self.before, self.after)
     }
 }
 

@@ -16,7 +16,7 @@ use toolbond_harness::wait::wait_until;
 
 use crate::clients::{Client, data};
 use crate::echo::echo;
-use crate::guard_http::{POST, call};
+use toolbond_harness::mcp::{POST, call};
 
 #[test]
 fn typescript_clients_see_what_they_see_through_the_guard() {

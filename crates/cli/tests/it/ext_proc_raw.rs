@@ -26,7 +26,7 @@ use toolbond_harness::files::Folder;
 use toolbond_harness::wait::{HANG, wait_until};
 
 use crate::echo::echo;
-use crate::guard_http::call;
+use toolbond_harness::mcp::call;
 
 /// The body mode `FULL_DUPLEX_STREAMED`.
 const FULL_DUPLEX: i32 = 4;

@@ -2,21 +2,21 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write as _;
-use std::net::TcpStream;
 use std::os::unix::ffi::OsStringExt as _;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use toolbond_harness::files::Folder;
+use toolbond_harness::guard::{Configured, Talk, in_front_of};
+use toolbond_harness::http::{Connection, ask, body};
+use toolbond_harness::mcp::{PING, POST, call, open, post};
 use toolbond_harness::peers;
+use toolbond_harness::process::{Process, example, run, toolbond};
+use toolbond_harness::upstream::Upstream;
+use toolbond_harness::wait::wait_until;
 
-use crate::command::{toolbond, toolbond_with};
-use crate::guard_config::{File, Guard, bare_command, body, open, post, settles};
-use crate::guard_http::{Process, ask, call, guard};
-use crate::recorder::{HANG, Record};
-use crate::upstream::Upstream;
+use crate::guard_peers::bare_table;
+use crate::recorder::Record;
 
 #[test]
 fn a_server_that_wants_projection_has_it_though_the_others_do_not() {
@@ -25,9 +25,8 @@ fn a_server_that_wants_projection_has_it_though_the_others_do_not() {
         ("true", "[servers.bare.contract]\nno-project = false", json!({ "result": 42 })),
         ("false", "[servers.bare.contract]\nno-project = true", json!(42)),
     ] {
-        let text = format!("[contract]\nno-project = {all}\n{}", bare_command(own));
-        let file = File::new("no-project", &text);
-        let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+        let text = format!("[contract]\nno-project = {all}\n{}", bare_table(own));
+        let guard = Configured::start(&text);
         let port = guard.port("/bare/mcp");
         let session = open(port, "/bare/mcp");
         let answer = body(&ask(port, &session, &call(1, "count", &json!({}))));
@@ -38,111 +37,97 @@ fn a_server_that_wants_projection_has_it_though_the_others_do_not() {
 #[test]
 fn the_status_page_takes_hosts_that_were_allowed_later() {
     let text = |hosts: &str| {
-        format!("allow-hosts = [{hosts}]\nstatus = '127.0.0.1:0'\n{}", bare_command(""))
+        format!("allow-hosts = [{hosts}]\nstatus = '127.0.0.1:0'\n{}", bare_table(""))
     };
-    let file = File::new("hosts", &text(""));
-    let guard = Guard::start(&["guard", "--config", file.path(), "--listen", "127.0.0.1:0"]);
+    let guard = Configured::start(&text(""));
     let (port, status) = (guard.port("/bare/mcp"), guard.port("status on"));
     let shown = || ask(status, "GET /status.json HTTP/1.1\r\nhost: tools.example", "");
     assert!(shown().starts_with("HTTP/1.1 403"));
-    file.write(&text("'tools.example'"));
+    guard.write(&text("'tools.example'"));
     let ping = || ask(port, &post("/bare/mcp", "\r\nhost: tools.example"), "{}");
-    settles("clients may use the name", || !ping().starts_with("HTTP/1.1 403"));
-    settles("the page is shown", || shown().starts_with("HTTP/1.1 200"));
-    file.write(&text(""));
-    settles("clients may not use the name", || ping().starts_with("HTTP/1.1 403"));
-    settles("the page is not shown", || shown().starts_with("HTTP/1.1 403"));
+    wait_until("clients may use the name", || !ping().starts_with("HTTP/1.1 403"));
+    wait_until("the page is shown", || shown().starts_with("HTTP/1.1 200"));
+    guard.write(&text(""));
+    wait_until("clients may not use the name", || ping().starts_with("HTTP/1.1 403"));
+    wait_until("the page is not shown", || shown().starts_with("HTTP/1.1 403"));
 }
 
 fn interrupt(process: &Process) {
-    let id = process.0.id().to_string();
     // One that has ended meanwhile takes no signal.
+    let id = process.id().to_string();
     let _ = Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status();
-}
-
-/// Interrupts `patient` once and `hurried` until it ends, which it does first.
-fn ends_before(mut hurried: Process, mut patient: Process) {
-    interrupt(&patient);
-    let start = Instant::now();
-    while hurried.0.try_wait().unwrap().is_none() {
-        assert!(patient.0.try_wait().unwrap().is_none(), "the one that was told once ended first");
-        assert!(start.elapsed() < HANG, "it does not end");
-        interrupt(&hurried);
-        sleep(Duration::from_millis(50));
-    }
-    assert!(patient.0.try_wait().unwrap().is_none(), "both ended");
 }
 
 #[test]
 fn a_second_interrupt_ends_a_guard_that_waits_for_a_call() {
     let upstream = Upstream::start();
-    let waiting = || {
-        let (guard, port) = guard(upstream.port, &[]);
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"hang"}"#;
-        let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        let length = body.len();
-        write!(
-            client,
-            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        // Another one is answered after this one was sent on.
-        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        assert!(ask(port, "POST /mcp HTTP/1.1", ping).starts_with("HTTP/1.1 200"));
-        (guard, client)
-    };
-    let ((patient, _one), (hurried, _two)) = (waiting(), waiting());
-    ends_before(hurried, patient);
+    let (mut guard, port) = in_front_of(upstream.port, &[]);
+    let _waiting = Connection::open(port, POST, br#"{"jsonrpc":"2.0","id":1,"method":"hang"}"#);
+    // Another one is answered after this one was sent on.
+    assert!(ask(port, POST, PING).starts_with("HTTP/1.1 200"));
+    wait_until("it ends", || {
+        interrupt(&guard);
+        guard.child.try_wait().unwrap().is_some()
+    });
+    // One that has waited in vain for the call ends with 0.
+    assert_eq!(guard.wait().code(), Some(130));
 }
 
 #[test]
 fn a_second_interrupt_ends_a_guard_whose_server_does_not_end() {
-    let waiting = || {
-        let record = Record::new();
+    let start = || {
+        let folder = Folder::new();
         let script =
-            format!("trap '' INT TERM; echo on > {}; while :; do sleep 1; done", record.path());
+            format!("trap '' INT TERM; echo > {}; while :; do sleep 1; done", folder.join("on"));
         let mut command = toolbond(&["guard", "--", "sh", "-c", &script]);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let process = Process(command.spawn().unwrap());
-        settles("the server runs", || record.0.exists());
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        let process = Process::start(command);
+        wait_until("the server runs", || folder.path().join("on").exists());
         process
     };
-    let (patient, hurried) = (waiting(), waiting());
-    ends_before(hurried, patient);
+    // One that is interrupted once kills its server after a while. One that is interrupted later and again ends first:
+    // one of a few times, however busy the machine is.
+    let is_first = (0..5).any(|_| {
+        let (mut patient, mut hurried) = (start(), start());
+        interrupt(&patient);
+        wait_until("it ends", || {
+            interrupt(&hurried);
+            hurried.child.try_wait().unwrap().is_some()
+        });
+        patient.child.try_wait().unwrap().is_none()
+    });
+    assert!(is_first, "it waits for its server");
 }
 
 #[test]
 fn arguments_of_a_process_may_be_no_unicode() {
-    let record = Record::new();
+    let folder = Folder::new();
     let odd = OsString::from_vec(b"a\xff\xfe".to_vec());
     let script = format!(
         r#"printf '%s' "$0" > {}; read -r line; echo '{{"jsonrpc":"2.0","id":1,"result":{{}}}}'"#,
-        record.path()
+        folder.join("argument")
     );
-    let run = |verb: &[&str]| {
-        let _ = fs::remove_file(&record.0);
+    let command = |verb: &[&str]| {
         let mut command = toolbond(verb);
         command.args(["--", "sh", "-c", &script]).arg(&odd);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut process = Process(command.spawn().unwrap());
-        let mut stdin = process.0.stdin.take().unwrap();
-        // One that ended does not read.
-        let _ = stdin.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
-        (process, stdin)
+        command
+    };
+    let check = |verb: &[&str]| {
+        let argument = fs::read(folder.join("argument")).unwrap_or_default();
+        assert_eq!(argument, b"a\xff\xfe", "{verb:?}");
+        fs::remove_file(folder.join("argument")).unwrap();
     };
     for verb in [&["guard"][..], &["lint"]] {
-        let (mut process, stdin) = run(verb);
-        drop(stdin);
-        let status = process.0.wait().unwrap();
-        assert_ne!(status.code(), Some(101), "{verb:?} panics");
-        assert_eq!(fs::read(&record.0).unwrap_or_default(), b"a\xff\xfe", "{verb:?}");
+        let output = run(command(verb), "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n");
+        assert_ne!(output.status.code(), Some(101), "{verb:?} panics");
+        check(verb);
     }
-    let (mut process, _stdin) = run(&["guard", "--listen", "127.0.0.1:0"]);
-    let port = crate::guard_http::port_of(&mut process);
+    let verb = ["guard", "--listen", "127.0.0.1:0"];
+    let (_guard, port) = Process::listening(command(&verb));
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#;
     let answer = ask(port, &post("/mcp", ""), hello);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert_eq!(fs::read(&record.0).unwrap_or_default(), b"a\xff\xfe");
+    check(&verb);
 }
 
 #[test]
@@ -160,16 +145,15 @@ fn values_of_arguments_are_not_logged() {
     let server = peers::words("servers/lenient.py");
     let record = Record::new();
     for log in ["text", "json"] {
-        let guard = ["guard", "--log", log, "--"];
-        let server = server.iter().map(String::as_str);
-        let command: Vec<&str> = guard.into_iter().chain(server).chain([record.path()]).collect();
+        let mut command = vec!["guard", "--log", log, "--"];
+        command.extend(server.iter().map(String::as_str).chain([record.path()]));
         let lines = [
             call(1, "ranged", &json!({ "n": SECRET })),
             call(2, "ranged", &json!({ "n": 1, SECRET: SECRET })),
             call(3, "ranged", &json!(SECRET)),
             call(4, "ranged", &json!({ "n": [SECRET] })),
         ];
-        let output = toolbond_with(&command, &(lines.join("\n") + "\n"));
+        let output = run(toolbond(&command), &(lines.join("\n") + "\n"));
         let said = String::from_utf8(output.stderr).unwrap();
         // It is said what is wrong, and to the client what was found.
         assert!(said.contains("ranged") && said.contains("#/n"), "{said}");
@@ -212,22 +196,21 @@ fn names_of_tools_are_escaped_in_metrics() {
     let names = ["quote\"d", "back\\slash", "two\nlines", "a\"} 1\ntoolbond_calls_total{tool=\"b"];
     let tool = |name: &&str| json!({ "name": name, "inputSchema": { "type": "object" } });
     let script = json!({ "pages": [names.iter().map(tool).collect::<Vec<_>>()] });
-    let file = Record::new();
-    fs::write(&file.0, script.to_string()).unwrap();
+    let folder = Folder::new();
+    let file = folder.write("script.json", script.to_string());
     let server = peers::words("servers/scripted.py");
-    let mut command = vec!["guard", "--tools", "off", "--status", "127.0.0.1:0", "--"];
-    command.extend(server.iter().map(String::as_str).chain([file.path()]));
-    let mut guard = Guard::start(&command);
-    let status = guard.port("status on");
-    let mut input = guard.process.0.stdin.take().unwrap();
+    let server = server.iter().map(String::as_str).chain([&file[..]]);
+    let options = ["--tools", "off", "--status", "127.0.0.1:0"];
+    let mut talk = Talk::start(&options, &server.collect::<Vec<_>>());
+    let status = talk.guard.port("status on");
     for (id, name) in (1..).zip(names) {
-        writeln!(input, "{}", call(id, name, &json!({}))).unwrap();
+        talk.send(&call(id, name, &json!({})));
     }
     let calls = || {
         let status: Value = body(&ask(status, "GET /status.json HTTP/1.1", ""));
         names.iter().all(|name| status["servers"][0]["tools"][name]["calls"] == 1)
     };
-    settles("the calls are counted", calls);
+    wait_until("the calls are counted", calls);
     let metrics = ask(status, "GET /metrics HTTP/1.1", "");
     let text = metrics.split_once("\r\n\r\n").unwrap().1;
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -240,11 +223,7 @@ fn names_of_tools_are_escaped_in_metrics() {
 
 #[test]
 fn a_server_of_the_library_takes_arguments_that_are_no_unicode() {
-    let server = toolbond_harness::process::example("toolbond", "weather");
-    if !server.exists() {
-        let build = ["build", "--quiet", "--package", "toolbond", "--example", "weather"];
-        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
-    }
+    let server = example("toolbond", "weather");
     let output = Command::new(server).arg(OsString::from_vec(b"\xff".to_vec())).output().unwrap();
     assert_ne!(output.status.code(), Some(101), "{}", String::from_utf8_lossy(&output.stderr));
 }

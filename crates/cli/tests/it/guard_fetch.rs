@@ -1,18 +1,17 @@
 //! `toolbond guard --allow-fetch`: tools whose schemas refer to other documents.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 
 use serde_json::{Value, json};
+use toolbond_harness::files::Folder;
+use toolbond_harness::guard::{Configured, Talk};
 use toolbond_harness::http::HttpServer;
+use toolbond_harness::peers;
+use toolbond_harness::process::{program, toolbond};
 
-use crate::command::toolbond;
-use crate::guard_config::{File, Guard};
-use crate::guard_peers::visit;
-use crate::guard_views::visit_modern;
+use crate::guard_peers::Client::{PythonV2, TypescriptV2};
+use crate::guard_peers::{visit, visit_with};
 
 /// Documents on a free port. Those at `/held/…` are sent when they are released.
 struct Documents {
@@ -23,7 +22,7 @@ struct Documents {
 impl Documents {
     fn start(documents: &[(&str, Value)]) -> Self {
         let documents: HashMap<_, _> =
-            documents.iter().map(|(path, it)| ((*path).to_owned(), it.to_string())).collect();
+            documents.iter().map(|(path, it)| ((*path).to_owned(), it.clone())).collect();
         let held = Arc::<(Mutex<bool>, Condvar)>::default();
         let release = Arc::clone(&held);
         let server = HttpServer::start(move |request, reply| {
@@ -32,7 +31,7 @@ impl Documents {
                 drop(change.wait_while(released.lock().unwrap(), |it| !*it).unwrap());
             }
             match documents.get(request.path()) {
-                Some(document) => reply.send("200 OK", "", document),
+                Some(document) => reply.json(document),
                 None => reply.send("404 Not Found", "", ""),
             }
         });
@@ -55,10 +54,13 @@ impl Documents {
 }
 
 /// A server with a tool `book`, whose schema refers to the document at `uri`, and a tool `plain`.
-struct Server(File);
+struct Server {
+    words: Vec<String>,
+    _folder: Folder,
+}
 
 impl Server {
-    fn new(test: &str, uri: &str) -> Self {
+    fn new(uri: &str) -> Self {
         let place = json!({ "type": "object", "properties": { "where": { "$ref": uri } },
             "required": ["where"] });
         let initialized = json!({ "jsonrpc": "2.0", "id": "$ID", "result": {
@@ -72,13 +74,14 @@ impl Server {
             ]],
             "answers": { "initialize": initialized },
         });
-        let name = format!("fetch-{test}-{}.json", std::process::id());
-        Self(File::new(&name, &script.to_string()))
+        let folder = Folder::new();
+        let mut words = peers::words("servers/scripted.py");
+        words.push(folder.write("script.json", script.to_string()));
+        Self { words, _folder: folder }
     }
 
-    fn command(&self) -> [&str; 3] {
-        let scripted = concat!(env!("CARGO_MANIFEST_DIR"), "/../../peers/servers/scripted.py");
-        ["python3", scripted, self.0.path()]
+    fn command(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
     }
 }
 
@@ -106,24 +109,25 @@ fn check(report: &Value) {
 #[test]
 fn a_tool_that_refers_to_documents_works() {
     let documents = Documents::start(&[("/a/place.json", place()), ("/a/parts.json", parts())]);
-    let server = Server::new("works", &documents.url("/a/place.json"));
+    let server = Server::new(&documents.url("/a/place.json"));
     let allow = documents.url("/a/");
     check(&visit(Some(&["--allow-fetch", &allow]), &calls(), &server.command()));
     assert_eq!(documents.requests(), 2);
-    let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--allow-fetch", &allow, "--"];
+    let program = program();
+    let guard = [program.to_str().unwrap(), "guard", "--allow-fetch", &allow, "--"];
     let command: Vec<_> = guard.into_iter().chain(server.command()).collect();
-    check(&visit_modern(false, &calls(), &command));
-    check(&visit_modern(true, &calls(), &command));
+    check(&visit_with(TypescriptV2, &calls(), &command));
+    check(&visit_with(PythonV2, &calls(), &command));
     assert_eq!(documents.requests(), 4);
-    let mut talk = Talk::start(&["--allow-fetch", &allow], &server);
-    let listed = talk.ask("tools/list", &json!({}));
+    let mut talk = greeted(&["--allow-fetch", &allow], &server);
+    let listed = talk.request("tools/list", &json!({}));
     let schema = &listed["result"]["tools"][0]["inputSchema"];
     assert_eq!(schema["properties"]["where"], json!({ "$ref": "#/$defs/place" }), "{listed}");
     assert!(!schema.to_string().contains("$id"), "{listed}");
     let log = talk.end();
     assert!(!log.contains("external-ref"), "{log}");
-    let mut talk = Talk::start(&["--allow-fetch", &allow, "--for", "gemini"], &server);
-    let listed = talk.ask("tools/list", &json!({}));
+    let mut talk = greeted(&["--allow-fetch", &allow, "--for", "gemini"], &server);
+    let listed = talk.request("tools/list", &json!({}));
     let city = &listed["result"]["tools"][0]["inputSchema"]["properties"]["where"];
     assert_eq!(*city, json!({ "type": "string", "description": "a place (minLength: 2)" }));
     let refused = talk.call("book", &json!({ "where": "B" }));
@@ -134,9 +138,9 @@ fn a_tool_that_refers_to_documents_works() {
 #[test]
 fn without_the_option_nothing_is_fetched() {
     let documents = Documents::start(&[("/place.json", place())]);
-    let server = Server::new("off", &documents.url("/place.json"));
-    let mut talk = Talk::start(&[], &server);
-    assert_eq!(talk.names(), ["plain"]);
+    let server = Server::new(&documents.url("/place.json"));
+    let mut talk = greeted(&[], &server);
+    assert_eq!(names(&mut talk), ["plain"]);
     let refused = talk.call("book", &json!({ "where": "Bern" }));
     let text = refused["error"]["message"].as_str().unwrap_or_default();
     assert!(text.contains("external-ref"), "{refused}");
@@ -153,9 +157,9 @@ fn without_the_option_nothing_is_fetched() {
 #[test]
 fn what_is_not_allowed_is_not_fetched() {
     let documents = Documents::start(&[("/place.json", place())]);
-    let server = Server::new("elsewhere", &documents.url("/place.json"));
-    let mut talk = Talk::start(&["--allow-fetch", &documents.url("/other/")], &server);
-    assert_eq!(talk.names(), ["plain"]);
+    let server = Server::new(&documents.url("/place.json"));
+    let mut talk = greeted(&["--allow-fetch", &documents.url("/other/")], &server);
+    assert_eq!(names(&mut talk), ["plain"]);
     let log = talk.end();
     assert!(log.contains("fetching is on"), "{log}");
     let uri = documents.url("/place.json");
@@ -167,17 +171,17 @@ fn what_is_not_allowed_is_not_fetched() {
 #[test]
 fn a_document_that_hangs_delays_no_other_tool() {
     let documents = Documents::start(&[("/held/place.json", json!({ "type": "string" }))]);
-    let server = Server::new("hangs", &documents.url("/held/place.json"));
-    let mut talk = Talk::start(&["--allow-fetch", &documents.url("/")], &server);
-    assert_eq!(talk.names(), ["plain"]);
+    let server = Server::new(&documents.url("/held/place.json"));
+    let mut talk = greeted(&["--allow-fetch", &documents.url("/")], &server);
+    assert_eq!(names(&mut talk), ["plain"]);
     assert_eq!(talk.call("plain", &json!({}))["result"]["structuredContent"]["n"], 1);
     let refused = talk.call("book", &json!({ "where": "Bern" }));
     let text = refused["error"]["message"].as_str().unwrap_or_default();
     assert!(text.contains("still being fetched"), "{refused}");
     documents.release();
-    let told = talk.read();
+    let told = talk.answer();
     assert_eq!(told["method"], "notifications/tools/list_changed");
-    assert_eq!(talk.names(), ["book", "plain"]);
+    assert_eq!(names(&mut talk), ["book", "plain"]);
     assert_eq!(
         talk.call("book", &json!({ "where": "Bern" }))["result"]["structuredContent"]["n"],
         1
@@ -198,20 +202,16 @@ fn a_document_that_hangs_delays_no_other_tool() {
 #[test]
 fn several_servers_fetch_what_their_file_allows() {
     let documents = Documents::start(&[("/place.json", json!({ "minLength": 2 }))]);
-    let server = Server::new("file", &documents.url("/place.json"));
-    let [python, script, data] = server.command();
+    let server = Server::new(&documents.url("/place.json"));
+    let (program, arguments) = server.words.split_first().unwrap();
     let table = |fetch: &str| {
-        format!(
-            "listen = '127.0.0.1:0'\n{fetch}\n[servers.a]\ncommand = '{python}'\nargs = ['{script}', '{data}']\n"
-        )
+        format!("{fetch}\n[servers.a]\ncommand = '{program}'\nargs = {arguments:?}\n")
     };
-    let name = format!("fetch-{}.toml", std::process::id());
-    let file = File::new(&name, &table(&format!("[fetch]\nallow = ['{}']", documents.url("/"))));
-    let guard = Guard::start(&["guard", "--config", file.path()]);
+    let guard = Configured::start(&table(&format!("[fetch]\nallow = ['{}']", documents.url("/"))));
     let port = guard.port("/a/mcp");
     let url = format!("http://127.0.0.1:{port}/a/mcp");
-    check(&visit_modern(false, &calls(), &[&url]));
-    check(&visit_modern(false, &calls(), &[&url]));
+    check(&visit_with(TypescriptV2, &calls(), &[&url]));
+    check(&visit_with(TypescriptV2, &calls(), &[&url]));
     // The sessions of a server share what was fetched.
     assert_eq!(documents.requests(), 1);
     for (fetch, wrong) in [
@@ -222,9 +222,9 @@ fn several_servers_fetch_what_their_file_allows() {
         ("[fetch]\nallow = ['a.example']\nlock = 'none/a.lock'", "No such file"),
         ("[fetch]\nalow = ['a.example']", "did you mean `allow`?"),
     ] {
-        file.write(&table(fetch));
-        let output =
-            toolbond(&["guard", "--check-config", "--config", file.path()]).output().unwrap();
+        let folder = Folder::new();
+        let file = folder.write("toolbond.toml", table(fetch));
+        let output = toolbond(&["guard", "--check-config", "--config", &file]).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(said.contains(wrong), "{said}");
         assert_eq!(output.status.code(), Some(2), "{said}");
@@ -232,63 +232,15 @@ fn several_servers_fetch_what_their_file_allows() {
 }
 
 /// A conversation through a guard on standard input and output, at revision 2025-11-25.
-struct Talk {
-    guard: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    log: File,
-    last: u32,
+fn greeted(options: &[&str], server: &Server) -> Talk {
+    let mut talk = Talk::start(options, &server.command());
+    talk.greet(&json!({}));
+    talk
 }
 
-impl Talk {
-    fn start(options: &[&str], server: &Server) -> Self {
-        let log = File::new(&format!("{}.log", server.0.path()), "");
-        let mut command = toolbond(&["guard"]);
-        command.args(options).arg("--").args(server.command());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.stderr(fs::File::create(log.path()).unwrap());
-        let mut guard = command.spawn().unwrap();
-        let input = guard.stdin.take().unwrap();
-        let output = BufReader::new(guard.stdout.take().unwrap());
-        let mut talk = Self { guard, input, output, log, last: 0 };
-        let client = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
-            "clientInfo": { "name": "test", "version": "1" } });
-        talk.ask("initialize", &client);
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        writeln!(talk.input, "{told}").unwrap();
-        talk
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.last += 1;
-        let id = self.last;
-        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        writeln!(self.input, "{message}").unwrap();
-        let answer = self.read();
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
-    }
-
-    fn read(&mut self) -> Value {
-        let mut line = String::new();
-        self.output.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap()
-    }
-
-    fn names(&mut self) -> Vec<String> {
-        let listed = self.ask("tools/list", &json!({}));
-        let tools = listed["result"]["tools"].as_array().unwrap().iter();
-        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
-    }
-
-    fn call(&mut self, name: &str, arguments: &Value) -> Value {
-        self.ask("tools/call", &json!({ "name": name, "arguments": arguments }))
-    }
-
-    /// Ends the conversation, and returns the log of the guard.
-    fn end(mut self) -> String {
-        drop(self.input);
-        self.guard.wait().unwrap();
-        fs::read_to_string(self.log.path()).unwrap()
-    }
+/// The names of the tools.
+fn names(talk: &mut Talk) -> Vec<String> {
+    let listed = talk.request("tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap().iter();
+    tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
 }

@@ -1,13 +1,12 @@
 //! Requests of 2026-07-28 in front of a process: what contradicts itself is refused, and nothing of it arrives.
 
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::{Value, json};
-
-use crate::guard_config::{Guard, ask_modern, body, open};
+use toolbond_harness::guard::listening;
+use toolbond_harness::http::{Connection, ask, body};
+use toolbond_harness::mcp::{ask_modern, open};
+use toolbond_harness::process::Process;
 
 /// Says which methods it has seen, apart from the one that asks and those that the guard itself sends.
 const SERVER: &str = r#"
@@ -72,28 +71,24 @@ fn changed(pointer: &str, value: Option<Value>) -> String {
 
 /// Sends a POST, and gives status and body of the answer.
 fn send(port: u16, headers: &Headers, text: &str) -> (u16, Value) {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
     let length = text.len();
     let mut bytes = format!("POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: application/json, text/event-stream\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n").into_bytes();
     for (name, value) in headers {
         bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
     }
     bytes.extend([b"\r\n", text.as_bytes()].concat());
+    let mut connection = Connection::to(([127, 0, 0, 1], port).into());
     // A guard that refuses the head does not read the rest.
-    let _ = stream.write_all(&bytes);
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
+    let _ = connection.write(&bytes);
+    let answer = connection.rest();
     let answer = String::from_utf8(answer).unwrap();
     let status = answer.split(' ').nth(1).unwrap_or_default().parse().unwrap_or_default();
     let body = answer.split("\r\n\r\n").nth(1).unwrap_or_default();
     (status, serde_json::from_str(body).unwrap_or_default())
 }
 
-fn start() -> (Guard, u16) {
-    let guard = Guard::start(&["guard", "--listen", "127.0.0.1:0", "--", "node", "-e", SERVER]);
-    let port = guard.port("/mcp for");
-    (guard, port)
+fn start() -> (Process, u16) {
+    listening(&["--", "node", "-e", SERVER])
 }
 
 /// The methods that arrived since the guard started.
@@ -288,7 +283,7 @@ fn a_session_keeps_the_rules_of_its_revision() {
     ] {
         let mut head = session.replacen("POST", method, 1);
         write!(head, "\r\n{VERSION}: {version}").unwrap();
-        let answer = crate::guard_http::ask(port, &head, "");
+        let answer = ask(port, &head, "");
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{method} {version}: {answer}");
     }
 }

@@ -1,21 +1,66 @@
 //! Published clients and servers with a guard between them.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 use toolbond_harness::peers;
+use toolbond_harness::process::{Process, program, toolbond};
 
-/// What a TypeScript v1 client reports of the server that `command` starts in `peers/servers`.
-pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
-    let mut client = peers::command("clients/client-v1.mjs");
-    client.arg(calls.to_string()).arg("--");
-    if let Some(options) = guard {
-        client.arg(env!("CARGO_BIN_EXE_toolbond")).arg("guard").args(options).arg("--");
-    }
-    client.args(command).current_dir(peers::path("servers"));
+/// The bare server, which has no SDK, on HTTP: the process and its port.
+pub(crate) fn bare(options: &[&str]) -> (Process, u16) {
+    let mut node = peers::command("servers/bare.mjs");
+    node.arg("--http").args(options);
+    Process::listening(node)
+}
+
+/// The program of the bare server.
+pub(crate) fn bare_program() -> String {
+    peers::words("servers/bare.mjs").remove(1)
+}
+
+/// The table of the bare server in a configuration, and more in it.
+pub(crate) fn bare_table(more: &str) -> String {
+    format!("[servers.bare]\ncommand = 'node'\nargs = ['{}', '--bad']\n{more}\n", bare_program())
+}
+
+/// What the bare server knows as a ping from 2026-07-28 on.
+pub(crate) const BARE_PING: &str = r#"{"jsonrpc":"2.0","id":99,"method":"bare/ping"}"#;
+
+/// A call that the bare server answers after the next ping. It tells its progress at once.
+pub(crate) fn waits(id: u32) -> String {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+        "params": { "name": "wait", "_meta": { "progressToken": id } } })
+    .to_string()
+}
+
+/// A client of an official SDK.
+#[derive(Clone, Copy)]
+pub(crate) enum Client {
+    TypescriptV1,
+    /// Of revision 2026-07-28.
+    TypescriptV2,
+    /// Of revision 2026-07-28.
+    PythonV2,
+}
+
+/// What a client reports of the server that `command` starts, or at this URL.
+pub(crate) fn visit_with(client: Client, calls: &Value, command: &[&str]) -> Value {
+    let program = match client {
+        Client::TypescriptV1 => "clients/client-v1.mjs",
+        Client::TypescriptV2 => "clients/client-v2.mjs",
+        Client::PythonV2 => "clients/client.py",
+    };
+    let mut client = peers::command(program);
+    client.arg(calls.to_string()).arg("--").args(command).current_dir(peers::path("servers"));
     let output = client.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a TypeScript v1 client reports of the server that `command` starts, through a guard with these options.
+pub(crate) fn visit(guard: Option<&[&str]>, calls: &Value, command: &[&str]) -> Value {
+    let program = program();
+    let guard =
+        guard.map(|options| [&[program.to_str().unwrap(), "guard"], options, &["--"]].concat());
+    visit_with(Client::TypescriptV1, calls, &[&guard.unwrap_or_default(), command].concat())
 }
 
 fn names(report: &Value) -> Vec<&str> {
@@ -77,11 +122,9 @@ fn typescript_v1_gets_wrong_arguments_and_results_refused() {
 
 #[test]
 fn a_live_server_is_judged() {
-    let mut lint = Command::new(env!("CARGO_BIN_EXE_toolbond"));
-    lint.args([
-        "lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad",
-    ]);
-    let output = lint.current_dir(peers::path("servers")).output().unwrap();
+    let lint =
+        ["lint", "--policy", "filter", "--format", "json", "--", "node", "bare.mjs", "--bad"];
+    let output = toolbond(&lint).current_dir(peers::path("servers")).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["kept"].as_array().unwrap().len(), 8);

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 use toolbond_harness::files::Folder;
+use toolbond_harness::guard::{Configured, in_front_of_url};
+use toolbond_harness::http::ask;
+use toolbond_harness::mcp::{POST, call};
 use toolbond_harness::tls;
 
 use crate::command::{texts, toolbond};
-use crate::guard_config::{File, Guard};
-use crate::guard_http::{POST, ask, call, guard_at};
 
 #[test]
 fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
@@ -34,19 +35,18 @@ fn a_server_on_https_is_judged_and_guarded_where_it_is_trusted() {
     let by_environment = toolbond(&only_errors).env("SSL_CERT_FILE", file).output().unwrap();
     assert_eq!(by_environment.status.code(), Some(0));
 
-    let (_guard, port) = guard_at(&url, &["--ca-file", file]);
-    let answer = ask(port, POST, &call(1, "count", &serde_json::json!({})));
+    let (_guard, port) = in_front_of_url(&url, &["--ca-file", file]);
+    let answer = ask(port, POST, &call(1, "count", &json!({})));
     assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
 
     // A file that names the certificate from now on is in force at once.
     let text = format!("[servers.far]\nurl = '{url}'\n");
-    let config = File::new("trust", &text);
-    let guard = Guard::start(&["guard", "--config", config.path(), "--listen", "127.0.0.1:0"]);
+    let guard = Configured::start(&text);
     let (port, head) = (guard.port("/far/mcp"), POST.replace("/mcp", "/far/mcp"));
-    let call = call(1, "count", &serde_json::json!({}));
+    let call = call(1, "count", &json!({}));
     assert!(ask(port, &head, &call).starts_with("HTTP/1.1 502"));
-    config.write(&format!("ca-file = '{file}'\n{text}"));
-    guard.says(0, "configuration: applied");
+    guard.write(&format!("ca-file = '{file}'\n{text}"));
+    guard.process.log().wait_for("configuration: applied");
     let answer = ask(port, &head, &call);
     assert!(answer.contains(r#""structuredContent":{"result":42}"#), "{answer}");
 }

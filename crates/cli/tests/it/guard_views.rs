@@ -1,32 +1,23 @@
 //! `toolbond guard --for`: tools in the form of a target, and their calls, with published clients and servers.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
+use toolbond_harness::files::Folder;
+use toolbond_harness::guard::{Configured, in_front_of};
+use toolbond_harness::mcp::url;
 use toolbond_harness::peers;
+use toolbond_harness::process::{Process, program as toolbond_program, toolbond};
 
-use crate::command::toolbond;
-use crate::guard_config::{File, Guard};
-use crate::guard_http::{Process, guard, port_of};
-use crate::guard_peers::visit;
+use crate::guard_peers::Client::{PythonV2, TypescriptV2};
+use crate::guard_peers::{visit, visit_with};
 
 /// The official server with all features, of the TypeScript SDK v1.
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 
+/// The program `views.mjs`.
 fn program() -> String {
     peers::words("servers/views.mjs").remove(1)
-}
-
-/// What a client of revision 2026-07-28 reports of the server that `command` starts, or at this URL: the TypeScript SDK
-/// v2, or the Python SDK v2.
-pub(crate) fn visit_modern(is_python: bool, calls: &Value, command: &[&str]) -> Value {
-    let name = if is_python { "clients/client.py" } else { "clients/client-v2.mjs" };
-    let mut client = peers::command(name);
-    client.arg(calls.to_string()).arg("--").args(command);
-    let output = client.current_dir(peers::path("servers")).output();
-    let output = output.unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn text(report: &Value, call: usize) -> &str {
@@ -110,8 +101,10 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
 #[test]
 fn typescript_calls_a_view_on_standard_input_and_output() {
     let program = program();
-    let guard = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--for", "gemini", "--", "node"];
-    let visit = |calls: &Value| visit_modern(false, calls, &[&guard[..], &[&program]].concat());
+    let toolbond = toolbond_program();
+    let guard = [toolbond.to_str().unwrap(), "guard", "--for", "gemini", "--", "node"];
+    let visit =
+        |calls: &Value| visit_with(TypescriptV2, calls, &[&guard[..], &[&program]].concat());
     is_view(visit);
     // Clients may remember the name that the tool has without a view.
     let given = json!({ "region": "eu", "labels": { "team": "red" } });
@@ -122,29 +115,25 @@ fn typescript_calls_a_view_on_standard_input_and_output() {
 #[test]
 fn clients_call_a_view_of_a_server_on_http() {
     let mut node = Command::new("node");
-    node.args([&program(), "--http"]).stdout(Stdio::piped());
-    let mut server = Process(node.spawn().unwrap());
-    let (_guard, port) = guard(port_of(&mut server), &["--for", "gemini"]);
-    let url = format!("http://127.0.0.1:{port}/mcp");
-    is_view(|calls| visit_modern(false, calls, &[&url]));
-    is_view(|calls| visit_modern(true, calls, &[&url]));
+    node.args([&program(), "--http"]);
+    let (_server, port) = Process::listening(node);
+    let (_guard, port) = in_front_of(port, &["--for", "gemini"]);
+    let url = url(port);
+    is_view(|calls| visit_with(TypescriptV2, calls, &[&url]));
+    is_view(|calls| visit_with(PythonV2, calls, &[&url]));
 }
 
 #[test]
 fn the_file_chooses_by_the_name_of_the_client() {
     let path = program();
-    let file = File::new(
-        "views",
-        &format!(
-            "listen = '127.0.0.1:0'\n[contract.for-clients]\npeers = 'gemini'\n[servers.views]\ncommand = 'node'\nargs = ['{path}']\n"
-        ),
-    );
-    let guard = Guard::start(&["guard", "--config", file.path()]);
+    let guard = Configured::start(&format!(
+        "[contract.for-clients]\npeers = 'gemini'\n[servers.views]\ncommand = 'node'\nargs = ['{path}']\n"
+    ));
     let url = format!("http://127.0.0.1:{}/views/mcp", guard.port("/views/mcp"));
     // Clients of both eras; the Python client has another name.
-    is_view(|calls| visit_modern(false, calls, &[&url]));
+    is_view(|calls| visit_with(TypescriptV2, calls, &[&url]));
     is_view(|calls| visit(None, calls, &[&url]));
-    let full = visit_modern(true, &json!([]), &[&url]);
+    let full = visit_with(PythonV2, &json!([]), &[&url]);
     assert_eq!(full["tools"][0]["name"], "files/store", "{full}");
 }
 
@@ -154,9 +143,10 @@ fn an_unknown_target_is_an_error() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("no target `gemni`; did you mean `gemini`?"), "{said}");
-    let file =
-        File::new("no-target", "[contract]\nfor = 'nobody'\n[servers.a]\ncommand = 'true'\n");
-    let output = toolbond(&["guard", "--check-config", "--config", file.path()]).output().unwrap();
+    let folder = Folder::new();
+    let file = folder
+        .write("toolbond.toml", "[contract]\nfor = 'nobody'\n[servers.a]\ncommand = 'true'\n");
+    let output = toolbond(&["guard", "--check-config", "--config", &file]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains(":2:7: no target `nobody`"), "{said}");

@@ -80,5 +80,3 @@ mod telemetry;
 mod telemetry_peers;
 #[cfg(unix)]
 mod transcripts;
-#[cfg(unix)]
-mod upstream;

@@ -121,6 +121,8 @@ fn ids(cases: &mut Cases) {
         "1e400",
         "\"\\u0000\"",
         "\"\\ud800\"",
+        "\"\\udc00a\"",
+        "\"\\ud800\\ud800\"",
         "NaN",
         "Infinity",
         "01",
@@ -132,6 +134,15 @@ fn ids(cases: &mut Cases) {
         });
     }
     cases.add("no id", |call, n| call.replacen(&format!("\"id\":{n},"), "", 1).into());
+    for id in ["null", "true", "[1]"] {
+        cases.add(format!("batch, id {id}"), |call, n| {
+            let call = call.replacen(&format!("\"id\":{n}"), &format!("\"id\":{id}"), 1);
+            format!("[{call}]").into()
+        });
+    }
+    cases.add("batch, no id", |call, n| {
+        format!("[{}]", call.replacen(&format!("\"id\":{n},"), "", 1)).into()
+    });
 }
 
 /// Members under another name, and twice.
@@ -191,6 +202,9 @@ fn texts(cases: &mut Cases) {
         ("\"ranged\"", "\"RANGED\""),
         ("\"ranged\"", "\"\\u0072anged\""),
         ("\"ranged\"", "\"ranged\\u0000\""),
+        // U+017F folds to `s` for decoders that compare without case.
+        ("\"arguments\"", "\"argument\u{17f}\""),
+        ("\"method\"", "\"method\":\"ping\",\"METHOD\""),
         ("\"method\"", "\"result\":{},\"method\""),
         ("\"method\"", "\"error\":{\"code\":1,\"message\":\"\"},\"method\""),
         ("\"method\"", "\"result\":null,\"method\""),

@@ -1,22 +1,46 @@
 //! Clients and servers of the official SDKs and of `FastMCP`, with a guard between them and without:
 //! `data/pairs.json` says what comes of each pair.
 
-use std::process::Stdio;
-
 use serde_json::{Map, Value, json};
+use toolbond_harness::guard::in_front_of;
+use toolbond_harness::mcp::url;
 use toolbond_harness::peers;
-
-use crate::guard_http::{Process, guard, port_of};
+use toolbond_harness::process::{Process, program};
 
 /// An array, a number, null and an object that is one of two.
 const CALLS: &str = r#"[["forecast",{}],["count",{}],["find_person",{"id":2}],["shape",{"id":1}]]"#;
 
-/// What `client` reports of the server that `command` starts, or that listens at the URL `command`.
-fn report(client: &str, command: &[String]) -> Value {
-    let output = peers::command(client).arg(CALLS).arg("--").args(command).output().unwrap();
+/// The servers, and their programs.
+const SERVERS: [(&str, &str); 5] = [
+    ("rmcp", "rmcp/bare"),
+    ("TypeScript v2", "servers/v2.mjs"),
+    ("Python 2.x", "servers/typed.py"),
+    ("Python 2.x, low-level", "servers/lowlevel.py"),
+    ("FastMCP", "servers/fast.py"),
+];
+
+const CLIENTS: [(&str, &str); 3] = [
+    ("TypeScript v1", "clients/client-v1.mjs"),
+    ("TypeScript v2, 2026-07-28", "clients/client-v2.mjs"),
+    ("Python 2.x, 2026-07-28", "clients/client.py"),
+];
+
+/// What `client` reports of each of `targets`, commands or URLs.
+fn reports(client: &str, targets: &[Vec<String>]) -> Vec<Value> {
+    let output =
+        peers::command(client).arg(CALLS).arg("--").args(targets.join(&"---".to_owned())).output();
+    let output = output.unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{client} {command:?}: {said}");
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(output.status.success(), "{client} {targets:?}: {said}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let reports: Vec<_> = text.lines().map(outcome).collect();
+    assert_eq!(reports.len(), targets.len(), "{client}: {text}");
+    reports
+}
+
+/// What a report says of the list and of each call.
+fn outcome(report: &str) -> Value {
+    let report: Value = serde_json::from_str(report).unwrap();
     let mut outcome = Map::new();
     let tools = &report["tools"];
     let list = tools.as_array().map_or_else(|| failure(tools), |tools| tools.len().into());
@@ -40,78 +64,52 @@ fn failure(report: &Value) -> Value {
     json!({ "fails": told.replace(['"', '\\'], "") })
 }
 
-/// What the table says of a server.
-fn expected(server: &str) -> Value {
+/// Compares what a client reports of servers, without and with a guard, with the table.
+fn compare((client, program): (&str, &str), servers: &[(&str, [Vec<String>; 2])]) {
     let table: Value = serde_json::from_str(include_str!("data/pairs.json")).unwrap();
-    table[server].clone()
-}
-
-const CLIENTS: [(&str, &str); 3] = [
-    ("TypeScript v1", "clients/client-v1.mjs"),
-    ("TypeScript v2, 2026-07-28", "clients/client-v2.mjs"),
-    ("Python 2.x, 2026-07-28", "clients/client.py"),
-];
-
-fn compare(server: &str, direct: &[String], guarded: &[String]) {
-    let outcome: Map<_, _> = CLIENTS
-        .into_iter()
-        .map(|(name, client)| {
-            let (direct, guarded) = (report(client, direct), report(client, guarded));
-            let outcome = if direct == guarded {
-                json!({ "either way": direct })
-            } else {
-                json!({ "without": direct, "with": guarded })
-            };
-            (name.to_owned(), outcome)
-        })
-        .collect();
-    let outcome = Value::from(outcome);
-    assert_eq!(outcome, expected(server), "\n{outcome:#}");
-}
-
-fn over_stdio(server: &str, name: &str) {
-    let direct = peers::words(name);
-    let mut guarded = [env!("CARGO_BIN_EXE_toolbond"), "guard", "--"].map(str::to_owned).to_vec();
-    guarded.extend(direct.clone());
-    compare(server, &direct, &guarded);
-}
-
-fn over_http(server: &str, name: &str) {
-    let mut command = peers::command(name);
-    command.arg("--http");
-    if name == "rmcp/bare" {
-        // It says where it listens, where the others print their port.
-        command.arg("127.0.0.1:0").stderr(Stdio::piped());
-    } else {
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let targets: Vec<_> = servers.iter().flat_map(|(_, targets)| targets.clone()).collect();
+    for ((server, _), pair) in servers.iter().zip(reports(program, &targets).chunks(2)) {
+        let outcome = if pair[0] == pair[1] {
+            json!({ "either way": pair[0] })
+        } else {
+            json!({ "without": pair[0], "with": pair[1] })
+        };
+        assert_eq!(outcome, table[server][client], "{client}, {server}:\n{outcome:#}");
     }
-    let mut process = Process(command.spawn().unwrap());
-    let port = port_of(&mut process);
-    let (_guard, guard) = guard(port, &[]);
-    let url = |port: u16| [format!("http://127.0.0.1:{port}/mcp")];
-    compare(server, &url(port), &url(guard));
 }
 
-macro_rules! pairs {
-    ($($name:ident: $server:literal, $program:literal;)*) => {$(
-        mod $name {
-            #[test]
-            fn over_stdio() {
-                super::over_stdio($server, $program);
-            }
-
-            #[test]
-            fn over_http() {
-                super::over_http($server, $program);
-            }
-        }
-    )*};
+/// A server as a command, without and with a guard.
+fn over_stdio((server, name): (&'static str, &str)) -> (&'static str, [Vec<String>; 2]) {
+    let guard = [program().to_str().unwrap(), "guard", "--"].map(str::to_owned);
+    let words = peers::words(name);
+    (server, [words.clone(), [&guard[..], &words].concat()])
 }
 
-pairs! {
-    rmcp: "rmcp", "rmcp/bare";
-    typescript_v2: "TypeScript v2", "servers/v2.mjs";
-    python: "Python 2.x", "servers/typed.py";
-    python_low_level: "Python 2.x, low-level", "servers/lowlevel.py";
-    fastmcp: "FastMCP", "servers/fast.py";
+#[test]
+fn each_server_with_one_client_over_stdio() {
+    let servers = SERVERS.map(over_stdio);
+    for (number, client) in CLIENTS.into_iter().enumerate() {
+        let own = servers.iter().skip(number).step_by(CLIENTS.len());
+        compare(client, &own.cloned().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+#[ignore = "long matrix: cargo xtask test --all"]
+fn each_server_with_every_client_over_stdio() {
+    let servers = SERVERS.map(over_stdio);
+    CLIENTS.into_iter().for_each(|client| compare(client, &servers));
+}
+
+#[test]
+fn each_server_with_every_client_over_http() {
+    let running = SERVERS.map(|(server, name)| {
+        let mut command = peers::command(name);
+        command.arg("--http").args((name == "rmcp/bare").then_some("127.0.0.1:0"));
+        let (process, port) = Process::listening(command);
+        let (guard, guarded) = in_front_of(port, &[]);
+        ((server, [port, guarded].map(|port| vec![url(port)])), [process, guard])
+    });
+    let servers = running.each_ref().map(|(server, _)| server.clone());
+    CLIENTS.into_iter().for_each(|client| compare(client, &servers));
 }

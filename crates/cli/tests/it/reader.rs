@@ -4,11 +4,10 @@ use std::fs;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use toolbond_harness::files::Folder;
 use toolbond_harness::peers;
 
-use crate::guard_http::Process;
-use crate::recorder::{Record, Way, command, guard_words, listening};
-use toolbond_harness::envoy::Envoy;
+use crate::recorder::{Reached, Way};
 
 /// A client that reads results without checking them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,63 +49,61 @@ pub(crate) fn encoded(kind: &str, text: &str, encoding: &str) -> Value {
     json!([head(kind), text, encoding])
 }
 
-impl Reader {
-    /// What comes of each of `calls`, names of tools or requests, to a server with this script.
-    pub(crate) fn read(self, way: Way, script: &Value, calls: &Value) -> Vec<Value> {
-        let mut server = peers::words("servers/scripted.py");
-        let file = Record::new();
-        fs::write(&file.0, script.to_string()).unwrap();
-        server.push(file.path().to_owned());
-        let http = || listening(command(&[&server[..], &["--http".into()]].concat()), false);
-        let mut envoy = None;
-        let (_processes, target): (Vec<Process>, Vec<String>) = match way {
-            Way::Stdio => (Vec::new(), server),
-            Way::GuardedStdio => {
-                (Vec::new(), [&guard_words(&[])[..], &["--".into()], &server].concat())
-            }
-            Way::Http => {
-                let (server, port) = http();
-                (vec![server], vec![url(port)])
-            }
-            Way::GuardedHttp => {
-                let (server, port) = http();
-                let options = ["--listen", "127.0.0.1:0", "--upstream", &url(port)];
-                let (guard, port) = listening(command(&guard_words(&options)), true);
-                (vec![server, guard], vec![url(port)])
-            }
-            Way::Envoy => {
-                let (server, port) = http();
-                let envoy = envoy.insert(Envoy::enforcing(port));
-                (vec![server], vec![url(envoy.port)])
-            }
-            Way::GuardedProcess => {
-                let guard = guard_words(&["--listen", "127.0.0.1:0"]);
-                let words = [&guard[..], &["--".into()], &server].concat();
-                let (guard, port) = listening(command(&words), true);
-                (vec![guard], vec![url(port)])
-            }
-        };
-        self.visit(&target, calls)
+/// A server that answers with the bytes of a script.
+pub(crate) struct Scripted {
+    way: Way,
+    tools: Vec<String>,
+    reached: Reached,
+    _folder: Folder,
+}
+
+impl Scripted {
+    /// Starts it with a script, which `scripted.py` describes, so that clients reach it this way.
+    pub(crate) fn start(way: Way, script: &Value) -> Self {
+        let folder = Folder::new();
+        let file = folder.join("script.json");
+        fs::write(&file, script.to_string()).unwrap();
+        let answers = script["answers"].as_object();
+        let tools = answers.into_iter().flat_map(Map::keys).cloned().collect();
+        Self { way, tools, reached: way.reach("scripted.py", &[&file]), _folder: folder }
     }
 
-    /// What comes of each of `calls` to the server at a URL, or that a command starts.
-    pub(crate) fn visit(self, target: &[String], calls: &Value) -> Vec<Value> {
-        let (program, mode) = match self {
-            Self::Text => ("reader_text.py", None),
-            Self::Httpx(mode) => ("reader_httpx_v1.py", Some(mode)),
-            Self::PythonV1 => ("reader_v1.py", None),
-            Self::PythonV2(mode) => ("reader_v2.py", Some(mode)),
-            Self::Typescript(mode) => ("reader.mjs", Some(mode)),
+    /// What `reader` reads for each of `calls`, names of tools or requests.
+    pub(crate) fn read(&self, reader: Reader, calls: &Value) -> Vec<Value> {
+        let (program, mode) = match reader {
+            Reader::Text => ("reader_text.py", None),
+            Reader::Httpx(mode) => ("reader_httpx_v1.py", Some(mode)),
+            Reader::PythonV1 => ("reader_v1.py", None),
+            Reader::PythonV2(mode) => ("reader_v2.py", Some(mode)),
+            Reader::Typescript(mode) => ("reader.mjs", Some(mode)),
         };
-        let mut client = command(&peers::words(&format!("clients/{program}")));
-        // A call that is not answered is given up after a while: many where many are made.
-        let is_long = calls.as_array().is_some_and(|calls| calls.len() > 50);
-        client.env("READER_WAIT", if is_long { "0.2" } else { "8" });
-        let output = client.args(mode).arg(calls.to_string()).args(target).output().unwrap();
+        let mut client = peers::command(&format!("clients/{program}"));
+        client.args(mode).arg(calls.to_string()).args(&self.reached.target);
+        let output = client.output().unwrap();
         let line = output.stdout.split(|byte| *byte == b'\n').next().unwrap();
         let read: Vec<&RawValue> =
-            serde_json::from_slice(line).unwrap_or_else(|_| panic!("{self:?}: {output:?}"));
+            serde_json::from_slice(line).unwrap_or_else(|_| panic!("{reader:?}: {output:?}"));
         read.into_iter().map(|read| value(read.get())).collect()
+    }
+
+    /// Those of `tools` of which `reader` reads what is not valid. Beside them it makes ordinary calls, which work.
+    pub(crate) fn reads_evil<'a>(&self, reader: Reader, tools: &[&'a str]) -> Vec<&'a str> {
+        let calls = [&["honest"], tools, &["honest"]].concat();
+        let read = self.read(reader, &json!(calls));
+        let mut evil = Vec::new();
+        for (name, read) in calls.into_iter().zip(&read) {
+            if name == "honest" {
+                assert_eq!(read["value"], json!({ "n": 1 }), "{reader:?} {:?}: {read}", self.way);
+            } else if read["value"]["n"] == "evil" {
+                evil.push(name);
+            }
+        }
+        evil
+    }
+
+    /// The tools of its script.
+    pub(crate) fn tools(&self) -> Vec<&str> {
+        self.tools.iter().map(String::as_str).collect()
     }
 }
 
@@ -118,51 +115,9 @@ fn value(text: &str) -> Value {
     })
 }
 
-/// The URL of a server on this port.
-pub(crate) fn url(port: u16) -> String {
-    format!("http://127.0.0.1:{port}/mcp")
-}
-
-/// A server that answers the call of each tool with these bytes.
+/// A script that answers the call of each tool with these bytes.
 pub(crate) fn script(answers: &[(&str, Value)]) -> Value {
     let answers: Map<_, _> =
         answers.iter().map(|(name, answer)| ((*name).to_owned(), answer.clone())).collect();
     json!({ "answers": answers })
-}
-
-impl Reader {
-    /// The tools of a script of which this client reads what is not valid. Beside them it makes an ordinary call, which
-    /// works.
-    pub(crate) fn reads_evil(self, way: Way, script: &Value) -> Vec<String> {
-        let tools = script["answers"].as_object().unwrap().keys();
-        let calls = ["honest"].into_iter().chain(tools.map(String::as_str)).chain(["honest"]);
-        let calls: Vec<_> = calls.collect();
-        let read = self.read(way, script, &json!(calls));
-        let mut evil = Vec::new();
-        for (name, read) in calls.iter().zip(&read) {
-            if *name == "honest" {
-                assert_eq!(read["value"], json!({ "n": 1 }), "{self:?} {way:?}: {read}");
-            } else if read["value"]["n"] == "evil" {
-                evil.push((*name).to_owned());
-            }
-        }
-        evil
-    }
-
-    /// Without a guard the client reads what is not valid from all of the tools of a script, with one from none.
-    pub(crate) fn reads_evil_only_without_a_guard(
-        self,
-        direct: Way,
-        guarded: &[Way],
-        script: &Value,
-    ) {
-        let tools: Vec<_> = script["answers"].as_object().unwrap().keys().cloned().collect();
-        assert_eq!(
-            self.reads_evil(direct, script),
-            tools,
-            "{self:?}: the attack works without a guard"
-        );
-        let evil = guarded.iter().map(|&way| (way, self.reads_evil(way, script)));
-        assert_eq!(evil.filter(|(_, evil)| !evil.is_empty()).collect::<Vec<_>>(), [], "{self:?}");
-    }
 }

@@ -15,7 +15,7 @@ use toolbond_harness::otlp::{
 use toolbond_harness::process::{Process, run, toolbond};
 use toolbond_harness::wait::wait_until;
 
-use crate::guard_config::modern as modern_request;
+use toolbond_harness::mcp::modern as modern_request;
 
 /// A server of one era or both that returns the `_meta` of a call, and fails in several ways: see [`call`].
 const SERVER: &str = r#"

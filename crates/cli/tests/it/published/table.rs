@@ -15,7 +15,7 @@ A variant *works* if it gets an answer that is no error, or the same answer as t
 
 A server has no variants (0) if its calls pass only strings and its called tools have no optional arguments.
 
-The versions are pinned in [peers/package.json](../peers/package.json) and [peers/python](../peers/python); the calls are in [peers/published/servers](../peers/published/servers). `cargo xtask setup && INSTA_UPDATE=always cargo nextest run -p toolbond-cli published` writes this page; without the variable, the same tests check it.
+The versions are pinned in [peers/package.json](../peers/package.json) and [peers/python](../peers/python); the calls are in [peers/published/servers](../peers/published/servers). `cargo xtask setup && INSTA_UPDATE=always cargo nextest run -p toolbond-cli --run-ignored all published` writes this page; without the variable, the same tests check it.
 
 | server | tools | right calls | variants | work either way | only with the guard | only without | neither way |
 | --- | --- | --- | --- | --- | --- | --- | --- |
