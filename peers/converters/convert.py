@@ -21,6 +21,7 @@ import sys
 import types
 import warnings
 from functools import partial
+from pathlib import Path
 
 SECONDS = 5
 MEMORY = 1 << 30
@@ -320,7 +321,7 @@ class Apart:
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
         for text in questions:
             print(json.dumps(run(self.name, self.convert, text)), file=answers, flush=True)
         os._exit(0)
@@ -333,13 +334,13 @@ class Apart:
             return json.loads(made)
         status = os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])
         self.child = None
-        return {"error": "Timeout" if status == -signal.SIGALRM else "MemoryError"}
+        return {"error": "Timeout" if status == -signal.SIGVTALRM else "MemoryError"}
 
 
 def run(name, convert, text):
     """What one converter makes of one line, in the form that is written."""
     line = json.loads(text)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     sys.setrecursionlimit(RECURSION_LIMIT)
     try:
         made = convert(line if name == "python-sdk" else line["tool"])
@@ -349,7 +350,7 @@ def run(name, convert, text):
     except BaseException as error:  # Rust code panics with a `BaseException`.
         return {"error": described(error)}
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         sys.setrecursionlimit(20 * RECURSION_LIMIT)
 
 
@@ -361,7 +362,7 @@ def main(names):
         sys.exit(f"convert.py: unknown converters: {', '.join(sorted(unknown))}")
     warnings.simplefilter("ignore")
     logging.disable()
-    signal.signal(signal.SIGALRM, expire)
+    signal.signal(signal.SIGVTALRM, expire)
     sys.stdout = io.StringIO()  # A converter's own prints would break the lines.
     runs = {}
     for name in names or CONVERTERS:

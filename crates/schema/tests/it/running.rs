@@ -17,6 +17,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("running/prints_nothing", prints_nothing),
         Trial::test("running/reports_its_fuel", reports_its_fuel),
         Trial::test("running/recursion_pays_for_its_cycle_check", recursion_pays),
+        Trial::test("running/equality_ends_at_the_depth_of_instances", equality_ends),
+        Trial::test("running/zero_and_negative_zero_are_equal", zeros_are_equal),
         Trial::test("running/two_schemas_in_turns_keep_their_prices", keeps_prices_apart),
         Trial::test("running/reads_every_dialect", reads_every_dialect),
         Trial::test("running/gives_basic_output", gives_basic_output),
@@ -106,6 +108,29 @@ fn recursion_pays() -> Result<(), Failed> {
     let fuel = |schema| Schema::compile(&schema).map(|schema| schema.measure(&instance).fuel);
     let (recursive, written) = (fuel(json!({ "items": { "$ref": "#" } }))?, fuel(written)?);
     check(recursive >= written + levels, &format!("{recursive} steps, written out {written}"))
+}
+
+fn equality_ends() -> Result<(), Failed> {
+    let mut limits = Limits::default();
+    limits.instance_depth = 5;
+    let schema = Options::default().limits(limits).compile(&json!({ "uniqueItems": true }))?;
+    let nested = |levels| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+    for (levels, is_compared) in [(5, true), (6, false)] {
+        let verdict = schema.validate(&json!([nested(levels), nested(levels)]));
+        check(matches!(verdict, Verdict::Invalid(_)) == is_compared, &format!("{verdict:?}"))?;
+    }
+    Ok(())
+}
+
+/// Few items are compared with each other, many by their hashes.
+fn zeros_are_equal() -> Result<(), Failed> {
+    let schema = Schema::compile(&json!({ "uniqueItems": true }))?;
+    for more in [0, 20] {
+        let mut items = vec![json!(0), json!(-0.0)];
+        items.extend((0..more).map(|n| json!(n + 1)));
+        check(!schema.is_valid(&json!(items)), &format!("with {more} more"))?;
+    }
+    Ok(())
 }
 
 fn explaining_pays() -> Result<(), Failed> {
