@@ -72,7 +72,7 @@ struct List<'a> {
 fn published_lists_leave_byte_for_byte() {
     let files = match corpus::files() {
         Ok(files) => files,
-        Err(reason) => return skip(&reason.to_string()),
+        Err(reason) => return skip(&reason),
     };
     let folder = Folder::new();
     let mut all = String::from("{\"tools\":[");
@@ -97,7 +97,7 @@ fn a_lock_file_refuses_what_has_changed_and_works_offline() {
     let (lock, cache) = (folder.join("toolbond.lock"), folder.join("cache"));
     let (one, two) = (r#"{"maximum":1}"#, r#"{"maximum":2}"#);
     let (url, server) = server([one, one, one, two, two]);
-    let schema = folder.write("s.json", &format!(r#"{{"$ref":"{url}address.json"}}"#));
+    let schema = folder.write("s.json", format!(r#"{{"$ref":"{url}address.json"}}"#));
     let run = |options: &[&str]| {
         let mut command = toolbond(&["bundle", "--lock", &lock, "--cache", &cache]);
         texts(command.args(options).arg(&schema).output().unwrap())

@@ -36,7 +36,10 @@ fn a_look_up_that_hangs_does_not_keep_it_alive() {
 fn an_interrupt_ends_it_without_a_lock_file() {
     let folder = Folder::new();
     let server = HttpServer::start(|request, reply| match request.path() {
-        "/hang.json" => Ok(reply.hang()),
+        "/hang.json" => {
+            reply.hang();
+            Ok(())
+        }
         _ => reply.send("200 OK", "", "{}"),
     });
     let url = server.url("/");

@@ -34,7 +34,7 @@ fn the_proxy_of_the_environment_is_used_only_on_request() {
         (&urls[0], &plain, format!("GET {}address.json HTTP/1.1", urls[0])),
         (&urls[1], &secure, format!("CONNECT localhost:{} HTTP/1.1", secure.port)),
     ] {
-        let file = folder.write("s.json", &format!(r#"{{"$ref":"{url}address.json"}}"#));
+        let file = folder.write("s.json", format!(r#"{{"$ref":"{url}address.json"}}"#));
         let run = |options: &[&str], is_by_file: bool| {
             let mut command = toolbond(&["bundle", "--allow", url, "--allow", "127.0.0.0/8"]);
             command.args(["--allow", "::1"]).args(options).arg(&file);

@@ -57,7 +57,7 @@ fn remote_references_of_the_suite_give_its_verdicts() {
             }
             tools.push(json!({ "name": index.to_string(), "inputSchema": group.schema }));
         }
-        let list = folder.write("tools.json", &json!({ "tools": tools }).to_string());
+        let list = folder.write("tools.json", json!({ "tools": tools }).to_string());
         let local = toolbond(&["bundle", "--documents", &from_folder, &list]).output().unwrap();
         let (code, local, said) = texts(local);
         assert_eq!(code, Some(0), "{}: {said}", file.name);

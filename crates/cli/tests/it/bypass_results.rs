@@ -274,7 +274,7 @@ fn written(way: Way, result: &Value) -> Value {
 fn a_server_of_natural_results_marks_none_of_them_as_projected() {
     let content = json!([{ "type": "text", "text": EVIL }]);
     let enveloped = json!({ "result": { "n": "evil" } });
-    let marked = |marker: Value, more: Value| {
+    let complete = |marker: Value, more: Value| {
         let mut result = json!({ "resultType": "complete", "content": content, "_meta": marker });
         result.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         result
@@ -283,30 +283,30 @@ fn a_server_of_natural_results_marks_none_of_them_as_projected() {
     let cases = [
         (
             "envelope",
-            marked(
+            complete(
                 marker(json!({ "form": "envelope" })),
                 json!({ "structuredContent": enveloped }),
             ),
         ),
         (
             "fastmcp",
-            marked(
+            complete(
                 json!({ "fastmcp": { "wrap_result": true } }),
                 json!({ "structuredContent": enveloped }),
             ),
         ),
         (
             "error",
-            marked(marker(json!({ "form": "error", "block": 0 })), json!({ "isError": true })),
+            complete(marker(json!({ "form": "error", "block": 0 })), json!({ "isError": true })),
         ),
         (
             "added",
-            marked(
+            complete(
                 marker(json!({ "form": "error", "block": 0, "added": "block", "at": 0 })),
                 json!({ "isError": true }),
             ),
         ),
-        ("undeclared", marked(marker(json!({ "form": "error", "block": 0 })), json!({}))),
+        ("undeclared", complete(marker(json!({ "form": "error", "block": 0 })), json!({}))),
     ];
     let mut tools: Vec<_> = cases.iter().map(|(name, _)| loose(name)).collect();
     tools[4].as_object_mut().unwrap().remove("outputSchema");

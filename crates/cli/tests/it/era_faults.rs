@@ -157,7 +157,7 @@ fn a_server_that_ends_takes_what_waits_along_and_the_next_call_works() {
     let call = modern("ada", 1, "ask_name");
     let asked = send(port, &call);
     kill_children(&guard.process);
-    wait_until("the process has ended", || guard.process.children("era_server").len() == 0);
+    wait_until("the process has ended", || guard.process.children("era_server").is_empty());
     let answer = send(port, &retry(call.clone(), &asked, "Ada"));
     assert_eq!(answer["error"]["code"], -32602, "{answer}");
     let asked = send(port, &call);

@@ -106,10 +106,10 @@ fn is_refused(answer: &str) -> bool {
 /// A server on HTTP, and whether a batch has arrived there.
 fn upstream() -> (u16, Arc<AtomicBool>) {
     let arrived = Arc::new(AtomicBool::new(false));
-    let arrives = Arc::clone(&arrived);
+    let has_come = Arc::clone(&arrived);
     let server = HttpServer::start(move |request, reply| {
         if request.body.starts_with(b"[") {
-            arrives.store(true, SeqCst);
+            has_come.store(true, SeqCst);
             return reply.json(&json!([]));
         }
         let message = request.message();

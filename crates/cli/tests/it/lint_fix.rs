@@ -21,7 +21,7 @@ fn fix(path: &str) -> (Option<i32>, String, String) {
 fn fixes_a_file_and_keeps_the_rest() {
     let folder = Folder::new();
     for mark in ["", "\u{feff}"] {
-        let path = folder.write("tools.json", &format!("{mark}{WRITTEN}"));
+        let path = folder.write("tools.json", format!("{mark}{WRITTEN}"));
         let (code, out, err) = fix(&path);
         assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
         assert!(err.starts_with("fixed: ") && err.contains("tools.json: a: "), "{err}");
@@ -37,7 +37,7 @@ fn fixes_lines_of_json_lines() {
     let folder = Folder::new();
     let good = r#"{ "name": "a", "description": "A.", "inputSchema": { "type": "object" } }"#;
     let bad = r#"{ "name": "b", "description": "B.", "inputSchema": { "properties": {} } }"#;
-    let path = folder.write("tools.jsonl", &format!("{good}\r\n\n{bad}\n{good}"));
+    let path = folder.write("tools.jsonl", format!("{good}\r\n\n{bad}\n{good}"));
     assert_eq!(fix(&path).0, Some(0));
     let fixed = bad.replace("{} }", "{}, \"type\": \"object\" }");
     assert_eq!(fs::read_to_string(&path).unwrap(), format!("{good}\r\n\n{fixed}\n{good}"));
@@ -81,10 +81,10 @@ fn fixing_published_lists_is_idempotent() {
     for line in found.lines() {
         let list: Value = serde_json::from_str(line).unwrap();
         let findings = list["findings"].as_array().unwrap();
-        let fixes = findings.iter().filter(|finding| finding["fix"]["safe"] == true).count();
-        if fixes > 0 {
+        let safe = findings.iter().filter(|finding| finding["fix"]["safe"] == true).count();
+        if safe > 0 {
             let written = fs::read_to_string(list["list"].as_str().unwrap()).unwrap();
-            lists.push((folder.write(&format!("{}.json", lists.len()), &written), written, fixes));
+            lists.push((folder.write(&format!("{}.json", lists.len()), &written), written, safe));
         }
     }
     assert!(lists.len() > 2, "{}", lists.len());

@@ -98,7 +98,9 @@ fn each_server_with_one_client_over_stdio() {
 #[ignore = "long matrix: cargo xtask test --all"]
 fn each_server_with_every_client_over_stdio() {
     let servers = SERVERS.map(over_stdio);
-    CLIENTS.into_iter().for_each(|client| compare(client, &servers));
+    for client in CLIENTS {
+        compare(client, &servers);
+    }
 }
 
 #[test]
@@ -111,5 +113,7 @@ fn each_server_with_every_client_over_http() {
         ((server, [port, guarded].map(|port| vec![url(port)])), [process, guard])
     });
     let servers = running.each_ref().map(|(server, _)| server.clone());
-    CLIENTS.into_iter().for_each(|client| compare(client, &servers));
+    for client in CLIENTS {
+        compare(client, &servers);
+    }
 }
