@@ -1,5 +1,5 @@
 //! Clients and servers of the official SDKs, each of one protocol era or both, on every transport, with a guard between
-//! them and without: `docs/eras.md` says what comes of each pair. `TOOLBOND_ERAS=write` writes that page.
+//! them and without: `docs/eras.md` says what comes of each pair. `UPDATE=1` writes that page.
 //!
 //! The default set tries each client and each server in both directions of translation that it can need, and each with
 //! one that shares its era. The other pairs join the same ways of the guard to the same programs; they are ignored
@@ -102,7 +102,7 @@ fn report(client: Peer, server: Peer, visits: &Value) -> Pair {
 fn check(client: Peer, server: Peer) {
     let found = visit(client, server);
     let (client, server) = (client.name, server.name);
-    if std::env::var_os("TOOLBOND_ERAS").is_some_and(|mode| mode == "write") {
+    if std::env::var_os("UPDATE").is_some() {
         return Page::update(client, server, &found);
     }
     let page = Page::read();

@@ -1,4 +1,4 @@
-//! The table in `docs/published.md`. With `INSTA_UPDATE=always`, tests write it instead of comparing.
+//! The table in `docs/published.md`. With `UPDATE=1`, tests write it instead of comparing.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ A variant *works* if it gets an answer that is no error, or the same answer as t
 
 A server has no variants (0) if its calls pass only strings and its called tools have no optional arguments.
 
-The versions are pinned in [peers/package.json](../peers/package.json) and [peers/python](../peers/python); the calls are in [peers/published/servers](../peers/published/servers). `cargo xtask setup && INSTA_UPDATE=always cargo nextest run -p toolbond-cli --run-ignored all published` writes this page; without the variable, the same tests check it.
+The versions are pinned in [peers/package.json](../peers/package.json) and [peers/python](../peers/python); the calls are in [peers/published/servers](../peers/published/servers). `cargo xtask setup && UPDATE=1 cargo nextest run -p toolbond-cli --run-ignored all published` writes this page; without the variable, the same tests check it.
 
 | server | tools | right calls | variants | work either way | only with the guard | only without | neither way |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -73,7 +73,7 @@ fn path() -> PathBuf {
 }
 
 fn is_update() -> bool {
-    std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always")
+    std::env::var_os("UPDATE").is_some()
 }
 
 fn rows(text: &str) -> Vec<Row> {
