@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZero;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::process::Command;
@@ -54,7 +55,9 @@ impl Test {
         let mut tests;
         if answers("cargo", &["nextest", "--version"]) {
             tests = cargo(["nextest", "run", "--workspace"]);
-            tests.args(FEATURES);
+            // Many tests wait for other processes, so one more runs than there are processors.
+            let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
+            tests.args(FEATURES).args(["--test-threads", &threads.to_string()]);
             if self.all {
                 tests.args(["--run-ignored", "all"]);
             }
