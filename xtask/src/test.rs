@@ -46,14 +46,15 @@ impl Test {
         self.test(&skipped, &mut tally)?;
         let mut documentation = cargo(["test", "--workspace", "--doc"]);
         documentation.args(FEATURES);
-        tally.add(documentation)?;
+        tally.add(Runner::Cargo, documentation)?;
         tally.end(self.all, &skipped)
     }
 
     /// Runs the tests but those whose names start with one of `skipped`.
     fn test(&self, skipped: &[&str], tally: &mut Tally) -> anyhow::Result<()> {
-        let mut tests;
+        let (runner, mut tests);
         if answers("cargo", &["nextest", "--version"]) {
+            runner = Runner::Nextest;
             tests = cargo(["nextest", "run", "--workspace"]);
             // Many tests wait for other processes, so one more runs than there are processors.
             let threads = thread::available_parallelism().map_or(1, NonZero::get) + 1;
@@ -68,6 +69,7 @@ impl Test {
                 ]);
             }
         } else {
+            runner = Runner::Cargo;
             tests = cargo(["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]);
             tests.args(FEATURES).args(["--no-fail-fast", "--"]);
             if self.all {
@@ -77,7 +79,7 @@ impl Test {
                 tests.args(["--skip", name]);
             }
         }
-        tally.add(tests)
+        tally.add(runner, tests)
     }
 }
 
@@ -103,6 +105,26 @@ fn check_features() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What runs tests.
+#[derive(Clone, Copy)]
+enum Runner {
+    /// Ends with `Summary [ 9s] 7 tests run: 5 passed (1 slow), 2 failed, 1 skipped`.
+    Nextest,
+    /// Ends each program with `test result: ok. 5 passed; 2 failed; 1 ignored; …`.
+    Cargo,
+}
+
+impl Runner {
+    /// The counts in the last line of a run; nothing in other lines. Tests may print the last line of the other runner.
+    fn counts(self, line: &str) -> Option<&str> {
+        let (start, middle) = match self {
+            Self::Nextest => ("Summary [", " run: "),
+            Self::Cargo => ("test result: ", ". "),
+        };
+        Some(line.trim().strip_prefix(start)?.split_once(middle)?.1)
+    }
+}
+
 /// How many tests passed, failed and did not run.
 #[derive(Default)]
 struct Tally {
@@ -121,21 +143,17 @@ impl Tally {
     }
 
     /// Runs `command`, which runs tests and says at the end how many.
-    fn add(&mut self, mut command: Command) -> anyhow::Result<()> {
+    fn add(&mut self, runner: Runner, mut command: Command) -> anyhow::Result<()> {
         command.env("TOOLBOND_SKIPPED", skips());
         let failed = self.failed;
-        let succeeded = each_line(command, |line| self.read(line))?;
+        let succeeded = each_line(command, |line| self.read(runner, line))?;
         self.is_broken |= !succeeded && self.failed == failed;
         Ok(())
     }
 
-    /// Reads the last line of a runner: `Summary [ 9s] 7 tests run: 5 passed (1 slow), 2 failed, 1 skipped` of nextest,
-    /// `test result: ok. 5 passed; 2 failed; 1 ignored; …` of cargo.
-    fn read(&mut self, line: &str) {
-        let line = line.trim();
-        let of_nextest = line.strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: "));
-        let of_cargo = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". "));
-        let Some((_, counts)) = of_nextest.or(of_cargo) else { return };
+    /// Adds the counts in the last line of a run.
+    fn read(&mut self, runner: Runner, line: &str) {
+        let counts = runner.counts(line).unwrap_or_default();
         for count in counts.split([',', ';', '(']) {
             let mut words = count.split_whitespace();
             let number = words.next().and_then(|number| number.parse().ok()).unwrap_or(0);
@@ -185,16 +203,21 @@ fn skips() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::Tally;
+    use super::{Runner, Tally};
 
     #[test]
     fn counts_are_read_of_both_runners() {
         let mut tally = Tally::default();
-        tally.read("     Summary [   9.1s] 9 tests run: 5 passed (1 slow), 2 failed, 2 timed out, 1 skipped");
+        let of_cargo =
+            "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out";
+        for line in [
+            "Summary [   9.1s] 9 tests run: 5 passed (1 slow), 2 failed, 2 timed out, 1 skipped",
+            of_cargo,
+        ] {
+            tally.read(Runner::Nextest, line);
+        }
         assert_eq!((tally.passed, tally.failed, tally.left_out), (5, 4, 1));
-        tally.read("test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; finished in 0.00s");
+        tally.read(Runner::Cargo, of_cargo);
         assert_eq!((tally.passed, tally.failed, tally.left_out), (8, 5, 3));
-        tally.read("3 passed of something else");
-        assert_eq!(tally.passed, 8);
     }
 }

@@ -8,7 +8,7 @@ use crate::http::{HttpServer, Reply, Request};
 use crate::wait::HANG;
 
 /// An answer of this many bytes is beyond the limit of a guard.
-pub const HUGE: usize = 100_000_000;
+pub const HUGE: usize = 250_000_000;
 
 /// The server.
 #[derive(Debug)]
