@@ -26,8 +26,8 @@ pub(crate) struct Test {
 const FEATURES: [&str; 2] = ["--features", "toolbond/otel"];
 
 impl Test {
-    /// Checks formatting, links, imports, weight, lints and documentation while it downloads what the tests need, then
-    /// checks spelling and runs the tests. The last line says how many passed, failed and were skipped, and why.
+    /// Checks formatting, links, imports, weight, lints and documentation and compiles the tests while it downloads what
+    /// they need, then checks spelling and runs the tests. The last line says how many passed, failed and were skipped, and why.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let set_up = thread::spawn(setup::run);
         let checked = check();
@@ -94,7 +94,11 @@ fn check() -> anyhow::Result<()> {
     run_command(lints)?;
     let mut documentation = cargo(["doc", "--workspace", "--no-deps"]);
     documentation.args(FEATURES).env("RUSTDOCFLAGS", "-D warnings");
-    run_command(documentation)
+    run_command(documentation)?;
+    // Tests are run when everything is downloaded, and compiled until then.
+    let mut tests = cargo(["test", "--workspace", "--no-run", "--quiet"]);
+    tests.args(FEATURES);
+    run_command(tests)
 }
 
 /// Checks that each library compiles without its optional features.
