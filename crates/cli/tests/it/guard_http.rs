@@ -4,8 +4,8 @@ use std::net::TcpListener;
 
 use serde_json::{Value, json};
 use toolbond_harness::guard::in_front_of;
-use toolbond_harness::http::{Connection, ask, body};
-use toolbond_harness::mcp::{INITIALIZED, PING, POST, call, url};
+use toolbond_harness::http::{Connection, HttpServer, ask, body};
+use toolbond_harness::mcp::{INITIALIZED, PING, POST, call, request, url};
 use toolbond_harness::process::toolbond;
 
 use crate::guard_peers::{bare, visit};
@@ -61,6 +61,25 @@ fn headers_pass_and_unseen_tools_are_fetched() {
     assert!(
         ask(port, &natural, &call(3, "count", &json!({}))).contains(r#""structuredContent":42"#)
     );
+}
+
+#[test]
+fn headers_of_an_answer_pass_though_its_list_is_rewritten() {
+    let server = HttpServer::start(|request, reply| {
+        let tools = json!([{ "name": "no_input" }]);
+        let id = &request.message()["id"];
+        let message = json!({ "jsonrpc": "2.0", "id": id, "result": { "tools": tools } });
+        let headers = "content-type: application/json\r\nx-request-id: r-1, \"two\"";
+        reply.send("200 OK", headers, message.to_string())
+    });
+    let (_guard, port) = in_front_of(server.port, &[]);
+    let answer = ask(port, POST, &request(1, "tools/list"));
+    assert!(answer.contains("\r\nx-request-id: r-1, \"two\"\r\n"), "{answer}");
+    // The tool got the schema that it lacked, so the body is the guard's own.
+    let tool = &body(&answer)["result"]["tools"][0];
+    assert_eq!(tool["inputSchema"], json!({ "type": "object" }), "{answer}");
+    let methods: Vec<_> = server.take().iter().map(|got| got.message()["method"].clone()).collect();
+    assert_eq!(methods, ["tools/list"]);
 }
 
 #[test]
