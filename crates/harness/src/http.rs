@@ -11,16 +11,15 @@ use serde_json::Value;
 use crate::address::local;
 use crate::wait::HANG;
 
-/// The head of a request of a client that follows the protocol, to `/mcp`.
-pub const POST: &str = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream";
-
 /// Sends a request and returns the whole answer. `head` is the request line and headers; `host`, `content-type` and
 /// `content-length` are added where they are missing.
+#[track_caller]
 pub fn ask(port: u16, head: &str, body: &str) -> String {
     String::from_utf8_lossy(&send(port, head, body.as_bytes())).into_owned()
 }
 
 /// [`ask`] in bytes. An answer that breaks off is returned as far as it came.
+#[track_caller]
 pub fn send(port: u16, head: &str, body: &[u8]) -> Vec<u8> {
     let mut connection = Connection::open(port, &format!("{head}\r\nconnection: close"), body);
     connection.rest()
@@ -35,11 +34,13 @@ pub struct Connection {
 
 impl Connection {
     /// Sends a request, as [`ask`] does, and leaves the connection open.
+    #[track_caller]
     pub fn open(port: u16, head: &str, body: &[u8]) -> Self {
         Self::open_at(local(port), head, body)
     }
 
     /// The same for another address.
+    #[track_caller]
     pub fn open_at(address: SocketAddr, head: &str, body: &[u8]) -> Self {
         let mut connection = Self::to(address);
         let mut text = head.to_owned();
@@ -59,8 +60,9 @@ impl Connection {
     }
 
     /// Connects, and sends nothing yet.
+    #[track_caller]
     pub fn to(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).unwrap();
+        let Ok(stream) = TcpStream::connect(address) else { panic!("nobody listens on {address}") };
         stream.set_read_timeout(Some(HANG)).unwrap();
         Self { reader: BufReader::new(stream) }
     }
@@ -109,8 +111,24 @@ impl Connection {
 /// The body of an answer, as JSON.
 #[track_caller]
 pub fn body(answer: &str) -> Value {
-    let text = answer.split_once("\r\n\r\n").unwrap_or_default().1;
-    serde_json::from_str(text).unwrap_or_else(|_| panic!("{answer}"))
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+    let is_chunked = head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked");
+    let text = if is_chunked { join_chunks(body) } else { body.to_owned() };
+    let Ok(value) = serde_json::from_str(&text) else { panic!("the body is not JSON: {answer}") };
+    value
+}
+
+/// The text of a body that comes in chunks.
+fn join_chunks(mut body: &str) -> String {
+    let mut text = String::new();
+    while let Some((length, rest)) = body.split_once("\r\n")
+        && let Ok(length @ 1..) = usize::from_str_radix(length, 16)
+        && let Some(chunk) = rest.get(..length)
+    {
+        text.push_str(chunk);
+        body = rest[length..].trim_start_matches("\r\n");
+    }
+    text
 }
 
 /// A request that a server got.

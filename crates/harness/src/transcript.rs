@@ -209,6 +209,8 @@ pub fn replay(path: &Path, mut shell: Shell) {
     let mut differences = String::new();
     for run in &mut runs {
         let printed = shell.run(&run.command);
+        let is_found = printed.last().is_none_or(|line| line != "[exit 127]");
+        assert!(is_found, "{}: no such program: $ {}", path.display(), run.command);
         if !matches(&run.printed, &printed) {
             let difference = difference(&run.printed, &printed);
             let _ = writeln!(differences, "# {}\n$ {}\n{difference}", run.title, run.command);
