@@ -142,6 +142,7 @@ struct Tally {
 
 impl Tally {
     fn start() -> anyhow::Result<Self> {
+        fs::create_dir_all(workspace::testkit())?;
         fs::write(skips(), "").with_context(|| skips().display().to_string())?;
         Ok(Self::default())
     }
