@@ -9,7 +9,7 @@ use std::thread;
 use serde_json::Value;
 
 use crate::address::local;
-use crate::wait::HANG;
+use crate::wait::{HANG, wait_until};
 
 /// Sends a request and returns the whole answer. `head` is the request line and headers; `host`, `content-type` and
 /// `content-length` are added where they are missing.
@@ -262,7 +262,10 @@ impl Reply<'_> {
 pub struct HttpServer {
     /// Its port.
     pub port: u16,
+    address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
+    /// Where connections came from.
+    peers: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl HttpServer {
@@ -281,11 +284,14 @@ impl HttpServer {
         wrap: impl Fn(TcpStream) -> S + Send + Sync + 'static,
         answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let port = listener.local_addr().unwrap().port();
-        let server = Self { port, requests: Arc::default() };
+        let address = listener.local_addr().unwrap();
+        let (requests, peers) = (Arc::default(), Arc::default());
+        let server = Self { port: address.port(), address, requests, peers };
         let (requests, tools) = (Arc::clone(&server.requests), Arc::new((wrap, answer)));
+        let peers = Arc::clone(&server.peers);
         thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
+            while let Ok((stream, peer)) = listener.accept() {
+                peers.lock().unwrap().push(peer);
                 let (requests, tools) = (Arc::clone(&requests), Arc::clone(&tools));
                 // A client that breaks off is no failure of the test.
                 thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, &requests)));
@@ -315,9 +321,20 @@ impl HttpServer {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
 
+    /// How many connections were opened so far.
+    #[track_caller]
+    pub fn connections(&self) -> usize {
+        // Connections are accepted in their order, so that all others are known when this one is.
+        let last = TcpStream::connect(self.address).unwrap().local_addr().unwrap();
+        wait_until("a connection", || self.peers.lock().unwrap().contains(&last));
+        let mut peers = self.peers.lock().unwrap();
+        peers.retain(|peer| *peer != last);
+        peers.len()
+    }
+
     /// The URL of `path`.
     pub fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        format!("http://{}{path}", self.address)
     }
 }
 
