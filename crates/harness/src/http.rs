@@ -283,15 +283,18 @@ impl HttpServer {
     ) -> Self {
         let port = listener.local_addr().unwrap().port();
         let server = Self { port, requests: Arc::default() };
-        let (requests, tools) = (Arc::clone(&server.requests), Arc::new((wrap, answer)));
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (requests, tools) = (Arc::clone(&requests), Arc::clone(&tools));
-                // A client that breaks off is no failure of the test.
-                thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, &requests)));
-            }
-        });
+        accept(listener, wrap, answer, Some(Arc::clone(&server.requests)));
         server
+    }
+
+    /// Starts a server that remembers nothing, for load: its port.
+    pub fn forgetful(
+        answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        accept(listener, |stream| stream, answer, None);
+        port
     }
 
     /// Starts a proxy. `port_of` says on which port of this machine an authority, such as `localhost:1234`, is found.
@@ -321,17 +324,36 @@ impl HttpServer {
     }
 }
 
+/// Serves connections, each on a thread of its own, and adds what comes to `requests`.
+fn accept<S: Stream>(
+    listener: TcpListener,
+    wrap: impl Fn(TcpStream) -> S + Send + Sync + 'static,
+    answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    requests: Option<Arc<Mutex<Vec<Request>>>>,
+) {
+    let tools = Arc::new((wrap, answer, requests));
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let tools = Arc::clone(&tools);
+            // A client that breaks off is no failure of the test.
+            thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, tools.2.as_deref())));
+        }
+    });
+}
+
 fn serve<S: Stream>(
     stream: TcpStream,
     wrap: &impl Fn(TcpStream) -> S,
     answer: &impl Fn(&Request, &mut Reply<'_>) -> io::Result<()>,
-    requests: &Mutex<Vec<Request>>,
+    requests: Option<&Mutex<Vec<Request>>>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = stream.try_clone()?;
     let mut reader = BufReader::new(wrap(stream));
     while let Some(request) = Request::read(&mut reader)? {
-        requests.lock().unwrap().push(request.clone());
+        if let Some(requests) = requests {
+            requests.lock().unwrap().push(request.clone());
+        }
         let mut reply = Reply { stream: reader.get_mut(), socket: &socket, is_over: false };
         answer(&request, &mut reply)?;
         if reply.is_over || request.header("connection") == Some("close") {
