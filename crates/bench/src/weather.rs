@@ -102,7 +102,6 @@ impl ServerHandler for Objects {}
 #[derive(Clone)]
 pub(crate) struct Ours;
 
-#[expect(clippy::unused_self, reason = "tools are methods")]
 #[toolbond::tools]
 impl Ours {
     /// The weather of some hours: an array

@@ -60,7 +60,7 @@ pub(super) fn calls(behind: &str, calls: &Calls) {
     for (name, reason) in &calls.missing {
         println!("not measured: {name}: {reason}");
     }
-    let Calls { calls: count, to_check, unchecked, .. } = calls;
+    let Calls { count, to_check, unchecked, .. } = calls;
     println!(
         "{count} calls, 0 wrong answers; {to_check} of them to be validated, {unchecked} not validated"
     );

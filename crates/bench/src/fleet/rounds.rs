@@ -54,8 +54,8 @@ pub(super) struct Calls {
     pub(super) all: Vec<Series>,
     /// What could not be measured, and why.
     pub(super) missing: Vec<(String, String)>,
-    pub(super) calls: usize,
-    /// Those of `calls` that were to be checked.
+    pub(super) count: usize,
+    /// Those of `count` that were to be checked.
     pub(super) to_check: usize,
     /// Those that were to be checked, and were not found valid.
     pub(super) unchecked: usize,
@@ -105,7 +105,7 @@ fn measure(server: &str, name: &str, options: &Options) -> anyhow::Result<Calls>
         eprintln!("{name}: round {round} of {} done", options.rounds);
     }
     for (subject, calls) in &subjects {
-        done.calls += calls;
+        done.count += calls;
         if let Some(validated) = subject.validated()? {
             done.to_check += calls;
             done.unchecked += calls.saturating_sub(validated);

@@ -121,7 +121,7 @@ const GUARDS: [(Kind, &str, &[&str], Call, &str); 6] = [
 /// The cases so far.
 struct Cases<'a> {
     only: Option<&'a str>,
-    cases: Vec<Case>,
+    started: Vec<Case>,
     missing: Missing,
 }
 
@@ -139,7 +139,7 @@ impl Cases<'_> {
         }
         match start() {
             Ok((load, process)) => {
-                self.cases.push(Case { way, kind, name, load, process, has_failed: false });
+                self.started.push(Case { way, kind, name, load, process, has_failed: false });
             }
             Err(error) => {
                 self.missing.push((format!("{}: {name}", way.name()), format!("{error:#}")));
@@ -153,7 +153,7 @@ pub(super) fn all(only: Option<&str>) -> anyhow::Result<(Vec<Case>, Missing, imp
     let start = |kind| serve::on_http(kind, &[]);
     let servers = [start("arrays")?, start("objects")?, start("modern")?];
     let [arrays, objects, modern] = servers.each_ref().map(|(_, port)| *port);
-    let mut cases = Cases { only, cases: Vec::new(), missing: Vec::new() };
+    let mut cases = Cases { only, started: Vec::new(), missing: Vec::new() };
     let server = |kind| serve::words(&[kind, "stdio"]);
     let bench = std::env::current_exe()?;
 
@@ -214,5 +214,5 @@ pub(super) fn all(only: Option<&str>) -> anyhow::Result<(Vec<Case>, Missing, imp
     cases.add(Way::Stdio, Kind::Peer, "FastMCP proxy", || {
         lines(peers::fastmcp(&server, 0)?, OBJECTS)
     });
-    Ok((cases.cases, cases.missing, servers))
+    Ok((cases.started, cases.missing, servers))
 }

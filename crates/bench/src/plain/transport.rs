@@ -82,9 +82,11 @@ pub(crate) fn on_stdio(options: &Options) -> anyhow::Result<()> {
         } else {
             thread::spawn(move || send_later(&reply));
         }
-        while is_last {
+        if is_last {
             // Until the process is ended.
-            thread::park();
+            loop {
+                thread::park();
+            }
         }
     }
 }

@@ -6,9 +6,12 @@ use std::time::{Duration, Instant};
 
 use toolbond_harness::proc::{self, status};
 
+/// The name of what is counted, and how much is allowed after so much.
+type Quantity = (&'static str, fn(u64) -> u64);
+
 /// What is counted of a process, and how much more than after warm-up is no growth. An allocator keeps some pages, a pool
 /// some threads and connections. Processes are counted exactly.
-pub(super) const QUANTITIES: [(&str, fn(u64) -> u64); 4] = [
+pub(super) const QUANTITIES: [Quantity; 4] = [
     ("memory, MiB", |before| before + (before / 4).max(24)),
     ("threads", |before| before + 4),
     ("open files", |before| before + 12),

@@ -118,7 +118,7 @@ impl Target {
         };
         let mut connection = session.again()?;
         let message = call.message(turn, self.era);
-        let sent = if turn % 4 == 0 { message.len() / 2 } else { message.len() };
+        let sent = if turn.is_multiple_of(4) { message.len() / 2 } else { message.len() };
         connection.post_part(&message.as_bytes()[..sent], message.len())?;
         match turn % 4 {
             0 => {}

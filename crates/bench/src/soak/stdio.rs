@@ -32,12 +32,15 @@ const REST_AFTER: usize = 500;
 /// How long it does so.
 const REST: Duration = Duration::from_millis(500);
 
-/// The calls that are not answered yet, and when they were sent.
+/// Calls by their ids, and when they were sent.
+type Calls = HashMap<usize, (Kind, Call, Instant)>;
+
+/// The calls that are not answered yet.
 #[derive(Clone, Default)]
-struct Pending(Arc<Mutex<HashMap<usize, (Kind, Call, Instant)>>>);
+struct Pending(Arc<Mutex<Calls>>);
 
 impl Pending {
-    fn calls(&self) -> MutexGuard<'_, HashMap<usize, (Kind, Call, Instant)>> {
+    fn calls(&self) -> MutexGuard<'_, Calls> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
