@@ -20,6 +20,7 @@ use tools::Tools;
 
 /// What the server has.
 #[derive(clap::Args)]
+#[group(id = "plain")]
 pub(crate) struct Options {
     /// Tools that cost more than any budget.
     #[arg(long)]
