@@ -287,17 +287,18 @@ impl HttpServer {
         let address = listener.local_addr().unwrap();
         let (requests, peers) = (Arc::default(), Arc::default());
         let server = Self { port: address.port(), address, requests, peers };
-        let (requests, tools) = (Arc::clone(&server.requests), Arc::new((wrap, answer)));
-        let peers = Arc::clone(&server.peers);
-        thread::spawn(move || {
-            while let Ok((stream, peer)) = listener.accept() {
-                peers.lock().unwrap().push(peer);
-                let (requests, tools) = (Arc::clone(&requests), Arc::clone(&tools));
-                // A client that breaks off is no failure of the test.
-                thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, &requests)));
-            }
-        });
+        accept(listener, wrap, answer, Some(server.clone()));
         server
+    }
+
+    /// Starts a server that remembers nothing, for load: its port.
+    pub fn forgetful(
+        answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        accept(listener, |stream| stream, answer, None);
+        port
     }
 
     /// Starts a proxy. `port_of` says on which port of this machine an authority, such as `localhost:1234`, is found.
@@ -338,17 +339,39 @@ impl HttpServer {
     }
 }
 
+/// Serves connections, each on a thread of its own; what comes is remembered in `server`.
+fn accept<S: Stream>(
+    listener: TcpListener,
+    wrap: impl Fn(TcpStream) -> S + Send + Sync + 'static,
+    answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    server: Option<HttpServer>,
+) {
+    let tools = Arc::new((wrap, answer, server));
+    thread::spawn(move || {
+        while let Ok((stream, peer)) = listener.accept() {
+            let tools = Arc::clone(&tools);
+            if let Some(server) = &tools.2 {
+                server.peers.lock().unwrap().push(peer);
+            }
+            // A client that breaks off is no failure of the test.
+            thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, tools.2.as_ref())));
+        }
+    });
+}
+
 fn serve<S: Stream>(
     stream: TcpStream,
     wrap: &impl Fn(TcpStream) -> S,
     answer: &impl Fn(&Request, &mut Reply<'_>) -> io::Result<()>,
-    requests: &Mutex<Vec<Request>>,
+    server: Option<&HttpServer>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = stream.try_clone()?;
     let mut reader = BufReader::new(wrap(stream));
     while let Some(request) = Request::read(&mut reader)? {
-        requests.lock().unwrap().push(request.clone());
+        if let Some(server) = server {
+            server.requests.lock().unwrap().push(request.clone());
+        }
         let mut reply = Reply { stream: reader.get_mut(), socket: &socket, is_over: false };
         answer(&request, &mut reply)?;
         if reply.is_over || request.header("connection") == Some("close") {

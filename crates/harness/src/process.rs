@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use crate::wait::{wait_for, wait_until};
@@ -18,9 +18,17 @@ fn built() -> PathBuf {
     test.parent().unwrap().parent().unwrap().to_owned()
 }
 
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes the program `toolbond` of another build from now on.
+pub fn set_program(program: PathBuf) {
+    PROGRAM.set(program).unwrap();
+}
+
 /// The program `toolbond` of the build that runs the tests.
 pub fn program() -> PathBuf {
-    let program = built().join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    let own = || built().join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    let program = PROGRAM.get().cloned().unwrap_or_else(own);
     assert!(program.exists(), "{}: run `cargo build` first", program.display());
     program
 }
