@@ -18,6 +18,8 @@ pub(crate) fn install() -> anyhow::Result<()> {
         return Ok(());
     }
     fs::create_dir_all(&place)?;
+    // From here on what was installed is no longer whole.
+    let _ = fs::remove_file(&done);
     for file in ["package.json", "package-lock.json"] {
         fs::copy(folder.join(file), place.join(file)).with_context(|| format!("peers/{file}"))?;
     }
