@@ -25,6 +25,8 @@ pub(crate) fn install() -> anyhow::Result<()> {
     }
     let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     let mut npm = command("npm", ["ci"].iter().chain(&options));
+    // Without a network it would wait for more than a minute before its last try.
+    npm.arg("--fetch-retry-maxtimeout=10000");
     npm.current_dir(&place);
     command::run_quietly("installing peers/package-lock.json", npm)?;
     fs::write(done, wanted)?;
