@@ -17,7 +17,7 @@ use toolbond_harness::wait::wait_until;
 
 use crate::clients::{Client, data};
 use crate::echo::echo;
-use toolbond_harness::mcp::{POST, ask_modern, call, modern, open, url};
+use toolbond_harness::mcp::{POST, ask_modern, call, modern, url};
 
 #[test]
 fn typescript_clients_see_what_they_see_through_the_guard() {
@@ -275,7 +275,14 @@ fn a_stream_that_a_client_listens_to_ends_when_its_replica_drains() {
     let servers = [local(port), local(9)];
     let envoy =
         Envoy::start(&Setup { servers, replicas: 1, replaced: &[ONE_SERVER], ..Setup::default() });
-    let head = open(envoy.port, "/mcp").replacen("POST", "GET", 1) + "\r\nconnection: close";
+    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "raw", "version": "1" } } });
+    let head = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream";
+    let answer = ask(envoy.port, head, &hello.to_string());
+    let session = answer.split("mcp-session-id: ").nth(1).unwrap().split("\r\n").next().unwrap();
+    let head = format!(
+        "GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\nmcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\nconnection: close"
+    );
     let mut stream = Connection::open(envoy.port, &head, b"");
     stream.wait_for("HTTP/1.1 200");
     envoy.replicas[0].process.signal("-TERM");
