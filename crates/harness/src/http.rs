@@ -1,7 +1,7 @@
 //! One client and one server for HTTP, which send and answer whatever bytes a test wants.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -92,12 +92,17 @@ impl Connection {
         }
     }
 
+    /// Waits until the answer begins, or the connection ends without one.
+    #[track_caller]
+    pub fn wait(&mut self) {
+        came(self.reader.fill_buf().map(<[u8]>::len));
+    }
+
     /// What comes until the end of the answer.
+    #[track_caller]
     pub fn rest(&mut self) -> Vec<u8> {
         let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
-        while let Ok(count) = self.reader.read(&mut piece)
-            && count > 0
-        {
+        while let count @ 1.. = came(self.reader.read(&mut piece)) {
             answer.extend_from_slice(&piece[..count]);
             // Some keep a connection open that was to be closed.
             if answer.ends_with(b"\r\n0\r\n\r\n") {
@@ -106,6 +111,15 @@ impl Connection {
         }
         answer
     }
+}
+
+/// How many bytes came; none where the connection has ended, however it did.
+#[track_caller]
+fn came(read: io::Result<usize>) -> usize {
+    let hangs =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+    assert!(!read.as_ref().is_err_and(hangs), "waited in vain for an answer");
+    read.unwrap_or(0)
 }
 
 /// The body of an answer, as JSON.
