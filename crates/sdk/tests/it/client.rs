@@ -42,11 +42,11 @@ pub(crate) async fn connect_with(
 
 /// How a client of each era connects.
 pub(crate) fn lifecycle(is_modern: bool) -> ClientLifecycleMode {
-    match is_modern {
-        true => ClientLifecycleMode::Discover {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-        },
-        false => ClientLifecycleMode::Initialize,
+    if is_modern {
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        ClientLifecycleMode::Discover { preferred_versions }
+    } else {
+        ClientLifecycleMode::Initialize
     }
 }
 
