@@ -32,12 +32,15 @@ impl Talk {
     fn new(link: Link, settings: Settings) -> Self {
         let server = GuardedServer::new("s", settings, Arc::new(|_: Event| {}));
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
-        let stream = if link == Link::Pipe { StreamId::PIPE } else { StreamId::new() };
-        Self { conversation, link, stream, now: Instant::now(), own: Value::Null, ask: None }
+        let (stream, now) = (StreamId::PIPE, Instant::now());
+        Self { conversation, link, stream, now, own: Value::Null, ask: None }
     }
 
-    /// What comes of a message of the client.
+    /// What comes of a message of the client, which but on a pipe has a stream of its own.
     fn client(&mut self, message: &Value) -> Vec<Seen> {
+        if self.link != Link::Pipe {
+            self.stream = StreamId::new();
+        }
         let text = ByteString::from(message.to_string());
         let message = Message::read(&text).unwrap();
         self.conversation.on_client(self.stream, &message, None, self.now);
@@ -284,6 +287,8 @@ fn a_list_that_does_not_come_is_waited_for_once() {
     assert_eq!(talk.client(&call(2)), []);
     assert_eq!(talk.wait(patience / 2), []);
     assert_eq!(talk.wait(patience / 2), [1, 2].map(|id| ("server", call(id))));
+    // Whatever the server still says about it is not for the client.
+    assert_eq!(talk.list(None), []);
     // Nor is it waited for at the next call, unless it changes, or a while has passed.
     assert_eq!(talk.client(&call(3)), [("server", call(3))]);
     talk.server(&json!({ "method": "notifications/tools/list_changed" }));

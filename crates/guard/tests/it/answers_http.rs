@@ -158,7 +158,8 @@ fn a_redirect_does_not_lead_around_the_guard() {
         ("//other.example", None),
         ("/\\other", None),
     ] {
-        let out = format!("HTTP/1.1 307 X\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
+        let redirect = format!("HTTP/1.1 307 X\r\nlocation: {location}");
+        let out = format!("{redirect}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
         let (_, head, _) = http.exchange(CALL, out.as_bytes());
         let found = head.lines().find_map(|line| line.strip_prefix("location: "));
         assert_eq!(found, expected, "{location}");

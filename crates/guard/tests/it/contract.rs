@@ -1,12 +1,11 @@
 //! What the contract changes.
 
 use serde_json::{Value, json};
-use toolbond_contract::{Mode, Policy};
+use toolbond_contract::Mode;
 use toolbond_guard::{Override, Settings};
 use toolbond_harness::mcp::{call, request};
 use toolbond_schema::{Limits, Schema};
 
-use crate::fetch::page;
 use crate::pair::{Pair, result};
 
 pub(crate) const ARRAY: &str = r#"[{"name":"days","description":"Days.","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}},"outputSchema":{"type":"array","items":{"type":"string"}}}]"#;
@@ -26,29 +25,12 @@ pub(crate) fn strict() -> Settings {
     settings
 }
 
-/// The default, where `name` is hidden.
+/// `settings` under which the tool `name` is hidden.
 pub(crate) fn hiding(name: &str, mut settings: Settings) -> Settings {
     let mut hidden = Override::default();
     hidden.hide = true;
     settings.overrides.insert(name.to_owned(), hidden);
     settings
-}
-
-#[test]
-fn an_array_goes_into_the_envelope_for_a_legacy_client() {
-    let mut pair = Pair::greeted(Settings::default(), "2025-06-18");
-    assert_eq!(pair.list(ARRAY)["result"]["tools"][0]["outputSchema"]["type"], "object");
-    pair.passes(&call(1, "days", &json!({})));
-    pair.server.send(&result(1, r#"{"content":[],"structuredContent":["m", "t"],"z":1e2}"#));
-    assert_eq!(
-        pair.client.line(),
-        concat!(
-            r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"[\"m\",\"t\"]"}],"#,
-            r#""structuredContent":{"result":["m", "t"]},"z":1e2,"#,
-            r#""_meta":{"dev.toolbond/projection":{"form":"envelope"}}}}"#,
-            "\n"
-        )
-    );
 }
 
 #[test]
@@ -100,50 +82,6 @@ fn wrong_results_pass_under_warn_and_are_withheld_under_enforce() {
         let answer = pair.client.line();
         assert!(answer.contains("withheld") && !answer.contains("secret"), "{answer}");
     }
-}
-
-#[test]
-fn one_bad_tool_goes_and_the_others_stay_as_they_are() {
-    let good = r#"{"name":"good" ,"inputSchema":{"type":"object"},"v":1.0}"#;
-    let bad = r#"{"name":"bad","inputSchema":null}"#;
-    let mut settings = Settings::default();
-    settings.tools = Some(Policy::Filter);
-    let mut pair = Pair::greeted(settings, "2025-11-25");
-    pair.passes(&request(1, "tools/list"));
-    pair.server.send(&result(1, &format!(r#"{{"tools":[{bad}, {good}],"n":1.0}}"#)));
-    let left = result(1, &format!(r#"{{"tools":[{good}],"n":1.0}}"#));
-    assert_eq!(pair.client.line(), format!("{left}\n"));
-    let answer = pair.ask(&call(2, "bad", &json!({})));
-    assert_eq!(answer["error"]["code"], -32602);
-    assert!(answer["error"]["message"].as_str().unwrap().contains("input-root"));
-}
-
-#[test]
-fn a_list_is_refused_as_a_whole_where_asked_for() {
-    let mut settings = Settings::default();
-    settings.tools = Some(Policy::Reject);
-    let mut pair = Pair::greeted(settings, "2025-11-25");
-    let good = r#"{"name":"good","inputSchema":{"type":"object"}}"#;
-    let list = pair.list(&format!(r#"[{{"name":"bad","inputSchema":null}},{good}]"#));
-    assert_eq!(list["error"]["code"], -32603);
-    for name in ["bad", "good"] {
-        let answer = pair.ask(&call(7, name, &json!({})));
-        assert_eq!(answer["error"]["code"], -32602);
-        let text = answer["error"]["message"].as_str().unwrap();
-        assert!(text.contains("tool list refused"), "{text}");
-    }
-}
-
-#[test]
-fn a_held_call_can_be_cancelled() {
-    let mut pair = Pair::greeted(Settings::default(), "2025-11-25");
-    pair.client.send(&call(1, "days", &json!({})));
-    let asked = pair.server.json();
-    pair.client
-        .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
-    pair.passes(&request(2, "ping"));
-    pair.server.send(&page(&asked, ARRAY, None));
-    pair.passes(&request(3, "ping"));
 }
 
 #[test]

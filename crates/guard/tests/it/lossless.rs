@@ -59,12 +59,12 @@ pub(crate) const FROM_SERVER: &[&str] = &[
 
 /// A list and results that keep their contract, and are written in unusual ways.
 const TOOLS: &str = r#"[ {"name":"echo" ,"description":"Ech\u006f.","x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","description":"Plain.","annotations":{ }}]"#;
-pub(crate) const CALLS: &[&str] = &[
+const CALLS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools\/call","params":{"name":"echo","arguments":{"n":1.0e2},"x":1}}"#,
     r#"{"id":ID,"params":{"arguments":null,"name":"pl\u0061in","_meta":{"progressToken":5}},"jsonrpc":"2.0","method":"tools/call"}"#,
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"plain","inputResponses":{"a":{"action":"accept","content":{}}},"requestState":"\u0073","task":{"ttl":6.0e4}}}"#,
 ];
-pub(crate) const RESULTS: &[&str] = &[
+const RESULTS: &[&str] = &[
     r#"{"result":{"structuredContent":{"n":123456789012345678901234567890},"content":[{"type":"text","text":"\u0061"}], "_meta":{}},"id":ID,"jsonrpc":"2.0"}"#,
     r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[ ],"isError":true}}"#,
     r#"{"jsonrpc":"2.0","id":ID,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{ }}},"requestState":"s"}}"#,
@@ -91,11 +91,22 @@ pub(crate) fn leaves(settings: &str, message: &str) -> bool {
     settings == "off" || !message.contains(r#""id":"nobody asked","result""#)
 }
 
-pub(crate) const LIST: &str = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
-
-/// The answer to [`LIST`].
-pub(crate) fn tool_list() -> String {
-    format!(r#"{{"id":0,"result":{{ "tools":{TOOLS},"ttlMs":5}},"x":0}}"#)
+/// Plays lists and calls that keep their contract on every kind of guard that `build` makes; `pass` carries a request
+/// and its answer.
+pub(crate) fn play_tools<G>(build: impl Fn(&str, &str) -> G, pass: impl Fn(&mut G, &str, &str)) {
+    for name in SETTINGS {
+        for revision in ["2025-06-18", "2026-07-28"] {
+            let mut guard = build(name, revision);
+            let list = format!(r#"{{"id":0,"result":{{ "tools":{TOOLS},"ttlMs":5}},"x":0}}"#);
+            pass(&mut guard, r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#, &list);
+            for (n, call) in CALLS.iter().enumerate() {
+                for (m, result) in RESULTS.iter().enumerate() {
+                    let id = format!("\"{n} {m}\"");
+                    pass(&mut guard, &call.replace("ID", &id), &result.replace("ID", &id));
+                }
+            }
+        }
+    }
 }
 
 /// Plays a conversation of everything but tools: who sends which message.
@@ -137,21 +148,12 @@ fn generated_conversations_pass() {
 
 #[test]
 fn tools_and_calls_that_keep_the_contract_pass() {
-    for name in SETTINGS {
-        for revision in ["2025-06-18", "2026-07-28"] {
-            let mut pair = Pair::greeted(settings(name), revision);
-            pair.passes(LIST);
-            pair.comes(&tool_list());
-            for (n, call) in CALLS.iter().enumerate() {
-                for (m, result) in RESULTS.iter().enumerate() {
-                    let id = (1 + n * RESULTS.len() + m).to_string();
-                    pair.passes(&call.replace("ID", &id));
-                    pair.comes(&result.replace("ID", &id));
-                }
-            }
-            assert_eq!(pair.said(), [""; 0], "{name} {revision}");
-        }
-    }
+    let pass = |pair: &mut Pair, question: &str, answer: &str| {
+        pair.passes(question);
+        pair.comes(answer);
+        assert_eq!(pair.said(), [""; 0]);
+    };
+    play_tools(|name, revision| Pair::greeted(settings(name), revision), pass);
 }
 
 #[test]

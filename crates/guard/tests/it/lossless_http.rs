@@ -7,9 +7,7 @@ use proptest::test_runner::{Config, TestRunner};
 use toolbond_guard::Event;
 
 use crate::http::{Http, events, json};
-use crate::lossless::{
-    CALLS, FROM_CLIENT, FROM_SERVER, LIST, RESULTS, SETTINGS, leaves, settings, tool_list,
-};
+use crate::lossless::{FROM_CLIENT, FROM_SERVER, SETTINGS, leaves, play_tools, settings};
 
 /// A guard with these settings that says nothing.
 fn http(name: &str, revision: &str) -> Http {
@@ -71,21 +69,11 @@ fn every_kind_of_message_passes_both_ways() {
 
 #[test]
 fn tools_and_calls_that_keep_the_contract_pass() {
-    for name in SETTINGS {
-        for revision in ["2025-06-18", "2026-07-28"] {
-            let mut http = http(name, revision);
-            http.passes(LIST, &tool_list());
-            http.streams(LIST, &[tool_list()], 100);
-            for (n, call) in CALLS.iter().enumerate() {
-                for (m, result) in RESULTS.iter().enumerate() {
-                    let id = format!("\"{n} {m}\"");
-                    let (call, result) = (call.replace("ID", &id), result.replace("ID", &id));
-                    http.passes(&call, &result);
-                    http.streams(&call, &[FROM_SERVER[4].to_owned(), result], 7);
-                }
-            }
-        }
-    }
+    let pass = |http: &mut Http, question: &str, answer: &str| {
+        http.passes(question, answer);
+        http.streams(question, &[FROM_SERVER[4].to_owned(), answer.to_owned()], 7);
+    };
+    play_tools(http, pass);
 }
 
 #[test]

@@ -153,6 +153,7 @@ fn script(path: &Path) -> Script {
                 ("results", value) => settings.results = mode(value),
                 ("arguments", value) => settings.arguments = mode(value),
                 ("tools", "filter") => settings.tools = Some(Policy::Filter),
+                ("tools", "reject") => settings.tools = Some(Policy::Reject),
                 ("for", value) => settings.view_for = value.parse().unwrap(),
                 ("revision", value) => value.clone_into(&mut revision),
                 other => panic!("{name}: no setting {other:?}"),
