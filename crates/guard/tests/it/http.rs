@@ -22,7 +22,7 @@ pub(crate) fn serve(backend: impl FnOnce() -> Backend + Send + 'static) -> u16 {
     let serve = async move {
         let router = Router::new(Routes::one(backend(), Hosts::new([])));
         let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-        Arc::new(router).serve(listener, Box::pin(std::future::pending())).await
+        Arc::new(router).serve(listener, Box::pin(std::future::pending())).await;
     };
     thread::spawn(|| runtime().block_on(serve));
     port
