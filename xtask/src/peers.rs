@@ -17,18 +17,16 @@ pub(crate) fn install() -> anyhow::Result<()> {
     note("mcp-proxy-crate", mcp_proxy())
 }
 
-/// Installs those that read no message, and `wrk`.
+/// Installs those that read no message.
 pub(crate) fn install_proxies() -> anyhow::Result<()> {
     note("envoy", python::install("tools"))?;
-    note("nginx", debian("usr/sbin/nginx", &["nginx"]))?;
-    let libraries = ["libluajit-5.1-2", "libluajit-5.1-common"];
-    note("wrk", debian("usr/bin/wrk", &[&["wrk"], &libraries[..]].concat()))
+    note("nginx", debian("usr/sbin/nginx", "nginx"))
 }
 
-/// Unpacks packages of Debian into `target/testkit/debian`, unless the system has `program`. Nothing is
+/// Unpacks a package of Debian into `target/testkit/debian`, unless the system has `program`. Nothing is
 /// installed, so that no root is needed and no service is started. `nginx-light` is the package `nginx`
 /// with one more module.
-fn debian(program: &str, packages: &[&str]) -> anyhow::Result<()> {
+fn debian(program: &str, package: &str) -> anyhow::Result<()> {
     let place = workspace::testkit().join("debian");
     if Path::new("/").join(program).exists() || place.join(program).exists() {
         return Ok(());
@@ -37,7 +35,7 @@ fn debian(program: &str, packages: &[&str]) -> anyhow::Result<()> {
     let _ = fs::remove_dir_all(&archives);
     fs::create_dir_all(&archives)?;
     let mut download = command("apt-get", ["download", "--quiet", "--quiet"]);
-    download.args(packages).current_dir(&archives);
+    download.arg(package).current_dir(&archives);
     run(download)?;
     for archive in fs::read_dir(&archives)? {
         let mut unpack = command("dpkg", ["--extract"]);
