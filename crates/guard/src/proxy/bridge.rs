@@ -19,6 +19,7 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::Proxy;
+use crate::caller::Caller;
 use crate::era::{
     Incoming, MODERN, discover_request, is_initialize, is_modern_error, is_modern_request,
 };
@@ -42,20 +43,26 @@ pub(super) enum Bridged {
 
 /// An `initialize` that the server may refuse.
 pub(super) struct Opening {
+    caller: Caller,
     headers: HeaderMap,
     bytes: Bytes,
 }
 
 impl Proxy {
     /// Answers a request if its client is of another era than the server.
-    pub(super) async fn bridge(self: &Arc<Self>, parts: &Parts, bytes: &Bytes) -> Bridged {
+    pub(super) async fn bridge(
+        self: &Arc<Self>,
+        parts: &Parts,
+        caller: &Caller,
+        bytes: &Bytes,
+    ) -> Bridged {
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
         {
             return Bridged::No;
         }
         if self.bridged.has_session(&parts.headers) {
-            return self.answer_bridged(&parts.headers, bytes).await;
+            return self.answer_bridged(caller, &parts.headers, bytes).await;
         }
         let Ok(text) = text(bytes) else { return Bridged::No };
         let Incoming::Request { method, params, .. } = Incoming::read(&text) else {
@@ -67,19 +74,21 @@ impl Proxy {
                 self.detect(&parts.headers, &text).await;
             }
             if eras.is_legacy_only() {
-                return self.answer_bridged(&parts.headers, bytes).await;
+                return self.answer_bridged(caller, &parts.headers, bytes).await;
             }
         } else if method == "initialize" && eras.is_modern_only() {
-            return self.answer_bridged(&parts.headers, bytes).await;
+            return self.answer_bridged(caller, &parts.headers, bytes).await;
         } else if method == "initialize" && !eras.is_legacy() {
             let (headers, bytes) = (parts.headers.clone(), bytes.clone());
-            return Bridged::Opening(Opening { headers, bytes });
+            let caller = caller.clone();
+            return Bridged::Opening(Opening { caller, headers, bytes });
         }
         Bridged::No
     }
 
-    async fn answer_bridged(&self, headers: &HeaderMap, bytes: &Bytes) -> Bridged {
-        Bridged::Response(Box::new(self.bridged.answer_post(headers, bytes.clone()).await))
+    async fn answer_bridged(&self, caller: &Caller, headers: &HeaderMap, bytes: &Bytes) -> Bridged {
+        let response = self.bridged.answer_post(caller, headers, bytes.clone()).await;
+        Bridged::Response(Box::new(response))
     }
 
     /// Takes the response to `initialize`. If the server refuses it and speaks the modern revision, the bridge answers.
@@ -109,7 +118,7 @@ impl Proxy {
             return response;
         }
         self.server.eras().set_modern_only();
-        self.bridged.answer_post(&opening.headers, opening.bytes).await
+        self.bridged.answer_post(&opening.caller, &opening.headers, opening.bytes).await
     }
 
     /// Finds out which era the server is of, in the name of the client that sent `message`.
