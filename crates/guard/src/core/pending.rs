@@ -370,7 +370,8 @@ impl PendingRequests {
 #[cfg(test)]
 mod tests {
     use super::{
-        MAX_ABANDONED, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose, StreamId,
+        MAX_ABANDONED, MAX_PENDING, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose,
+        StreamId,
     };
     use crate::message::Id;
 
@@ -414,6 +415,43 @@ mod tests {
         requests.insert((two, Id::Integer(3)), pending(two)).unwrap();
         assert!(requests.answer_on(two, Some(&Id::Integer(9)), false).is_none());
         assert_eq!(requests.close(two).len(), 3);
+    }
+
+    #[test]
+    fn an_answer_that_may_be_to_two_requests_is_to_none() {
+        let mut requests = PendingRequests::default();
+        let [one, two] = [(); 2].map(|()| StreamId::new());
+        requests.insert((one, Id::Integer(1)), pending(one)).unwrap();
+        requests.insert((two, Id::String("1".into())), pending(two)).unwrap();
+        assert!(requests.answer_anywhere(&Id::Integer(1)).is_none());
+        assert!(requests.is_elsewhere(StreamId::new(), &Id::Integer(1)));
+        assert!(!requests.is_elsewhere(two, &Id::Integer(1)));
+        requests.close(two);
+        assert!(requests.answer_anywhere(&Id::Integer(1)).is_some());
+    }
+
+    #[test]
+    fn a_token_goes_with_its_request() {
+        let mut requests = PendingRequests::default();
+        let (key, token) = ((StreamId::PIPE, Id::Integer(1)), Id::Integer(7));
+        let told = Pending { token: Some((token.clone(), None)), ..pending(StreamId::PIPE) };
+        requests.insert(key.clone(), told).unwrap();
+        assert!(requests.by_token(&token).is_some());
+        requests.remove(&key);
+        // Another request of the same id did not ask for progress.
+        requests.insert(key, pending(StreamId::PIPE)).unwrap();
+        assert!(requests.by_token(&token).is_none());
+    }
+
+    #[test]
+    fn a_bounded_number_of_requests_waits() {
+        let mut requests = PendingRequests::default();
+        let mut add = |id: usize| {
+            let id = Id::Integer(i64::try_from(id).unwrap());
+            requests.insert((StreamId::PIPE, id), pending(StreamId::PIPE))
+        };
+        assert!((0..MAX_PENDING).all(|id| add(id).is_ok()));
+        assert_eq!(add(MAX_PENDING), Err(NotAdded::TooMany));
     }
 
     #[test]
