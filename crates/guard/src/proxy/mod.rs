@@ -11,8 +11,9 @@ mod session;
 #[cfg(feature = "grpc")]
 mod watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use ahash::AHashMap;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
@@ -21,6 +22,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::event::Event;
+use crate::http::identity::Identity;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::message::code;
@@ -42,6 +44,8 @@ pub struct Proxy {
     pool: Arc<JobPool>,
     /// Sessions of clients that are of another era than the server.
     bridged: Processes,
+    /// The callers in whose name the server is asked for its era, or was asked in vain.
+    asking: Mutex<AHashMap<Identity, bridge::Asking>>,
     /// Whether the streams that clients opened with GET are closed.
     is_closing: tokio::sync::watch::Sender<bool>,
     /// Whether the server is listened to for changes of its tool list.
@@ -82,6 +86,7 @@ impl Proxy {
             sessions: Sessions::default(),
             pool,
             bridged,
+            asking: Mutex::default(),
             is_closing: tokio::sync::watch::Sender::new(false),
             #[cfg(feature = "grpc")]
             watched: watch::Watched::default(),
