@@ -89,7 +89,9 @@ impl Mark {
 
     fn try_take(&self, answer: &[u8]) -> Option<(String, HttpRefusal)> {
         // Results are long, and are not searched.
-        let answer = Some(answer).filter(|answer| answer.len() <= MAX_ANSWER)?;
+        if answer.len() > MAX_ANSWER {
+            return None;
+        }
         let text = str::from_utf8(answer).ok().filter(|text| text.contains(&self.0))?;
         let mut answer = Object::read(Some(text.trim_ascii())).ok()?;
         let mut error = answer.object("error");

@@ -31,7 +31,7 @@ pub(super) const SILENCE: Duration = Duration::from_secs(2);
 /// How long a legacy client's further messages wait for the answer to its first one, and that for a second opinion.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a server that was started again may take to answer.
+/// How long a server may take to answer `initialize`, or that was started again.
 const START: Duration = Duration::from_secs(30);
 
 /// The most bytes of messages that wait for the era of the server.
@@ -252,7 +252,11 @@ impl Detect {
             }
             Err(_) => {
                 self.refusal = Some(text.clone());
-                self.deadline = Some(now + PATIENCE);
+                if self.is_refused {
+                    return Some(self.give_up(io));
+                }
+                // A legacy server may do much at `initialize`.
+                self.deadline = Some(now + if self.is_modern_client { START } else { PATIENCE });
                 self.ask_other_era(io);
                 None
             }
@@ -292,6 +296,9 @@ impl Detect {
         if self.is_modern_client {
             if is_modern {
                 return Some(self.is_modern(io));
+            }
+            if self.is_refused {
+                return Some(self.give_up(io));
             }
             // It is alive: it answers `initialize`, too.
             self.ask_other_era(io);
