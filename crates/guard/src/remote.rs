@@ -298,9 +298,6 @@ impl Connection {
                 let mark = self.headers.mark.as_ref();
                 let marked = mark.map_or_else(|| error.clone(), |mark| mark.add(&error, &refusal));
                 self.tell(failure(id, &marked).into()).await;
-                if self.is_opening(id) {
-                    self.end(error_message(&error).unwrap_or_default()).await;
-                }
             }
             Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
             Err(Refusal::Error(error)) => self.tell(failure(id, &error).into()).await,

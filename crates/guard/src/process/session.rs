@@ -67,7 +67,7 @@ pub(super) struct ProcessSession {
     streams: Mutex<Streams>,
     is_stopped: Notify,
     ends_when_idle: AtomicBool,
-    /// How many messages clients have sent.
+    /// How many messages clients have sent since a server on HTTP last refused one.
     posts: AtomicUsize,
     phase: watch::Sender<Phase>,
 }
@@ -152,6 +152,9 @@ impl Transport for ProcessSession {
             Destination::Server(_) => self.upstream.send(one_line(bytes)),
             Destination::Answer(stream) => {
                 let (bytes, refusal) = self.headers.take_refusal(bytes);
+                if refusal.is_some() {
+                    self.posts.store(0, Ordering::Relaxed);
+                }
                 let refusal = refusal.map(Box::new);
                 self.deliver(Some(stream), Mail { refusal, ..Mail::new(bytes, true) });
             }
