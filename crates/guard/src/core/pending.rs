@@ -90,6 +90,14 @@ impl Pending {
         answered
     }
 
+    /// Has an answer with `id` leave with `own`, which the client knows it by.
+    fn answered_as(mut self, id: &Id, own: &Id) -> Self {
+        if id != own {
+            self.client_id.get_or_insert_with(|| own.to_string());
+        }
+        self
+    }
+
     /// Ends its span, because the answer is an error of the guard.
     pub(super) fn end_refused(&self, code: i32) {
         if let Some(span) = &self.span {
@@ -193,12 +201,10 @@ impl PendingRequests {
 
     /// Takes the request that an answer with `id` on a pipe belongs to.
     pub(super) fn answer(&mut self, id: &Id) -> Option<Pending> {
-        let mut take = |id: Id| {
-            let key = (StreamId::PIPE, id);
-            let is_open = self.requests.get(&key).is_some_and(Pending::is_open);
-            if is_open { self.remove(&key) } else { None }
-        };
-        take(id.clone()).or_else(|| take(id.other_reading()?))
+        let key = |id: &Id| (StreamId::PIPE, id.clone());
+        let is_open = |id: &Id| self.requests.get(&key(id)).is_some_and(Pending::is_open);
+        let own = id.among(is_open)?;
+        self.remove(&key(&own)).map(|pending| pending.answered_as(id, &own))
     }
 
     /// The request that an answer with `id` on `stream` belongs to, marked as answered.
@@ -214,19 +220,19 @@ impl PendingRequests {
         let fits = |pending: &Pending| {
             if is_resumed { !pending.is_held } else { pending.is_open() }
         };
-        let exact = |id: Id| {
-            let key = (stream, id);
-            self.requests.get(&key).filter(|pending| fits(pending)).map(|_| key)
-        };
-        let key = id.and_then(|id| exact(id.clone()).or_else(|| exact(id.other_reading()?)));
-        let key = key.or_else(|| {
+        let is_open = |id: &Id| self.requests.get(&(stream, id.clone())).is_some_and(fits);
+        let own = id.and_then(|id| id.among(is_open));
+        let key = own.clone().map(|own| (stream, own)).or_else(|| {
             let keys = self.streams.get(&stream)?.iter();
             let mut open = keys.filter(|key| self.requests.get(key).is_some_and(&fits));
             let only = open.next()?;
             open.next().is_none().then(|| only.clone())
         })?;
-        let pending = self.requests.get_mut(&key)?;
-        Some(pending.mark_answered())
+        let answered = self.requests.get_mut(&key)?.mark_answered();
+        Some(match id.zip(own) {
+            Some((id, own)) => answered.answered_as(id, &own),
+            None => answered,
+        })
     }
 
     /// Whether a request with `id` is pending on another stream, and none on `stream`.
@@ -247,12 +253,12 @@ impl PendingRequests {
             pending.is_open() && (key.1 == *id || Some(&key.1) == other.as_ref())
         };
         let mut found = self.requests.iter_mut().filter(|(key, pending)| fits(key, pending));
-        let (_, pending) = found.next()?;
+        let (key, pending) = found.next()?;
         // Two requests of the same id on two streams: nobody can tell which one it answers.
         if found.next().is_some() {
             return None;
         }
-        Some(pending.mark_answered())
+        Some(pending.mark_answered().answered_as(id, &key.1))
     }
 
     /// The request with the progress token `token`.
@@ -386,7 +392,9 @@ mod tests {
         requests.insert(key.clone(), pending(StreamId::PIPE)).unwrap();
         let again = requests.insert(key, pending(StreamId::PIPE));
         assert_eq!(again, Err(NotAdded::InUse));
-        assert!(requests.answer(&Id::String("1".into())).is_some());
+        // It leaves with the id that the client knows.
+        let answered = requests.answer(&Id::String("1".into())).unwrap();
+        assert_eq!(answered.client_id.as_deref(), Some("1"));
         assert!(requests.answer(&Id::Integer(1)).is_none());
         assert!(requests.is_idle());
     }

@@ -20,6 +20,7 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::time::Instant;
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
@@ -34,6 +35,7 @@ use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
 use crate::lock::lock;
 use crate::message::{self, Kind, Message, code, error};
+use crate::random::random;
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -43,6 +45,9 @@ const SESSION: &str = "mcp-session-id";
 
 /// How long a call waits for the era of its server to be found out.
 const DETECTING: Duration = Duration::from_secs(75);
+
+/// How long the session of a modern client at a server on HTTP stays unused before it makes room for others.
+const UNUSED: Duration = Duration::from_secs(60);
 
 /// The limits of [`Processes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +118,7 @@ impl Processes {
     /// Changes how further processes are started. Running ones go on.
     pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
         self.settings.store(Arc::new((Target::Process(launch), limits)));
+        self.server.eras().forget();
         // The next request without a session starts a new process; this one ends when it is idle.
         lock(&self.shared).drain().for_each(|(_, session)| session.end_when_idle());
     }
@@ -292,19 +298,19 @@ impl Processes {
 
     /// Opens a session.
     async fn open(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let mut bytes = [0; 16];
-        if getrandom::fill(&mut bytes).is_err() {
+        let Some(id) = random().map(|id| format!("{id:032x}")) else {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers\n");
-        }
-        let id = format!("{:032x}", u128::from_ne_bytes(bytes));
+        };
         let session = {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|_, session| !session.is_over());
             let most = self.settings.load().1.sessions;
             if sessions.len() >= most {
                 // Many clients leave without ending their session.
-                let idle = sessions.iter().filter_map(|(id, it)| Some((it.idle_since()?, id)));
-                let longest = idle.min().map(|(_, id)| id.clone());
+                let idle = sessions
+                    .iter()
+                    .filter_map(|(id, it)| Some((it.has_returned(), it.idle_since()?, id)));
+                let longest = idle.min().map(|(.., id)| id.clone());
                 let text = format!("{most} sessions are open (max-sessions)");
                 let Some(session) = longest.and_then(|id| sessions.remove(&id)) else {
                     self.server.report(Event::error(format!("client: {text}")));
@@ -346,10 +352,18 @@ impl Processes {
             return Ok(Arc::clone(session));
         }
         shared.retain(|_, session| !session.is_over());
-        if shared.len() >= settings.1.sessions {
-            let free = shared.iter().find(|(_, session)| session.is_free());
-            let Some(other) = free.map(|(other, _)| other.clone()) else {
-                let text = format!("{} clients have requests open (max-sessions)", shared.len());
+        let mut free: Vec<_> =
+            shared.iter().filter_map(|(other, it)| Some((it.worth()?, other))).collect();
+        free.sort_unstable_by_key(|(worth, _)| *worth);
+        let strangers = free.iter().take_while(|((has_returned, _), _)| !has_returned).count();
+        let is_full = shared.len() >= settings.1.sessions;
+        if is_full || strangers >= settings.1.sessions.div_ceil(4) {
+            // Made-up headers cost no client its session that has just used it.
+            let may_end =
+                |(has_returned, used): (bool, Instant)| !has_returned || used.elapsed() >= UNUSED;
+            let other = free.first().filter(|(worth, _)| may_end(*worth));
+            let Some(other) = other.map(|(_, other)| Caller::clone(other)) else {
+                let text = format!("{} clients use the server (max-sessions)", shared.len());
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 return Err(Box::new(refuse(status, code::INTERNAL, &text)));
             };
