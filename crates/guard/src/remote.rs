@@ -502,7 +502,6 @@ impl Connection {
         let (parts, mut body) = response.into_parts();
         let is_stream = matches!(media(&parts.headers), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
-        let failed = |reason: &str| Err(Refusal::internal(reason));
         let (mut events, mut all) = (EventSplitter::default(), Vec::new());
         let mut is_answered = id.is_none();
         while let Some(frame) = body.frame().await {
@@ -511,7 +510,9 @@ impl Connection {
             if !is_stream {
                 all.extend_from_slice(&bytes);
                 if all.len() > max {
-                    return failed("the answer of the server exceeds --max-message");
+                    return Err(Refusal::internal(
+                        "the answer of the server exceeds --max-message",
+                    ));
                 }
                 continue;
             }
@@ -524,7 +525,7 @@ impl Connection {
                 }
             }
             if events.len() > max {
-                return failed("an event of the server exceeds --max-message");
+                return Err(Refusal::internal("an event of the server exceeds --max-message"));
             }
         }
         let may_sign_in = parts.headers.contains_key(WWW_AUTHENTICATE);

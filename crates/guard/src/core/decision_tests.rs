@@ -35,7 +35,8 @@ impl Talk {
         let server = GuardedServer::new("s", settings, Arc::new(|_: Event| {}));
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
         let (stream, now) = (StreamId::PIPE, Instant::now());
-        Self { conversation, link, stream, now, own: Value::Null, ask: None }
+        let caller = Caller::default();
+        Self { conversation, link, stream, caller, now, own: Value::Null, ask: None }
     }
 
     /// What comes of a message of the client, which but on a pipe has a stream of its own.
@@ -379,7 +380,7 @@ fn a_list_is_requested_for_each_caller_and_fails_for_it_alone() {
     talk.caller = caller("bad");
     assert_eq!(whom(&talk.client(&call(1, "t", &json!({ "n": "x" })))), ["list"]);
     let bad = talk.ask.take();
-    (talk.caller, talk.stream) = (caller("good"), StreamId::new());
+    talk.caller = caller("good");
     assert_eq!(whom(&talk.client(&call(1, "t", &json!({ "n": "x" })))), ["list"]);
     let good = std::mem::replace(&mut talk.ask, bad);
     assert_eq!(whom(&talk.list(None)), ["client", "unlisted"]);
@@ -388,16 +389,15 @@ fn a_list_is_requested_for_each_caller_and_fails_for_it_alone() {
     assert_eq!(whom(&seen), ["client"]);
     assert_eq!(seen[0].1["result"]["isError"], true);
     // What one of them may see does not judge the other.
-    (talk.caller, talk.stream) = (caller("bad"), StreamId::new());
+    talk.caller = caller("bad");
     assert_eq!(whom(&talk.client(&call(2, "t", &json!({ "n": 1 })))), ["list"]);
 }
 
 #[test]
 fn a_list_ends_with_the_last_call_that_waits_for_it() {
     let mut talk = Talk::new(Link::Streams, Settings::default());
-    let first = talk.stream;
     talk.client(&call(1, "t", &json!({})));
-    talk.stream = StreamId::new();
+    let first = talk.stream;
     assert_eq!(talk.client(&call(1, "t", &json!({}))), []);
     talk.conversation.close_stream(first, false);
     assert_eq!(talk.seen(), []);
@@ -411,10 +411,10 @@ fn lists_under_way_are_bounded() {
         let settings = Settings { arguments: mode, ..Settings::default() };
         let mut talk = Talk::new(Link::Streams, settings);
         for n in 0..8 {
-            (talk.caller, talk.stream) = (caller(&n.to_string()), StreamId::new());
+            talk.caller = caller(&n.to_string());
             assert_eq!(whom(&talk.client(&call(1, "t", &json!({})))), ["list"]);
         }
-        (talk.caller, talk.stream) = (caller("further"), StreamId::new());
+        talk.caller = caller("further");
         assert_eq!(talk.client(&call(1, "t", &json!({})))[0].0, then);
     }
 }
@@ -422,10 +422,9 @@ fn lists_under_way_are_bounded() {
 /// A conversation of two clients that share a process, with a call of each; the ids that the server sees.
 fn shared(settings: Settings) -> (Talk, [StreamId; 2], [Value; 2]) {
     let mut talk = Talk::new(Link::Shared, settings);
-    let first = talk.stream;
     talk.client(&call(1, "t", &json!({})));
+    let first = talk.stream;
     let one = talk.list(Some(&tools()))[0].1["id"].clone();
-    talk.stream = StreamId::new();
     let two = talk.client(&call(1, "t", &json!({})))[0].1["id"].clone();
     let streams = [first, talk.stream];
     (talk, streams, [one, two])
@@ -448,8 +447,8 @@ fn a_client_that_leaves_takes_no_answer_of_another_along() {
 #[test]
 fn a_broken_line_of_a_shared_process_fails_no_ones_call() {
     let (mut talk, [first, _], _) = shared(Settings::default());
-    let unreadable = Message::read(&ByteString::from_static("{\"jsonrpc\":\"2.0\",\"result\":{"));
-    let unreadable = unreadable.map(drop).unwrap_err();
+    let broken = ByteString::from_static("{\"jsonrpc\":\"2.0\",\"result\":{");
+    let unreadable = Message::read(&broken).map(drop).unwrap_err();
     talk.conversation.on_unreadable_server(Origin::Pipe, &unreadable, talk.now);
     assert_eq!(talk.seen(), []);
     // It can only be the answer to the last one.

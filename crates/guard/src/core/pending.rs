@@ -145,6 +145,16 @@ pub(super) enum NotAdded {
     TooMany,
 }
 
+impl NotAdded {
+    /// What the client is told about its request `id`.
+    pub(super) fn describe(&self, id: &Id) -> String {
+        match self {
+            Self::InUse => format!("request id {id} is already in use"),
+            Self::TooMany => format!("{MAX_PENDING} requests are pending already"),
+        }
+    }
+}
+
 /// The requests that wait for their answer.
 #[derive(Debug, Default)]
 pub(super) struct PendingRequests {

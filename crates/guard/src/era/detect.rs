@@ -206,14 +206,14 @@ impl Detect {
         if self.list.as_ref() == Some(&id) {
             self.list = None;
             let result = Object::read(outcome.ok()).unwrap_or_default();
-            return result.get("resultType").map(|_| self.is_modern(io));
+            return result.get("resultType").map(|_| Self::is_modern(io));
         }
         io.send_client(text.as_bytes().clone());
         None
     }
 
     /// The server is of the era of its modern client.
-    fn is_modern(&self, io: &mut Io) -> Found {
+    fn is_modern(io: &mut Io) -> Found {
         io.server.eras().set_modern();
         Found::Same
     }
@@ -295,7 +295,7 @@ impl Detect {
         let is_modern = outcome.map_or_else(is_modern_error, |_| true);
         if self.is_modern_client {
             if is_modern {
-                return Some(self.is_modern(io));
+                return Some(Self::is_modern(io));
             }
             if self.is_refused {
                 return Some(self.give_up(io));
@@ -346,7 +346,7 @@ impl Detect {
         match outcome {
             Err(error) if is_http_refusal(error) => Some(self.refuse_held(io, error)),
             Err(error) if is_modern_error(error) && self.refusal.is_none() => {
-                Some(self.is_modern(io))
+                Some(Self::is_modern(io))
             }
             Ok(result) => {
                 io.server.eras().set_legacy_only();

@@ -213,7 +213,7 @@ impl ProcessSession {
         pool: &Arc<JobPool>,
     ) -> Result<Arc<Self>, StartError> {
         let headers = match &target {
-Target::Process(_) => RemoteHeaders::none(),
+            Target::Process(_) => RemoteHeaders::none(),
             Target::Remote(_) if kind.is_modern() => RemoteHeaders::fixed(caller),
             Target::Remote(_) => RemoteHeaders::of_requests(),
         };

@@ -113,9 +113,9 @@ impl Proxy {
         };
         let eras = self.server.eras();
         if is_modern_request(&method, params) {
-let is_known = eras.is_modern() || eras.is_legacy_only();
-            let is_refused = !is_known
-                && self.detect(caller, &parts.headers, &text).await == Found::Refusal;
+            let is_known = eras.is_modern() || eras.is_legacy_only();
+            let is_refused =
+                !is_known && self.detect(caller, &parts.headers, &text).await == Found::Refusal;
             // Whether a server that refuses is legacy, the bridge finds out.
             if is_refused || eras.is_legacy_only() {
                 return self.answer_bridged(caller, &parts.headers, bytes).await;
@@ -163,7 +163,7 @@ let is_known = eras.is_modern() || eras.is_legacy_only();
         if is_legacy_version {
             self.server.eras().set_modern_only();
         }
-self.bridged.answer_post(&opening.caller, &opening.headers, opening.bytes).await
+        self.bridged.answer_post(&opening.caller, &opening.headers, opening.bytes).await
     }
 
     /// Finds out which era the server is of, in the name of the client that sent `message`. A client waits once for a
