@@ -12,6 +12,9 @@ use toolbond_harness::mcp::{self, ask_modern, call, modern, post};
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
 
+/// A status and a header.
+type Refusal = (u16, &'static str);
+
 /// A server of 2025-11-25 on HTTP.
 struct Legacy {
     port: u16,
@@ -19,6 +22,7 @@ struct Legacy {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a habit of its own")]
 struct State {
     /// The key that each session was opened with.
     sessions: HashMap<String, String>,
@@ -34,7 +38,7 @@ struct State {
     /// Whether it answers with ids that are strings.
     writes_strings: bool,
     /// The status and the header with which it refuses everything.
-    refuses: Option<(u16, &'static str)>,
+    refuses: Option<Refusal>,
     /// Where streams began that were opened with GET: at the start, or after an event. `None` where it offers none.
     streams: Option<Vec<String>>,
     /// How it refuses a session that it does not know.
@@ -385,7 +389,7 @@ fn a_modern_client_gets_the_status_and_headers_of_a_refusal() {
 
 /// A server of 2026-07-28 on HTTP, which refuses everything with what is in the lock, and knows `initialize` only of
 /// version `also`.
-fn start_modern(also: &'static str) -> (HttpServer, Arc<Mutex<Option<(u16, &'static str)>>>) {
+fn start_modern(also: &'static str) -> (HttpServer, Arc<Mutex<Option<Refusal>>>) {
     let refuses = Arc::<Mutex<_>>::default();
     let own = Arc::clone(&refuses);
     let server = HttpServer::start(move |request, reply| {
