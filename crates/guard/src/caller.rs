@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
 
-use crate::http::respond::{hop_by_hop, remove_hop_by_hop};
+use crate::hop_by_hop::{hop_by_hop, remove_hop_by_hop};
 
 /// Who sends a request: its session, and all its headers that are not about one message, at one path and query of the
 /// server.

@@ -26,6 +26,7 @@ mod ext_proc;
 mod fleet;
 #[cfg(feature = "grpc")]
 mod grpc;
+mod hop_by_hop;
 pub mod http;
 mod json;
 mod known_eras;
@@ -50,6 +51,7 @@ mod status_page;
 pub mod stdio;
 mod tool_cache;
 mod trace;
+mod url;
 
 #[cfg(unix)]
 pub use child::watch;

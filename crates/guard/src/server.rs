@@ -15,6 +15,7 @@ use crate::lock::lock;
 use crate::settings::Settings;
 use crate::status::{Check, Status};
 use crate::tool_cache::ToolCache;
+use crate::url::without_query;
 
 /// A guarded server: its settings, which may change at any time, its status, and who listens to its
 /// events.
@@ -84,11 +85,6 @@ fn bundles(
             None
         }
     }
-}
-
-/// A URL without what may be secret in it: its query and fragment.
-pub(crate) fn without_query(url: &str) -> &str {
-    url.split(['?', '#']).next().unwrap_or_default()
 }
 
 /// The most events that are remembered, so that none is reported twice.

@@ -14,7 +14,7 @@ use toolbond_fetch::error_chain;
 use toolbond_fetch::tls::{TrustError, client_config};
 
 use super::respond::Body;
-use crate::server::without_query;
+use crate::url::without_query;
 
 /// The timeout for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(10);

@@ -31,7 +31,8 @@ use crate::process::{ProcessLimits, Processes, Target};
 use crate::remote::Remote;
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
-use crate::server::{GuardedServer, without_query};
+use crate::server::GuardedServer;
+use crate::url::without_query;
 
 /// The most sessions of clients that are of another era than the server.
 const MAX_BRIDGED: usize = 1024;
