@@ -37,7 +37,7 @@ fn serve(list: impl Fn(&Request) -> Value + Send + Sync + 'static) -> HttpServer
 
 /// Each tenant has a tool of its own form, and tells who it is in a way of its own.
 #[test]
-fn one_tenants_list_never_judges_anothers_calls() {
+fn the_list_of_one_tenant_never_judges_calls_of_another() {
     let tenant = |request: &Request| {
         let names = ["x-auth-token", "api-key", "x-tenant", "authorization", "cookie"];
         let header = names.into_iter().find_map(|name| request.header(name).map(str::to_owned));
