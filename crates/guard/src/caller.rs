@@ -129,11 +129,12 @@ pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
 ///
 /// A header that is missing here only costs requests for tool lists. One that is here must not tell clients apart.
 fn is_of_message(name: &str) -> bool {
-    const NAMES: [&str; 30] = [
+    const NAMES: [&str; 32] = [
         "accept",
         "accept-encoding",
         "b3",
         "baggage",
+        "cache-control",
         "cf-ray",
         "date",
         "dpop",
@@ -147,6 +148,7 @@ fn is_of_message(name: &str) -> bool {
         "mcp-protocol-version",
         "mcp-session-id",
         "newrelic",
+        "pragma",
         "request-id",
         "sentry-trace",
         "signature",
