@@ -14,6 +14,7 @@
 //! - [`live`] asks a running server for its tools.
 
 mod audience;
+mod caller;
 mod child;
 pub mod config;
 mod contract;
@@ -25,6 +26,7 @@ mod ext_proc;
 mod fleet;
 #[cfg(feature = "grpc")]
 mod grpc;
+mod hop_by_hop;
 pub mod http;
 mod json;
 mod known_eras;
@@ -37,7 +39,9 @@ mod parallel;
 mod pipe;
 mod process;
 mod proxy;
+mod random;
 mod remote;
+mod remote_refusal;
 mod router;
 mod runtime;
 mod server;
@@ -47,6 +51,7 @@ mod status_page;
 pub mod stdio;
 mod tool_cache;
 mod trace;
+mod url;
 
 #[cfg(unix)]
 pub use child::watch;

@@ -7,9 +7,11 @@ use std::time::Duration;
 use ahash::AHashMap;
 use bytes::Bytes;
 use bytestring::ByteString;
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, WWW_AUTHENTICATE,
+};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
 use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
@@ -17,11 +19,11 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
+use crate::caller::{Caller, forwarded};
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
 use crate::http::events::{EventSplitter, data, event_id, event_retry};
-use crate::http::identity::{Identity, forwarded};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
@@ -29,6 +31,8 @@ use crate::lock::lock;
 use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
+use crate::random::random;
+use crate::remote_refusal::{HttpRefusal, Mark};
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
 
@@ -43,8 +47,8 @@ const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How often the stream of a request is opened again without hearing anything.
 const MAX_TRIES: usize = 5;
 
-/// How long an answer waits for log messages that the server sent before it, on another stream.
-const LOG: Duration = Duration::from_millis(30);
+/// How long the server may take to answer `ping` before an answer goes on.
+const PING: Duration = Duration::from_secs(1);
 
 /// The bytes that wait between the guard and the connections.
 const ROOM: usize = 64 << 10;
@@ -78,8 +82,9 @@ struct Connection {
     opening: Mutex<Option<Id>>,
     /// Why the connection has ended.
     ended: Mutex<Option<String>>,
-    /// Whether a client has asked for the log of a legacy server.
+    /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     is_logging: AtomicBool,
+    is_listening: AtomicBool,
     to_guard: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
 }
 
@@ -97,6 +102,8 @@ pub(crate) struct RemoteSession {
 #[derive(Default)]
 pub(crate) struct RemoteHeaders {
     is_fixed: bool,
+    /// What refusals of the server are marked with.
+    mark: Option<Mark>,
     /// Those of what no request of the client stands for.
     general: Mutex<Arc<HeaderMap>>,
     /// Those of the requests of a legacy client.
@@ -104,10 +111,33 @@ pub(crate) struct RemoteHeaders {
 }
 
 impl RemoteHeaders {
-    /// Headers for all clients with this identity.
-    pub(crate) fn fixed(identity: &Identity) -> Self {
-        let general = Mutex::new(Arc::new(identity.headers()));
-        Self { is_fixed: true, general, own: Mutex::default() }
+    /// For a process, which gets none.
+    pub(crate) fn none() -> Self {
+        Self { is_fixed: true, ..Self::default() }
+    }
+
+    /// The headers of this caller.
+    pub(crate) fn fixed(caller: &Caller) -> Self {
+        let general = Mutex::new(Arc::new(caller.headers()));
+        Self { is_fixed: true, general, ..Self::of_requests() }
+    }
+
+    /// Headers that each request of a client has for itself.
+    pub(crate) fn of_requests() -> Self {
+        Self { mark: Mark::new(), ..Self::default() }
+    }
+
+    /// Whether the server may refuse requests with a status.
+    pub(crate) fn may_be_refused(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Takes out of an answer how the server refused its request.
+    pub(crate) fn take_refusal(&self, answer: Bytes) -> (Bytes, Option<HttpRefusal>) {
+        match &self.mark {
+            Some(mark) => mark.take(answer),
+            None => (answer, None),
+        }
     }
 
     /// Takes the headers of `message`, for its requests and what follows from them.
@@ -170,6 +200,7 @@ impl Remote {
             opening: Mutex::default(),
             ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
+            is_listening: AtomicBool::new(false),
             to_guard: Arc::new(tokio::sync::Mutex::new(to_guard)),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
@@ -263,6 +294,11 @@ impl Connection {
                 let error = error(code::INTERNAL, &reason, None);
                 self.tell(failure(id, &error).into()).await;
             }
+            Err(Refusal::Http(error, refusal)) => {
+                let mark = self.headers.mark.as_ref();
+                let marked = mark.map_or_else(|| error.clone(), |mark| mark.add(&error, &refusal));
+                self.tell(failure(id, &marked).into()).await;
+            }
             Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
             Err(Refusal::Error(error)) => self.tell(failure(id, &error).into()).await,
         }
@@ -349,6 +385,9 @@ impl Connection {
         let Ok(response) = sent else { return Ok(Resumed::Later) };
         let status = response.status();
         if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
+            if id.is_none() {
+                self.is_listening.store(true, Ordering::Relaxed);
+            }
             let start = Instant::now();
             let is_answered = self.read(response, id, false, place).await;
             place.has_moved |= start.elapsed() >= MAX_RETRY;
@@ -460,11 +499,10 @@ impl Connection {
         {
             lock(&self.session).0 = Some(session.clone());
         }
-        let is_stream = matches!(media(response.headers()), Ok(Media::Events));
+        let (parts, mut body) = response.into_parts();
+        let is_stream = matches!(media(&parts.headers), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
-        let failed = |reason: &str| Err(Refusal::internal(reason));
-        let (mut body, mut events, mut all) =
-            (response.into_body(), EventSplitter::default(), Vec::new());
+        let (mut events, mut all) = (EventSplitter::default(), Vec::new());
         let mut is_answered = id.is_none();
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else { break };
@@ -472,7 +510,9 @@ impl Connection {
             if !is_stream {
                 all.extend_from_slice(&bytes);
                 if all.len() > max {
-                    return failed("the answer of the server exceeds --max-message");
+                    return Err(Refusal::internal(
+                        "the answer of the server exceeds --max-message",
+                    ));
                 }
                 continue;
             }
@@ -485,11 +525,16 @@ impl Connection {
                 }
             }
             if events.len() > max {
-                return failed("an event of the server exceeds --max-message");
+                return Err(Refusal::internal("an event of the server exceeds --max-message"));
             }
         }
-        if has_session && is_without_session(status, &all, id) {
+        let may_sign_in = parts.headers.contains_key(WWW_AUTHENTICATE);
+        if has_session && !may_sign_in && is_without_session(status, &all, id) {
             return Err(Refusal::SessionEnded);
+        }
+        if let Some(refusal) = HttpRefusal::read(&parts) {
+            let text = || error(code::INTERNAL, &format!("the server answered {status}"), None);
+            return Err(Refusal::Http(error_of(&all).unwrap_or_else(text), refusal));
         }
         if !all.is_empty() && !status.is_success() {
             // Errors about a request do not always repeat its id.
@@ -508,10 +553,8 @@ impl Connection {
         if let Ok(text) = text(&message)
             && let Incoming::Answer { id: found, outcome } = Incoming::read(&text)
         {
-            is_answer = Some(&found) == id;
-            if self.is_logging.load(Ordering::Relaxed) {
-                sleep(LOG).await;
-            }
+            is_answer = found.among(|found| Some(found) == id).is_some();
+            self.catch_up().await;
             match outcome {
                 Ok(result) => self.learn(result),
                 Err(error) if self.is_opening(&found) => {
@@ -523,6 +566,25 @@ impl Connection {
         }
         self.tell(message).await;
         is_answer
+    }
+
+    /// Waits for log messages that the server sent before an answer, on its other stream. Nothing says that they have
+    /// arrived, so they get one round trip more than the answer.
+    async fn catch_up(&self) {
+        let is_logging = self.is_logging.load(Ordering::Relaxed);
+        if !is_logging || !self.is_listening.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some(number) = random() else { return };
+        let ping = format!(r#"{{"jsonrpc":"2.0","id":"toolbond/{number:032x}","method":"ping"}}"#);
+        let answered = async {
+            let response = self.post(&ping.into()).await.ok()?;
+            Limited::new(response.into_body(), MAX_TOLD).collect().await.ok()
+        };
+        // A server that ignores it is not asked again.
+        if timeout(PING, answered).await.is_err() {
+            self.is_logging.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Learns from a result what later requests need: the version of the session, and which arguments are repeated in
@@ -615,6 +677,8 @@ enum Refusal {
     Unreached(String),
     /// An error object.
     Error(String),
+    /// An error object for a refusal with a status.
+    Http(String, HttpRefusal),
 }
 
 impl Refusal {
@@ -652,7 +716,7 @@ mod tests {
     use hyper::{HeaderMap, StatusCode};
 
     use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
-    use crate::http::identity::Identity;
+    use crate::caller::Caller;
     use crate::message::{Id, Message};
 
     fn of(who: &str) -> HeaderMap {
@@ -680,7 +744,8 @@ mod tests {
 
     #[test]
     fn the_headers_of_a_modern_client_are_fixed() {
-        let headers = Arc::new(RemoteHeaders::fixed(&Identity::of_client(&of("ada"))));
+        let headers =
+            Arc::new(RemoteHeaders::fixed(&Caller::new(&of("ada"), &"/".parse().unwrap())));
         assert!(headers.set(&of("bob"), None).is_none());
         assert_eq!(headers.get(None), of("ada"));
     }

@@ -55,6 +55,15 @@ impl Backend {
         }
     }
 
+    /// Whether both are one, with one state.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Proxy(one), Self::Proxy(other)) => Arc::ptr_eq(one, other),
+            (Self::Processes(one), Self::Processes(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     /// Closes the streams that clients opened with GET, which never end by themselves.
     pub(crate) fn close_streams(&self) {
         match self {
@@ -200,9 +209,9 @@ impl Router {
     }
 }
 
-/// The path of `upstream`, with the query of `uri` where it has one.
+/// The path of `upstream`, with the query of `uri`.
 fn endpoint(upstream: &Uri, uri: &Uri) -> Uri {
-    let query = uri.query().or(upstream.query());
+    let query = uri.query();
     let query = query.map_or_else(String::new, |query| format!("?{query}"));
     format!("{}{query}", upstream.path()).parse().unwrap_or_else(|_| uri.clone())
 }

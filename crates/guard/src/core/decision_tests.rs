@@ -7,12 +7,13 @@ use bytestring::ByteString;
 use serde_json::{Value, json};
 use toolbond_contract::{Mode, Revision};
 
-use super::{Action, AskId, Conversation, Destination, JobOutcome, Link, Origin, StreamId};
+use super::{Action, AskId, Conversation, Destination, JobOutcome, Link, Origin, StreamId, Told};
+use crate::caller::Caller;
 use crate::contract::budget::Budget;
 use crate::event::Event;
-use crate::message::Message;
+use crate::message::{Id, Message};
 use crate::server::GuardedServer;
-use crate::settings::Settings;
+use crate::settings::{Override, Settings};
 
 /// A message that left, and to whom.
 type Seen = (&'static str, Value);
@@ -22,6 +23,7 @@ struct Talk {
     conversation: Conversation,
     link: Link,
     stream: StreamId,
+    caller: Caller,
     now: Instant,
     /// The last request of the guard itself.
     own: Value,
@@ -33,7 +35,8 @@ impl Talk {
         let server = GuardedServer::new("s", settings, Arc::new(|_: Event| {}));
         let conversation = Conversation::new(Arc::new(server), link, Revision::V2025_11_25);
         let (stream, now) = (StreamId::PIPE, Instant::now());
-        Self { conversation, link, stream, now, own: Value::Null, ask: None }
+        let caller = Caller::default();
+        Self { conversation, link, stream, caller, now, own: Value::Null, ask: None }
     }
 
     /// What comes of a message of the client, which but on a pipe has a stream of its own.
@@ -43,7 +46,8 @@ impl Talk {
         }
         let text = ByteString::from(message.to_string());
         let message = Message::read(&text).unwrap();
-        self.conversation.on_client(self.stream, &message, None, self.now);
+        let told = Told { caller: self.caller.clone(), ..Told::default() };
+        self.conversation.on_client(self.stream, &message, &told, self.now);
         self.seen()
     }
 
@@ -68,7 +72,7 @@ impl Talk {
                 self.seen()
             }
             (Some(ask), None) => {
-                self.conversation.on_ask_failed(ask, "no", self.now);
+                self.conversation.fail_fetch(ask, "no", self.now);
                 self.seen()
             }
             (None, Some(tools)) => {
@@ -102,15 +106,16 @@ impl Talk {
                     let set = headers.into_iter().map(|header| json!([header.name, header.to]));
                     seen.push(("headers", set.collect()));
                 }
-                Action::Unlisted(_) => seen.push(("unlisted", Value::Null)),
+                Action::Unlisted { .. } => seen.push(("unlisted", Value::Null)),
+                Action::StopAsking(_) => seen.push(("stop", Value::Null)),
                 Action::Ask { ask, bytes, .. } => {
                     self.ask = Some(ask);
                     seen.push(("list", read(&bytes)));
                 }
                 Action::Send { to: Destination::Server(_), bytes, .. } => {
                     let message = read(&bytes);
-                    let id = message["id"].as_str().unwrap_or_default();
-                    if id.starts_with(super::OWN_ID) {
+                    let id = Id::parse(&message["id"].to_string());
+                    if id.is_some_and(|id| AskId::of_answer(&id).is_some()) {
                         self.own = message.clone();
                         seen.push(("list", message));
                     } else {
@@ -296,4 +301,167 @@ fn a_list_that_does_not_come_is_waited_for_once() {
     assert_eq!(talk.wait(patience), [("server", call(4))]);
     talk.now += patience;
     assert_eq!(whom(&talk.client(&call(5))), ["list"]);
+}
+
+/// Settings that enforce one side or both.
+fn enforcing() -> [Settings; 2] {
+    let arguments = Settings { arguments: Mode::Enforce, ..Settings::default() };
+    let results = Settings { results: Mode::Enforce, ..Settings::default() };
+    [arguments, results]
+}
+
+#[test]
+fn enforce_sends_no_call_whose_list_did_not_come() {
+    for (link, settings) in LINKS.into_iter().flat_map(|link| enforcing().map(|it| (link, it))) {
+        let patience = settings.list_timeout;
+        let mut talk = Talk::new(link, settings);
+        let call = |id| call(id, "t", &json!({ "n": "x" }));
+        assert_eq!(whom(&talk.client(&call(1))), ["list"]);
+        let refused = talk.wait(patience);
+        assert!(!whom(&refused).contains(&"server"), "{link:?}: {refused:?}");
+        assert!(whom(&refused).contains(&"client"), "{link:?}: {refused:?}");
+        // Nor while it is not asked for again.
+        let refused = talk.client(&call(2));
+        assert!(!whom(&refused).contains(&"server"), "{link:?}: {refused:?}");
+        talk.now += 2 * patience;
+        assert_eq!(whom(&talk.client(&call(3))), ["list"], "{link:?}");
+        let refused = talk.list(None);
+        assert!(!whom(&refused).contains(&"server"), "{link:?}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_off_needs_no_list() {
+    let off =
+        Override { arguments: Some(Mode::Off), results: Some(Mode::Off), ..Override::default() };
+    let overrides = [("t".to_owned(), off)].into_iter().collect();
+    let settings = Settings {
+        arguments: Mode::Enforce,
+        results: Mode::Enforce,
+        overrides,
+        ..Settings::default()
+    };
+    let mut talk = Talk::new(Link::Pipe, settings);
+    talk.client(&call(1, "t", &json!({ "n": "x" })));
+    assert_eq!(talk.list(None), [("server", call(1, "t", &json!({ "n": "x" })))]);
+}
+
+#[test]
+fn a_client_cannot_take_the_id_of_a_request_of_the_guard() {
+    for link in [Link::Pipe, Link::Session] {
+        for settings in enforcing() {
+            let mut talk = Talk::new(link, settings);
+            for n in 0..100 {
+                let id = format!("toolbond-guard/{n}");
+                let ping = json!({ "jsonrpc": "2.0", "id": id, "method": "ping" });
+                assert_eq!(talk.client(&ping), [("server", ping)]);
+            }
+            talk.client(&call(1, "t", &json!({ "n": "x" })));
+            let own = talk.own["id"].as_str().unwrap().to_owned();
+            // The client does not know it, and gets nothing for using it again.
+            let seen = talk.client(&json!({ "jsonrpc": "2.0", "id": own, "method": "ping" }));
+            assert_eq!(whom(&seen), ["list"]);
+            let seen = talk.list(Some(&tools()));
+            assert_eq!(whom(&seen), ["client"], "{link:?}: {seen:?}");
+        }
+    }
+}
+
+/// A caller with this header.
+fn caller(who: &str) -> Caller {
+    let header = ("authorization".parse().unwrap(), who.parse().unwrap());
+    Caller::new(&[header].into_iter().collect(), &"/mcp".parse().unwrap())
+}
+
+#[test]
+fn a_list_is_requested_for_each_caller_and_fails_for_it_alone() {
+    let settings = Settings { arguments: Mode::Enforce, ..Settings::default() };
+    let mut talk = Talk::new(Link::Streams, settings);
+    talk.caller = caller("bad");
+    assert_eq!(whom(&talk.client(&call(1, "t", &json!({ "n": "x" })))), ["list"]);
+    let bad = talk.ask.take();
+    talk.caller = caller("good");
+    assert_eq!(whom(&talk.client(&call(1, "t", &json!({ "n": "x" })))), ["list"]);
+    let good = std::mem::replace(&mut talk.ask, bad);
+    assert_eq!(whom(&talk.list(None)), ["client", "unlisted"]);
+    talk.ask = good;
+    let seen = talk.list(Some(&tools()));
+    assert_eq!(whom(&seen), ["client"]);
+    assert_eq!(seen[0].1["result"]["isError"], true);
+    // What one of them may see does not judge the other.
+    talk.caller = caller("bad");
+    assert_eq!(whom(&talk.client(&call(2, "t", &json!({ "n": 1 })))), ["list"]);
+}
+
+#[test]
+fn a_list_ends_with_the_last_call_that_waits_for_it() {
+    let mut talk = Talk::new(Link::Streams, Settings::default());
+    talk.client(&call(1, "t", &json!({})));
+    let first = talk.stream;
+    assert_eq!(talk.client(&call(1, "t", &json!({}))), []);
+    talk.conversation.close_stream(first, false);
+    assert_eq!(talk.seen(), []);
+    talk.conversation.close_stream(talk.stream, false);
+    assert_eq!(whom(&talk.seen()), ["stop"]);
+}
+
+#[test]
+fn lists_under_way_are_bounded() {
+    for (mode, then) in [(Mode::Enforce, "client"), (Mode::Repair, "server")] {
+        let settings = Settings { arguments: mode, ..Settings::default() };
+        let mut talk = Talk::new(Link::Streams, settings);
+        for n in 0..8 {
+            talk.caller = caller(&n.to_string());
+            assert_eq!(whom(&talk.client(&call(1, "t", &json!({})))), ["list"]);
+        }
+        talk.caller = caller("further");
+        assert_eq!(talk.client(&call(1, "t", &json!({})))[0].0, then);
+    }
+}
+
+/// A conversation of two clients that share a process, with a call of each; the ids that the server sees.
+fn shared(settings: Settings) -> (Talk, [StreamId; 2], [Value; 2]) {
+    let mut talk = Talk::new(Link::Shared, settings);
+    talk.client(&call(1, "t", &json!({})));
+    let first = talk.stream;
+    let one = talk.list(Some(&tools()))[0].1["id"].clone();
+    let two = talk.client(&call(1, "t", &json!({})))[0].1["id"].clone();
+    let streams = [first, talk.stream];
+    (talk, streams, [one, two])
+}
+
+#[test]
+fn a_client_that_leaves_takes_no_answer_of_another_along() {
+    let (mut talk, [first, _], ids) = shared(Settings::default());
+    let pad = "x".repeat(100_000);
+    let result = json!({ "content": [], "structuredContent": { "pad": pad } });
+    let batch = ids.map(|id| json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+    let text = ByteString::from(json!(batch).to_string());
+    talk.conversation.on_server(Origin::Pipe, &Message::read(&text).unwrap(), talk.now);
+    // Both are checked in jobs; the client of the first one leaves.
+    talk.conversation.close_stream(first, false);
+    let seen = talk.seen();
+    assert_eq!(whom(&seen), ["client"], "{:?}", whom(&seen));
+}
+
+#[test]
+fn a_broken_line_of_a_shared_process_fails_no_ones_call() {
+    let (mut talk, _, [one, _]) = shared(Settings::default());
+    let broken = ByteString::from_static("{\"jsonrpc\":\"2.0\",\"result\":{");
+    let unreadable = Message::read(&broken).map(drop).unwrap_err();
+    talk.conversation.on_unreadable_server(Origin::Pipe, &unreadable, talk.now);
+    assert_eq!(talk.seen(), []);
+    // It can only be the answer to the last one.
+    talk.server(&json!({ "id": one, "result": { "content": [], "structuredContent": {} } }));
+    talk.conversation.on_unreadable_server(Origin::Pipe, &unreadable, talk.now);
+    assert_eq!(whom(&talk.seen()), ["client"]);
+}
+
+#[test]
+fn the_handshake_of_one_client_does_not_change_the_revision_of_another() {
+    let mut talk = Talk::new(Link::Streams, Settings::default());
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {} });
+    talk.client(&hello);
+    talk.server(&json!({ "id": 1, "result": { "protocolVersion": "2026-07-28" } }));
+    assert_eq!(talk.conversation.negotiated, Revision::V2025_11_25);
 }

@@ -7,8 +7,9 @@ use ahash::AHashMap;
 use toolbond_contract::Revision;
 use toolbond_telemetry::CallSpan;
 
-use super::action::{AskId, StreamId};
+use super::action::StreamId;
 use crate::audience::Audience;
+use crate::caller::Caller;
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::message::{Id, error_code};
 
@@ -28,15 +29,13 @@ pub(super) enum Purpose {
     /// The answer names the server and the revision. `client` is the name of a client that sends `initialize`.
     Handshake { client: Option<String> },
     /// A page of the tool list.
-    List { request: PageRequest, audience: Audience },
+    List { request: PageRequest, caller: Caller, audience: Audience },
     /// A call of a tool, or a request for its result.
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
     Task { tool: Option<Tool>, revision: Revision },
-    /// A request about a task whose call is forgotten.
-    ForgottenTask,
-    /// A request of the guard itself.
-    Own(AskId),
+    /// A request about a task whose call is not known. Its answer is a result, or may hold one.
+    UnknownTask { is_result: bool },
     /// A subscription, which has no answer as long as it is open.
     Subscription,
     /// Anything else.
@@ -91,6 +90,14 @@ impl Pending {
         answered
     }
 
+    /// Has an answer with `id` leave with `own`, which the client knows it by.
+    fn answered_as(mut self, id: &Id, own: &Id) -> Self {
+        if id != own {
+            self.client_id.get_or_insert_with(|| own.to_string());
+        }
+        self
+    }
+
     /// Ends its span, because the answer is an error of the guard.
     pub(super) fn end_refused(&self, code: i32) {
         if let Some(span) = &self.span {
@@ -136,6 +143,16 @@ pub(super) enum NotAdded {
     InUse,
     /// There are [`MAX_PENDING`] requests already.
     TooMany,
+}
+
+impl NotAdded {
+    /// What the client is told about its request `id`.
+    pub(super) fn describe(&self, id: &Id) -> String {
+        match self {
+            Self::InUse => format!("request id {id} is already in use"),
+            Self::TooMany => format!("{MAX_PENDING} requests are pending already"),
+        }
+    }
 }
 
 /// The requests that wait for their answer.
@@ -194,12 +211,10 @@ impl PendingRequests {
 
     /// Takes the request that an answer with `id` on a pipe belongs to.
     pub(super) fn answer(&mut self, id: &Id) -> Option<Pending> {
-        let mut take = |id: Id| {
-            let key = (StreamId::PIPE, id);
-            let is_open = self.requests.get(&key).is_some_and(Pending::is_open);
-            if is_open { self.remove(&key) } else { None }
-        };
-        take(id.clone()).or_else(|| take(id.other_reading()?))
+        let key = |id: &Id| (StreamId::PIPE, id.clone());
+        let is_open = |id: &Id| self.requests.get(&key(id)).is_some_and(Pending::is_open);
+        let own = id.among(is_open)?;
+        self.remove(&key(&own)).map(|pending| pending.answered_as(id, &own))
     }
 
     /// The request that an answer with `id` on `stream` belongs to, marked as answered.
@@ -215,19 +230,19 @@ impl PendingRequests {
         let fits = |pending: &Pending| {
             if is_resumed { !pending.is_held } else { pending.is_open() }
         };
-        let exact = |id: Id| {
-            let key = (stream, id);
-            self.requests.get(&key).filter(|pending| fits(pending)).map(|_| key)
-        };
-        let key = id.and_then(|id| exact(id.clone()).or_else(|| exact(id.other_reading()?)));
-        let key = key.or_else(|| {
+        let is_open = |id: &Id| self.requests.get(&(stream, id.clone())).is_some_and(fits);
+        let own = id.and_then(|id| id.among(is_open));
+        let key = own.clone().map(|own| (stream, own)).or_else(|| {
             let keys = self.streams.get(&stream)?.iter();
             let mut open = keys.filter(|key| self.requests.get(key).is_some_and(&fits));
             let only = open.next()?;
             open.next().is_none().then(|| only.clone())
         })?;
-        let pending = self.requests.get_mut(&key)?;
-        Some(pending.mark_answered())
+        let answered = self.requests.get_mut(&key)?.mark_answered();
+        Some(match id.zip(own) {
+            Some((id, own)) => answered.answered_as(id, &own),
+            None => answered,
+        })
     }
 
     /// Whether a request with `id` is pending on another stream, and none on `stream`.
@@ -248,12 +263,12 @@ impl PendingRequests {
             pending.is_open() && (key.1 == *id || Some(&key.1) == other.as_ref())
         };
         let mut found = self.requests.iter_mut().filter(|(key, pending)| fits(key, pending));
-        let (_, pending) = found.next()?;
+        let (key, pending) = found.next()?;
         // Two requests of the same id on two streams: nobody can tell which one it answers.
         if found.next().is_some() {
             return None;
         }
-        Some(pending.mark_answered())
+        Some(pending.mark_answered().answered_as(id, &key.1))
     }
 
     /// The request with the progress token `token`.
@@ -295,7 +310,7 @@ impl PendingRequests {
         let waits = |pending: &Pending| {
             !pending.is_answered
                 && !pending.is_abandoned
-                && !matches!(pending.purpose, Purpose::Subscription | Purpose::Own(_))
+                && !matches!(pending.purpose, Purpose::Subscription)
         };
         !self.requests.values().any(waits)
     }
@@ -387,7 +402,9 @@ mod tests {
         requests.insert(key.clone(), pending(StreamId::PIPE)).unwrap();
         let again = requests.insert(key, pending(StreamId::PIPE));
         assert_eq!(again, Err(NotAdded::InUse));
-        assert!(requests.answer(&Id::String("1".into())).is_some());
+        // It leaves with the id that the client knows.
+        let answered = requests.answer(&Id::String("1".into())).unwrap();
+        assert_eq!(answered.client_id.as_deref(), Some("1"));
         assert!(requests.answer(&Id::Integer(1)).is_none());
         assert!(requests.is_idle());
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolbond_contract::{Mode, Revision};
 use toolbond_targets::ViewFor;
 
-use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId};
+use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId, Told};
 use crate::contract::budget::Budget;
 use crate::event::Event;
 use crate::message::Message;
@@ -137,7 +137,7 @@ impl World {
     fn deliver(&mut self, stream: StreamId, message: &Value) {
         let text = ByteString::from(message.to_string());
         let message = Message::read(&text).unwrap();
-        self.conversation.on_client(stream, &message, None, self.now);
+        self.conversation.on_client(stream, &message, &Told::default(), self.now);
         self.drain();
     }
 
@@ -157,7 +157,10 @@ impl World {
         while let Some(action) = self.conversation.poll() {
             match action {
                 Action::Judge(job) => self.jobs.push(*job),
-                Action::Done(_) | Action::SetHeaders { .. } | Action::Unlisted(_) => {}
+                Action::Done(_)
+                | Action::SetHeaders { .. }
+                | Action::StopAsking(_)
+                | Action::Unlisted { .. } => {}
                 Action::Ask { ask, .. } => {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::detect::SILENCE;
-use super::{Bridge, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Users, meta};
+use super::detect::{PATIENCE, SILENCE};
+use super::{Bridge, HTTP_REFUSAL, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Users, meta};
 use crate::event::Event;
 use crate::server::GuardedServer;
 use crate::settings::Settings;
@@ -74,7 +74,7 @@ impl Pipe {
         let mut pipe = Self::new();
         let hello = initialize(capabilities);
         assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
-        let probe = only_server(pipe.server(&refusal(&json!(0), -32022)));
+        let probe = only_server(pipe.server(&refuse(&json!(0), -32022)));
         assert_eq!(probe["method"], "server/discover");
         assert_eq!(probe["params"]["_meta"][meta::CAPABILITIES], *capabilities);
         let answer = only_client(pipe.server(&reply(&probe["id"], discovered())));
@@ -96,7 +96,7 @@ impl Pipe {
     fn shake_hands(&mut self, capabilities: &Value) {
         let hello = modern(0, "server/discover", json!({}), capabilities);
         assert_eq!(self.client(&hello), [Seen::Server(hello.clone())]);
-        let probe = only_server(self.server(&refusal(&json!(0), -32601)));
+        let probe = only_server(self.server(&refuse(&json!(0), -32601)));
         assert_eq!(probe["method"], "initialize");
         let told = self.server(&reply(&probe["id"], initialized()));
         let [Seen::Server(ready), Seen::Client(answer)] = &told[..] else { panic!("{told:?}") };
@@ -155,7 +155,7 @@ fn reply(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-fn refusal(id: &Value, code: i64) -> Value {
+fn refuse(id: &Value, code: i64) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": "x" } })
 }
 
@@ -222,7 +222,7 @@ fn a_modern_call_waits_until_the_era_of_the_server_is_known() {
 
     let mut pipe = Pipe::new();
     let probe = only_server(pipe.client(&sent));
-    let hello = only_server(pipe.server(&refusal(&probe["id"], -32602)));
+    let hello = only_server(pipe.server(&refuse(&probe["id"], -32602)));
     let told = pipe.server(&reply(&hello["id"], initialized()));
     let [Seen::Server(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
     assert_eq!(*sent, call(1));
@@ -232,13 +232,153 @@ fn a_modern_call_waits_until_the_era_of_the_server_is_known() {
 fn a_silent_server_is_asked_in_the_other_era_too() {
     let mut pipe = Pipe::new();
     pipe.client(&modern(0, "server/discover", json!({}), &json!({})));
-    let hello = only_server(pipe.wait(SILENCE));
-    assert_eq!(hello["method"], "initialize");
-    // It was only slow, and answers the other question, too.
+    let [list, hello] = asked_in_silence(&mut pipe);
+    // It was only slow, and answers the other questions, too.
     let answer = reply(&json!(0), discovered());
     assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
-    assert_eq!(pipe.server(&refusal(&hello["id"], -32022)), []);
+    assert_eq!(pipe.server(&reply(&list["id"], json!({ "tools": [] }))), []);
+    assert_eq!(pipe.server(&refuse(&hello["id"], -32022)), []);
     assert!(pipe.bridge.is_transparent());
+}
+
+/// What the bridge asks the silent server of a modern client: first what a server of both eras goes by.
+fn asked_in_silence(pipe: &mut Pipe) -> [Value; 2] {
+    let asked = pipe.wait(SILENCE);
+    let [Seen::Server(list), Seen::Server(hello)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((&list["method"], &hello["method"]), (&json!("tools/list"), &json!("initialize")));
+    assert_eq!(list["params"]["_meta"][meta::VERSION], "2026-07-28");
+    [list.clone(), hello.clone()]
+}
+
+#[test]
+fn a_server_that_ignores_what_it_does_not_know_is_legacy() {
+    let server = guarded();
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::One);
+    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({})));
+    let [list, hello] = asked_in_silence(&mut pipe);
+    assert_eq!(pipe.server(&reply(&list["id"], json!({ "tools": [] }))), []);
+    let told = pipe.server(&reply(&hello["id"], initialized()));
+    let [Seen::Server(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(*sent, legacy(1, "tools/call", json!({ "name": "a" })));
+    assert!(server.eras().is_legacy_only());
+}
+
+#[test]
+fn a_modern_server_that_ignores_server_discover_gets_what_the_client_sends() {
+    let call = modern(1, "tools/call", json!({ "name": "a" }), &json!({}));
+    let told = |answer: &dyn Fn(&Value, &Value) -> Value| {
+        let mut pipe = Pipe::new();
+        pipe.client(&call);
+        let [list, hello] = asked_in_silence(&mut pipe);
+        let mut told = pipe.server(&answer(&list, &hello));
+        told.extend(pipe.wait(SILENCE));
+        told
+    };
+    let listed = json!({ "tools": [], "resultType": "complete" });
+    let expected = [Seen::Server(call.clone())];
+    assert_eq!(told(&|list, _| reply(&list["id"], listed.clone())), expected);
+    assert_eq!(told(&|_, hello| refuse(&hello["id"], -32022)), expected);
+    assert_eq!(told(&|_, hello| refuse(&hello["id"], -32601)), expected);
+}
+
+#[test]
+fn the_silent_server_of_a_legacy_client_is_not_asked_anything() {
+    let mut pipe = Pipe::new();
+    pipe.client(&initialize(&json!({})));
+    let list = legacy(1, "tools/list", json!({}));
+    assert_eq!(pipe.client(&list), []);
+    // It may be that it never answers `initialize`.
+    assert_eq!(pipe.wait(PATIENCE), [Seen::Server(list)]);
+    assert_eq!(pipe.wait(100 * PATIENCE), []);
+    assert!(!pipe.bridge.wants_restart());
+    let answer = reply(&json!(0), initialized());
+    assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
+    assert!(pipe.bridge.is_transparent());
+}
+
+#[test]
+fn a_server_that_ends_at_server_discover_is_asked_with_initialize_alone() {
+    let mut pipe = Pipe::new();
+    let discover = modern(0, "server/discover", json!({}), &json!({}));
+    pipe.client(&discover);
+    assert!(pipe.bridge.wants_restart());
+    pipe.bridge.on_restart(pipe.now);
+    let hello = only_server(pipe.seen());
+    assert_eq!(hello["method"], "initialize");
+    assert_eq!(pipe.wait(100 * PATIENCE), []);
+    // It is a modern one that had broken down: it gets what it has not answered.
+    assert_eq!(pipe.server(&refuse(&hello["id"], -32022)), [Seen::Server(discover)]);
+}
+
+#[test]
+fn a_number_that_comes_back_as_a_string_is_the_id_of_its_request() {
+    let text = |id: u64| json!(id.to_string());
+    let mut pipe = Pipe::new();
+    pipe.client(&initialize(&json!({})));
+    pipe.server(&reply(&text(0), initialized()));
+    assert!(pipe.bridge.is_transparent());
+
+    let mut pipe = Pipe::modern(&json!({}));
+    pipe.client(&modern(1, "tools/list", json!({}), &json!({})));
+    let answer = only_client(pipe.server(&reply(&text(1), json!({ "tools": [] }))));
+    assert_eq!(answer["id"], 1);
+
+    let mut pipe = Pipe::legacy(&json!({}));
+    pipe.client(&legacy(1, "tools/list", json!({})));
+    let answer = only_client(pipe.server(&reply(&text(1), json!({ "tools": [] }))));
+    assert_eq!(answer["id"], 1);
+    // Of two that fit, it is the one with this very id.
+    pipe.client(&legacy(2, "tools/list", json!({})));
+    let mut other = legacy(2, "tools/list", json!({}));
+    other["id"] = text(2);
+    pipe.client(&other);
+    for id in [text(2), json!(2)] {
+        let answer = only_client(pipe.server(&reply(&text(2), json!({ "tools": [] }))));
+        assert_eq!(answer["id"], id);
+    }
+}
+
+#[test]
+fn a_version_that_a_server_does_not_know_tells_nothing_about_its_era() {
+    let found = |version: &str, refusal: Value| {
+        let server = guarded();
+        server.eras().set_legacy();
+        let mut pipe = Pipe::over(Arc::clone(&server), Users::One);
+        let mut hello = initialize(&json!({}));
+        hello["params"]["protocolVersion"] = json!(version);
+        pipe.client(&hello);
+        let mut answer = refuse(&json!(0), -32022);
+        answer["error"]["data"] = refusal;
+        let probe = only_server(pipe.server(&answer));
+        // The client is served all the same.
+        let answer = only_client(pipe.server(&reply(&probe["id"], discovered())));
+        assert!(answer["result"].is_object(), "{answer}");
+        (server.eras().is_legacy(), server.eras().is_modern_only())
+    };
+    let both = json!({ "supported": ["2026-07-28", "2025-11-25"] });
+    assert_eq!(found("1900-01-01", both), (true, false));
+    assert_eq!(found("1900-01-01", json!(null)), (true, false));
+    assert_eq!(found("2026-07-28", json!({ "supported": ["2026-07-28"] })), (false, true));
+    assert_eq!(found("2025-06-18", json!(null)), (false, true));
+}
+
+#[test]
+fn a_refusal_of_a_client_tells_nothing_about_the_era_of_the_server() {
+    let server = guarded();
+    server.eras().set_legacy_only();
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::Many);
+    let list = |id| modern(id, "tools/list", json!({}), &json!({}));
+    let hello = only_server(pipe.client(&list(1)));
+    assert_eq!(pipe.client(&list(2)), []);
+    let mut refusal = refuse(&hello["id"], -32603);
+    refusal["error"][format!("{HTTP_REFUSAL}1")] = json!([401, []]);
+    let told = pipe.server(&refusal);
+    let [Seen::Client(one), Seen::Client(two)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((&one["id"], &two["id"]), (&json!(1), &json!(2)));
+    assert_eq!((&one["error"], &two["error"]), (&refusal["error"], &refusal["error"]));
+    assert!(server.eras().is_legacy_only());
+    let again = only_server(pipe.client(&list(3)));
+    assert_eq!(again["method"], "initialize");
 }
 
 #[test]
@@ -247,7 +387,7 @@ fn a_legacy_client_that_does_not_wait_has_its_messages_wait() {
     let hello = initialize(&json!({}));
     assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
     assert_eq!(pipe.client(&call(1)), []);
-    let probe = only_server(pipe.server(&refusal(&hello["id"], -32022)));
+    let probe = only_server(pipe.server(&refuse(&hello["id"], -32022)));
     let told = pipe.server(&reply(&probe["id"], discovered()));
     let [Seen::Client(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
     assert!(sent["params"]["_meta"].is_object(), "{sent}");
@@ -260,7 +400,7 @@ fn what_a_client_writes_wrong_says_nothing_about_the_era_of_the_server() {
     let mut hello = initialize(&json!({}));
     hello["params"] = json!({});
     pipe.client(&hello);
-    let refusal = refusal(&hello["id"], -32602);
+    let refusal = refuse(&hello["id"], -32602);
     assert_eq!(pipe.server(&refusal), [Seen::Client(refusal.clone())]);
     assert!(!server.eras().is_modern_only());
 
@@ -321,7 +461,7 @@ fn a_wrong_guess_about_the_era_is_mended() {
     let hello = initialize(&json!({}));
     let probe = only_server(pipe.client(&hello));
     assert_eq!(probe["method"], "server/discover");
-    assert_eq!(pipe.server(&refusal(&probe["id"], -32601)), [Seen::Server(hello)]);
+    assert_eq!(pipe.server(&refuse(&probe["id"], -32601)), [Seen::Server(hello)]);
     assert!(!server.eras().is_modern_only());
 }
 
@@ -329,9 +469,9 @@ fn a_wrong_guess_about_the_era_is_mended() {
 fn a_server_of_neither_era_answers_for_itself() {
     let mut pipe = Pipe::new();
     pipe.client(&initialize(&json!({})));
-    let own = refusal(&json!(0), 1);
+    let own = refuse(&json!(0), 1);
     let probe = only_server(pipe.server(&own));
-    assert_eq!(pipe.server(&refusal(&probe["id"], 2)), [Seen::Client(own)]);
+    assert_eq!(pipe.server(&refuse(&probe["id"], 2)), [Seen::Client(own)]);
 }
 
 #[test]

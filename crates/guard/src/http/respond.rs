@@ -1,15 +1,13 @@
-//! Responses, and the headers that stay with one connection.
+//! Responses.
 
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
-use hyper::header::{
-    CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue, TE, TRAILER,
-    TRANSFER_ENCODING, UPGRADE,
-};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::http::response::Parts;
-use hyper::{HeaderMap, Response, StatusCode};
+use hyper::{Response, StatusCode};
 
+pub(crate) use crate::hop_by_hop::remove_hop_by_hop;
 use crate::message::error;
 
 /// Why a body ended early.
@@ -17,31 +15,6 @@ pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The body of a request or a response.
 pub(crate) type Body = UnsyncBoxBody<Bytes, BoxError>;
-
-/// The headers that concern one connection, whatever `Connection` says.
-static HOP_BY_HOP: [HeaderName; 7] = [
-    CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    TE,
-    TRAILER,
-    TRANSFER_ENCODING,
-    UPGRADE,
-];
-
-/// Removes the headers that are about one connection.
-pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in HOP_BY_HOP.iter().chain(&named) {
-        headers.remove(name);
-    }
-}
 
 /// Marks a response whose body is forwarded unchanged.
 #[derive(Clone, Copy, Debug)]

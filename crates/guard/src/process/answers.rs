@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::mailbox::Mail;
 use super::session::ClientStream;
-use crate::http::respond::Body;
+use crate::http::respond::{Body, join};
 
 /// The interval of keep-alive comments in an event stream.
 pub(super) const ALIVE: Duration = Duration::from_secs(15);
@@ -41,6 +41,16 @@ pub(super) struct Answers {
 impl Answers {
     pub(super) fn is_complete(&self) -> bool {
         self.expected == 0
+    }
+
+    /// The response where the server has refused all requests with a status.
+    pub(super) fn refused(&mut self, is_batch: bool) -> Option<Response<Body>> {
+        if !self.is_complete() || !self.seen.iter().all(|mail| mail.refusal.is_some()) {
+            return None;
+        }
+        let refusal = self.seen.front_mut()?.refusal.take()?;
+        let texts: Vec<_> = self.seen.drain(..).map(|mail| mail.bytes).collect();
+        Some(refusal.respond(join(&texts, is_batch)))
     }
 
     /// Receives messages until all answers are here, or some other message. Without `all`, returns after the

@@ -20,20 +20,22 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::time::Instant;
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
 use self::session::{ProcessSession, SessionKind};
+use crate::caller::{Caller, session_id};
 use crate::child::Launch;
 use crate::era::discover_request;
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
-use crate::http::identity::Identity;
 use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
 use crate::lock::lock;
 use crate::message::{self, Kind, Message, code, error};
+use crate::random::random;
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -43,6 +45,9 @@ const SESSION: &str = "mcp-session-id";
 
 /// How long a call waits for the era of its server to be found out.
 const DETECTING: Duration = Duration::from_secs(75);
+
+/// How long the session of a modern client at a server on HTTP stays unused before it makes room for others.
+const UNUSED: Duration = Duration::from_secs(60);
 
 /// The limits of [`Processes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +72,7 @@ pub struct Processes {
     settings: ArcSwap<(Target, ProcessLimits)>,
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
     /// By their client, where the server is on HTTP.
-    shared: Mutex<HashMap<Identity, Arc<ProcessSession>>>,
+    shared: Mutex<HashMap<Caller, Arc<ProcessSession>>>,
     callers: CallerProcesses,
     /// Taken while the era of the server is being found out.
     detecting: tokio::sync::Mutex<()>,
@@ -113,6 +118,7 @@ impl Processes {
     /// Changes how further processes are started. Running ones go on.
     pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
         self.settings.store(Arc::new((Target::Process(launch), limits)));
+        self.server.eras().forget();
         // The next request without a session starts a new process; this one ends when it is idle.
         lock(&self.shared).drain().for_each(|(_, session)| session.end_when_idle());
     }
@@ -148,7 +154,10 @@ impl Processes {
             }
             let max = self.server.rules().settings.max_message;
             return match read_body(body, Sender::Client, max, self.pool.memory()).await {
-                Ok(bytes) => self.answer_post(&parts.headers, bytes).await,
+                Ok(bytes) => {
+                    let caller = Caller::new(&parts.headers, &parts.uri);
+                    self.answer_post(&caller, &parts.headers, bytes).await
+                }
                 Err(error) => error.response(),
             };
         }
@@ -160,10 +169,15 @@ impl Processes {
     }
 
     /// Answers a POST with this body.
-    pub(crate) async fn answer_post(&self, headers: &HeaderMap, bytes: Bytes) -> Response<Body> {
+    pub(crate) async fn answer_post(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        bytes: Bytes,
+    ) -> Response<Body> {
         let mut received = Received::counted(bytes, &self.pool).await;
         match received.message() {
-            Ok(message) => self.post(headers, &message).await,
+            Ok(message) => self.post(caller, headers, &message).await,
             Err(unreadable) => self.refuse_unreadable(&unreadable),
         }
     }
@@ -206,9 +220,14 @@ impl Processes {
         crate::http::respond::json(StatusCode::BAD_REQUEST, error(id, code, reason))
     }
 
-    async fn post(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
+    async fn post(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Response<Body> {
         match era_of_post(headers, message, &self.server.supported()) {
-            Ok(Era::Modern) => return self.post_modern(headers, message).await,
+            Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return *response,
         }
@@ -228,15 +247,19 @@ impl Processes {
     }
 
     /// Answers a request without a session.
-    async fn post_modern(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let identity = self.settings.load().0.identity(headers);
-        let request = CallerRequest::read(&identity, message);
+    async fn post_modern(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Response<Body> {
+        let request = CallerRequest::read(caller, message);
         if request.is_some() {
-            self.detect(headers, message).await;
+            self.detect(caller, headers, message).await;
         }
         if let Some(request) = request.filter(|_| self.server.eras().is_legacy_only()) {
             let most = self.settings.load().1.sessions;
-            let start = |number| self.start(SessionKind::Caller(number), &identity);
+            let start = |number| self.start(SessionKind::Caller(number), caller);
             let text = match self.callers.reserve(&request, most, start) {
                 Ok(reserved) => return reserved.session.post(headers, message).await,
                 Err(NoProcess::NotStarted(response)) => return *response,
@@ -250,21 +273,21 @@ impl Processes {
             self.server.report(Event::error(format!("client: {text}")));
             return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
         }
-        match self.shared(headers) {
+        match self.shared(caller) {
             Ok(session) => session.post(headers, message).await,
             Err(response) => *response,
         }
     }
 
     /// Finds out which era the server is of, if that is not known, in the name of the client of `message`.
-    async fn detect(&self, headers: &HeaderMap, message: &Message<'_>) {
+    async fn detect(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) {
         let _one = self.detecting.lock().await;
         let eras = self.server.eras();
         let is_off = !self.server.rules().settings.bridge_eras;
         if is_off || eras.is_modern() || eras.is_legacy_only() {
             return;
         }
-        let Ok(session) = self.shared(headers) else { return };
+        let Ok(session) = self.shared(caller) else { return };
         let text = bytestring::ByteString::from(discover_request(message.text));
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
@@ -275,19 +298,19 @@ impl Processes {
 
     /// Opens a session.
     async fn open(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let mut bytes = [0; 16];
-        if getrandom::fill(&mut bytes).is_err() {
+        let Some(id) = random().map(|id| format!("{id:032x}")) else {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers\n");
-        }
-        let id = format!("{:032x}", u128::from_ne_bytes(bytes));
+        };
         let session = {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|_, session| !session.is_over());
             let most = self.settings.load().1.sessions;
             if sessions.len() >= most {
                 // Many clients leave without ending their session.
-                let idle = sessions.iter().filter_map(|(id, it)| Some((it.idle_since()?, id)));
-                let longest = idle.min().map(|(_, id)| id.clone());
+                let idle = sessions
+                    .iter()
+                    .filter_map(|(id, it)| Some((it.has_returned(), it.idle_since()?, id)));
+                let longest = idle.min().map(|(.., id)| id.clone());
                 let text = format!("{most} sessions are open (max-sessions)");
                 let Some(session) = longest.and_then(|id| sessions.remove(&id)) else {
                     self.server.report(Event::error(format!("client: {text}")));
@@ -297,7 +320,7 @@ impl Processes {
                 self.server.report(Event::warning(text));
                 session.end();
             }
-            match self.start(SessionKind::Client, &Identity::default()) {
+            match self.start(SessionKind::Client, &Caller::default()) {
                 Ok(session) => sessions.entry(id.clone()).or_insert(session).clone(),
                 Err(response) => return *response,
             }
@@ -318,21 +341,29 @@ impl Processes {
     }
 
     /// The process that all requests without a session share; of a server on HTTP, those of one client.
-    fn shared(&self, headers: &HeaderMap) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
+    fn shared(&self, caller: &Caller) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
         let settings = self.settings.load();
         let client = match &settings.0 {
-            Target::Process(_) => Identity::default(),
-            Target::Remote(_) => settings.0.identity(headers),
+            Target::Process(_) => Caller::default(),
+            Target::Remote(_) => caller.clone(),
         };
         let mut shared = lock(&self.shared);
         if let Some(session) = shared.get(&client).filter(|session| !session.is_over()) {
             return Ok(Arc::clone(session));
         }
         shared.retain(|_, session| !session.is_over());
-        if shared.len() >= settings.1.sessions {
-            let free = shared.iter().find(|(_, session)| session.is_free());
-            let Some(other) = free.map(|(other, _)| other.clone()) else {
-                let text = format!("{} clients have requests open (max-sessions)", shared.len());
+        let mut free: Vec<_> =
+            shared.iter().filter_map(|(other, it)| Some((it.worth()?, other))).collect();
+        free.sort_unstable_by_key(|(worth, _)| *worth);
+        let strangers = free.iter().take_while(|((has_returned, _), _)| !has_returned).count();
+        let is_full = shared.len() >= settings.1.sessions;
+        if is_full || strangers >= settings.1.sessions.div_ceil(4) {
+            // Made-up headers cost no client its session that has just used it.
+            let may_end =
+                |(has_returned, used): (bool, Instant)| !has_returned || used.elapsed() >= UNUSED;
+            let other = free.first().filter(|(worth, _)| may_end(*worth));
+            let Some(other) = other.map(|(_, other)| Caller::clone(other)) else {
+                let text = format!("{} clients use the server (max-sessions)", shared.len());
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 return Err(Box::new(refuse(status, code::INTERNAL, &text)));
             };
@@ -346,11 +377,11 @@ impl Processes {
     fn start(
         &self,
         kind: SessionKind,
-        identity: &Identity,
+        caller: &Caller,
     ) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
         let (target, limits) = &**self.settings.load();
         let (server, pool) = (&self.server, &self.pool);
-        match ProcessSession::start(target.clone(), kind, identity, limits.idle, server, pool) {
+        match ProcessSession::start(target.clone(), kind, caller, limits.idle, server, pool) {
             Ok(session) => Ok(session),
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -378,13 +409,6 @@ impl Drop for Opening<'_> {
             self.session.end();
         }
     }
-}
-
-/// The session that a request names. Of two names, none counts.
-fn session_id(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(SESSION).iter();
-    let id = values.next()?.to_str().ok()?;
-    values.next().is_none().then_some(id)
 }
 
 fn no_session() -> Response<Body> {

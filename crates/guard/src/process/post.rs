@@ -18,7 +18,9 @@ use super::mailbox::{Mail, Mailbox};
 use super::peer::ENDED;
 use super::resume;
 use super::session::{ClientStream, ProcessSession};
+use crate::caller::Caller;
 use crate::contract::param_headers::ParamHeaders;
+use crate::core::Told;
 use crate::http::events::event;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
@@ -58,21 +60,26 @@ impl ProcessSession {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
             Arc::new(ParamHeaders::new(all))
         });
-        let trace = self.http_trace(headers);
-        drive(self, |it, now| {
-            it.set_http_trace(trace);
-            let (stream, revision) = (client.stream, revision.as_ref());
-            it.on_client_with_headers(stream, message, revision, params.as_ref(), now)
-        });
+        // A process sees no headers, and a connection is of one caller.
+        let told = Told {
+            caller: Caller::default(),
+            revision: revision.as_ref(),
+            headers: params,
+            trace: self.http_trace(headers),
+        };
+        drive(self, |it, now| it.on_client(client.stream, message, &told, now));
         if expected == 0 {
             return respond_without_request(&client).await;
         }
         let answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
         // Earlier clients cannot read the event that a resumable stream starts with.
-        if takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25) {
-            return resume::respond(answers);
-        }
         let mut answers = answers;
+        if takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25) {
+            if self.may_be_refused() {
+                let _ = timeout(HEAD, answers.fill(false)).await;
+            }
+            return answers.refused(is_batch).unwrap_or_else(|| resume::respond(answers));
+        }
         let wait = answers.fill(true);
         let is_in_time = if takes_events {
             timeout(HEAD, wait).await.is_ok()
@@ -84,6 +91,9 @@ impl ProcessSession {
             if answers.seen.is_empty() {
                 // The server ended before it got the request.
                 return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
+            }
+            if let Some(refused) = answers.refused(is_batch) {
+                return refused;
             }
             let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
             let status = match &texts[..] {
