@@ -206,8 +206,14 @@ impl Catalog {
         }
         self.under(page.generation);
         let key = (caller.clone(), audience.clone());
-        if !self.lists.contains_key(&key) && self.lists.len() >= LISTS {
-            self.lists.clear();
+        if !self.lists.contains_key(&key) {
+            if !page.request.is_first() {
+                // The pages before it were forgotten.
+                return;
+            }
+            if self.lists.len() >= LISTS {
+                self.lists.clear();
+            }
         }
         let list = self.lists.entry(key).or_default();
         if page.request.is_first() {

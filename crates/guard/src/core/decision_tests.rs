@@ -331,6 +331,20 @@ fn enforce_sends_no_call_whose_list_did_not_come() {
 }
 
 #[test]
+fn an_answer_without_a_list_is_not_asked_for_again() {
+    for link in LINKS {
+        for (mode, whom_else) in [(Mode::Enforce, "client"), (Mode::Repair, "server")] {
+            let settings = Settings { arguments: mode, ..Settings::default() };
+            let mut talk = Talk::new(link, settings);
+            assert_eq!(whom(&talk.client(&call(1, "t", &json!({})))), ["list"]);
+            let seen = talk.list(Some(&json!("none")));
+            assert_eq!(seen[0].0, whom_else, "{link:?}: {seen:?}");
+            assert!(!whom(&seen).contains(&"list"), "{link:?}: {seen:?}");
+        }
+    }
+}
+
+#[test]
 fn a_tool_that_is_off_needs_no_list() {
     let off =
         Override { arguments: Some(Mode::Off), results: Some(Mode::Off), ..Override::default() };

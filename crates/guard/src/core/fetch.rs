@@ -64,6 +64,8 @@ pub(super) struct WaitingCall {
     pub(super) received: Instant,
     /// Whether the list was requested again because of it.
     pub(super) is_rechecked: bool,
+    /// How many lists it has waited for.
+    pub(super) waits: usize,
     /// Why the list that it waited for did not come.
     pub(super) failure: Option<ListFailure>,
     /// The headers that change with it, beside those that follow from the arguments.
@@ -251,6 +253,7 @@ impl Conversation {
         now: Instant,
     ) -> PartFate {
         let requester = Requester::of(&call);
+        call.waits += 1;
         let mut running = self.fetcher.running.iter_mut();
         if let Some(fetch) = running.find(|fetch| fetch.requester.is(&requester)) {
             fetch.waiting.push(call);
@@ -260,6 +263,7 @@ impl Conversation {
             Some(_) if self.fetcher.running.len() >= MAX_RUNNING => {
                 Err("too many tool lists are being fetched")
             }
+            _ if call.waits > TRIES => Err("it does not stay as it is"),
             ask => ask.ok_or("the system has no random numbers"),
         };
         let ask = match ask {
@@ -327,9 +331,10 @@ impl Conversation {
         let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
         let Requester { caller, audience, .. } = &fetch.requester;
-        if let Some((page, tools)) = page.tools {
-            self.catalog.add_page(caller, audience, page, tools);
-        }
+        let Some((added, tools)) = page.tools else {
+            return self.fail_fetch(ask, "the server answered with something else", now);
+        };
+        self.catalog.add_page(caller, audience, added, tools);
         match fetch.pages.advance(page.next) {
             Ok(true) => return self.request_page(ask, now),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}

@@ -240,6 +240,7 @@ impl Conversation {
             edits,
             received: now,
             is_rechecked: false,
+            waits: 0,
             failure: None,
             header_changes,
             call_span: span,
