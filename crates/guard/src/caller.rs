@@ -3,13 +3,12 @@
 use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
 use std::sync::{Arc, OnceLock};
 
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HOST, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
 
 use crate::hop_by_hop::{hop_by_hop, remove_hop_by_hop};
 
-/// Who sends a request: its session, and all its headers that are not about one message, at one path and query of the
-/// server.
+/// Who sends a request: its session, and all its headers that are not about one message, at one host, path and query.
 ///
 /// A server may list other tools to another caller, so what was learned from one is never used for the other. A session
 /// alone does not tell who calls: a server that knows no sessions ignores the id.
@@ -23,7 +22,7 @@ struct Parts {
     session: Option<String>,
     /// The headers in the order of their names.
     headers: Vec<(HeaderName, HeaderValue)>,
-    /// The path and query.
+    /// The host, path and query.
     target: String,
 }
 
@@ -45,7 +44,7 @@ impl Caller {
             hash: hash(&own),
             session: session_id(headers).map(str::to_owned),
             headers: own,
-            target: uri.path_and_query().map_or("/", |target| target.as_str()).to_owned(),
+            target: target(headers, uri),
         }))
     }
 
@@ -94,6 +93,14 @@ pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all("mcp-session-id").iter();
     let id = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(id)
+}
+
+/// The host, path and query that a request with these headers is sent to.
+fn target(headers: &HeaderMap, uri: &Uri) -> String {
+    let named = headers.get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
+    let host = uri.authority().map(|it| it.as_str().into()).or(named).unwrap_or_default();
+    let path = uri.path_and_query().map_or("/", |target| target.as_str());
+    format!("{}{path}", host.to_ascii_lowercase())
 }
 
 fn hash(headers: &[(HeaderName, HeaderValue)]) -> u64 {
@@ -195,7 +202,6 @@ mod tests {
             ("accept", "a/b"),
             ("connection", "x-hop"),
             ("content-length", "3"),
-            ("host", "a"),
             ("last-event-id", "1"),
             ("mcp-param-a", "1"),
             ("traceparent", "00-1"),
@@ -208,6 +214,7 @@ mod tests {
             ("api-key", "b"),
             ("authorization", "b"),
             ("cookie", "b=2"),
+            ("host", "b"),
             ("user-agent", "b"),
             ("x-api-key", "b"),
             ("x-auth-token", "b"),

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::http::uri::InvalidUri;
 use hyper::{HeaderMap, Method, Response, Uri};
 
 use super::Proxy;
@@ -27,6 +28,16 @@ impl From<String> for NotListed {
 }
 
 impl Proxy {
+    /// Where the list for a request to `uri` is. What a gateway does to paths is not known here, so behind one that is the
+    /// path of the server's URL.
+    fn list_uri(&self, uri: &Uri) -> Result<Uri, InvalidUri> {
+        match uri.query() {
+            _ if !self.server.rules().settings.is_replica => Ok(uri.clone()),
+            Some(query) => format!("{}?{query}", self.upstream.path()).parse(),
+            None => self.upstream.path().parse(),
+        }
+    }
+
     /// Sends the request `bytes` as a client that sends a request with `headers` to `uri` would: its result, or `None` where the
     /// server answers with an error. Fails with the response of a server that does not answer, such as one that wants to
     /// know who asks.
@@ -47,7 +58,8 @@ impl Proxy {
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let sent = self.request(Method::POST, uri, headers, full(bytes)).await;
+        let uri = self.list_uri(uri).map_err(|error| error.to_string())?;
+        let sent = self.request(Method::POST, &uri, headers, full(bytes)).await;
         let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
