@@ -7,7 +7,6 @@ use std::time::Duration;
 use ahash::AHashMap;
 use bytes::Bytes;
 use bytestring::ByteString;
-use http_body_util::BodyExt as _;
 use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
@@ -17,10 +16,12 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
+use crate::contract::param_headers::annotated;
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
-use crate::http::events::{EventSplitter, data, event_id, event_retry};
+use crate::http::body::{BodyError, Sender, read_body};
+use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::identity::{Identity, forwarded};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
@@ -29,6 +30,8 @@ use crate::lock::lock;
 use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
+use crate::runtime::memory::Counted;
+use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
 
@@ -64,6 +67,7 @@ pub(crate) struct Remote {
     pub(crate) upstream: Uri,
     pub(crate) client: Client,
     pub(crate) server: Arc<GuardedServer>,
+    pub(crate) pool: Arc<JobPool>,
 }
 
 /// What a client is to a server on HTTP.
@@ -73,7 +77,7 @@ struct Connection {
     /// The session that a legacy server opened, and the version it chose.
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
-    tools: Mutex<AHashMap<String, Value>>,
+    tools: Arc<Tools>,
     /// The request that opens the session of a modern client at a legacy server.
     opening: Mutex<Option<Id>>,
     /// Why the connection has ended.
@@ -82,6 +86,9 @@ struct Connection {
     is_logging: AtomicBool,
     to_guard: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
 }
+
+/// The input schemas of tools whose arguments are repeated in headers.
+type Tools = Mutex<AHashMap<String, Arc<Value>>>;
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
@@ -166,7 +173,7 @@ impl Remote {
             remote: self.clone(),
             headers,
             session: Mutex::default(),
-            tools: Mutex::default(),
+            tools: Arc::default(),
             opening: Mutex::default(),
             ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
@@ -204,16 +211,29 @@ impl RemoteSession {
 async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
     let max = connection.remote.server.rules().settings.max_message;
     // What the bridge adds to a message is not counted against its limit.
-    let mut reader = LineReader::new(from_guard, max.saturating_add(ROOM).saturating_mul(2));
+    let max = max.saturating_add(ROOM).saturating_mul(2);
+    let pool = Arc::clone(&connection.remote.pool);
+    let mut reader = LineReader::new(from_guard, max, pool.memory(), true);
     let mut running = JoinSet::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
     while let Ok(Some(line)) = reader.next().await {
         while running.try_join_next().is_some() {}
         requests.retain(|_, handle| !handle.is_finished());
-        let Line::Whole(line) = line else { continue };
-        let Ok(text) = text(&Bytes::from(line)) else { continue };
-        match Incoming::read(&text) {
-            Incoming::Request { id, method, .. } => {
+        let line = match line {
+            Line::Whole(line) => line,
+            Line::TooLong(unread) => {
+                if let Some(id) = unread.id.filter(|_| unread.has_method) {
+                    let error = error(code::INTERNAL, &unread.reason, None);
+                    connection.tell(pool.memory().count(failure(&id, &error))).await;
+                }
+                continue;
+            }
+        };
+        let Some(Some((text, sent))) = pool.run(line.len(), move || Sent::read(&line)).await else {
+            continue;
+        };
+        match sent {
+            Sent::Request { id, method } => {
                 // The session of a legacy client ends with an error anyway.
                 if method == "initialize" && connection.headers.is_fixed {
                     *lock(&connection.opening) = Some(id.clone());
@@ -226,18 +246,15 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
                 let handle = running.spawn(async move { connection.request(&id, &text).await });
                 requests.insert(key, handle);
             }
-            Incoming::Notification { method, params } => {
+            Sent::Notification { method, cancelled } => {
                 let is_modern = lock(&connection.session).1.is_none();
                 let is_cancel = method == "notifications/cancelled";
                 // To a modern server, closing the stream of a request is its cancellation.
                 if !(is_modern && is_cancel) {
                     let _ = timeout(PATIENCE, connection.post(&text)).await;
                 }
-                if is_cancel {
-                    let id = params.and_then(|params| cancelled_id(&text, params));
-                    if let Some(handle) = id.and_then(|(id, _)| requests.remove(&id)) {
-                        handle.abort();
-                    }
+                if let Some(handle) = cancelled.and_then(|id| requests.remove(&id)) {
+                    handle.abort();
                 }
                 if method == "notifications/initialized" {
                     let connection = Arc::clone(&connection);
@@ -245,9 +262,88 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
                 }
             }
             // In the order in which they are sent.
-            Incoming::Answer { .. } | Incoming::Other => {
+            Sent::Other => {
                 let _ = timeout(PATIENCE, connection.post(&text)).await;
             }
+        }
+    }
+}
+
+/// What the guard sends to the server.
+enum Sent {
+    Request {
+        id: Id,
+        method: String,
+    },
+    Notification {
+        method: String,
+        /// The request that it cancels.
+        cancelled: Option<Id>,
+    },
+    Other,
+}
+
+impl Sent {
+    fn read(line: &Counted) -> Option<(ByteString, Self)> {
+        let text = text(line).ok()?;
+        let sent = match Incoming::read(&text) {
+            Incoming::Request { id, method, .. } => {
+                Self::Request { id, method: method.into_owned() }
+            }
+            Incoming::Notification { method, params } => {
+                let params = params.filter(|_| method == "notifications/cancelled");
+                let cancelled = params.and_then(|params| cancelled_id(&text, params));
+                let cancelled = cancelled.map(|(id, _)| id);
+                Self::Notification { method: method.into_owned(), cancelled }
+            }
+            Incoming::Answer { .. } | Incoming::Other => Self::Other,
+        };
+        Some((text, sent))
+    }
+}
+
+/// The headers of a message, and its id if it is a request.
+fn headers_of(text: &str, server: &GuardedServer, tools: &Tools) -> (HeaderMap, Option<Id>) {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let both = HeaderValue::from_static("application/json, text/event-stream");
+    headers.insert(ACCEPT, both);
+    let Incoming::Request { id, method, params } = Incoming::read(text) else {
+        return (headers, None);
+    };
+    if is_modern_request(&method, params) {
+        headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
+        repeat(tools, &mut headers, &method, params);
+    }
+    repeat_trace(server, params, &mut headers);
+    (headers, Some(id))
+}
+
+/// Repeats parts of a modern request in its headers.
+fn repeat(tools: &Tools, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
+    let mut set = |name: &str, value: &str| {
+        let name = HeaderName::try_from(name.to_ascii_lowercase());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+            headers.insert(name, value);
+        }
+    };
+    set("mcp-method", method);
+    let params = Object::read(params).unwrap_or_default();
+    let name = match method {
+        "tools/call" | "prompts/get" => params.string("name"),
+        "resources/read" => params.string("uri"),
+        _ => None,
+    };
+    let Some(name) = name else { return };
+    set("mcp-name", &encode(&name.as_str().into()).unwrap_or_default());
+    if method != "tools/call" {
+        return;
+    }
+    let Some(schema) = lock(tools).get(&name).cloned() else { return };
+    let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
+    for header in param_headers(&schema, arguments.as_ref()) {
+        if let Some(value) = header.value.and_then(encode) {
+            set(&header.name, &value);
         }
     }
 }
@@ -261,10 +357,12 @@ impl Connection {
             Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason).await,
             Err(Refusal::Unreached(reason)) => {
                 let error = error(code::INTERNAL, &reason, None);
-                self.tell(failure(id, &error).into()).await;
+                self.tell(self.remote.pool.memory().count(failure(id, &error))).await;
             }
             Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
-            Err(Refusal::Error(error)) => self.tell(failure(id, &error).into()).await,
+            Err(Refusal::Error(error)) => {
+                self.tell(self.remote.pool.memory().count(failure(id, &error))).await
+            }
         }
     }
 
@@ -364,53 +462,14 @@ impl Connection {
 
     /// Posts a message, and reports a failure.
     async fn post(&self, text: &ByteString) -> Result<Response<IncomingBody>, String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let both = HeaderValue::from_static("application/json, text/event-stream");
-        headers.insert(ACCEPT, both);
-        let mut request = None;
-        if let Incoming::Request { id, method, params } = Incoming::read(text) {
-            if is_modern_request(&method, params) {
-                headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
-                self.repeat(&mut headers, &method, params);
-            }
-            repeat_trace(&self.remote.server, params, &mut headers);
-            request = Some(id);
-        }
+        let (same, server, tools) =
+            (text.clone(), Arc::clone(&self.remote.server), Arc::clone(&self.tools));
+        let read = move || headers_of(&same, &server, &tools);
+        let read = self.remote.pool.run(text.len(), read).await;
+        let (headers, request) = read.ok_or_else(|| "reading the message failed".to_owned())?;
         let body = text.as_bytes().clone();
         let sent = self.send(Method::POST, request.as_ref(), headers, body).await;
         sent.inspect_err(|failure| self.report(failure))
-    }
-
-    /// Repeats parts of a modern request in its headers.
-    fn repeat(&self, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
-        let mut set = |name: &str, value: &str| {
-            let name = HeaderName::try_from(name.to_ascii_lowercase());
-            if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
-                headers.insert(name, value);
-            }
-        };
-        set("mcp-method", method);
-        let params = Object::read(params).unwrap_or_default();
-        let name = match method {
-            "tools/call" | "prompts/get" => params.string("name"),
-            "resources/read" => params.string("uri"),
-            _ => None,
-        };
-        let Some(name) = name else { return };
-        set("mcp-name", &encode(&name.as_str().into()).unwrap_or_default());
-        if method != "tools/call" {
-            return;
-        }
-        let tools = lock(&self.tools);
-        let arguments: Option<Value> =
-            params.get("arguments").and_then(|text| serde_json::from_str(text).ok());
-        let Some(schema) = tools.get(&name) else { return };
-        for header in param_headers(schema, arguments.as_ref()) {
-            if let Some(value) = header.value.and_then(encode) {
-                set(&header.name, &value);
-            }
-        }
     }
 
     fn report(&self, failure: &str) {
@@ -463,29 +522,28 @@ impl Connection {
         let is_stream = matches!(media(response.headers()), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
         let failed = |reason: &str| Err(Refusal::internal(reason));
-        let (mut body, mut events, mut all) =
-            (response.into_body(), EventSplitter::default(), Vec::new());
+        let memory = self.remote.pool.memory();
+        let (body, mut all) = (response.into_body(), Counted::default());
         let mut is_answered = id.is_none();
-        while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame else { break };
-            let Ok(bytes) = frame.into_data() else { continue };
-            if !is_stream {
-                all.extend_from_slice(&bytes);
-                if all.len() > max {
-                    return failed("the answer of the server exceeds --max-message");
-                }
-                continue;
-            }
-            events.feed(&bytes);
-            while let Some(event) = events.next() {
+        if is_stream {
+            let mut events = BodyEvents::new(body, max, memory);
+            loop {
+                let event = match events.next().await {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(error) => return failed(&format!("an event of the server: {error}")),
+                };
                 place.move_to(&event);
-                let message = data(&event);
+                let message = data(&event, memory);
                 if !message.is_empty() {
-                    is_answered |= self.take(message.into(), id).await;
+                    is_answered |= self.take(message, id).await;
                 }
             }
-            if events.len() > max {
-                return failed("an event of the server exceeds --max-message");
+        } else {
+            match read_body(body, Sender::Server, max, memory).await {
+                Ok(body) => all = body,
+                Err(BodyError::Incomplete) => {}
+                Err(error) => return failed(&format!("the answer of the server: {error}")),
             }
         }
         if has_session && is_without_session(status, &all, id) {
@@ -497,25 +555,25 @@ impl Connection {
                 return Err(Refusal::Error(refusal));
             }
         } else if !all.is_empty() {
-            is_answered |= self.take(all.into(), id).await;
+            is_answered |= self.take(all, id).await;
         }
         Ok(is_answered)
     }
 
     /// Takes a message of the server; `true` if it answers the request `id`.
-    async fn take(&self, message: Bytes, id: Option<&Id>) -> bool {
+    async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let mut is_answer = false;
-        if let Ok(text) = text(&message)
-            && let Incoming::Answer { id: found, outcome } = Incoming::read(&text)
-        {
+        let same = message.clone();
+        let read = self.remote.pool.run(message.len(), move || Learned::read(&same)).await;
+        if let Some((found, outcome)) = read.flatten() {
             is_answer = Some(&found) == id;
             if self.is_logging.load(Ordering::Relaxed) {
                 sleep(LOG).await;
             }
             match outcome {
-                Ok(result) => self.learn(result),
+                Ok(learned) => self.learn(learned),
                 Err(error) if self.is_opening(&found) => {
-                    self.end_refused(error).await;
+                    self.end_refused(&error).await;
                     return is_answer;
                 }
                 Err(_) => {}
@@ -525,38 +583,62 @@ impl Connection {
         is_answer
     }
 
-    /// Learns from a result what later requests need: the version of the session, and which arguments are repeated in
-    /// headers.
-    fn learn(&self, result: &str) {
-        let Ok(object) = Object::read(Some(result)) else { return };
-        if let Some(version) = object.string("protocolVersion") {
+    /// Keeps what later requests need.
+    fn learn(&self, learned: Learned) {
+        if let Some(version) = learned.version {
             lock(&self.session).1 = Some(version);
         }
-        if object.get("tools").is_some_and(|tools| tools.contains("x-mcp-header")) {
-            let listed: Vec<Value> = object
-                .get("tools")
-                .and_then(|it| serde_json::from_str(it).ok())
-                .unwrap_or_default();
-            let mut tools = lock(&self.tools);
-            for mut tool in listed.into_iter().take(MAX_TOOLS) {
-                if let Some(name) = tool["name"].as_str().map(str::to_owned)
-                    && tools.len() < MAX_TOOLS
-                {
-                    tools.insert(name, tool["inputSchema"].take());
-                }
+        let mut tools = lock(&self.tools);
+        for (name, schema) in learned.tools {
+            if tools.len() < MAX_TOOLS {
+                tools.insert(name, Arc::new(schema));
             }
         }
     }
 
     /// Hands a message to the guard: all of it, even if its request is cancelled meanwhile.
-    async fn tell(&self, message: Bytes) {
-        let pipe = Arc::clone(&self.to_guard);
+    async fn tell(&self, message: Counted) {
+        let (pipe, pool) = (Arc::clone(&self.to_guard), Arc::clone(&self.remote.pool));
+        let length = message.len();
         let told = tokio::spawn(async move {
+            let memory = Arc::clone(pool.memory());
+            let line = move || memory.count_changed(message, one_line);
+            let Some(line) = pool.run(length, line).await else { return };
             let mut pipe = pipe.lock().await;
-            let _ = pipe.write_all(&one_line(message)).await;
+            let _ = pipe.write_all(&line).await;
             let _ = pipe.write_all(b"\n").await;
         });
         let _ = told.await;
+    }
+}
+
+/// What later requests need of a result: the version of the session, and which arguments are repeated in headers.
+#[derive(Default)]
+struct Learned {
+    version: Option<String>,
+    tools: Vec<(String, Value)>,
+}
+
+impl Learned {
+    /// Reads an answer: its id, and what is learned of its result, or its error.
+    fn read(message: &Counted) -> Option<(Id, Result<Self, String>)> {
+        let text = text(message).ok()?;
+        let Incoming::Answer { id, outcome } = Incoming::read(&text) else { return None };
+        Some((id, outcome.map(Self::of_result).map_err(str::to_owned)))
+    }
+
+    fn of_result(result: &str) -> Self {
+        let Ok(object) = Object::read(Some(result)) else { return Self::default() };
+        let mut tools = Vec::new();
+        if let Some(text) = object.get("tools").filter(|tools| tools.contains("x-mcp-header")) {
+            let listed: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+            for mut tool in listed.into_iter().take(MAX_TOOLS) {
+                if let Some(name) = tool["name"].as_str().map(str::to_owned) {
+                    tools.push((name, tool["inputSchema"].take()));
+                }
+            }
+        }
+        Self { version: object.string("protocolVersion"), tools }
     }
 }
 
@@ -648,12 +730,11 @@ fn error_of(body: &[u8]) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use bytestring::ByteString;
     use hyper::{HeaderMap, StatusCode};
 
     use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
     use crate::http::identity::Identity;
-    use crate::message::{Id, Message};
+    use crate::message::{Id, Message, Text};
 
     fn of(who: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -664,11 +745,9 @@ mod tests {
     #[test]
     fn a_request_keeps_its_headers_when_others_follow() {
         let headers = Arc::new(RemoteHeaders::default());
-        let requests = ["a", "b"].map(|id| {
-            ByteString::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#))
-        });
-        let send =
-            |text: &ByteString, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
+        let requests = ["a", "b"]
+            .map(|id| Text::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)));
+        let send = |text: &Text, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
         let get = |id: &str| headers.get(Some(&Id::String(id.to_owned())));
         let _first = send(&requests[0], "ada");
         let second = send(&requests[1], "bob");

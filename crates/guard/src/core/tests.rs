@@ -13,7 +13,7 @@ use toolbond_targets::ViewFor;
 use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId};
 use crate::contract::budget::Budget;
 use crate::event::Event;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::server::GuardedServer;
 use crate::settings::Settings;
 
@@ -130,7 +130,7 @@ impl World {
                 self.asked.insert(id, stream);
             }
         }
-        let text = ByteString::from(message.to_string());
+        let text = Text::from(message.to_string());
         self.sent.insert(text.to_string());
         let message = Message::read(&text).unwrap();
         self.conversation.on_client(stream, &message, None, self.now);
@@ -142,7 +142,7 @@ impl World {
             Link::Streams => Origin::Stream(stream),
             _ => Origin::Pipe,
         };
-        let text = ByteString::from(message.to_string());
+        let text = Text::from(message.to_string());
         let message = Message::read(&text).unwrap();
         self.conversation.on_server(origin, &message, self.now);
         self.drain();
@@ -236,7 +236,7 @@ impl World {
                 self.cancelled.insert(id);
                 let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
                     "params": { "requestId": id } });
-                let text = ByteString::from(cancel.to_string());
+                let text = Text::from(cancel.to_string());
                 let message = Message::read(&text).unwrap();
                 self.conversation.on_client(StreamId::PIPE, &message, None, self.now);
                 self.drain();

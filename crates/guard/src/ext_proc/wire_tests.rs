@@ -76,7 +76,7 @@ impl Generated for HttpBody {
 
     fn full(self) -> Self::Full {
         let Self { body, end_of_stream } = self;
-        full::HttpBody { body, end_of_stream, ..Default::default() }
+        full::HttpBody { body: body.into(), end_of_stream, ..Default::default() }
     }
 }
 
@@ -208,7 +208,8 @@ fn headers() -> impl Strategy<Value = HttpHeaders> {
 }
 
 fn body() -> impl Strategy<Value = HttpBody> {
-    (bytes(), any::<bool>()).prop_map(|(body, end_of_stream)| HttpBody { body, end_of_stream })
+    (bytes(), any::<bool>())
+        .prop_map(|(body, end_of_stream)| HttpBody { body: body.into(), end_of_stream })
 }
 
 fn request() -> impl Strategy<Value = ProcessingRequest> {

@@ -14,6 +14,7 @@ use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
 use crate::lock::lock;
+use crate::runtime::memory::Counted;
 
 /// The bytes that may wait in an outbox before its sources are not read any further.
 pub(crate) const ROOM: usize = 1 << 20;
@@ -42,7 +43,8 @@ struct State {
 
 impl Outbox {
     /// Adds a line; its line break is added where it has none.
-    pub(crate) fn push(&self, line: Bytes) {
+    pub(crate) fn push(&self, line: Counted) {
+        let line = line.into_bytes();
         let mut state = lock(&self.state);
         if state.is_closed {
             return;
@@ -211,12 +213,12 @@ mod tests {
     #[tokio::test]
     async fn writes_lines_in_order_and_closes() {
         let outbox = Outbox::default();
-        outbox.push(Bytes::from_static(b"a\n"));
-        outbox.push(Bytes::from_static(b"b"));
-        outbox.push(Bytes::from(vec![b'c'; ROOM]));
+        outbox.push(Bytes::from_static(b"a\n").into());
+        outbox.push(Bytes::from_static(b"b").into());
+        outbox.push(vec![b'c'; ROOM].into());
         assert!(outbox.len() >= ROOM);
         outbox.close();
-        outbox.push(Bytes::from_static(b"late"));
+        outbox.push(Bytes::from_static(b"late").into());
         let (mut writer, mut reader) = duplex(100);
         let mut read = Vec::new();
         let (written, _) = tokio::join!(

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::mailbox::Mail;
 use super::session::ClientStream;
 use crate::http::respond::Body;
+use crate::runtime::memory::Counted;
 
 /// The interval of keep-alive comments in an event stream.
 pub(super) const ALIVE: Duration = Duration::from_secs(15);
@@ -23,7 +24,7 @@ pub(super) const COMMENT: Bytes = Bytes::from_static(b": alive\n\n");
 /// The next part of an event stream.
 pub(super) enum Next {
     /// A message.
-    Message(Bytes),
+    Message(Counted),
     /// A comment, which shows that the stream is alive.
     Alive(Bytes),
 }

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::lock::lock;
+use crate::runtime::memory::Counted;
 
 /// The bytes that may wait for a client. A longer message waits alone.
 pub(super) const ROOM: usize = 1 << 20;
@@ -17,7 +17,7 @@ const OVERHEAD: usize = 256;
 /// A message for a client.
 #[derive(Debug)]
 pub(super) struct Mail {
-    pub(super) bytes: Bytes,
+    pub(super) bytes: Counted,
     /// Whether it answers a request of the client.
     pub(super) is_answer: bool,
 }
@@ -116,12 +116,10 @@ impl Mailbox {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-
     use super::{Delivery, Mail, Mailbox, ROOM};
 
     fn mail(bytes: usize, is_answer: bool) -> Mail {
-        Mail { bytes: Bytes::from(vec![b'a'; bytes]), is_answer }
+        Mail { bytes: vec![b'a'; bytes].into(), is_answer }
     }
 
     #[tokio::test]

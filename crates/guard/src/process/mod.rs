@@ -17,7 +17,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
@@ -33,13 +32,15 @@ use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
 use crate::lock::lock;
-use crate::message::{self, Kind, Message, code, error};
-use crate::runtime::memory::MemoryLimit;
+use crate::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
-use crate::runtime::read::Received;
+use crate::runtime::read::{Received, examine};
 use crate::server::GuardedServer;
 
 const SESSION: &str = "mcp-session-id";
+
+const UNREAD: &str = "reading the message failed\n";
 
 /// How long a call waits for the era of its server to be found out.
 const DETECTING: Duration = Duration::from_secs(75);
@@ -160,8 +161,8 @@ impl Processes {
     }
 
     /// Answers a POST with this body.
-    pub(crate) async fn answer_post(&self, headers: &HeaderMap, bytes: Bytes) -> Response<Body> {
-        let mut received = Received::counted(bytes, &self.pool).await;
+    pub(crate) async fn answer_post(&self, headers: &HeaderMap, bytes: Counted) -> Response<Body> {
+        let mut received = Received::new(bytes, &self.pool).await;
         match received.message() {
             Ok(message) => self.post(headers, &message).await,
             Err(unreadable) => self.refuse_unreadable(&unreadable),
@@ -207,7 +208,18 @@ impl Processes {
     }
 
     async fn post(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        match era_of_post(headers, message, &self.server.supported()) {
+        let supported = self.server.supported();
+        let era = if message.text.len() <= INLINE_BYTES {
+            era_of_post(headers, message, &supported)
+        } else {
+            let headers = headers.clone();
+            let era = examine(message, &self.pool, move |it| era_of_post(&headers, it, &supported));
+            match era.await {
+                Some(era) => era,
+                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
+            }
+        };
+        match era {
             Ok(Era::Modern) => return self.post_modern(headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return *response,
@@ -230,7 +242,16 @@ impl Processes {
     /// Answers a request without a session.
     async fn post_modern(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
         let identity = self.settings.load().0.identity(headers);
-        let request = CallerRequest::read(&identity, message);
+        let request = if message.text.len() <= INLINE_BYTES {
+            CallerRequest::read(&identity, message)
+        } else {
+            let caller = identity.clone();
+            let read = examine(message, &self.pool, move |it| CallerRequest::read(&caller, it));
+            match read.await {
+                Some(request) => request,
+                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
+            }
+        };
         if request.is_some() {
             self.detect(headers, message).await;
         }
@@ -265,7 +286,8 @@ impl Processes {
             return;
         }
         let Ok(session) = self.shared(headers) else { return };
-        let text = bytestring::ByteString::from(discover_request(message.text));
+        let discover = self.pool.memory().count(discover_request(message.text));
+        let Ok(text) = Text::read(&discover) else { return };
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
         if let Ok(probe) = Message::read(&text) {

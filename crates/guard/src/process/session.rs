@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use hyper::HeaderMap;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
@@ -25,6 +24,7 @@ use crate::pipe::line::LineReader;
 use crate::pipe::outbox::one_line;
 use crate::remote::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
@@ -144,10 +144,11 @@ impl Transport for ProcessSession {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
-        let bytes = if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
+    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
         match to {
-            Destination::Server(_) => self.upstream.send(one_line(bytes)),
+            Destination::Server(_) => {
+                self.upstream.send(self.memory().count_changed(bytes, one_line));
+            }
             Destination::Answer(stream) => {
                 self.deliver(Some(stream), Mail { bytes, is_answer: true });
             }
@@ -179,7 +180,7 @@ impl ProcessSession {
             driven: Driven::new(conversation, Arc::clone(pool)),
             kind,
             headers,
-            upstream: Upstream::new(Arc::clone(server), kind.users()),
+            upstream: Upstream::new(Arc::clone(server), kind.users(), Arc::clone(pool)),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
                 parked: VecDeque::new(),
@@ -245,7 +246,10 @@ impl ProcessSession {
     /// Forwards messages; `true` if the server has ended.
     async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
         let Some((output, mut input)) = peer.streams() else { return true };
-        let mut reader = LineReader::new(output, self.server.rules().settings.max_message);
+        let max = self.server.rules().settings.max_message;
+        // Other clients of a shared process do not wait for memory.
+        let may_wait = !self.kind.is_modern();
+        let mut reader = LineReader::new(output, max, self.memory(), may_wait);
         let written = async {
             let _ = self.upstream.outbox().write_to(&mut input).await;
             // A process that stopped reading is noticed when it ends.
@@ -273,10 +277,7 @@ impl ProcessSession {
                     continue;
                 }
                 FromServer::Line(line) if line.trim_ascii().is_empty() => continue,
-                FromServer::Line(line) => {
-                    // Other clients of a shared process do not wait for memory.
-                    Received::new(line, self.driven.pool(), !self.kind.is_modern()).await
-                }
+                FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
             };
             match received.message() {
                 Ok(message) => {
@@ -367,8 +368,13 @@ impl ProcessSession {
     /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
         if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
-            self.upstream.send(refusal);
+            self.upstream.send(self.memory().count(refusal));
         }
+    }
+
+    /// The memory limit of all messages.
+    pub(super) fn memory(&self) -> &Arc<MemoryLimit> {
+        self.driven.pool().memory()
     }
 
     fn warn(&self, text: &str) {
@@ -586,12 +592,11 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
-    use bytestring::ByteString;
     use tokio::time::timeout;
 
     use super::{Origin, ProcessSession, ROOM, SessionKind, drive};
     use crate::event::Event;
-    use crate::message::Message;
+    use crate::message::{Message, Text};
     use crate::runtime::memory::MemoryLimit;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
@@ -601,7 +606,7 @@ mod tests {
     async fn ask(session: &Arc<ProcessSession>, length: usize) -> String {
         let long = "a".repeat(length);
         for id in 0..3 {
-            let text = ByteString::from(format!(
+            let text = Text::from(format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{long}"}}}}"#
             ));
             let message = Message::read(&text).unwrap();
@@ -661,7 +666,7 @@ mod tests {
         let (session, said) = session(SessionKind::Shared);
         let _client = session.open(false);
         for n in 0..3 {
-            let text = ByteString::from(format!(
+            let text = Text::from(format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":{n}}}}}"#
             ));
             let message = Message::read(&text).unwrap();

@@ -18,6 +18,7 @@ use crate::http::named_revision;
 use crate::http::respond::{Body, BoxError, full, join, json, refuse};
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
+use crate::runtime::memory::Counted;
 use crate::runtime::read::Received;
 use crate::trace::HttpTrace;
 
@@ -74,7 +75,7 @@ impl Proxy {
     async fn answer_body(
         self: &Arc<Self>,
         mut parts: Parts,
-        bytes: Bytes,
+        bytes: Counted,
         next: &impl Next,
     ) -> Response<Body> {
         let forwarded = match self.check(&mut parts, bytes).await {
@@ -103,14 +104,14 @@ impl Proxy {
     async fn check(
         self: &Arc<Self>,
         parts: &mut Parts,
-        bytes: Bytes,
+        bytes: Counted,
     ) -> Result<Forwarded, Box<Response<Body>>> {
         let session = self.sessions.get(self, &parts.headers, &parts.uri);
         let revision = named_revision(&parts.headers);
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let exchange = Exchange::new(session, std::mem::take(&mut parts.headers));
-        let mut received = Received::counted(bytes.clone(), &self.pool).await;
+        let mut received = Received::new(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
             Err(unreadable) => {
@@ -120,7 +121,8 @@ impl Proxy {
                     parts.headers = exchange.take_headers();
                     let (replies, is_batch) = (Vec::new(), false);
                     let is_rpc = false;
-                    return Ok(Forwarded { body: bytes, exchange, replies, is_batch, is_rpc });
+                    let body = bytes.into_bytes();
+                    return Ok(Forwarded { body, exchange, replies, is_batch, is_rpc });
                 }
                 let stream = exchange.stream;
                 drive(&exchange.session, |it, _| it.on_unreadable_client(stream, &unreadable));
