@@ -14,6 +14,7 @@
 //! - [`live`] asks a running server for its tools.
 
 mod audience;
+mod caller;
 mod child;
 pub mod config;
 mod contract;

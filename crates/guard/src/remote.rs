@@ -16,13 +16,13 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
+use crate::caller::{Caller, forwarded};
 use crate::contract::param_headers::annotated;
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
 use crate::http::body::{BodyError, Sender, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
-use crate::http::identity::{Identity, forwarded};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
@@ -111,9 +111,9 @@ pub(crate) struct RemoteHeaders {
 }
 
 impl RemoteHeaders {
-    /// Headers for all clients with this identity.
-    pub(crate) fn fixed(identity: &Identity) -> Self {
-        let general = Mutex::new(Arc::new(identity.headers()));
+    /// The headers of this caller.
+    pub(crate) fn fixed(caller: &Caller) -> Self {
+        let general = Mutex::new(Arc::new(caller.headers()));
         Self { is_fixed: true, general, own: Mutex::default() }
     }
 
@@ -733,7 +733,7 @@ mod tests {
     use hyper::{HeaderMap, StatusCode};
 
     use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
-    use crate::http::identity::Identity;
+    use crate::caller::Caller;
     use crate::message::{Id, Message, Text};
 
     fn of(who: &str) -> HeaderMap {
@@ -759,7 +759,8 @@ mod tests {
 
     #[test]
     fn the_headers_of_a_modern_client_are_fixed() {
-        let headers = Arc::new(RemoteHeaders::fixed(&Identity::of_client(&of("ada"))));
+        let headers =
+            Arc::new(RemoteHeaders::fixed(&Caller::new(&of("ada"), &"/".parse().unwrap())));
         assert!(headers.set(&of("bob"), None).is_none());
         assert_eq!(headers.get(None), of("ada"));
     }

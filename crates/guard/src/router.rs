@@ -200,9 +200,9 @@ impl Router {
     }
 }
 
-/// The path of `upstream`, with the query of `uri` where it has one.
+/// The path of `upstream`, with the query of `uri`.
 fn endpoint(upstream: &Uri, uri: &Uri) -> Uri {
-    let query = uri.query().or(upstream.query());
+    let query = uri.query();
     let query = query.map_or_else(String::new, |query| format!("?{query}"));
     format!("{}{query}", upstream.path()).parse().unwrap_or_else(|_| uri.clone())
 }

@@ -86,6 +86,11 @@ fn bundles(
     }
 }
 
+/// A URL without what may be secret in it: its query and fragment.
+pub(crate) fn without_query(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
+}
+
 /// The most events that are remembered, so that none is reported twice.
 const MAX_REPORTED: usize = 10_000;
 
@@ -96,12 +101,12 @@ impl std::fmt::Debug for GuardedServer {
 }
 
 impl GuardedServer {
-    /// A server that its operator calls `name`.
+    /// A server that its operator calls `name`. If that is a URL, its query is left out, which may be secret.
     #[must_use]
-    pub fn new(name: impl Into<String>, settings: Settings, listener: Arc<dyn Listener>) -> Self {
+    pub fn new(name: &str, settings: Settings, listener: Arc<dyn Listener>) -> Self {
         let bundles = bundles(&settings, &listener, None);
         Self {
-            name: name.into(),
+            name: without_query(name).to_owned(),
             rules: ArcSwap::from_pointee(Rules::new(settings, bundles, 0)),
             listener,
             status: Status::default(),
@@ -127,11 +132,6 @@ impl GuardedServer {
     /// What its operator calls it.
     pub(crate) fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The same without the query of a URL, which may be secret.
-    pub(crate) fn exported_name(&self) -> &str {
-        self.name.split('?').next().unwrap_or_default()
     }
 
     /// What the guard has seen of it so far.
@@ -178,7 +178,7 @@ impl GuardedServer {
         let Some(telemetry) = &self.telemetry else { return };
         let Check { side, outcome, fuel, time } = *check;
         let check = Checked { side, outcome, fuel, time };
-        telemetry.count_check(Some(self.exported_name()), tool, &check);
+        telemetry.count_check(Some(self.name()), tool, &check);
         if let Some(span) = span {
             span.add_check(&check);
         }

@@ -57,7 +57,7 @@ pub struct Settings {
     /// How long the guard waits for a tool list that it requests itself.
     pub list_timeout: Duration,
     /// Whether calls that have no contract are refused instead of being forwarded unchecked: while the tool list cannot be
-    /// fetched, and of tools that the server does not list.
+    /// fetched, and of tools that the server does not list. [`Mode::Enforce`] implies that.
     pub require_list: bool,
     /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
     /// requested again before a call is refused because of it, and when it is a minute old.
@@ -153,6 +153,17 @@ impl Settings {
     /// What to do with invalid results of `tool`.
     pub(crate) fn results_mode(&self, tool: &str) -> Mode {
         self.overrides.get(tool).and_then(|tool| tool.results).unwrap_or(self.results)
+    }
+
+    /// Whether a call of `tool` needs a contract that it, or its result, is held to.
+    pub(crate) fn requires_contract(&self, tool: &str) -> bool {
+        let modes = [self.arguments_mode(tool), self.results_mode(tool)];
+        self.require_list || modes.contains(&Mode::Enforce)
+    }
+
+    /// Whether arguments or results are enforced, unless single tools differ.
+    pub(crate) fn enforces(&self) -> bool {
+        [self.arguments, self.results].contains(&Mode::Enforce)
     }
 
     /// Whether invalid results are refused, be it only those of some tools.

@@ -212,10 +212,12 @@ impl Guard {
         observability: &Observability,
     ) -> anyhow::Result<Exit> {
         let client = Client::new(self.ca_file.as_deref())?;
-        let server = self.server(url, observability)?;
+        // The query may hold a key.
+        let shown = url.split('?').next().unwrap_or_default();
+        let server = self.server(shown, observability)?;
         let memory = self.memory();
         let proxy = Proxy::new(url, client, server, Arc::clone(&memory))?;
-        let what = format!("{} for {url}", proxy.path());
+        let what = format!("{} for {shown}", proxy.path());
         self.serve_one(Backend::Proxy(Arc::new(proxy)), memory, listen, &what, &observability.log)
     }
 

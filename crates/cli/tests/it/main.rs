@@ -45,6 +45,7 @@ mod guard_config;
 mod guard_conformance;
 #[cfg(unix)]
 mod guard_details;
+mod guard_enforce;
 #[cfg(target_os = "linux")]
 mod guard_faults;
 #[cfg(unix)]

@@ -221,7 +221,10 @@ impl Config {
             let start = server.span().start;
             let server = server.as_mut();
             server.cwd = server.cwd.take().map(|cwd| folder.join(cwd));
-            if let Err(wrong) = check_name(name).and_then(|()| server.check()) {
+            let contradiction = || server.contract.contradiction(&config.contract, &server.tools);
+            if let Err(wrong) =
+                check_name(name).and_then(|()| server.check()).and_then(|()| contradiction())
+            {
                 let message = format!("server `{name}`: {wrong}");
                 return Err(ConfigError::at(path, text, start, message));
             }

@@ -67,7 +67,7 @@ pub struct Terms {
     pub(crate) for_clients: BTreeMap<String, ViewFor>,
 
     /// Refuse calls that have no contract, instead of forwarding them unchecked: while the tool list of the server cannot
-    /// be fetched, and of tools that it does not list (default: only for `toolbond ext-proc`)
+    /// be fetched, and of tools that it does not list (default: with `enforce`, and for `toolbond ext-proc`)
     #[cfg_attr(feature = "clap", arg(long, num_args = 0, default_missing_value = "true"))]
     pub(crate) require_list: Option<bool>,
 
@@ -266,6 +266,32 @@ impl Terms {
     /// Sets the options in `settings` that are set here.
     pub fn apply(&self, settings: &mut Settings) {
         self.apply_over(&Self::default(), settings);
+    }
+
+    /// Checks that these options of a server, which override those of `before`, do not contradict each other.
+    pub(crate) fn contradiction(
+        &self,
+        before: &Self,
+        tools: &BTreeMap<String, ToolTerms>,
+    ) -> Result<(), String> {
+        if self.require_list.or(before.require_list) != Some(false) {
+            return Ok(());
+        }
+        let arguments = [self.arguments.or(before.arguments)].into_iter();
+        let arguments = arguments.chain(tools.values().map(|tool| tool.arguments)).flatten();
+        let results = [self.results.or(before.results)].into_iter();
+        let results = results.chain(tools.values().map(|tool| tool.results)).flatten();
+        let key = if arguments.into_iter().any(|mode| mode == ArgumentsModeName::Enforce) {
+            "arguments"
+        } else if results.into_iter().any(|mode| mode == ModeName::Enforce) {
+            "results"
+        } else {
+            return Ok(());
+        };
+        Err(format!(
+            "`require-list = false` contradicts `{key} = \"enforce\"`, which forwards nothing unchecked; \
+             set `{key} = \"off\"` for the tools that cannot be checked"
+        ))
     }
 
     /// Like [`Terms::apply`], after `before` was applied. Limits of both hold.

@@ -13,6 +13,7 @@ use crate::json::change::change_text;
 use crate::json::strict;
 use crate::message::INLINE_BYTES;
 use crate::server::{GuardedServer, Rules};
+use crate::settings::Settings;
 use crate::status::Check;
 
 /// The bytes that changing the text of arguments may read: their length times the changes, on the I/O thread and at all.
@@ -20,14 +21,57 @@ const MAX_INLINE_CHANGES: usize = 1 << 20;
 const MAX_CHANGES: usize = 256 << 20;
 
 /// What becomes of a call after its arguments were checked.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum CheckedArguments {
-    /// The call goes on as it is.
-    Pass,
-    /// The call goes on with these arguments, as JSON, and with these headers where it has some.
-    Repaired { arguments: String, headers: Vec<HeaderChange> },
+    /// The call goes on.
+    Passed(Checked),
     /// The call is answered with this tool error, as JSON.
     Refused(String),
+}
+
+/// Leave for a call to go to the server. There is no other way there.
+#[derive(Debug)]
+pub(crate) enum Clearance {
+    Checked(Checked),
+    Unchecked(Unchecked),
+}
+
+/// Arguments that were held to the contract of their tool. Only [`check_arguments`] makes one.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    /// The arguments, as JSON, that take the place of those of the client.
+    repaired: Option<String>,
+    /// The headers that change with them.
+    headers: Vec<HeaderChange>,
+}
+
+/// A call of a tool that nothing is known about. Settings that ask for a contract make none.
+#[derive(Debug)]
+pub(crate) struct Unchecked(());
+
+impl Unchecked {
+    /// Leave for a call of `tool` to go on unchecked, if `settings` give it.
+    pub(crate) fn new(settings: &Settings, tool: &str) -> Option<Self> {
+        (!settings.requires_contract(tool)).then_some(Self(()))
+    }
+}
+
+impl Clearance {
+    /// The headers that change because the arguments were repaired.
+    pub(crate) fn headers(&self) -> &[HeaderChange] {
+        match self {
+            Self::Checked(checked) => &checked.headers,
+            Self::Unchecked(_) => &[],
+        }
+    }
+
+    /// The arguments, as JSON, that take the place of those of the client.
+    pub(crate) fn into_repaired(self) -> Option<String> {
+        match self {
+            Self::Checked(checked) => checked.repaired,
+            Self::Unchecked(_) => None,
+        }
+    }
 }
 
 /// Checks `arguments` against `contract`, as part of `span`.
@@ -43,7 +87,7 @@ pub(crate) fn check_arguments(
     let name = contract.name();
     let mode = rules.settings.arguments_mode(name);
     if mode == Mode::Off {
-        return Ok(CheckedArguments::Pass);
+        return Ok(CheckedArguments::Passed(Checked::default()));
     }
     let text = arguments.unwrap_or("{}");
     if budget.is_inline && text.len() > INLINE_BYTES {
@@ -62,7 +106,7 @@ pub(crate) fn check_arguments(
     {
         budget.spend(spent);
         record(Outcome::Valid, spent);
-        return Ok(CheckedArguments::Pass);
+        return Ok(CheckedArguments::Passed(Checked::default()));
     }
     let terms = ArgumentTerms::from(mode).repairs(rules.settings.repairs);
     let mut headers = Vec::new();
@@ -110,10 +154,12 @@ pub(crate) fn check_arguments(
     }
     record(judged.outcome, judged.fuel);
     server.report_call(judged.findings, &rules.settings, span);
-    Ok(match (judged.refusal, repaired) {
-        (Some(refusal), _) => CheckedArguments::Refused(refusal_text(refusal, revision)),
-        (None, Some(arguments)) => CheckedArguments::Repaired { arguments, headers },
-        (None, None) => CheckedArguments::Pass,
+    Ok(match judged.refusal {
+        Some(refusal) => CheckedArguments::Refused(refusal_text(refusal, revision)),
+        None => {
+            let headers = if repaired.is_some() { headers } else { Vec::new() };
+            CheckedArguments::Passed(Checked { repaired, headers })
+        }
     })
 }
 

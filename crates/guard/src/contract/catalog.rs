@@ -9,6 +9,7 @@ use toolbond_contract::{Contract, Form};
 use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
+use crate::caller::Caller;
 
 /// A listed tool.
 #[derive(Clone, Debug)]
@@ -47,10 +48,10 @@ pub(crate) enum Lookup {
     Unseen,
 }
 
-/// The tools of one server, for each audience that has asked.
+/// The tools of one server, for each caller and audience that has asked.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    lists: AHashMap<Audience, List>,
+    lists: AHashMap<(Caller, Audience), List>,
     /// How often the list has changed.
     changes: u64,
     /// The newest settings that it was used under.
@@ -86,7 +87,7 @@ const ENDLESS: &str = "it is not on the first pages of the server's tool list, w
 /// Why a view cannot be called whose name another one has.
 const AMBIGUOUS: &str = "two tools have this name; list the tools again";
 
-/// The most lists. Requests name their revision, so there can be any number.
+/// The most lists. Requests name their revision and their headers, so there can be any number.
 const LISTS: usize = 16;
 
 impl Catalog {
@@ -99,9 +100,14 @@ impl Catalog {
         self
     }
 
-    /// Finds the tool that clients call `name`.
-    pub(crate) fn find(&self, audience: &Audience, name: &str) -> Lookup {
-        let Some(list) = self.lists.get(audience).filter(|list| !list.stale) else {
+    /// The list of `caller`, changed or not.
+    fn list(&self, caller: &Caller, audience: &Audience) -> Option<&List> {
+        self.lists.get(&(caller.clone(), audience.clone()))
+    }
+
+    /// Finds the tool that `caller` calls `name`.
+    pub(crate) fn find(&self, caller: &Caller, audience: &Audience, name: &str) -> Lookup {
+        let Some(list) = self.list(caller, audience).filter(|list| !list.stale) else {
             return Lookup::Unseen;
         };
         match (list.get(name), list.rest) {
@@ -112,26 +118,41 @@ impl Catalog {
         }
     }
 
-    /// The name that the server has for the tool that clients call `name`.
-    pub(crate) fn own_name<'a>(&'a self, audience: &Audience, name: &'a str) -> &'a str {
-        let view = self.lists.get(audience).and_then(|list| list.views.get(name));
+    /// The name that the server has for the tool that `caller` calls `name`.
+    pub(crate) fn own_name<'a>(
+        &'a self,
+        caller: &Caller,
+        audience: &Audience,
+        name: &'a str,
+    ) -> &'a str {
+        let view = self.list(caller, audience).and_then(|list| list.views.get(name));
         view.and_then(|(own, _)| own.as_deref()).unwrap_or(name)
     }
 
-    /// Whether there is a list for `audience`, changed or not.
-    pub(crate) fn has_list(&self, audience: &Audience) -> bool {
-        self.lists.contains_key(audience)
+    /// Whether `caller` has a list, changed or not.
+    pub(crate) fn has_list(&self, caller: &Caller, audience: &Audience) -> bool {
+        self.list(caller, audience).is_some()
     }
 
-    /// Finds the tool that clients call `name` in the last list, although that may have changed.
-    pub(crate) fn find_stale(&self, audience: &Audience, name: &str) -> Option<Tool> {
-        self.lists.get(audience)?.get(name)
+    /// Finds the tool that `caller` calls `name` in the last list, although that may have changed.
+    pub(crate) fn find_stale(
+        &self,
+        caller: &Caller,
+        audience: &Audience,
+        name: &str,
+    ) -> Option<Tool> {
+        self.list(caller, audience)?.get(name)
     }
 
     /// The names on the other pages of the list that `request` is for.
-    pub(crate) fn names_before(&self, audience: &Audience, request: PageRequest) -> UsedNames {
+    pub(crate) fn names_before(
+        &self,
+        caller: &Caller,
+        audience: &Audience,
+        request: PageRequest,
+    ) -> UsedNames {
         let mut used = UsedNames::default();
-        let Some(list) = self.lists.get(audience).filter(|_| !request.is_first()) else {
+        let Some(list) = self.list(caller, audience).filter(|_| !request.is_first()) else {
             return used;
         };
         let tools = list.tools.iter().filter(|(_, (_, page))| *page != request.page);
@@ -157,24 +178,25 @@ impl Catalog {
     }
 
     /// Takes the list as it is, although it changed while it was fetched.
-    pub(crate) fn accept_stale(&mut self, audience: &Audience) {
-        if let Some(list) = self.lists.get_mut(audience) {
+    pub(crate) fn accept_stale(&mut self, caller: &Caller, audience: &Audience) {
+        if let Some(list) = self.lists.get_mut(&(caller.clone(), audience.clone())) {
             list.complete |= list.stale;
             list.stale = false;
         }
     }
 
     /// Stops at the pages seen so far: the list has no end.
-    pub(crate) fn cut_off(&mut self, audience: &Audience) {
-        if let Some(list) = self.lists.get_mut(audience) {
+    pub(crate) fn cut_off(&mut self, caller: &Caller, audience: &Audience) {
+        if let Some(list) = self.lists.get_mut(&(caller.clone(), audience.clone())) {
             list.rest = list.rest.or(Some(ENDLESS));
         }
     }
 
-    /// Adds a page. The first page starts the list anew. A page that was judged under older settings
-    /// is ignored.
+    /// Adds a page of the list of `caller`. The first page starts the list anew. A page that was judged under older
+    /// settings is ignored.
     pub(crate) fn add_page(
         &mut self,
+        caller: &Caller,
         audience: &Audience,
         page: Page,
         tools: impl IntoIterator<Item = (String, Tool)>,
@@ -183,10 +205,11 @@ impl Catalog {
             return;
         }
         self.under(page.generation);
-        if !self.lists.contains_key(audience) && self.lists.len() >= LISTS {
+        let key = (caller.clone(), audience.clone());
+        if !self.lists.contains_key(&key) && self.lists.len() >= LISTS {
             self.lists.clear();
         }
-        let list = self.lists.entry(audience.clone()).or_default();
+        let list = self.lists.entry(key).or_default();
         if page.request.is_first() {
             let stale = page.request.since < self.changes;
             *list = List { stale, requested: Some(page.request.at), ..List::default() };
@@ -215,14 +238,20 @@ impl Catalog {
     }
 
     /// Whether the list for `audience` was requested more than `age` before `time`.
-    pub(crate) fn is_older(&self, audience: &Audience, age: Duration, time: Instant) -> bool {
-        let requested = self.lists.get(audience).and_then(|list| list.requested);
+    pub(crate) fn is_older(
+        &self,
+        caller: &Caller,
+        audience: &Audience,
+        age: Duration,
+        time: Instant,
+    ) -> bool {
+        let requested = self.list(caller, audience).and_then(|list| list.requested);
         requested.is_some_and(|requested| requested + age < time)
     }
 
     /// Makes the list for `audience` unseen.
-    pub(crate) fn expire(&mut self, audience: &Audience) {
-        if let Some(list) = self.lists.get_mut(audience) {
+    pub(crate) fn expire(&mut self, caller: &Caller, audience: &Audience) {
+        if let Some(list) = self.lists.get_mut(&(caller.clone(), audience.clone())) {
             list.stale = true;
             list.complete = false;
         }
@@ -297,10 +326,14 @@ mod tests {
 
     use toolbond_contract::Revision;
 
-    use super::{Audience, Catalog, Lookup, Page, PageRequest, Tool};
+    use super::{Audience, Caller, Catalog, Lookup, Page, PageRequest, Tool};
 
     fn r() -> Audience {
         Revision::V2025_11_25.into()
+    }
+
+    fn c() -> Caller {
+        Caller::default()
     }
 
     fn tool(name: &str) -> (String, Tool) {
@@ -319,66 +352,77 @@ mod tests {
     #[test]
     fn is_complete_after_the_last_page() {
         let mut catalog = Catalog::default();
-        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
-        catalog.add_page(&r(), page(true, false), [tool("a")]);
-        assert!(matches!(catalog.find(&r(), "a"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
-        catalog.add_page(&r(), page(false, true), [tool("b")]);
-        assert!(matches!(catalog.find(&r(), "c"), Lookup::Absent));
-        assert!(matches!(catalog.find(&Revision::V2026_07_28.into(), "a"), Lookup::Unseen));
+        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), page(true, false), [tool("a")]);
+        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&c(), &r(), "c"), Lookup::Absent));
+        assert!(matches!(catalog.find(&c(), &Revision::V2026_07_28.into(), "a"), Lookup::Unseen));
     }
 
     #[test]
     fn a_change_makes_it_unseen_until_the_first_page_comes_again() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&r(), page(true, true), [tool("a")]);
+        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
         catalog.invalidate();
-        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
-        catalog.add_page(&r(), page(false, true), [tool("b")]);
-        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
+        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), page(false, true), [tool("b")]);
+        assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
         // What was asked for before the change may be what it was before.
-        catalog.add_page(&r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Unseen));
         catalog.add_page(
+            &c(),
             &r(),
             Page { request: catalog.request_page(None, Instant::now()), ..page(true, true) },
             [tool("c")],
         );
-        assert!(matches!(catalog.find(&r(), "c"), Lookup::Found(_)));
-        assert!(matches!(catalog.find(&r(), "a"), Lookup::Absent));
+        assert!(matches!(catalog.find(&c(), &r(), "c"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Absent));
     }
 
     #[test]
     fn new_rules_make_it_unseen_and_old_pages_come_too_late() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
-        catalog.add_page(&r(), page(true, true), [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&c(), &r(), "a"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.under(1).find(&c(), &r(), "a"), Lookup::Unseen));
         let request = catalog.request_page(None, Instant::now());
-        catalog.add_page(&r(), Page { generation: 1, request, ..page(true, true) }, [tool("a")]);
-        assert!(matches!(catalog.under(1).find(&r(), "a"), Lookup::Found(_)));
+        catalog.add_page(
+            &c(),
+            &r(),
+            Page { generation: 1, request, ..page(true, true) },
+            [tool("a")],
+        );
+        assert!(matches!(catalog.under(1).find(&c(), &r(), "a"), Lookup::Found(_)));
     }
 
     #[test]
     fn keeps_a_bounded_number_of_tools() {
         let mut catalog = Catalog::default();
-        catalog.add_page(&r(), page(true, false), [tool("a")]);
+        catalog.add_page(&c(), &r(), page(true, false), [tool("a")]);
         for n in 0..2 * super::TOOLS {
-            catalog.add_page(&r(), page(false, false), [tool(&n.to_string())]);
+            catalog.add_page(&c(), &r(), page(false, false), [tool(&n.to_string())]);
         }
-        assert_eq!(catalog.lists[&r()].tools.len(), super::TOOLS);
+        assert_eq!(catalog.lists[&(c(), r())].tools.len(), super::TOOLS);
         let beyond = (2 * super::TOOLS - 1).to_string();
-        let reason = match catalog.find(&r(), &beyond) {
+        let reason = match catalog.find(&c(), &r(), &beyond) {
             Lookup::Found(Tool::Withheld(reason)) => reason,
             other => panic!("{other:?}"),
         };
         assert_eq!(&*reason, super::FULL);
 
-        catalog.add_page(&r(), Page { bytes: super::BYTES, ..page(true, false) }, [tool("a")]);
-        assert!(matches!(catalog.find(&r(), "b"), Lookup::Unseen));
-        catalog.add_page(&r(), Page { bytes: 1, ..page(false, true) }, [tool("b")]);
-        assert_eq!(catalog.lists[&r()].tools.len(), 1);
+        catalog.add_page(
+            &c(),
+            &r(),
+            Page { bytes: super::BYTES, ..page(true, false) },
+            [tool("a")],
+        );
+        assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
+        catalog.add_page(&c(), &r(), Page { bytes: 1, ..page(false, true) }, [tool("b")]);
+        assert_eq!(catalog.lists[&(c(), r())].tools.len(), 1);
     }
 
     #[test]
@@ -386,8 +430,29 @@ mod tests {
         let mut catalog = Catalog::default();
         for n in 0..100 {
             let audience = Revision::from(format!("r{n}").as_str()).into();
-            catalog.add_page(&audience, page(true, true), [tool("a")]);
+            catalog.add_page(&c(), &audience, page(true, true), [tool("a")]);
         }
         assert!(catalog.lists.len() <= super::LISTS);
+    }
+
+    #[test]
+    fn is_empty_to_another_caller() {
+        let other = Caller::new(
+            &[("x-tenant", "b")].map(header).into_iter().collect(),
+            &"/".parse().unwrap(),
+        );
+        let mut catalog = Catalog::default();
+        catalog.add_page(&c(), &r(), page(true, true), [tool("a")]);
+        assert!(matches!(catalog.find(&other, &r(), "a"), Lookup::Unseen));
+        assert!(catalog.find_stale(&other, &r(), "a").is_none());
+        catalog.add_page(&other, &r(), page(true, true), [tool("b")]);
+        assert!(matches!(catalog.find(&other, &r(), "b"), Lookup::Found(_)));
+        assert!(matches!(catalog.find(&c(), &r(), "a"), Lookup::Found(_)));
+    }
+
+    fn header(
+        (name, value): (&str, &str),
+    ) -> (hyper::header::HeaderName, hyper::header::HeaderValue) {
+        (name.parse().unwrap(), value.parse().unwrap())
     }
 }

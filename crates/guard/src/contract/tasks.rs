@@ -19,7 +19,6 @@ pub(crate) struct Tasks {
     calls: HashMap<u64, (Option<Tool>, Revision)>,
     order: VecDeque<u64>,
     hasher: RandomState,
-    has_forgotten: bool,
 }
 
 impl Tasks {
@@ -33,13 +32,7 @@ impl Tasks {
             && let Some(oldest) = self.order.pop_front()
         {
             self.calls.remove(&oldest);
-            self.has_forgotten = true;
         }
-    }
-
-    /// Whether a task that is not remembered may be one that was.
-    pub(crate) fn has_forgotten(&self) -> bool {
-        self.has_forgotten
     }
 
     /// The call that became the task `id`.

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::job::Job;
 use crate::contract::header_changes::HeaderChange;
+use crate::message::Id;
 
 /// A way to one client: standard output, or one HTTP request and what answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,9 +38,33 @@ impl std::fmt::Display for StreamId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Ticket(pub(super) u64);
 
-/// A request of the guard itself.
+/// The id of a request of the guard itself. It is no [`Id`], and no client can use it first: it is random.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct AskId(pub(super) u64);
+pub(crate) struct AskId(u128);
+
+/// How the ids of the guard's own requests start on the wire.
+const OWN: &str = "toolbond-guard/";
+
+impl AskId {
+    /// Fails if the system has no random numbers.
+    pub(super) fn new() -> Result<Self, getrandom::Error> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(u128::from_ne_bytes(bytes)))
+    }
+
+    /// Reads the id of an answer; `None` if it is not that of a request of a guard.
+    pub(super) fn of_answer(id: &Id) -> Option<Self> {
+        let Id::String(text) = id else { return None };
+        let digits = text.strip_prefix(OWN)?;
+        u128::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 32).map(Self)
+    }
+
+    /// The id on the wire.
+    pub(super) fn to_id(self) -> Id {
+        Id::String(format!("{OWN}{:032x}", self.0))
+    }
+}
 
 /// Where a message goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +99,12 @@ pub(crate) enum Action {
     /// Ask the server on behalf of the guard, as the client behind `stream` would, and hand in the
     /// answer. Only where each request has its own stream to the server.
     Ask { ask: AskId, stream: StreamId, bytes: Bytes },
-    /// The request of this stream is refused because the tool list could not be fetched. Only where each request has its
-    /// own stream to the server.
-    Unlisted(StreamId),
+    /// Nobody waits for the answer to this request of the guard any more. Only where each request has its own stream to
+    /// the server.
+    StopAsking(AskId),
+    /// The request of this stream is refused because the request `ask` for the tool list failed. Only where each request
+    /// has its own stream to the server.
+    Unlisted { stream: StreamId, ask: Option<AskId> },
     /// Run this job and hand in its outcome.
     Judge(Box<Job>),
 }

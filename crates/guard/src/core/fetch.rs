@@ -1,25 +1,24 @@
-//! The tool list, requested by the guard itself because a call came before the list did.
+//! Tool lists, requested by the guard itself because a call came before the list did.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ahash::AHashMap;
 use bytestring::ByteString;
 use serde_json::Value;
-use toolbond_contract::{Revision, tool_error};
+use toolbond_contract::tool_error;
 use toolbond_telemetry::CallSpan;
 
-use super::held::{Held, PartFate};
+use super::held::PartFate;
 use super::job::Check;
-use super::pending::{Key, Pending, Purpose};
+use super::pending::Key;
 use super::{
-    Action, AskId, Conversation, Destination, JobPurpose, Link, OWN_ID, PageRequest, StreamId,
-    Ticket,
+    Action, AskId, Conversation, Destination, JobPurpose, Link, PageRequest, StreamId, Ticket,
 };
 use crate::audience::Audience;
-use crate::contract::arguments::CheckedArguments;
+use crate::caller::Caller;
+use crate::contract::arguments::{CheckedArguments, Clearance};
 use crate::contract::budget::Budget;
-use crate::contract::catalog::Catalog;
 use crate::contract::header_changes::HeaderChange;
 use crate::contract::list::CheckedPage;
 use crate::contract::param_headers::ParamHeaders;
@@ -28,6 +27,7 @@ use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::json::object::Object;
 use crate::message::{Id, code, meta};
+use crate::server::Rules;
 
 /// The most pages that are requested.
 pub(crate) const MAX_PAGES: usize = 1000;
@@ -51,6 +51,7 @@ pub(super) struct WaitingCall {
     /// The arguments as the tool takes them, where the client called a view of it.
     pub(super) restored: Option<ByteString>,
     pub(super) meta: Option<String>,
+    pub(super) caller: Caller,
     pub(super) audience: Audience,
     /// The headers that repeat arguments, where there are headers to check.
     pub(super) headers: Option<Arc<ParamHeaders>>,
@@ -63,6 +64,8 @@ pub(super) struct WaitingCall {
     pub(super) received: Instant,
     /// Whether the list was requested again because of it.
     pub(super) is_rechecked: bool,
+    /// Why the list that it waited for did not come.
+    pub(super) failure: Option<ListFailure>,
     /// The headers that change with it, beside those that follow from the arguments.
     pub(super) header_changes: Vec<HeaderChange>,
     pub(super) call_span: Option<CallSpan>,
@@ -74,18 +77,15 @@ impl WaitingCall {
         self.restored.as_ref().or(self.arguments.as_ref())
     }
 
-    /// What the server gets if the call passes: under the name that the server has for the tool, and with `arguments`
-    /// in place of those of the client if they were repaired.
-    pub(super) fn to_send(
-        &self,
-        own_name: &str,
-        arguments: Option<String>,
-    ) -> Result<PartFate, Misfit> {
+    /// What the server gets: the call under the name that the server has for the tool, and with the arguments of
+    /// `clearance` in place of those of the client if they were repaired.
+    pub(super) fn to_send(&self, own_name: &str, clearance: Clearance) -> Result<PartFate, Misfit> {
         let mut edits = self.edits.clone();
         if own_name != self.name {
             edits.push((self.name_at, Value::from(own_name).to_string()));
         }
-        if let Some(new) = arguments.or_else(|| self.restored.as_ref().map(ToString::to_string)) {
+        let restored = || self.restored.as_ref().map(ToString::to_string);
+        if let Some(new) = clearance.into_repaired().or_else(restored) {
             let old = self.arguments.as_deref().ok_or(Misfit)?;
             edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
         }
@@ -97,8 +97,13 @@ impl WaitingCall {
 
     /// The tool error for a call that could not be checked.
     pub(super) fn failure(&self, reason: &str) -> CheckedArguments {
+        CheckedArguments::Refused(self.failure_text(reason))
+    }
+
+    /// [`WaitingCall::failure`] as JSON.
+    pub(super) fn failure_text(&self, reason: &str) -> String {
         let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
-        CheckedArguments::Refused(refusal_text(tool_error(text), &self.audience.revision))
+        refusal_text(tool_error(text), &self.audience.revision)
     }
 }
 
@@ -129,23 +134,68 @@ impl Pages {
     }
 }
 
-/// The tool list that the guard requests.
+/// The tool lists that the guard requests.
 #[derive(Debug, Default)]
 pub(super) struct Fetcher {
-    running: Option<Fetch>,
-    /// The last failure: until when the list is not requested again, unless it changes.
-    failed: Option<(Instant, PageRequest)>,
-    /// Why it failed.
-    failure: String,
-    waiting: Vec<WaitingCall>,
+    running: Vec<Fetch>,
+    /// Lists that did not come in time, oldest first.
+    failed: VecDeque<FailedFetch>,
+}
+
+/// The most lists that are requested at a time.
+const MAX_RUNNING: usize = 8;
+
+/// The most failures that are remembered.
+const MAX_FAILED: usize = 64;
+
+/// Whom a list is requested for. A server may answer another requester in another way.
+#[derive(Clone, Debug)]
+struct Requester {
+    caller: Caller,
+    audience: Audience,
+    /// What a request without a session says about its client.
+    about: Option<String>,
+}
+
+impl Requester {
+    fn of(call: &WaitingCall) -> Self {
+        let revision = &call.audience.revision;
+        let about = revision.is_natural().then(|| {
+            let client = Object::read(call.meta.as_deref()).unwrap_or_default();
+            meta::on_behalf_of(&client, &revision.to_string())
+        });
+        Self { caller: call.caller.clone(), audience: call.audience.clone(), about }
+    }
+
+    /// Whether `other` would get the same answer.
+    fn is(&self, other: &Self) -> bool {
+        self.caller == other.caller && self.audience == other.audience && self.about == other.about
+    }
+}
+
+/// Why a list could not be fetched.
+#[derive(Clone, Debug)]
+pub(super) struct ListFailure {
+    /// The request that failed, if one was sent for this call.
+    ask: Option<AskId>,
+    reason: Arc<str>,
+}
+
+/// A list that did not come in time. It is not waited for at every call.
+#[derive(Debug)]
+struct FailedFetch {
+    requester: Requester,
+    reason: Arc<str>,
+    /// Until when it is not requested again, unless it changes.
+    until: Instant,
+    page: PageRequest,
 }
 
 #[derive(Debug)]
 struct Fetch {
     ask: AskId,
     stream: StreamId,
-    meta: Option<String>,
-    audience: Audience,
+    requester: Requester,
     pages: Pages,
     /// The request for the page that is on its way, and for the first page of this try.
     page: PageRequest,
@@ -153,164 +203,199 @@ struct Fetch {
     tries: usize,
     deadline: Instant,
     timeout: Duration,
+    /// The calls that wait for it.
+    waiting: Vec<WaitingCall>,
 }
 
 impl Fetcher {
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.running.as_ref().map(|fetch| fetch.deadline)
+        self.running.iter().map(|fetch| fetch.deadline).min()
     }
 
-    /// Whether the list failed a moment ago, so that it is not worth asking again.
-    pub(super) fn has_failed(&self, catalog: &Catalog, now: Instant) -> bool {
-        self.failed.is_some_and(|(until, page)| until > now && catalog.is_unchanged_since(page))
-    }
-
-    /// Why the list could not be fetched.
-    pub(super) fn failure(&self) -> &str {
-        &self.failure
+    /// Whether the answer to `ask` is waited for.
+    pub(super) fn is_asking(&self, ask: AskId) -> bool {
+        self.running.iter().any(|fetch| fetch.ask == ask)
     }
 
     pub(super) fn stop(&mut self) {
-        self.running = None;
-        self.waiting.clear();
+        self.running.clear();
     }
 
-    /// Forgets the calls of a client that has left.
-    pub(super) fn forget_calls(&mut self, stream: StreamId, held: &mut AHashMap<Ticket, Held>) {
-        self.waiting.retain(|call| {
-            if call.stream == stream {
-                held.remove(&call.ticket);
-            }
-            call.stream != stream
-        });
+    fn take(&mut self, ask: AskId) -> Option<Fetch> {
+        let at = self.running.iter().position(|fetch| fetch.ask == ask)?;
+        Some(self.running.remove(at))
     }
 }
 
 impl Conversation {
-    /// Lets `call` wait for the tool list, which is requested unless that was done already.
-    pub(super) fn fetch_tools(&mut self, call: WaitingCall, now: Instant) {
-        if self.fetcher.running.is_none() {
-            let timeout = self.server.rules().settings.list_timeout;
-            let page = self.catalog.request_page(None, now);
-            self.fetcher.running = Some(Fetch {
-                ask: AskId(0),
-                stream: call.stream,
-                meta: call.meta.clone(),
-                audience: call.audience.clone(),
-                pages: Pages::default(),
-                page,
-                first: page,
-                tries: 1,
-                deadline: now + timeout,
-                timeout,
-            });
-            self.request_page(now);
+    /// Why the list for `call` failed a moment ago, so that it is not worth asking again.
+    pub(super) fn recent_failure(&self, call: &WaitingCall, now: Instant) -> Option<ListFailure> {
+        if self.fetcher.failed.is_empty() {
+            return None;
         }
-        self.fetcher.waiting.push(call);
+        let requester = Requester::of(call);
+        let mut failed = self.fetcher.failed.iter();
+        let failed = failed.find(|failed| {
+            failed.until > now
+                && self.catalog.is_unchanged_since(failed.page)
+                && failed.requester.is(&requester)
+        })?;
+        Some(ListFailure { ask: None, reason: Arc::clone(&failed.reason) })
     }
 
-    /// Requests the next page.
-    fn request_page(&mut self, now: Instant) {
-        let ask = AskId(self.next_number());
-        let Some(fetch) = &mut self.fetcher.running else { return };
-        fetch.ask = ask;
-        fetch.page = self.catalog.request_page(fetch.pages.cursor.as_deref(), now);
-        let id = Id::String(format!("{OWN_ID}{}", ask.0));
+    /// Lets `call` wait for the tool list, which is requested unless that was done already.
+    pub(super) fn fetch_tools(
+        &mut self,
+        mut call: WaitingCall,
+        rules: &Rules,
+        now: Instant,
+    ) -> PartFate {
+        let requester = Requester::of(&call);
+        let mut running = self.fetcher.running.iter_mut();
+        if let Some(fetch) = running.find(|fetch| fetch.requester.is(&requester)) {
+            fetch.waiting.push(call);
+            return PartFate::Waiting;
+        }
+        let ask = AskId::new().map_err(|_| "the system has no random numbers");
+        let ask = ask.and_then(|ask| {
+            let is_full = self.fetcher.running.len() >= MAX_RUNNING;
+            if is_full { Err("too many tool lists are being fetched") } else { Ok(ask) }
+        });
+        let ask = match ask {
+            Ok(ask) => ask,
+            Err(reason) => {
+                self.report_failure(&requester, reason);
+                call.failure = Some(ListFailure { ask: None, reason: reason.into() });
+                return self.decide_call(call, rules, &mut Budget::inline(), now);
+            }
+        };
+        let timeout = rules.settings.list_timeout;
+        let page = self.catalog.request_page(None, now);
+        self.fetcher.running.push(Fetch {
+            ask,
+            stream: call.stream,
+            requester,
+            pages: Pages::default(),
+            page,
+            first: page,
+            tries: 1,
+            deadline: now + timeout,
+            timeout,
+            waiting: vec![call],
+        });
+        self.request_page(ask, now);
+        PartFate::Waiting
+    }
+
+    /// Requests the next page of the list that `ask` was the last request for.
+    fn request_page(&mut self, ask: AskId, now: Instant) {
+        let next = AskId::new();
+        let mut running = self.fetcher.running.iter_mut();
+        let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
+        let Ok(next) = next else {
+            return self.fail_fetch(ask, "the system has no random numbers", now);
+        };
+        fetch.ask = next;
         let cursor = fetch.pages.cursor.as_deref();
-        let bytes = list_request(&id, cursor, fetch.meta.as_deref(), &fetch.audience.revision);
+        fetch.page = self.catalog.request_page(cursor, now);
+        let bytes = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
         let stream = fetch.stream;
         if self.link == Link::Streams {
-            self.actions.push_back(Action::Ask { ask, stream, bytes: bytes.into() });
-            return;
+            self.actions.push_back(Action::Ask { ask: next, stream, bytes: bytes.into() });
+        } else {
+            self.send(Destination::Server(stream), None, bytes);
         }
-        let pending = Pending::new(StreamId::PIPE, Purpose::Own(ask));
-        // Ids of clients that start like the guard's own are refused where they are in use.
-        let _ = self.pending.insert((StreamId::PIPE, id), pending);
-        self.send(Destination::Server(stream), None, bytes);
     }
 
     /// Takes the answer to a request of the guard itself: its result, or `None` for an error.
     pub(crate) fn on_own_answer(&mut self, ask: AskId, result: Option<ByteString>, now: Instant) {
-        let is_current = |fetch: &Fetch| fetch.ask == ask;
-        let Some(fetch) = self.fetcher.running.as_ref().filter(|fetch| is_current(fetch)) else {
-            return;
-        };
+        let mut running = self.fetcher.running.iter();
+        let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
         let Some(result) = result else {
             return self.fail_fetch(ask, "the server answered with an error", now);
         };
-        let (request, audience) = (fetch.page, fetch.audience.clone());
-        let others = self.catalog.names_before(&audience, request);
+        let Requester { caller, audience, .. } = fetch.requester.clone();
+        let request = fetch.page;
+        let others = self.catalog.names_before(&caller, &audience, request);
         let check = Check::Page { request, others, result, audience };
         self.start_job(None, check, JobPurpose::OwnPage(ask));
     }
 
-    /// A request of the guard itself failed.
-    pub(crate) fn on_ask_failed(&mut self, ask: AskId, reason: &str, now: Instant) {
-        self.fail_fetch(ask, reason, now);
-    }
-
     /// Takes a checked page, and requests the next one or resumes the calls that wait.
     pub(super) fn take_own_page(&mut self, ask: AskId, page: CheckedPage, now: Instant) {
-        let Some(fetch) = self.fetcher.running.as_mut().filter(|fetch| fetch.ask == ask) else {
-            return;
-        };
+        let mut running = self.fetcher.running.iter_mut();
+        let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
+        let Requester { caller, audience, .. } = &fetch.requester;
         if let Some((page, tools)) = page.tools {
-            self.catalog.add_page(&fetch.audience, page, tools);
+            self.catalog.add_page(caller, audience, page, tools);
         }
         match fetch.pages.advance(page.next) {
-            Ok(true) => return self.request_page(now),
+            Ok(true) => return self.request_page(ask, now),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
             Ok(false) if fetch.tries < TRIES => {
                 fetch.tries += 1;
                 fetch.pages = Pages::default();
                 fetch.first = self.catalog.request_page(None, now);
-                return self.request_page(now);
+                return self.request_page(ask, now);
             }
             Ok(false) => {
-                self.catalog.accept_stale(&fetch.audience);
+                self.catalog.accept_stale(caller, audience);
                 self.report(Event::warning(format!(
                     "server: the tool list changed each of {TRIES} times it was fetched; the last one is in force"
                 )));
             }
             Err(Endless) => {
-                self.catalog.cut_off(&fetch.audience);
+                self.catalog.cut_off(caller, audience);
                 self.report(Event::error(
                     "server: the tool list has no end; calls of tools beyond its first pages are refused",
                 ));
             }
         }
-        self.fetcher.running = None;
-        self.resume_calls(now);
+        let waiting = self.fetcher.take(ask).map(|fetch| fetch.waiting);
+        self.resume_calls(waiting.unwrap_or_default(), now);
     }
 
-    /// Gives up the request `ask` and with it the list.
-    pub(super) fn fail_fetch(&mut self, ask: AskId, reason: &str, now: Instant) {
-        let is_current = self.fetcher.running.as_ref().is_some_and(|fetch| fetch.ask == ask);
-        if is_current {
-            self.end_fetch(reason, now, now);
+    /// Gives up the request `ask` of the guard itself, and with it the list. Only the calls that wait for this list learn
+    /// of it.
+    pub(crate) fn fail_fetch(&mut self, ask: AskId, reason: &str, now: Instant) {
+        if let Some(fetch) = self.fetcher.take(ask) {
+            self.end_fetch(fetch, reason, now);
         }
     }
 
     /// Acts on time that has passed.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        let Some(fetch) = self.fetcher.running.as_ref().filter(|fetch| fetch.deadline <= now)
-        else {
-            return;
-        };
-        // A list that does not come is not waited for at every call.
-        let (timeout, ask) = (fetch.timeout, fetch.ask);
-        let key = (StreamId::PIPE, Id::String(format!("{OWN_ID}{}", ask.0)));
-        self.pending.remove(&key);
-        let reason = format!("no answer within {} s", timeout.as_secs());
-        self.end_fetch(&reason, now + timeout, now);
+        let late = |fetch: &mut Fetch| fetch.deadline <= now;
+        for fetch in self.fetcher.running.extract_if(.., late).collect::<Vec<_>>() {
+            self.stop_asking(fetch.ask);
+            let reason = format!("no answer within {} s", fetch.timeout.as_secs());
+            self.fetcher.failed.push_back(FailedFetch {
+                requester: fetch.requester.clone(),
+                reason: reason.as_str().into(),
+                until: now + fetch.timeout,
+                page: fetch.first,
+            });
+            if self.fetcher.failed.len() > MAX_FAILED {
+                self.fetcher.failed.pop_front();
+            }
+            self.end_fetch(fetch, &reason, now);
+        }
     }
 
-    fn end_fetch(&mut self, reason: &str, until: Instant, now: Instant) {
-        let Some(fetch) = self.fetcher.running.take() else { return };
-        reason.clone_into(&mut self.fetcher.failure);
-        let then = if self.server.rules().settings.require_list {
+    fn end_fetch(&mut self, fetch: Fetch, reason: &str, now: Instant) {
+        self.report_failure(&fetch.requester, reason);
+        let mut waiting = fetch.waiting;
+        for call in &mut waiting {
+            call.failure = Some(ListFailure { ask: Some(fetch.ask), reason: reason.into() });
+        }
+        self.resume_calls(waiting, now);
+    }
+
+    fn report_failure(&self, requester: &Requester, reason: &str) {
+        let settings = &self.server.rules().settings;
+        let then = if settings.require_list || settings.enforces() {
             "calls are refused"
-        } else if self.catalog.has_list(&fetch.audience) {
+        } else if self.catalog.has_list(&requester.caller, &requester.audience) {
             "calls are checked against the last one"
         } else {
             "calls are forwarded unchecked"
@@ -318,58 +403,76 @@ impl Conversation {
         self.report(Event::error(format!(
             "server: could not fetch the tool list; {then}: {reason}"
         )));
-        // Those who waited for it do not wait for the same again. The list was asked for in the name of one of them,
-        // and may have failed because of that: others have it asked for in their own name.
-        let waiting = std::mem::take(&mut self.fetcher.waiting);
-        let (same, others): (Vec<_>, Vec<_>) =
-            waiting.into_iter().partition(|call| until > now || call.meta == fetch.meta);
-        self.fetcher.waiting = same;
-        let page = self.catalog.request_page(None, now);
-        self.fetcher.failed = Some((now + Duration::from_nanos(1), page));
-        self.resume_calls(now);
-        self.fetcher.failed = Some((until, fetch.first));
-        for call in others {
-            self.fetch_tools(call, now);
+    }
+
+    /// Tells the transport that nobody waits for the answer to `ask`.
+    fn stop_asking(&mut self, ask: AskId) {
+        if self.link == Link::Streams {
+            self.actions.push_back(Action::StopAsking(ask));
         }
     }
 
-    /// Answers the calls that wait for the list with an error: the server will not send it.
-    pub(crate) fn fail_waiting_calls(&mut self, reason: &str) {
-        self.fetcher.running = None;
-        for call in std::mem::take(&mut self.fetcher.waiting) {
-            if let Some(pending) = self.pending.remove(&call.key) {
-                pending.end_refused(code::INTERNAL);
+    /// Forgets the calls of a client that has left, and the lists that nobody else waits for.
+    pub(super) fn forget_calls(&mut self, stream: StreamId) {
+        let held = &mut self.held;
+        for fetch in &mut self.fetcher.running {
+            fetch.waiting.retain(|call| {
+                if call.stream == stream {
+                    held.remove(&call.ticket);
+                }
+                call.stream != stream
+            });
+        }
+        if self.link == Link::Streams {
+            let unwanted = |fetch: &mut Fetch| fetch.waiting.is_empty();
+            for fetch in self.fetcher.running.extract_if(.., unwanted).collect::<Vec<_>>() {
+                self.stop_asking(fetch.ask);
             }
-            self.refuse(call.stream, Some(&call.id), code::INTERNAL, reason);
-            self.settle(call.ticket, call.index, PartFate::Dropped);
         }
     }
 
-    /// Decides about the calls that waited for the list.
-    fn resume_calls(&mut self, now: Instant) {
+    /// Answers the calls that wait for a list with an error: the server will not send it.
+    pub(crate) fn fail_waiting_calls(&mut self, reason: &str) {
+        let running = std::mem::take(&mut self.fetcher.running);
+        for call in running.into_iter().flat_map(|fetch| fetch.waiting) {
+            let fate = self.refuse_call(&call, code::INTERNAL, reason);
+            self.settle(call.ticket, call.index, fate);
+        }
+    }
+
+    /// Refuses a call that needs a contract, for which there is no list.
+    pub(super) fn refuse_unlisted(&mut self, call: &WaitingCall, why: &ListFailure) -> PartFate {
+        let reason = &why.reason;
+        let text = format!("could not fetch the tool list, and the call was not sent: {reason}");
+        let fate = self.refuse_call(call, code::INTERNAL, &text);
+        if self.link == Link::Streams {
+            self.actions.push_back(Action::Unlisted { stream: call.stream, ask: why.ask });
+        }
+        fate
+    }
+
+    /// Decides about calls that waited for a list.
+    fn resume_calls(&mut self, waiting: Vec<WaitingCall>, now: Instant) {
         let server = self.server.clone();
         let rules = server.rules();
         let mut budget = Budget::inline();
-        for call in std::mem::take(&mut self.fetcher.waiting) {
+        for call in waiting {
             let (ticket, index) = (call.ticket, call.index);
-            match self.decide_call(call, &rules, &mut budget, now) {
-                PartFate::Waiting => {}
-                fate => self.settle(ticket, index, fate),
-            }
+            let fate = self.decide_call(call, &rules, &mut budget, now);
+            self.settle(ticket, index, fate);
         }
     }
 }
 
-/// The request for a page: it says who the client of the call is and what it can do, as far as it said so in the way
+/// The request for a page. `about` says who the client of the call is and what it can do, as far as it said so in the way
 /// that the protocol asks for.
-fn list_request(id: &Id, cursor: Option<&str>, meta: Option<&str>, revision: &Revision) -> String {
+fn list_request(id: &Id, cursor: Option<&str>, about: Option<&str>) -> String {
     let mut params = Object::default();
     if let Some(cursor) = cursor {
         params.set("cursor", cursor);
     }
-    if revision.is_natural() {
-        let client = Object::read(meta).unwrap_or_default();
-        params.set("_meta", meta::on_behalf_of(&client, &revision.to_string()));
+    if let Some(about) = about {
+        params.set("_meta", about);
     }
     let params = if params.is_empty() { String::new() } else { format!(",\"params\":{params}") };
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"{params}}}")

@@ -9,8 +9,9 @@ use toolbond_contract::Revision;
 use super::fetch::WaitingCall;
 use super::held::{Fates, PartFate};
 use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
-use super::{Conversation, Destination, Link, OWN_ID, StreamId, Ticket};
+use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
 use crate::audience::Audience;
+use crate::caller::Caller;
 use crate::contract::budget::Budget;
 use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
@@ -29,12 +30,20 @@ pub(super) struct Part<'a> {
     stream: StreamId,
     pub(super) text: &'a ByteString,
     envelope: &'a Envelope,
-    /// The revision that the transport says the client speaks.
-    revision: Option<&'a Revision>,
-    /// The headers that repeat arguments, where the transport has headers to check.
-    headers: Option<&'a Arc<ParamHeaders>>,
-    /// What its HTTP request says about its trace.
-    pub(super) http_trace: Option<&'a HttpTrace>,
+    pub(super) told: &'a Told<'a>,
+}
+
+/// What the transport says about a message of a client.
+#[derive(Default)]
+pub(crate) struct Told<'a> {
+    /// Who sends it, where the server sees that.
+    pub(crate) caller: Caller,
+    /// The revision that its sender speaks.
+    pub(crate) revision: Option<&'a Revision>,
+    /// The headers that repeat arguments, where there are headers to check.
+    pub(crate) headers: Option<Arc<ParamHeaders>>,
+    /// Its trace.
+    pub(crate) trace: Option<HttpTrace>,
 }
 
 impl<'a> Part<'a> {
@@ -52,39 +61,23 @@ struct Readdressed {
 }
 
 impl Conversation {
-    /// Takes a message of the client behind `stream`; `revision` is the one that the transport says
-    /// it speaks.
+    /// Takes a message of the client behind `stream`.
     pub(crate) fn on_client(
         &mut self,
         stream: StreamId,
         message: &Message<'_>,
-        revision: Option<&Revision>,
-        now: Instant,
-    ) -> Ticket {
-        self.on_client_with_headers(stream, message, revision, None, now)
-    }
-
-    /// The same as [`Conversation::on_client`], for calls whose arguments have to be those in `headers`.
-    pub(crate) fn on_client_with_headers(
-        &mut self,
-        stream: StreamId,
-        message: &Message<'_>,
-        revision: Option<&Revision>,
-        headers: Option<&Arc<ParamHeaders>>,
+        told: &Told<'_>,
         now: Instant,
     ) -> Ticket {
         let ticket = Ticket(self.next_number());
         let server = self.server.clone();
         let rules = server.rules();
         let mut budget = Budget::inline();
-        let http_trace = self.http_trace.take();
-        let http_trace = http_trace.as_ref();
         let parts = message.parts.as_slice().iter().enumerate();
         let fates: Fates = parts
             .map(|(index, envelope)| {
                 let text = message.text;
-                let part =
-                    Part { ticket, index, stream, text, envelope, revision, headers, http_trace };
+                let part = Part { ticket, index, stream, text, envelope, told };
                 let fate = self.decide_client(&part, &rules, &mut budget, now);
                 (Destination::Server(stream), fate)
             })
@@ -159,9 +152,9 @@ impl Conversation {
             this.refuse(part.stream, Some(id), code::PARAMS, &text);
             PartFate::Dropped
         };
-        let audience = |this: &Self, told: ClientMeta| {
-            let revision = told.revision.or_else(|| part.revision.cloned());
-            let client = told.client.as_deref().or(this.client.as_deref());
+        let audience = |this: &Self, client: ClientMeta| {
+            let revision = client.revision.or_else(|| part.told.revision.cloned());
+            let client = client.client.as_deref().or(this.client.as_deref());
             Audience {
                 revision: revision.unwrap_or_else(|| this.negotiated.clone()),
                 target: rules.settings.target(client),
@@ -183,6 +176,7 @@ impl Conversation {
             Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
                 Ok(params) => Purpose::List {
                     request: self.catalog.request_page(params.cursor, now),
+                    caller: part.told.caller.clone(),
                     audience: audience(self, params.client),
                 },
                 Err(error) => return wrong_params(self, &error),
@@ -242,13 +236,15 @@ impl Conversation {
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
             restored: None,
             meta: params.meta.map(str::to_owned),
+            caller: part.told.caller.clone(),
             audience,
-            headers: part.headers.cloned(),
+            headers: part.told.headers.clone(),
             text: part.text.clone(),
             span: part.envelope.span,
             edits,
             received: now,
             is_rechecked: false,
+            failure: None,
             header_changes,
             call_span: span,
         };
@@ -271,7 +267,8 @@ impl Conversation {
         let replacement = match self.link {
             Link::Pipe | Link::Streams => None,
             Link::Session if id.is_exact() => None,
-            Link::Session => Some(Id::String(format!("{OWN_ID}{}", self.next_number()))),
+            // No random number: the id is used, and refused if it is in use.
+            Link::Session => AskId::new().ok().map(AskId::to_id),
             Link::Shared => {
                 Some(Id::Integer(i64::try_from(self.next_number()).unwrap_or(i64::MAX)))
             }
@@ -302,14 +299,10 @@ impl Conversation {
     fn task_purpose(&self, method: Method, params: Option<&str>) -> serde_json::Result<Purpose> {
         let task = params.map(Task::read).transpose()?.flatten();
         let call = task.and_then(|task| self.tasks.get(&task.id));
-        let is_replica = self.server.rules().settings.is_replica;
+        let is_result = method == Method::TaskResult;
         Ok(match call {
-            // Another replica may know it.
-            None if self.tasks.has_forgotten() || is_replica => Purpose::ForgottenTask,
-            None => Purpose::Other,
-            Some((tool, revision)) if method == Method::TaskResult => {
-                Purpose::Call { tool, revision }
-            }
+            None => Purpose::UnknownTask { is_result },
+            Some((tool, revision)) if is_result => Purpose::Call { tool, revision },
             Some((tool, revision)) => Purpose::Task { tool, revision },
         })
     }
@@ -325,10 +318,10 @@ impl Conversation {
             Link::Streams => return PartFate::Same,
             Link::Session | Link::Pipe => (StreamId::PIPE, id),
         };
+        if AskId::of_answer(&key.1).is_some_and(|ask| self.fetcher.is_asking(ask)) {
+            return PartFate::Dropped;
+        }
         if let Some(pending) = self.pending.get(&key) {
-            if matches!(pending.purpose, Purpose::Own(_)) {
-                return PartFate::Dropped;
-            }
             let was_held = pending.is_held;
             pending.end_cancelled();
             self.pending.remove(&key);

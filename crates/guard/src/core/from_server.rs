@@ -10,7 +10,7 @@ use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Pending, Purpose};
 use super::{
-    Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, OWN_ID, Origin, StreamId,
+    AskId, Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, Origin, StreamId,
     Then, Ticket,
 };
 use crate::contract::budget::Budget;
@@ -85,7 +85,12 @@ impl Conversation {
     /// Servers print lines that do not belong there, and clients skip them. But a text that looks like
     /// a broken message may be the answer to the request that it names, or to any open one where it
     /// names none.
-    pub(crate) fn on_unreadable_server(&mut self, origin: Origin, text: &Unreadable) -> bool {
+    pub(crate) fn on_unreadable_server(
+        &mut self,
+        origin: Origin,
+        text: &Unreadable,
+        now: Instant,
+    ) -> bool {
         if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
             return true;
         }
@@ -121,20 +126,36 @@ impl Conversation {
                 let refusal = error(Some(id), code::REQUEST, &text.reason);
                 self.send(Destination::Server(StreamId::PIPE), None, refusal);
             }
-            (None, Some(id)) => {
-                if let Some(pending) = self.pending.answer(id) {
-                    self.fail_request(id, &pending, &reason);
+            (None, Some(id)) => match self.asked(id) {
+                Some(ask) => self.fail_fetch(ask, &reason, now),
+                None => {
+                    if let Some(pending) = self.pending.answer(id) {
+                        self.fail_request(id, &pending, &reason);
+                    }
                 }
+            },
+            // It may answer any request. The clients of a shared process do not pay for each other's.
+            (None, None) if !text.has_method && self.is_for_one() => {
+                self.give_up(None, &reason, false);
             }
-            (None, None) if !text.has_method => self.give_up(None, &reason, false),
             (None, None) => {}
         }
         false
     }
 
+    /// Whether a message of the server that names no request can only be for one client.
+    fn is_for_one(&self) -> bool {
+        self.link != Link::Shared || self.pending.open_keys(None, false).len() == 1
+    }
+
+    /// The request of the guard itself that an answer with `id` on a pipe belongs to.
+    fn asked(&self, id: &Id) -> Option<AskId> {
+        AskId::of_answer(id).filter(|ask| self.fetcher.is_asking(*ask))
+    }
+
     /// Answers a request, which the server answered with what cannot be used, with an error.
     fn fail_request(&mut self, id: &Id, pending: &Pending, reason: &str) {
-        if pending.is_abandoned || matches!(pending.purpose, Purpose::Own(_)) {
+        if pending.is_abandoned {
             return;
         }
         pending.end_refused(code::INTERNAL);
@@ -225,6 +246,16 @@ impl Conversation {
         budget: &mut Budget,
         now: Instant,
     ) -> (Destination, PartFate) {
+        if let (Origin::Pipe, Some(ask)) = (origin, self.asked(id)) {
+            match part.envelope.result {
+                Some(result) => {
+                    let result = part.text.slice_ref(result.text(part.text));
+                    self.on_own_answer(ask, Some(result), now);
+                }
+                None => self.fail_fetch(ask, &error_reason(part.text), now),
+            }
+            return (to, PartFate::Dropped);
+        }
         let pending = match origin {
             Origin::Pipe => self.pending.answer(id),
             // A client that goes by ids would take it for the answer to another request.
@@ -253,20 +284,12 @@ impl Conversation {
             edits.push((span, own));
         }
         let Some(result) = part.envelope.result else {
-            if let Purpose::Own(ask) = pending.purpose {
-                self.on_ask_failed(ask, &error_reason(part.text), now);
-                return (to, PartFate::Dropped);
-            }
             pending.end_error(part.envelope.span.text(part.text));
             return (to, edited(part, edits));
         };
         let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
         let text = result.text(part.text);
         match pending.purpose {
-            Purpose::Own(ask) => {
-                self.on_own_answer(ask, Some(part.text.slice_ref(text)), now);
-                (to, PartFate::Dropped)
-            }
             Purpose::Handshake { client } => {
                 self.shake_hands(text);
                 // Where each request has its own stream, clients share a conversation until they have a session.
@@ -275,8 +298,8 @@ impl Conversation {
                 }
                 (to, edited(part, edits))
             }
-            Purpose::List { request, audience } => {
-                let others = self.catalog.names_before(&audience, request);
+            Purpose::List { request, caller, audience } => {
+                let others = self.catalog.names_before(&caller, &audience, request);
                 let check = Check::Page {
                     request,
                     others,
@@ -284,15 +307,17 @@ impl Conversation {
                     audience: audience.clone(),
                 };
                 let checked = Checked { part, result, edits, id: Some(id), to };
-                self.check_later(&checked, check, Then::List { audience })
+                self.check_later(&checked, check, Then::List { caller, audience })
             }
             Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
                 let checked = Checked { part, result, edits, id: Some(id), to };
                 let then = Then::Call { tool, revision, span: pending.span };
                 self.check_result(checked, then, rules, budget)
             }
-            Purpose::ForgottenTask if rules.settings.may_refuse_results() => {
-                let message = "could not check the result: the guard has forgotten this task";
+            Purpose::UnknownTask { is_result }
+                if rules.settings.may_refuse_results() && (is_result || holds_result(text)) =>
+            {
+                let message = "could not check the result: the guard does not know this task";
                 (to, replaced(error(Some(&id), code::INTERNAL, message)))
             }
             Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
@@ -329,7 +354,7 @@ impl Conversation {
         part: &Part<'_>,
         rules: &Rules,
     ) -> (Destination, PartFate) {
-        let is_own = matches!(id, Id::String(id) if id.starts_with(OWN_ID));
+        let is_own = AskId::of_answer(id).is_some();
         let is_result = part.envelope.result.is_some();
         let is_inspecting = rules.settings.is_inspecting();
         if self.link.splits_batches() || is_own {
@@ -372,7 +397,13 @@ impl Conversation {
         };
         let call = task.as_ref().and_then(|task| self.tasks.get(&task.id));
         let result = task.and_then(|task| Span::locate(part.text, task.result?));
-        let (Some((tool, revision)), Some(result)) = (call, result) else {
+        let Some(result) = result else { return (to, edited(part, edits)) };
+        let Some((tool, revision)) = call else {
+            if rules.settings.may_refuse_results() {
+                let text = "server: withheld the result of a task that the guard does not know";
+                self.server.report_event_once(Event::error(text));
+                return (to, PartFate::Dropped);
+            }
             return (to, edited(part, edits));
         };
         let checked = Checked { part, result, edits, id: None, to };
@@ -468,10 +499,10 @@ impl Conversation {
                 }
                 Ok(done.replacement)
             }
-            (JobOutcome::Page(page), Then::List { audience }) => {
+            (JobOutcome::Page(page), Then::List { caller, audience }) => {
                 self.has_told_change = false;
                 if let Some((page, tools)) = page.tools {
-                    self.catalog.add_page(&audience, page, tools);
+                    self.catalog.add_page(&caller, &audience, page, tools);
                 }
                 match page.fate {
                     PageFate::Same => Ok(None),
@@ -500,6 +531,11 @@ impl Conversation {
         };
         self.settle(ticket, index, fate);
     }
+}
+
+/// Whether an answer about a task may hold the result of its call.
+fn holds_result(text: &str) -> bool {
+    members(text, ["result"]).map_or(true, |[result]| result.is_some())
 }
 
 /// Whether a message came as the response to a request that is known.

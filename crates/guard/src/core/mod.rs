@@ -29,12 +29,14 @@ use toolbond_telemetry::CallSpan;
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
 pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
+pub(crate) use self::from_client::Told;
 pub(crate) use self::from_server::refuse_undelivered;
-use self::held::Held;
+use self::held::{Held, PartFate};
 use self::job::Check;
 pub(crate) use self::job::{Job, JobId, JobOutcome};
 use self::pending::{PendingRequests, Purpose};
 use crate::audience::Audience;
+use crate::caller::Caller;
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
 use crate::contract::list::HIDDEN;
 use crate::contract::tasks::Tasks;
@@ -43,7 +45,6 @@ use crate::event::Event;
 use crate::json::edit::Span;
 use crate::message::{Handshake, Id, code, error};
 use crate::server::{GuardedServer, Rules};
-use crate::trace::HttpTrace;
 
 /// How clients and the server of a conversation are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +83,7 @@ pub(crate) enum Origin {
 #[derive(Debug)]
 enum JobPurpose {
     /// The arguments of a call.
-    Call(WaitingCall, Option<Tool>),
+    Call(WaitingCall, Tool),
     /// The arguments of a call of a view, as the tool takes them.
     Restore(WaitingCall, Tool),
     /// An answer of the server.
@@ -112,7 +113,7 @@ enum Then {
     /// Remember the tasks that it created, and end the span.
     Call { tool: Option<Tool>, revision: Revision, span: Option<CallSpan> },
     /// Add the page to the catalog.
-    List { audience: Audience },
+    List { caller: Caller, audience: Audience },
 }
 
 #[derive(Debug)]
@@ -126,6 +127,8 @@ struct RunningJob {
 pub(crate) struct Conversation {
     server: Arc<GuardedServer>,
     link: Link,
+    /// Whether all its requests are of one session, where each has a stream of its own.
+    has_session: bool,
     catalog: Catalog,
     tasks: Tasks,
     pending: PendingRequests,
@@ -140,8 +143,6 @@ pub(crate) struct Conversation {
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
     actions: VecDeque<Action>,
-    /// What the HTTP request of the next message of a client says about its trace.
-    http_trace: Option<HttpTrace>,
     /// The last number that was given to a ticket, a job, or a request.
     last: u64,
 }
@@ -151,9 +152,6 @@ const MAX_AGE: Duration = Duration::from_secs(60);
 
 const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
-/// How the ids of the guard's own requests start.
-const OWN_ID: &str = "toolbond-guard/";
-
 impl Conversation {
     /// A conversation with `server`. Requests that name no revision, before one is negotiated, are of
     /// `revision`.
@@ -161,6 +159,7 @@ impl Conversation {
         Self {
             server,
             link,
+            has_session: false,
             catalog: Catalog::default(),
             tasks: Tasks::default(),
             pending: PendingRequests::default(),
@@ -172,9 +171,13 @@ impl Conversation {
             held: AHashMap::new(),
             jobs: AHashMap::new(),
             actions: VecDeque::new(),
-            http_trace: None,
             last: 0,
         }
+    }
+
+    /// The same with a session, where each request has a stream of its own.
+    pub(crate) fn with_session(self, has_session: bool) -> Self {
+        Self { has_session, ..self }
     }
 
     /// The next action, if there is one.
@@ -209,7 +212,7 @@ impl Conversation {
                         JobOutcome::Failed(reason) => reason,
                         _ => "the check failed",
                     });
-                    self.conclude_call(call, Some(tool), checked, now);
+                    self.conclude_call(call, tool, checked, now);
                 }
             },
             JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
@@ -317,22 +320,17 @@ impl Conversation {
         self.send(Destination::Answer(stream), None, error(id, code, message));
     }
 
-    /// Finds the tool that clients of `audience` call `name`.
-    fn find_tool(
-        &mut self,
-        rules: &Rules,
-        audience: &Audience,
-        name: &str,
-        now: Instant,
-    ) -> Lookup {
+    /// Finds the tool that is called.
+    fn find_tool(&mut self, rules: &Rules, call: &WaitingCall, now: Instant) -> Lookup {
+        let WaitingCall { caller, audience, name, .. } = call;
         let catalog = self.catalog.under(rules.generation);
-        if rules.settings.is_replica && catalog.is_older(audience, MAX_AGE, now) {
-            catalog.expire(audience);
+        if rules.settings.is_replica && catalog.is_older(caller, audience, MAX_AGE, now) {
+            catalog.expire(caller, audience);
         }
-        if rules.settings.is_hidden(catalog.own_name(audience, name)) {
+        if rules.settings.is_hidden(catalog.own_name(caller, audience, name)) {
             return Lookup::Found(Tool::Withheld(HIDDEN.into()));
         }
-        catalog.find(audience, name)
+        catalog.find(caller, audience, name)
     }
 
     /// Starts a job for `stream`.
@@ -349,28 +347,33 @@ impl Conversation {
 
     /// Stops the jobs whose outcome nobody waits for any more.
     fn abandon_jobs(&mut self, stream: StreamId) {
-        let held = &mut self.held;
-        self.jobs.retain(|_, job| {
-            if job.stream != Some(stream) {
-                return true;
-            }
-            job.abandoned.store(true, Ordering::Relaxed);
-            match &job.purpose {
+        let is_own = |_: &JobId, job: &mut RunningJob| job.stream == Some(stream);
+        let jobs: Vec<_> = self.jobs.extract_if(is_own).map(|(_, job)| job).collect();
+        for RunningJob { purpose, abandoned, .. } in jobs {
+            abandoned.store(true, Ordering::Relaxed);
+            match purpose {
+                // The other parts of a batch may be for other clients.
+                JobPurpose::Answer(HeldAnswer { ticket, index, .. })
+                    if self.link.splits_batches() =>
+                {
+                    self.settle(ticket, index, PartFate::Dropped);
+                }
                 JobPurpose::Answer(HeldAnswer { ticket, .. })
                 | JobPurpose::Call(WaitingCall { ticket, .. }, _)
-                | JobPurpose::Restore(WaitingCall { ticket, .. }, _) => drop(held.remove(ticket)),
+                | JobPurpose::Restore(WaitingCall { ticket, .. }, _) => {
+                    self.held.remove(&ticket);
+                }
                 JobPurpose::OwnPage(_) => {}
             }
-            false
-        });
-        self.fetcher.forget_calls(stream, held);
+        }
+        self.forget_calls(stream);
     }
 
     /// Answers open requests with an error: of `stream`, or of all streams.
     fn give_up(&mut self, stream: Option<StreamId>, reason: &str, held: bool) {
         for key in self.pending.open_keys(stream, held) {
             let Some(pending) = self.pending.remove(&key) else { continue };
-            if matches!(pending.purpose, Purpose::Own(_)) || pending.is_abandoned {
+            if pending.is_abandoned {
                 continue;
             }
             pending.end_refused(code::INTERNAL);
@@ -387,7 +390,9 @@ impl Conversation {
             if !supported.is_empty() {
                 self.server.set_supported(&supported);
             }
-            if let Some(revision) = revision {
+            // Clients without a session are not told apart here.
+            let is_one = self.link != Link::Streams || self.has_session;
+            if let Some(revision) = revision.filter(|_| is_one) {
                 let is_alone = matches!(self.link, Link::Pipe | Link::Session);
                 self.tells_changes = tells_changes && is_alone && !revision.is_natural();
                 self.negotiated = revision;

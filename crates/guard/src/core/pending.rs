@@ -7,8 +7,9 @@ use ahash::AHashMap;
 use toolbond_contract::Revision;
 use toolbond_telemetry::CallSpan;
 
-use super::action::{AskId, StreamId};
+use super::action::StreamId;
 use crate::audience::Audience;
+use crate::caller::Caller;
 use crate::contract::catalog::{PageRequest, Tool};
 use crate::message::{Id, error_code};
 
@@ -28,15 +29,13 @@ pub(super) enum Purpose {
     /// The answer names the server and the revision. `client` is the name of a client that sends `initialize`.
     Handshake { client: Option<String> },
     /// A page of the tool list.
-    List { request: PageRequest, audience: Audience },
+    List { request: PageRequest, caller: Caller, audience: Audience },
     /// A call of a tool, or a request for its result.
     Call { tool: Option<Tool>, revision: Revision },
     /// A request about a task, whose answer may hold the result of a call.
     Task { tool: Option<Tool>, revision: Revision },
-    /// A request about a task whose call is forgotten.
-    ForgottenTask,
-    /// A request of the guard itself.
-    Own(AskId),
+    /// A request about a task whose call is not known. Its answer is a result, or may hold one.
+    UnknownTask { is_result: bool },
     /// A subscription, which has no answer as long as it is open.
     Subscription,
     /// Anything else.
@@ -295,7 +294,7 @@ impl PendingRequests {
         let waits = |pending: &Pending| {
             !pending.is_answered
                 && !pending.is_abandoned
-                && !matches!(pending.purpose, Purpose::Subscription | Purpose::Own(_))
+                && !matches!(pending.purpose, Purpose::Subscription)
         };
         !self.requests.values().any(waits)
     }

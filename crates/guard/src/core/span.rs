@@ -8,7 +8,7 @@ use crate::audience::Audience;
 use crate::contract::header_changes::HeaderChange;
 use crate::json::edit::Span;
 use crate::message::{CallParams, Id};
-use crate::trace::{HttpTrace, MetaTrace};
+use crate::trace::MetaTrace;
 
 /// A call that is traced.
 pub(super) struct TracedCall {
@@ -19,11 +19,6 @@ pub(super) struct TracedCall {
 }
 
 impl Conversation {
-    /// Sets what the HTTP request of the next message of a client says about its trace.
-    pub(crate) fn set_http_trace(&mut self, trace: Option<HttpTrace>) {
-        self.http_trace = trace;
-    }
-
     /// Starts the span of a call; `None` where nothing is exported.
     ///
     /// The trace is the one that `_meta` names, else that of the HTTP headers, else a new one.
@@ -36,14 +31,15 @@ impl Conversation {
     ) -> Option<TracedCall> {
         let telemetry = self.server.telemetry()?;
         let meta = MetaTrace::read(part.params()?, params.meta);
-        let parent = meta.context().or_else(|| part.http_trace?.context());
+        let trace = part.told.trace.as_ref();
+        let parent = meta.context().or_else(|| trace?.context());
         let span = telemetry.start_call(&CallStart {
             role: Role::Server,
             parent: parent.as_ref(),
-            server: Some(self.server.exported_name()),
+            server: Some(self.server.name()),
             revision: &audience.revision,
             request_id: Some(id.text()),
-            session: part.http_trace.and_then(|trace| trace.session.as_deref()),
+            session: trace.and_then(|trace| trace.session.as_deref()),
             transport: Some(if self.link == Link::Pipe { Transport::Pipe } else { Transport::Tcp }),
         });
         if let (true, Some(arguments)) =
@@ -53,8 +49,7 @@ impl Conversation {
         }
         let fields = span.fields();
         let edits = fields.as_ref().map(|fields| meta.edits(part.text, fields));
-        let headers =
-            fields.as_ref().zip(part.http_trace).map(|(fields, trace)| trace.changes(fields));
+        let headers = fields.as_ref().zip(trace).map(|(fields, trace)| trace.changes(fields));
         Some(TracedCall {
             span,
             edits: edits.unwrap_or_default(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolbond_contract::{Mode, Revision};
 use toolbond_targets::ViewFor;
 
-use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId};
+use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId, Told};
 use crate::contract::budget::Budget;
 use crate::event::Event;
 use crate::message::{Message, Text};
@@ -133,7 +133,7 @@ impl World {
         let text = Text::from(message.to_string());
         self.sent.insert(text.to_string());
         let message = Message::read(&text).unwrap();
-        self.conversation.on_client(stream, &message, None, self.now);
+        self.conversation.on_client(stream, &message, &Told::default(), self.now);
         self.drain();
     }
 
@@ -153,7 +153,10 @@ impl World {
         while let Some(action) = self.conversation.poll() {
             match action {
                 Action::Judge(job) => self.jobs.push(*job),
-                Action::Done(_) | Action::SetHeaders { .. } | Action::Unlisted(_) => {}
+                Action::Done(_)
+                | Action::SetHeaders { .. }
+                | Action::StopAsking(_)
+                | Action::Unlisted { .. } => {}
                 Action::Ask { ask, .. } => {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);
@@ -238,7 +241,7 @@ impl World {
                     "params": { "requestId": id } });
                 let text = Text::from(cancel.to_string());
                 let message = Message::read(&text).unwrap();
-                self.conversation.on_client(StreamId::PIPE, &message, None, self.now);
+                self.conversation.on_client(StreamId::PIPE, &message, &Told::default(), self.now);
                 self.drain();
             }
             Step::Answer { nth, is_valid, is_large } => {

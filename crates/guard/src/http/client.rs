@@ -14,6 +14,7 @@ use toolbond_fetch::error_chain;
 use toolbond_fetch::tls::{TrustError, client_config};
 
 use super::respond::Body;
+use crate::server::without_query;
 
 /// The timeout for connecting to a server.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -40,7 +41,10 @@ pub struct UpstreamError {
 ///
 /// Fails if it has no host, a user, a port beyond 65535, or a scheme other than `http` and `https`.
 pub(crate) fn parse_upstream(url: &str) -> Result<Uri, UpstreamError> {
-    let wrong = |found| UpstreamError { url: url.to_owned(), found };
+    // Neither a password nor a key in the query reaches a log.
+    let shown = without_query(url);
+    let host = shown.rfind('@').map_or(shown, |at| &shown[at + 1..]);
+    let wrong = |found| UpstreamError { url: host.to_owned(), found };
     let uri: Uri = url.parse().map_err(|_| wrong("something else"))?;
     match (uri.scheme_str(), uri.authority()) {
         (Some("http" | "https"), Some(authority)) if authority.as_str().contains('@') => {

@@ -5,7 +5,6 @@ pub(crate) mod body;
 mod client;
 pub(crate) mod events;
 mod hosts;
-pub(crate) mod identity;
 mod listen;
 pub(crate) mod media;
 pub(crate) mod modern;

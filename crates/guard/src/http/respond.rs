@@ -29,16 +29,17 @@ static HOP_BY_HOP: [HeaderName; 7] = [
     UPGRADE,
 ];
 
+/// The names of the headers that are about one connection.
+pub(crate) fn hop_by_hop(headers: &HeaderMap) -> Vec<HeaderName> {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let named =
+        values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
+    HOP_BY_HOP.iter().cloned().chain(named).collect()
+}
+
 /// Removes the headers that are about one connection.
 pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
-    let named: Vec<HeaderName> = headers
-        .get_all(CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    for name in HOP_BY_HOP.iter().chain(&named) {
+    for name in hop_by_hop(headers) {
         headers.remove(name);
     }
 }

@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::session::ProcessSession;
+use crate::caller::Caller;
 use crate::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
-use crate::http::identity::Identity;
 use crate::json::object::Object;
 use crate::lock::lock;
 use crate::message::{Message, Parts};
@@ -21,14 +21,14 @@ pub(super) struct CallerProcesses(Mutex<BTreeMap<u64, CallerProcess>>);
 
 struct CallerProcess {
     session: Arc<ProcessSession>,
-    caller: Caller,
+    user: User,
     reserved: Arc<AtomicUsize>,
 }
 
-/// Who calls, as far as a request tells.
+/// Who may use a process: a caller, and what a request says about its client.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) struct Caller {
-    identity: Identity,
+struct User {
+    caller: Caller,
     info: Option<String>,
     capabilities: Option<String>,
 }
@@ -58,7 +58,7 @@ impl CallerProcess {
 
 /// A request of a client that may be asked for input.
 pub(super) struct CallerRequest {
-    caller: Caller,
+    user: User,
     /// The process that it is a retry for.
     number: Option<u64>,
     /// Whether its result may ask for input.
@@ -67,7 +67,7 @@ pub(super) struct CallerRequest {
 
 impl CallerRequest {
     /// Reads `message`; `None` where its client cannot be asked.
-    pub(super) fn read(identity: &Identity, message: &Message<'_>) -> Option<Self> {
+    pub(super) fn read(caller: &Caller, message: &Message<'_>) -> Option<Self> {
         let Parts::One(_) = &message.parts else { return None };
         let Incoming::Request { method, params, .. } = Incoming::read(message.text) else {
             return None;
@@ -79,12 +79,12 @@ impl CallerRequest {
         if number.is_none() && !Asks::read(about.get(meta::CAPABILITIES)).any() {
             return None;
         }
-        let caller = Caller {
-            identity: identity.clone(),
+        let user = User {
+            caller: caller.clone(),
             info: about.get(meta::CLIENT_INFO).map(str::to_owned),
             capabilities: about.get(meta::CAPABILITIES).map(str::to_owned),
         };
-        Some(Self { caller, number, may_ask: may_need_input(&method) })
+        Some(Self { user, number, may_ask: may_need_input(&method) })
     }
 }
 
@@ -108,7 +108,7 @@ impl CallerProcesses {
     ) -> Result<Reserved, NoProcess<E>> {
         let mut all = lock(&self.0);
         all.retain(|_, it| !it.session.is_over());
-        let own = |it: &&CallerProcess| it.caller == request.caller;
+        let own = |it: &&CallerProcess| it.user == request.user;
         let retried = request.number.and_then(|number| all.get(&number)).filter(own);
         let fits = |it: &&CallerProcess| !request.may_ask || !it.session.is_waiting();
         let other = || all.values().filter(own).find(fits);
@@ -128,8 +128,8 @@ impl CallerProcesses {
         }
         let number = all.last_key_value().map_or(1, |(number, _)| number + 1);
         let session = start(number).map_err(NoProcess::NotStarted)?;
-        let caller = request.caller.clone();
-        let process = CallerProcess { session, caller, reserved: Arc::default() };
+        let user = request.user.clone();
+        let process = CallerProcess { session, user, reserved: Arc::default() };
         let reserved = process.reserve();
         all.insert(number, process);
         Ok(reserved)

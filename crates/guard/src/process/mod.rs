@@ -23,11 +23,11 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
 use self::session::{ProcessSession, SessionKind};
+use crate::caller::{Caller, session_id};
 use crate::child::Launch;
 use crate::era::discover_request;
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
-use crate::http::identity::Identity;
 use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
@@ -68,7 +68,7 @@ pub struct Processes {
     settings: ArcSwap<(Target, ProcessLimits)>,
     sessions: Mutex<HashMap<String, Arc<ProcessSession>>>,
     /// By their client, where the server is on HTTP.
-    shared: Mutex<HashMap<Identity, Arc<ProcessSession>>>,
+    shared: Mutex<HashMap<Caller, Arc<ProcessSession>>>,
     callers: CallerProcesses,
     /// Taken while the era of the server is being found out.
     detecting: tokio::sync::Mutex<()>,
@@ -149,7 +149,10 @@ impl Processes {
             }
             let max = self.server.rules().settings.max_message;
             return match read_body(body, Sender::Client, max, self.pool.memory()).await {
-                Ok(bytes) => self.answer_post(&parts.headers, bytes).await,
+                Ok(bytes) => {
+                    let caller = Caller::new(&parts.headers, &parts.uri);
+                    self.answer_post(&caller, &parts.headers, bytes).await
+                }
                 Err(error) => error.response(),
             };
         }
@@ -161,10 +164,15 @@ impl Processes {
     }
 
     /// Answers a POST with this body.
-    pub(crate) async fn answer_post(&self, headers: &HeaderMap, bytes: Counted) -> Response<Body> {
+    pub(crate) async fn answer_post(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        bytes: Counted,
+    ) -> Response<Body> {
         let mut received = Received::new(bytes, &self.pool).await;
         match received.message() {
-            Ok(message) => self.post(headers, &message).await,
+            Ok(message) => self.post(caller, headers, &message).await,
             Err(unreadable) => self.refuse_unreadable(&unreadable),
         }
     }
@@ -207,7 +215,12 @@ impl Processes {
         crate::http::respond::json(StatusCode::BAD_REQUEST, error(id, code, reason))
     }
 
-    async fn post(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
+    async fn post(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Response<Body> {
         let supported = self.server.supported();
         let era = if message.text.len() <= INLINE_BYTES {
             era_of_post(headers, message, &supported)
@@ -220,7 +233,7 @@ impl Processes {
             }
         };
         match era {
-            Ok(Era::Modern) => return self.post_modern(headers, message).await,
+            Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return *response,
         }
@@ -240,24 +253,28 @@ impl Processes {
     }
 
     /// Answers a request without a session.
-    async fn post_modern(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let identity = self.settings.load().0.identity(headers);
+    async fn post_modern(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Response<Body> {
         let request = if message.text.len() <= INLINE_BYTES {
-            CallerRequest::read(&identity, message)
+            CallerRequest::read(caller, message)
         } else {
-            let caller = identity.clone();
-            let read = examine(message, &self.pool, move |it| CallerRequest::read(&caller, it));
+            let same = caller.clone();
+            let read = examine(message, &self.pool, move |it| CallerRequest::read(&same, it));
             match read.await {
                 Some(request) => request,
                 None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
             }
         };
         if request.is_some() {
-            self.detect(headers, message).await;
+            self.detect(caller, headers, message).await;
         }
         if let Some(request) = request.filter(|_| self.server.eras().is_legacy_only()) {
             let most = self.settings.load().1.sessions;
-            let start = |number| self.start(SessionKind::Caller(number), &identity);
+            let start = |number| self.start(SessionKind::Caller(number), caller);
             let text = match self.callers.reserve(&request, most, start) {
                 Ok(reserved) => return reserved.session.post(headers, message).await,
                 Err(NoProcess::NotStarted(response)) => return *response,
@@ -271,21 +288,21 @@ impl Processes {
             self.server.report(Event::error(format!("client: {text}")));
             return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
         }
-        match self.shared(headers) {
+        match self.shared(caller) {
             Ok(session) => session.post(headers, message).await,
             Err(response) => *response,
         }
     }
 
     /// Finds out which era the server is of, if that is not known, in the name of the client of `message`.
-    async fn detect(&self, headers: &HeaderMap, message: &Message<'_>) {
+    async fn detect(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) {
         let _one = self.detecting.lock().await;
         let eras = self.server.eras();
         let is_off = !self.server.rules().settings.bridge_eras;
         if is_off || eras.is_modern() || eras.is_legacy_only() {
             return;
         }
-        let Ok(session) = self.shared(headers) else { return };
+        let Ok(session) = self.shared(caller) else { return };
         let discover = self.pool.memory().count(discover_request(message.text));
         let Ok(text) = Text::read(&discover) else { return };
         let mut headers = headers.clone();
@@ -319,7 +336,7 @@ impl Processes {
                 self.server.report(Event::warning(text));
                 session.end();
             }
-            match self.start(SessionKind::Client, &Identity::default()) {
+            match self.start(SessionKind::Client, &Caller::default()) {
                 Ok(session) => sessions.entry(id.clone()).or_insert(session).clone(),
                 Err(response) => return *response,
             }
@@ -340,11 +357,11 @@ impl Processes {
     }
 
     /// The process that all requests without a session share; of a server on HTTP, those of one client.
-    fn shared(&self, headers: &HeaderMap) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
+    fn shared(&self, caller: &Caller) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
         let settings = self.settings.load();
         let client = match &settings.0 {
-            Target::Process(_) => Identity::default(),
-            Target::Remote(_) => settings.0.identity(headers),
+            Target::Process(_) => Caller::default(),
+            Target::Remote(_) => caller.clone(),
         };
         let mut shared = lock(&self.shared);
         if let Some(session) = shared.get(&client).filter(|session| !session.is_over()) {
@@ -368,11 +385,11 @@ impl Processes {
     fn start(
         &self,
         kind: SessionKind,
-        identity: &Identity,
+        caller: &Caller,
     ) -> Result<Arc<ProcessSession>, Box<Response<Body>>> {
         let (target, limits) = &**self.settings.load();
         let (server, pool) = (&self.server, &self.pool);
-        match ProcessSession::start(target.clone(), kind, identity, limits.idle, server, pool) {
+        match ProcessSession::start(target.clone(), kind, caller, limits.idle, server, pool) {
             Ok(session) => Ok(session),
             Err(error) => {
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -400,13 +417,6 @@ impl Drop for Opening<'_> {
             self.session.end();
         }
     }
-}
-
-/// The session that a request names. Of two names, none counts.
-fn session_id(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(SESSION).iter();
-    let id = values.next()?.to_str().ok()?;
-    values.next().is_none().then_some(id)
 }
 
 fn no_session() -> Response<Body> {

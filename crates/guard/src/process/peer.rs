@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use hyper::HeaderMap;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::http::identity::Identity;
 use crate::remote::{Remote, RemoteHeaders, RemoteSession};
 
 /// What requests without an answer are told.
@@ -20,14 +18,6 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// What tells the clients apart that must not share a process or a connection.
-    pub(super) fn identity(&self, headers: &HeaderMap) -> Identity {
-        match self {
-            Self::Process(_) => Identity::of_credentials(headers),
-            Self::Remote(_) => Identity::of_client(headers),
-        }
-    }
-
     /// Starts it; a server on HTTP gets `headers`.
     pub(super) fn start(&self, headers: &Arc<RemoteHeaders>) -> Result<Peer, StartError> {
         Ok(match self {

@@ -18,7 +18,9 @@ use super::mailbox::{Mail, Mailbox};
 use super::peer::ENDED;
 use super::resume;
 use super::session::{ClientStream, ProcessSession};
+use crate::caller::Caller;
 use crate::contract::param_headers::ParamHeaders;
+use crate::core::Told;
 use crate::http::events::event;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
@@ -59,12 +61,14 @@ impl ProcessSession {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
             Arc::new(ParamHeaders::new(all))
         });
-        let trace = self.http_trace(headers);
-        drive(self, |it, now| {
-            it.set_http_trace(trace);
-            let (stream, revision) = (client.stream, revision.as_ref());
-            it.on_client_with_headers(stream, message, revision, params.as_ref(), now)
-        });
+        // A process sees no headers, and a connection is of one caller.
+        let told = Told {
+            caller: Caller::default(),
+            revision: revision.as_ref(),
+            headers: params,
+            trace: self.http_trace(headers),
+        };
+        drive(self, |it, now| it.on_client(client.stream, message, &told, now));
         if expected == 0 {
             return respond_without_request(&client).await;
         }

@@ -13,11 +13,11 @@ use toolbond_contract::Revision;
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;
 use super::peer::{ENDED, Peer, Target};
+use crate::caller::Caller;
 use crate::child::StartError;
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
 use crate::era::Users;
 use crate::event::Event;
-use crate::http::identity::Identity;
 use crate::lock::lock;
 use crate::message::Message;
 use crate::pipe::line::LineReader;
@@ -202,14 +202,14 @@ impl ProcessSession {
     pub(super) fn start(
         target: Target,
         kind: SessionKind,
-        identity: &Identity,
+        caller: &Caller,
         idle: Duration,
         server: &Arc<GuardedServer>,
         pool: &Arc<JobPool>,
     ) -> Result<Arc<Self>, StartError> {
         let headers = match &target {
             Target::Remote(_) if !kind.is_modern() => RemoteHeaders::default(),
-            _ => RemoteHeaders::fixed(identity),
+            _ => RemoteHeaders::fixed(caller),
         };
         let headers = Arc::new(headers);
         let mut peer = target.start(&headers)?;
@@ -269,7 +269,7 @@ impl ProcessSession {
         while let Ok(Some(line)) = self.upstream.next(reader).await {
             let mut received = match line {
                 FromServer::TooLong(unreadable) => {
-                    drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
+                    drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
                     continue;
                 }
                 FromServer::ToolsChanged => {
@@ -284,7 +284,7 @@ impl ProcessSession {
                     drive(self, |it, now| it.on_server(Origin::Pipe, &message, now));
                 }
                 Err(unreadable) => {
-                    drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
+                    drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
                 }
             }
             if !self.kind.is_modern() && !self.has_room() {

@@ -17,6 +17,7 @@ use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::Proxy;
+use crate::caller::Caller;
 use crate::era::{
     Incoming, MODERN, discover_request, is_initialize, is_modern_error, is_modern_request,
 };
@@ -45,6 +46,7 @@ pub(super) enum Bridged {
 
 /// An `initialize` that the server may refuse.
 pub(super) struct Opening {
+    caller: Caller,
     headers: HeaderMap,
     bytes: Counted,
 }
@@ -72,14 +74,19 @@ impl Asked {
 
 impl Proxy {
     /// Answers a request if its client is of another era than the server.
-    pub(super) async fn bridge(self: &Arc<Self>, parts: &Parts, bytes: &Counted) -> Bridged {
+    pub(super) async fn bridge(
+        self: &Arc<Self>,
+        parts: &Parts,
+        caller: &Caller,
+        bytes: &Counted,
+    ) -> Bridged {
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
         {
             return Bridged::No;
         }
         if self.bridged.has_session(&parts.headers) {
-            return self.answer_bridged(&parts.headers, bytes).await;
+            return self.answer_bridged(caller, &parts.headers, bytes).await;
         }
         let asked = self.on_worker(bytes, Asked::read).await.unwrap_or(Asked::Other);
         let eras = self.server.eras();
@@ -88,13 +95,14 @@ impl Proxy {
                 self.detect(&parts.headers, bytes).await;
             }
             if eras.is_legacy_only() {
-                return self.answer_bridged(&parts.headers, bytes).await;
+                return self.answer_bridged(caller, &parts.headers, bytes).await;
             }
         } else if asked == Asked::Initialize && eras.is_modern_only() {
-            return self.answer_bridged(&parts.headers, bytes).await;
+            return self.answer_bridged(caller, &parts.headers, bytes).await;
         } else if asked == Asked::Initialize && !eras.is_legacy() {
             let (headers, bytes) = (parts.headers.clone(), bytes.clone());
-            return Bridged::Opening(Opening { headers, bytes });
+            let caller = caller.clone();
+            return Bridged::Opening(Opening { caller, headers, bytes });
         }
         Bridged::No
     }
@@ -109,8 +117,9 @@ impl Proxy {
         self.pool.run(bytes.len(), move || read(&bytes)).await
     }
 
-    async fn answer_bridged(&self, headers: &HeaderMap, bytes: &Counted) -> Bridged {
-        Bridged::Response(Box::new(self.bridged.answer_post(headers, bytes.clone()).await))
+    async fn answer_bridged(&self, caller: &Caller, headers: &HeaderMap, bytes: &Counted) -> Bridged {
+        let response = self.bridged.answer_post(caller, headers, bytes.clone()).await;
+        Bridged::Response(Box::new(response))
     }
 
     /// Takes the response to `initialize`. If the server refuses it and speaks the modern revision, the bridge answers.
@@ -140,7 +149,7 @@ impl Proxy {
             return response;
         }
         self.server.eras().set_modern_only();
-        self.bridged.answer_post(&opening.headers, opening.bytes).await
+        self.bridged.answer_post(&opening.caller, &opening.headers, opening.bytes).await
     }
 
     /// Finds out which era the server is of, in the name of the client that sent `message`.

@@ -177,10 +177,10 @@ impl<B: ResponseBody> EventStream<B> {
             Err(unreadable) => {
                 let stream = exchange.stream;
                 let has_object = text.contains(&b'{');
-                let is_forwarded = drive(&session, |it, _| {
+                let is_forwarded = drive(&session, |it, now| {
                     // Some readers may find a result in it.
                     let may_answer = has_object && it.expects_checked(stream);
-                    it.on_unreadable_server(origin, &unreadable) && !may_answer
+                    it.on_unreadable_server(origin, &unreadable, now) && !may_answer
                 });
                 let is_plain = !has_hidden_breaks(&text);
                 (is_forwarded && is_plain).then(|| text.clone().into_bytes())

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
-use hyper::{HeaderMap, Method, Response};
+use hyper::{HeaderMap, Method, Response, Uri};
 
 use super::Proxy;
 use crate::http::answer::read_answer;
@@ -27,11 +27,12 @@ impl From<String> for NotListed {
 }
 
 impl Proxy {
-    /// Sends the request `bytes` as a client with `headers` would: its result, or `None` where the
+    /// Sends the request `bytes` as a client that sends a request with `headers` to `uri` would: its result, or `None` where the
     /// server answers with an error. Fails with the response of a server that does not answer, such as one that wants to
     /// know who asks.
     pub(super) async fn list_tools(
         &self,
+        uri: &Uri,
         mut headers: HeaderMap,
         bytes: Bytes,
     ) -> Result<Option<ByteString>, NotListed> {
@@ -46,7 +47,7 @@ impl Proxy {
         }
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let sent = self.request(Method::POST, &self.upstream, headers, full(bytes)).await;
+        let sent = self.request(Method::POST, uri, headers, full(bytes)).await;
         let response = sent.map_err(|_| "could not reach the server".to_owned())?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;

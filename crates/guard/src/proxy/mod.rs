@@ -17,6 +17,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
+use tokio::sync::Semaphore;
 
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
@@ -28,10 +29,13 @@ use crate::process::{ProcessLimits, Processes, Target};
 use crate::remote::Remote;
 use crate::runtime::memory::MemoryLimit;
 use crate::runtime::pool::JobPool;
-use crate::server::GuardedServer;
+use crate::server::{GuardedServer, without_query};
 
 /// The most sessions of clients that are of another era than the server.
 const MAX_BRIDGED: usize = 1024;
+
+/// The most tool lists that the guard requests from one server at a time.
+const MAX_LISTS: usize = 8;
 
 /// A reverse proxy in front of one server.
 pub struct Proxy {
@@ -40,6 +44,8 @@ pub struct Proxy {
     server: Arc<GuardedServer>,
     sessions: Sessions,
     pool: Arc<JobPool>,
+    /// Limits the tool lists that the guard requests at a time.
+    lists: Semaphore,
     /// Sessions of clients that are of another era than the server.
     bridged: Processes,
     /// Whether the streams that clients opened with GET are closed.
@@ -82,6 +88,7 @@ impl Proxy {
             server,
             sessions: Sessions::default(),
             pool,
+            lists: Semaphore::new(MAX_LISTS),
             bridged,
             is_closing: tokio::sync::watch::Sender::new(false),
             #[cfg(feature = "grpc")]
@@ -118,9 +125,7 @@ impl Proxy {
         mut headers: HeaderMap,
         body: Body,
     ) -> Result<Response<Incoming>, String> {
-        let mut target = self.upstream.clone().into_parts();
-        target.path_and_query = uri.path_and_query().cloned();
-        let target = Uri::from_parts(target).map_err(|error| error.to_string())?;
+        let target = self.target(uri).map_err(|error| error.to_string())?;
         remove_hop_by_hop(&mut headers);
         headers.remove(HOST);
         let mut request = Request::new(body);
@@ -132,6 +137,24 @@ impl Proxy {
             self.server.report(Event::error(format!("server: {text}")));
             text
         })
+    }
+
+    /// The URI at the server for a request to `uri` at the guard. What the query of the server's URL says, such as a key,
+    /// is part of every request to its path.
+    fn target(&self, uri: &Uri) -> Result<Uri, hyper::http::Error> {
+        let mut target = self.upstream.clone().into_parts();
+        let own = self.upstream.query().filter(|_| uri.path() == self.upstream.path());
+        target.path_and_query = match (own, uri.query()) {
+            (None, _) => uri.path_and_query().cloned(),
+            (Some(_), None) => target.path_and_query,
+            (Some(own), Some(query)) => {
+                let told: Vec<_> = query.split('&').collect();
+                let missing = own.split('&').filter(|pair| !told.contains(pair));
+                let pairs: Vec<_> = missing.chain(told.iter().copied()).collect();
+                Some(format!("{}?{}", uri.path(), pairs.join("&")).parse()?)
+            }
+        };
+        Ok(Uri::from_parts(target)?)
     }
 
     /// Points a redirect to the server itself at the guard instead; `host` is that of the request. Fails if it would lead a JSON-RPC message
@@ -176,7 +199,7 @@ impl Proxy {
                 Ok(response)
             }
             _ if is_rpc => {
-                let location: String = location.chars().take(200).collect();
+                let location: String = without_query(&location).chars().take(200).collect();
                 let text = format!(
                     "the server redirects to {location}, around the guard; guard that URL instead"
                 );

@@ -11,7 +11,8 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use super::bridge::Bridged;
 use super::session::{Answered, Exchange};
 use super::{Next, Proxy, Repeatable};
-use crate::core::Origin;
+use crate::caller::Caller;
+use crate::core::{Origin, Told};
 use crate::http::body::{Sender, read_body};
 use crate::http::media::{Media, media};
 use crate::http::named_revision;
@@ -59,12 +60,13 @@ impl Proxy {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };
-        let opening = match self.bridge(&parts, &bytes).await {
+        let caller = Caller::new(&parts.headers, &parts.uri);
+        let opening = match self.bridge(&parts, &caller, &bytes).await {
             Bridged::Response(response) => return *response,
             Bridged::Opening(opening) => Some(opening),
             Bridged::No => None,
         };
-        let response = self.answer_body(parts, bytes, next).await;
+        let response = self.answer_body(parts, caller, bytes, next).await;
         match opening {
             Some(opening) => self.bridge_refused(opening, response).await,
             None => response,
@@ -75,10 +77,11 @@ impl Proxy {
     async fn answer_body(
         self: &Arc<Self>,
         mut parts: Parts,
+        caller: Caller,
         bytes: Counted,
         next: &impl Next,
     ) -> Response<Body> {
-        let forwarded = match self.check(&mut parts, bytes).await {
+        let forwarded = match self.check(&mut parts, caller, bytes).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
@@ -104,13 +107,15 @@ impl Proxy {
     async fn check(
         self: &Arc<Self>,
         parts: &mut Parts,
+        caller: Caller,
         bytes: Counted,
     ) -> Result<Forwarded, Box<Response<Body>>> {
-        let session = self.sessions.get(self, &parts.headers, &parts.uri);
+        let session = self.sessions.get(self, caller.conversation());
         let revision = named_revision(&parts.headers);
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
-        let exchange = Exchange::new(session, std::mem::take(&mut parts.headers));
+        let headers = std::mem::take(&mut parts.headers);
+        let exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
         let mut received = Received::new(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
@@ -141,10 +146,8 @@ impl Proxy {
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
         let (session, stream) = (&exchange.session, exchange.stream);
-        let ticket = drive(session, |it, now| {
-            it.set_http_trace(trace);
-            it.on_client(stream, &message, revision.as_ref(), now)
-        });
+        let told = Told { caller, revision: revision.as_ref(), headers: None, trace };
+        let ticket = drive(session, |it, now| it.on_client(stream, &message, &told, now));
         let body = session.decision(ticket).await;
         if let (None, Some(response)) = (&body, session.take_unlisted(stream, is_batch)) {
             return Err(Box::new(response));
@@ -173,13 +176,15 @@ impl Proxy {
         if self.bridged.has_session(&parts.headers) {
             return self.bridged.answer_without_body(&parts.method, &parts.headers);
         }
-        let session = self.sessions.get(self, &parts.headers, &parts.uri);
+        let caller = Caller::new(&parts.headers, &parts.uri);
+        let key = caller.conversation();
+        let session = self.sessions.get(self, key.clone());
         let resumed = parts.headers.get("last-event-id");
         let resumed = resumed.and_then(|id| session.stream_of_event(id.as_bytes()));
         let (exchange, origin) = match resumed {
-            Some(stream) => (Exchange::resumed(session, stream), Origin::Resumed(stream)),
+            Some(stream) => (Exchange::resumed(session, caller, stream), Origin::Resumed(stream)),
             None => {
-                let exchange = Exchange::new(session, HeaderMap::new());
+                let exchange = Exchange::new(session, caller, parts.uri.clone(), HeaderMap::new());
                 let origin = Origin::Listening(exchange.stream);
                 (exchange, origin)
             }
@@ -189,16 +194,15 @@ impl Proxy {
         });
         let is_rpc = listens || parts.method == Method::DELETE;
         let is_delete = parts.method == Method::DELETE;
-        let (headers, uri) = (parts.headers.clone(), parts.uri.clone());
+        let host = parts.headers.get(HOST).cloned();
         let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
         let answered =
             Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: false };
         let sent = next.send(parts, body).await;
         if is_delete && sent.is_ok() {
-            self.sessions.forget(self, &headers, &uri);
+            self.sessions.forget(&key);
         }
-        let host = headers.get(HOST);
-        match sent.and_then(|response| self.keep_redirect(response, is_rpc, host)) {
+        match sent.and_then(|response| self.keep_redirect(response, is_rpc, host.as_ref())) {
             Ok(response) => self.check_response(answered, response).await,
             Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
         }

@@ -23,11 +23,8 @@ impl Proxy {
         mut answered: Answered,
         response: Response<B>,
     ) -> Response<Body> {
-        // The next request of the session may come to another replica.
-        let is_replica = self.server.rules().settings.is_replica;
-        if !is_replica && response.headers().contains_key("mcp-session-id") {
-            let session = self.sessions.get(self, response.headers(), &self.upstream);
-            answered.exchange.enter(session);
+        if let Some(opened) = answered.exchange.caller.opened(response.headers()) {
+            answered.exchange.enter(self.sessions.get(self, opened));
         }
         if response.status().is_success() {
             answered.exchange.session.accept();
@@ -89,9 +86,9 @@ impl Proxy {
             }
             Err(unreadable) => {
                 // Some readers may find a result in it.
-                let is_forwarded = drive(session, |it, _| {
+                let is_forwarded = drive(session, |it, now| {
                     let is_awaited = it.expects_checked(stream);
-                    it.on_unreadable_server(origin, &unreadable) && !is_awaited
+                    it.on_unreadable_server(origin, &unreadable, now) && !is_awaited
                 });
                 is_forwarded.then(|| bytes.into_bytes())
             }

@@ -4,19 +4,22 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 use tokio::sync::oneshot;
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
 use toolbond_contract::Revision;
 
 use super::Proxy;
 use super::list::NotListed;
 use super::param_headers::rewrite;
+use crate::caller::{Caller, ConversationKey};
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
-use crate::http::identity::Identity;
 use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
 use crate::runtime::drive::{Driven, Transport, drive};
@@ -28,10 +31,13 @@ const MAX_SESSIONS: usize = 4096;
 /// The most event ids of one session that are remembered, so that resumed streams are recognized.
 const MAX_EVENT_IDS: usize = 4096;
 
+/// How long a request for a tool list waits until fewer than [`MAX_LISTS`](super::MAX_LISTS) are under way.
+const LIST_QUEUE: Duration = Duration::from_secs(5);
+
 /// How many sessions are forgotten at a time when there are too many.
 const EVICTED: usize = MAX_SESSIONS / 8;
 
-/// The sessions of a proxy by their key.
+/// The sessions of a proxy.
 ///
 /// A caching library does not fit: which sessions are forgotten first protects those of other clients.
 #[derive(Default)]
@@ -39,38 +45,9 @@ pub(super) struct Sessions(Mutex<Table>);
 
 #[derive(Default)]
 struct Table {
-    sessions: AHashMap<Key, (Arc<Session>, u64)>,
+    sessions: AHashMap<ConversationKey, (Arc<Session>, u64)>,
     /// Counts uses; the higher, the more recent.
     clock: u64,
-}
-
-/// Whose requests belong together.
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
-    Id(String),
-    /// Those without a session.
-    Client(Identity),
-    /// Those at a replica, by all that a server may tell clients and its endpoints apart by. What a server said to whom
-    /// is not known there: other replicas may have seen it.
-    Caller {
-        session: Option<String>,
-        client: Identity,
-        target: String,
-    },
-}
-
-impl Key {
-    fn new(proxy: &Proxy, headers: &HeaderMap, uri: &Uri) -> Self {
-        let session = session_id(headers).map(str::to_owned);
-        if proxy.server.rules().settings.is_replica {
-            let target = uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
-            return Self::Caller { session, client: Identity::of_client(headers), target };
-        }
-        match session {
-            Some(id) => Self::Id(id),
-            None => Self::Client(Identity::of_credentials(headers)),
-        }
-    }
 }
 
 /// One session, or all requests of one client that has none.
@@ -81,11 +58,13 @@ pub(super) struct Session {
     decided: Mutex<AHashMap<Ticket, Decided>>,
     /// What the guard itself answers the clients, by stream.
     replies: Mutex<AHashMap<StreamId, Vec<Bytes>>>,
-    /// The headers of the requests on behalf of which the guard may ask.
-    headers: Mutex<AHashMap<StreamId, HeaderMap>>,
+    /// The requests on behalf of which the guard may ask: their URI and headers.
+    requests: Mutex<AHashMap<StreamId, (Uri, HeaderMap)>>,
     events: Mutex<EventIds>,
-    /// What the server last answered in place of its tool list.
-    not_listed: Mutex<Option<Response<Bytes>>>,
+    /// The requests of the guard itself that wait for their answer.
+    asking: Mutex<AHashMap<AskId, AbortHandle>>,
+    /// What the server answered in place of its tool list.
+    not_listed: Mutex<AHashMap<AskId, Response<Bytes>>>,
     /// The requests that are refused because there is no tool list, and what the server answered in its place.
     unlisted: Mutex<AHashMap<StreamId, Option<Response<Bytes>>>>,
     /// Whether the server has answered a request of this session with success.
@@ -109,9 +88,8 @@ struct EventIds {
 }
 
 impl Sessions {
-    /// The session of a request: by its id, else by who asks.
-    pub(super) fn get(&self, proxy: &Arc<Proxy>, headers: &HeaderMap, uri: &Uri) -> Arc<Session> {
-        let key = Key::new(proxy, headers, uri);
+    /// The session with this key. Where there are too many, and all are in use, it is forgotten with the request.
+    pub(super) fn get(&self, proxy: &Arc<Proxy>, key: ConversationKey) -> Arc<Session> {
         let mut table = lock(&self.0);
         table.clock += 1;
         let clock = table.clock;
@@ -122,8 +100,10 @@ impl Sessions {
         if table.sessions.len() >= MAX_SESSIONS {
             table.evict();
         }
-        let session = Arc::new(Session::new(proxy));
-        table.sessions.insert(key, (Arc::clone(&session), clock));
+        let session = Arc::new(Session::new(proxy, &key));
+        if table.sessions.len() < MAX_SESSIONS {
+            table.sessions.insert(key, (Arc::clone(&session), clock));
+        }
         session
     }
 
@@ -133,42 +113,44 @@ impl Sessions {
         lock(&self.0).sessions.values().map(|(session, _)| Arc::clone(session)).collect()
     }
 
-    /// Forgets the session of a request, which ends it.
-    pub(super) fn forget(&self, proxy: &Proxy, headers: &HeaderMap, uri: &Uri) {
-        if session_id(headers).is_some() {
-            lock(&self.0).sessions.remove(&Key::new(proxy, headers, uri));
+    /// Forgets the session with this key, which has ended.
+    pub(super) fn forget(&self, key: &ConversationKey) {
+        if matches!(key, ConversationKey::Session { .. }) {
+            lock(&self.0).sessions.remove(key);
         }
     }
 }
 
 impl Table {
-    /// Forgets an eighth of the sessions: first those that the server has not accepted, such as made-up ids, then those
-    /// without open requests, each least recently used first.
+    /// Forgets up to an eighth of the sessions, and none with open requests: first those that the server has not
+    /// accepted, such as made-up ids, then those that were not used for longest.
     fn evict(&mut self) {
         let rank = |(session, used): &(Arc<Session>, u64)| {
-            (session.is_accepted.load(Ordering::Relaxed), Arc::strong_count(session) > 1, *used)
+            (Arc::strong_count(session) > 1, session.is_accepted.load(Ordering::Relaxed), *used)
         };
         let mut ranks: Vec<_> = self.sessions.values().map(rank).collect();
         let (_, limit, _) = ranks.select_nth_unstable(EVICTED);
-        self.sessions.retain(|_, entry| rank(entry) >= *limit);
+        let limit = *limit;
+        self.sessions.retain(|_, entry| {
+            let rank = rank(entry);
+            rank.0 || rank >= limit
+        });
     }
 }
 
-fn session_id(headers: &HeaderMap) -> Option<&str> {
-    headers.get("mcp-session-id").and_then(|value| value.to_str().ok())
-}
-
 impl Session {
-    fn new(proxy: &Arc<Proxy>) -> Self {
+    fn new(proxy: &Arc<Proxy>, key: &ConversationKey) -> Self {
         let server = Arc::clone(&proxy.server);
-        let conversation = Conversation::new(server, Link::Streams, Revision::default());
+        let conversation = Conversation::new(server, Link::Streams, Revision::default())
+            .with_session(matches!(key, ConversationKey::Session { .. }));
         Self {
             driven: Driven::new(conversation, Arc::clone(&proxy.pool)),
             proxy: Arc::downgrade(proxy),
             decided: Mutex::default(),
             replies: Mutex::default(),
-            headers: Mutex::default(),
+            requests: Mutex::default(),
             events: Mutex::default(),
+            asking: Mutex::default(),
             not_listed: Mutex::default(),
             unlisted: Mutex::default(),
             is_accepted: AtomicBool::new(false),
@@ -231,10 +213,6 @@ impl Session {
         let events = lock(&self.events);
         events.streams.get(&events.hasher.hash_one(id)).copied()
     }
-
-    fn headers_of(&self, stream: StreamId) -> Option<HeaderMap> {
-        lock(&self.headers).get(&stream).cloned()
-    }
 }
 
 impl Transport for Session {
@@ -255,13 +233,13 @@ impl Transport for Session {
     }
 
     fn set_headers(&self, stream: StreamId, changes: Vec<HeaderChange>) {
-        if let Some(headers) = lock(&self.headers).get_mut(&stream) {
+        if let Some((_, headers)) = lock(&self.requests).get_mut(&stream) {
             rewrite(headers, changes);
         }
     }
 
-    fn refuse_unlisted(&self, stream: StreamId) {
-        let response = lock(&self.not_listed).clone();
+    fn refuse_unlisted(&self, stream: StreamId, ask: Option<AskId>) {
+        let response = ask.and_then(|ask| lock(&self.not_listed).get(&ask).cloned());
         lock(&self.unlisted).insert(stream, response);
     }
 
@@ -275,21 +253,41 @@ impl Transport for Session {
     }
 
     fn ask(self: &Arc<Self>, ask: AskId, stream: StreamId, bytes: Bytes) {
-        let (Some(proxy), Some(headers)) = (self.proxy.upgrade(), self.headers_of(stream)) else {
-            return drive(self, |it, now| it.on_ask_failed(ask, "the client has left", now));
+        let request = lock(&self.requests).get(&stream).cloned();
+        let (Some(proxy), Some((uri, headers))) = (self.proxy.upgrade(), request) else {
+            return drive(self, |it, now| it.fail_fetch(ask, "the client has left", now));
         };
         let session = Arc::downgrade(self);
-        tokio::spawn(async move {
-            let answer = proxy.list_tools(headers, bytes).await;
+        let asked = tokio::spawn(async move {
+            let answer = match timeout(LIST_QUEUE, proxy.lists.acquire()).await {
+                Ok(_permit) => proxy.list_tools(&uri, headers, bytes).await,
+                Err(_) => Err(NotListed::from("too many tool lists are being fetched".to_owned())),
+            };
             let Some(session) = session.upgrade() else { return };
+            lock(&session.asking).remove(&ask);
             match answer {
                 Ok(result) => drive(&session, |it, now| it.on_own_answer(ask, result, now)),
                 Err(NotListed { reason, response }) => {
-                    *lock(&session.not_listed) = response;
-                    drive(&session, |it, now| it.on_ask_failed(ask, &reason, now));
+                    let response = response.map(|response| (ask, response));
+                    lock(&session.not_listed).extend(response);
+                    drive(&session, |it, now| it.fail_fetch(ask, &reason, now));
+                    lock(&session.not_listed).remove(&ask);
                 }
             }
         });
+        lock(&self.asking).insert(ask, asked.abort_handle());
+    }
+
+    fn stop_asking(&self, ask: AskId) {
+        if let Some(asked) = lock(&self.asking).remove(&ask) {
+            asked.abort();
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        lock(&self.asking).drain().for_each(|(_, asked)| asked.abort());
     }
 }
 
@@ -312,27 +310,29 @@ impl Drop for Undecided<'_> {
 pub(super) struct Exchange {
     pub(super) session: Arc<Session>,
     pub(super) stream: StreamId,
+    pub(super) caller: Caller,
     /// Whether its client may resume it.
     pub(super) may_resume: bool,
 }
 
 impl Exchange {
-    /// A new stream of `session`; `headers` are those of its request, which it keeps for requests of
+    /// A new stream of `session`; `uri` and `headers` are those of its request, which it keeps for requests of
     /// the guard itself.
-    pub(super) fn new(session: Arc<Session>, headers: HeaderMap) -> Self {
+    pub(super) fn new(session: Arc<Session>, caller: Caller, uri: Uri, headers: HeaderMap) -> Self {
         let stream = StreamId::new();
-        lock(&session.headers).insert(stream, headers);
-        Self { session, stream, may_resume: false }
+        lock(&session.requests).insert(stream, (uri, headers));
+        Self { session, stream, caller, may_resume: false }
     }
 
     /// Takes the headers back: the guard has nothing more to ask for this request.
     pub(super) fn take_headers(&self) -> HeaderMap {
-        lock(&self.session.headers).remove(&self.stream).unwrap_or_default()
+        let request = lock(&self.session.requests).remove(&self.stream);
+        request.map(|(_, headers)| headers).unwrap_or_default()
     }
 
     /// The stream that a client resumes.
-    pub(super) fn resumed(session: Arc<Session>, stream: StreamId) -> Self {
-        Self { session, stream, may_resume: true }
+    pub(super) fn resumed(session: Arc<Session>, caller: Caller, stream: StreamId) -> Self {
+        Self { session, stream, caller, may_resume: true }
     }
 
     /// Moves to the session that the answer opened.
@@ -343,15 +343,15 @@ impl Exchange {
         drive(&self.session, |old, _| {
             drive(&session, |new, _| old.move_stream(self.stream, new));
         });
-        let headers = lock(&self.session.headers).remove(&self.stream);
-        lock(&session.headers).extend(headers.map(|headers| (self.stream, headers)));
+        let request = lock(&self.session.requests).remove(&self.stream);
+        lock(&session.requests).extend(request.map(|request| (self.stream, request)));
         self.session = session;
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        lock(&self.session.headers).remove(&self.stream);
+        lock(&self.session.requests).remove(&self.stream);
         let (stream, may_resume) = (self.stream, self.may_resume);
         drive(&self.session, |it, _| it.close_stream(stream, may_resume));
         lock(&self.session.replies).remove(&stream);
@@ -377,9 +377,7 @@ pub(super) const UNANSWERED: &str = "the server did not answer the request";
 mod tests {
     use std::sync::Arc;
 
-    use hyper::{HeaderMap, Uri};
-
-    use super::{Key, MAX_SESSIONS, Sessions, lock};
+    use super::{ConversationKey, MAX_SESSIONS, Sessions, lock};
     use crate::event::Event;
     use crate::http::Client;
     use crate::proxy::Proxy;
@@ -387,8 +385,8 @@ mod tests {
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 
-    fn headers(id: &str) -> HeaderMap {
-        [("mcp-session-id".parse().unwrap(), id.parse().unwrap())].into_iter().collect()
+    fn key(id: &str) -> ConversationKey {
+        ConversationKey::Session { id: id.to_owned(), target: "/mcp".to_owned() }
     }
 
     fn proxy() -> Arc<Proxy> {
@@ -400,22 +398,9 @@ mod tests {
     }
 
     #[test]
-    fn clients_with_other_credentials_have_tools_of_their_own() {
-        let (proxy, sessions) = (proxy(), Sessions::default());
-        for name in ["authorization", "cookie", "x-api-key"] {
-            let get = |value: &str| {
-                let header = (name.parse().unwrap(), value.parse().unwrap());
-                sessions.get(&proxy, &[header].into_iter().collect(), &Uri::default())
-            };
-            assert!(Arc::ptr_eq(&get("a"), &get("a")), "{name}");
-            assert!(!Arc::ptr_eq(&get("a"), &get("b")), "{name}");
-        }
-    }
-
-    #[test]
     fn made_up_ids_do_not_evict_sessions_that_the_server_accepted() {
         let (proxy, sessions) = (proxy(), Sessions::default());
-        let get = |id: &str| sessions.get(&proxy, &headers(id), &Uri::default());
+        let get = |id: &str| sessions.get(&proxy, key(id));
         let accepted = Arc::downgrade(&get("accepted"));
         get("accepted").accept();
         for n in 0..3 * MAX_SESSIONS {
@@ -429,7 +414,19 @@ mod tests {
             get(&format!("session {n}")).accept();
         }
         assert!(Arc::ptr_eq(&accepted.upgrade().unwrap(), &get("accepted")));
-        assert!(!lock(&sessions.0).sessions.contains_key(&Key::Id("session 0".to_owned())));
+        assert!(!lock(&sessions.0).sessions.contains_key(&key("session 0")));
         assert!(lock(&sessions.0).sessions.len() <= MAX_SESSIONS);
+    }
+
+    #[test]
+    fn sessions_with_open_requests_are_never_forgotten() {
+        let (proxy, sessions) = (proxy(), Sessions::default());
+        let open: Vec<_> =
+            (0..MAX_SESSIONS).map(|n| sessions.get(&proxy, key(&n.to_string()))).collect();
+        let further = sessions.get(&proxy, key("further"));
+        assert!(!Arc::ptr_eq(&further, &sessions.get(&proxy, key("further"))));
+        for (n, session) in open.iter().enumerate() {
+            assert!(Arc::ptr_eq(session, &sessions.get(&proxy, key(&n.to_string()))));
+        }
     }
 }

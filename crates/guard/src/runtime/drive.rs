@@ -45,11 +45,14 @@ pub(crate) trait Transport: Send + Sync + 'static {
     /// Nothing more will be sent for the message `ticket`.
     fn done(&self, _ticket: Ticket) {}
 
-    /// The request of `stream` is refused because the tool list could not be fetched.
-    fn refuse_unlisted(&self, _stream: StreamId) {}
+    /// The request of `stream` is refused because the request `ask` for the tool list failed.
+    fn refuse_unlisted(&self, _stream: StreamId, _ask: Option<AskId>) {}
 
     /// Asks the server on behalf of the guard.
     fn ask(self: &Arc<Self>, _ask: AskId, _stream: StreamId, _bytes: Bytes) {}
+
+    /// Nobody waits for the answer to `ask` any more.
+    fn stop_asking(&self, _ask: AskId) {}
 }
 
 /// Now, as the runtime tells it.
@@ -95,7 +98,8 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
             Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),
             Action::Done(ticket) => transport.done(ticket),
             Action::Ask { ask, stream, bytes } => transport.ask(ask, stream, bytes),
-            Action::Unlisted(stream) => transport.refuse_unlisted(stream),
+            Action::StopAsking(ask) => transport.stop_asking(ask),
+            Action::Unlisted { stream, ask } => transport.refuse_unlisted(stream, ask),
             Action::Judge(job) => {
                 let weak = Arc::downgrade(transport);
                 transport.driven().pool.spawn(job, move |id, outcome| {

@@ -15,7 +15,7 @@ use toolbond_contract::Revision;
 use toolbond_listen::{Signal, Signals};
 
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket};
+use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, Told};
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
@@ -98,7 +98,9 @@ impl Relay {
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
-                drive(self, |it, now| it.on_client(StreamId::PIPE, &message, None, now));
+                drive(self, |it, now| {
+                    it.on_client(StreamId::PIPE, &message, &Told::default(), now)
+                });
                 false
             }
             Err(unreadable) => {
@@ -114,7 +116,7 @@ impl Relay {
     async fn server_line(self: &Arc<Self>, line: FromServer) {
         let mut received = match line {
             FromServer::TooLong(unreadable) => {
-                drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable));
+                drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
                 return;
             }
             FromServer::ToolsChanged => return drive(self, |it, _| it.on_tools_changed()),
@@ -129,7 +131,7 @@ impl Relay {
                 false
             }
             Err(unreadable) => {
-                drive(self, |it, _| it.on_unreadable_server(Origin::Pipe, &unreadable))
+                drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now))
             }
         };
         if is_forwarded {

@@ -1,0 +1,239 @@
+//! Who sends a request: everything that a server may tell callers apart by.
+
+use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
+use std::sync::{Arc, OnceLock};
+
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::{HeaderMap, Uri};
+
+use crate::http::respond::{hop_by_hop, remove_hop_by_hop};
+
+/// Who sends a request: its session, and all its headers that are not about one message, at one path and query of the
+/// server.
+///
+/// A server may list other tools to another caller, so what was learned from one is never used for the other. A session
+/// alone does not tell who calls: a server that knows no sessions ignores the id.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Caller(Arc<Parts>);
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Parts {
+    /// A hash of the headers, which is compared first.
+    hash: u64,
+    session: Option<String>,
+    /// The headers in the order of their names.
+    headers: Vec<(HeaderName, HeaderValue)>,
+    /// The path and query.
+    target: String,
+}
+
+/// Whose requests are one conversation. The headers of a client with a session may change, for example when it renews a
+/// token.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ConversationKey {
+    Session { id: String, target: String },
+    Caller(Caller),
+}
+
+impl Caller {
+    /// The sender of a request with these headers to this URI.
+    pub(crate) fn new(headers: &HeaderMap, uri: &Uri) -> Self {
+        let mut own: Vec<_> = of_client(headers).collect();
+        // Values of one name stay in their order.
+        own.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
+        Self(Arc::new(Parts {
+            hash: hash(&own),
+            session: session_id(headers).map(str::to_owned),
+            headers: own,
+            target: uri.path_and_query().map_or("/", |target| target.as_str()).to_owned(),
+        }))
+    }
+
+    /// The conversation of its requests.
+    pub(crate) fn conversation(&self) -> ConversationKey {
+        let Parts { session, target, .. } = &*self.0;
+        match session {
+            Some(id) => ConversationKey::Session { id: id.clone(), target: target.clone() },
+            None => ConversationKey::Caller(self.clone()),
+        }
+    }
+
+    /// The conversation that the server opens for it with a session in the headers of `response`.
+    pub(crate) fn opened(&self, response: &HeaderMap) -> Option<ConversationKey> {
+        let id = session_id(response)?.to_owned();
+        Some(ConversationKey::Session { id, target: self.0.target.clone() })
+    }
+
+    /// Its headers.
+    pub(crate) fn headers(&self) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &self.0.headers {
+            headers.append(name, value.clone());
+        }
+        headers
+    }
+}
+
+impl PartialEq for Caller {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+    }
+}
+
+impl Eq for Caller {}
+
+impl Hash for Caller {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Parts { hash, session, target, .. } = &*self.0;
+        (hash, session, target).hash(state);
+    }
+}
+
+/// The session that headers name. Of two names, none counts.
+pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all("mcp-session-id").iter();
+    let id = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(id)
+}
+
+fn hash(headers: &[(HeaderName, HeaderValue)]) -> u64 {
+    static KEY: OnceLock<RandomState> = OnceLock::new();
+    KEY.get_or_init(RandomState::new).hash_one(headers)
+}
+
+/// The headers that tell who the client is.
+fn of_client(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
+    let of_connection = hop_by_hop(headers);
+    let own = headers.iter().filter(move |(name, _)| {
+        !is_of_message(name.as_str()) && !of_connection.iter().any(|other| other == *name)
+    });
+    own.map(|(name, value)| (name.clone(), value.clone()))
+}
+
+/// The headers of a client's request that are also those of the request to the server.
+pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
+    let starts = ["accept", "content-", "mcp-"];
+    let names = ["expect", "host", "last-event-id"];
+    let is_replaced =
+        |name: &str| names.contains(&name) || starts.iter().any(|start| name.starts_with(start));
+    let mut headers = headers.clone();
+    remove_hop_by_hop(&mut headers);
+    let names: Vec<_> = headers.keys().filter(|it| is_replaced(it.as_str())).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+    headers
+}
+
+/// Whether a header may differ between two requests of one client: it describes the message, its trace or its signature.
+///
+/// A header that is missing here only costs requests for tool lists. One that is here must not tell clients apart.
+fn is_of_message(name: &str) -> bool {
+    const NAMES: [&str; 30] = [
+        "accept",
+        "accept-encoding",
+        "b3",
+        "baggage",
+        "cf-ray",
+        "date",
+        "dpop",
+        "elastic-apm-traceparent",
+        "expect",
+        "host",
+        "idempotency-key",
+        "last-event-id",
+        "mcp-method",
+        "mcp-name",
+        "mcp-protocol-version",
+        "mcp-session-id",
+        "newrelic",
+        "request-id",
+        "sentry-trace",
+        "signature",
+        "signature-input",
+        "traceparent",
+        "tracestate",
+        "uber-trace-id",
+        "x-amzn-trace-id",
+        "x-cloud-trace-context",
+        "x-correlation-id",
+        "x-request-id",
+        "x-request-start",
+        "x-trace-id",
+    ];
+    const STARTS: [&str; 5] = ["content-", "mcp-param-", "x-b3-", "x-datadog-", "x-envoy-"];
+    NAMES.binary_search(&name).is_ok() || STARTS.iter().any(|start| name.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::HeaderMap;
+    use hyper::header::HeaderName;
+
+    use super::Caller;
+
+    fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in all {
+            headers.append(HeaderName::from_static(name), value.parse().unwrap());
+        }
+        headers
+    }
+
+    fn caller(all: &[(&'static str, &'static str)], uri: &str) -> Caller {
+        Caller::new(&headers(all), &uri.parse().unwrap())
+    }
+
+    #[test]
+    fn callers_differ_in_headers_that_are_not_about_a_message() {
+        let ada = [("cookie", "a=1"), ("x-api-key", "ada"), ("x-tenant", "t")];
+        let of = |more: &[(&'static str, &'static str)]| caller(&[&ada[..], more].concat(), "/mcp");
+        let own = of(&[]);
+        let about_messages = [
+            ("accept", "a/b"),
+            ("connection", "x-hop"),
+            ("content-length", "3"),
+            ("host", "a"),
+            ("last-event-id", "1"),
+            ("mcp-param-a", "1"),
+            ("traceparent", "00-1"),
+            ("x-b3-spanid", "1"),
+            ("x-hop", "1"),
+            ("x-request-id", "r"),
+        ];
+        assert!(of(&about_messages) == own);
+        let others = [
+            ("api-key", "b"),
+            ("authorization", "b"),
+            ("cookie", "b=2"),
+            ("user-agent", "b"),
+            ("x-api-key", "b"),
+            ("x-auth-token", "b"),
+        ];
+        for other in others {
+            assert!(of(&[other]) != own, "{other:?}");
+        }
+        let turned: Vec<_> = ada.into_iter().rev().collect();
+        assert!(caller(&turned, "/mcp") == own);
+        assert_eq!(own.headers(), headers(&ada));
+        for target in ["/mcp?tenant=a", "/other", "/mcp/"] {
+            assert!(caller(&ada, target) != own, "{target}");
+        }
+    }
+
+    #[test]
+    fn a_session_is_one_conversation_and_not_one_caller() {
+        let of = |session, who| caller(&[("mcp-session-id", session), ("cookie", who)], "/mcp");
+        assert!(of("s", "a") != of("s", "b"));
+        assert_eq!(of("s", "a").conversation(), of("s", "b").conversation());
+        assert_ne!(of("s", "a").conversation(), of("t", "a").conversation());
+        let other = caller(&[("mcp-session-id", "s")], "/other");
+        assert_ne!(of("s", "a").conversation(), other.conversation());
+        let unnamed = |who| caller(&[("cookie", who)], "/mcp");
+        assert_ne!(unnamed("a").conversation(), unnamed("b").conversation());
+        let opened = unnamed("a").opened(&headers(&[("mcp-session-id", "s")]));
+        assert_eq!(opened, Some(of("s", "b").conversation()));
+        let twice = headers(&[("mcp-session-id", "s"), ("mcp-session-id", "t")]);
+        assert_eq!(unnamed("a").opened(&twice), None);
+    }
+}
