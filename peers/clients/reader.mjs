@@ -4,26 +4,39 @@
 import { connect } from "./connect.mjs";
 
 const [mode, calls, ...target] = process.argv.slice(2);
-// Whatever the result is, it is taken.
-const anything = mode === "v1" ? (await import("zod")).z.any() : undefined;
-const client = await connect(mode, target);
+// Whatever the result is, it is taken, however long it takes.
+const anything = mode === "v1" ? [(await import("zod")).z.any()] : [];
+const options = { timeout: 2 ** 31 - 1 };
 const isHttp = target[0].startsWith("http:");
-const all = JSON.parse(calls);
+// Called when the response to the last request has come to its end.
+let tell = () => {};
+const fetchAndTell = async (url, init) => {
+  const isOver = init.method === "POST" ? tell : () => {};
+  try {
+    const response = await fetch(url, init);
+    response.clone().arrayBuffer().then(isOver, isOver);
+    return response;
+  } catch (error) {
+    isOver();
+    throw error;
+  }
+};
+const client = await connect(mode, target, undefined, fetchAndTell);
 const request = (call) => {
   const request = typeof call === "string" ? { method: "tools/call", params: { name: call, arguments: {} } } : call;
-  // Over HTTP an answer that does not come is given up after a while: a short one where many calls are made.
-  const timeout = isHttp && call !== "honest" ? (all.length > 50 ? 200 : 8000) : 60000;
-  const sent = mode === "v1" ? client.request(request, anything, { timeout }) : client.request(request, { timeout });
-  return sent.then(
+  return client.request(request, ...anything, options).then(
     (result) => ({ value: result.structuredContent, error: result.isError }),
     (error) => ({ failed: String(error.message ?? error).slice(0, 300) }),
   );
 };
 const read = [];
-for (const call of all) {
+for (const call of JSON.parse(calls)) {
+  const over = isHttp ? new Promise((resolve) => (tell = resolve)) : undefined;
   const answer = request(call);
-  // A process answers in turn: when the next call is answered, this one has no answer.
-  read.push(isHttp ? await answer : await Promise.race([answer, request("honest").then(() => ({ failed: "no answer" }))]));
+  // A process answers in turn, and nothing follows the end of a response: when the next call is answered, this one has no answer.
+  await Promise.race([over, answer]);
+  await request("honest");
+  read.push(await Promise.race([answer, { failed: "no answer" }]));
 }
 console.log(JSON.stringify(read));
 await client.close();

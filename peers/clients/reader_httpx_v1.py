@@ -13,7 +13,7 @@ import httpx
 
 mode, calls, url = sys.argv[1:]
 headers = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
-client = httpx.Client(headers=headers, timeout=8, follow_redirects=True)
+client = httpx.Client(headers=headers, timeout=None, follow_redirects=True)
 
 
 def fold(value):

@@ -2,12 +2,11 @@
 
 import contextlib
 import sys
-from datetime import timedelta
 
 from mcp import ClientSession, StdioServerParameters, stdio_client, types
-from mcp.client.streamable_http import streamablehttp_client
+from mcp.client.streamable_http import StreamableHTTPTransport, streamablehttp_client
 
-from reading import WAIT, run
+from reading import run, watch
 
 calls, command, *arguments = sys.argv[1:]
 
@@ -25,8 +24,9 @@ async def connect():
 async def call(session, name):
     params = types.CallToolRequestParams(name=name, arguments={})
     request = types.ClientRequest(types.CallToolRequest(params=params))
-    result = await session.send_request(request, types.CallToolResult, timedelta(seconds=WAIT))
+    result = await session.send_request(request, types.CallToolResult)
     return result.structuredContent, result.isError
 
 
+watch(StreamableHTTPTransport)
 run(connect, call, calls, command.startswith("http:"))

@@ -4,8 +4,9 @@
 import sys
 
 from mcp import Client, StdioServerParameters, types
+from mcp.client.streamable_http import StreamableHTTPTransport
 
-from reading import WAIT, run
+from reading import run, watch
 
 mode, calls, command, *arguments = sys.argv[1:]
 
@@ -17,8 +18,9 @@ def connect():
 
 async def call(client, name):
     request = types.CallToolRequest(params=types.CallToolRequestParams(name=name, arguments={}))
-    result = await client.session.send_request(request, types.CallToolResult, WAIT)
+    result = await client.session.send_request(request, types.CallToolResult)
     return result.structured_content, result.is_error
 
 
+watch(StreamableHTTPTransport)
 run(connect, call, calls, command.startswith("http:"))

@@ -7,8 +7,23 @@ import logging
 
 logging.disable()
 
-# How many seconds an answer over HTTP is waited for.
-WAIT = 8
+# Whether the response to a call over HTTP, and what the client resumed of it, has been read to its end.
+over = asyncio.Event()
+
+
+def watch(transport):
+    """Tells when the transport over HTTP is done with a call."""
+    handle = transport._handle_post_request
+
+    async def handle_and_tell(self, context):
+        message = context.session_message.message
+        try:
+            await handle(self, context)
+        finally:
+            if getattr(getattr(message, "root", message), "method", None) == "tools/call":
+                over.set()
+
+    transport._handle_post_request = handle_and_tell
 
 
 async def attempt(action):
@@ -19,10 +34,12 @@ async def attempt(action):
         return {"failed": str(error)[:300]}
 
 
-async def in_turn(client, call, name):
-    """A process answers in turn: when the next call is answered, this one has no answer."""
+async def in_turn(client, call, name, is_http):
+    """A process answers in turn, and nothing follows the end of a response: when the next call is answered, this one has no
+    answer."""
+    over.clear()
     answer = asyncio.ensure_future(attempt(call(client, name)))
-    await asyncio.sleep(0)
+    await (over.wait() if is_http else asyncio.sleep(0))
     await attempt(call(client, "honest"))
     await asyncio.wait([answer], timeout=0)
     return answer.result() if answer.done() or not answer.cancel() else {"failed": "no answer"}
@@ -31,7 +48,6 @@ async def in_turn(client, call, name):
 def run(connect, call, calls, is_http):
     async def main():
         async with connect() as client:
-            read = [attempt(call(client, name)) if is_http else in_turn(client, call, name) for name in json.loads(calls)]
-            print(json.dumps([await one for one in read]))
+            print(json.dumps([await in_turn(client, call, name, is_http) for name in json.loads(calls)]))
 
     asyncio.run(main())

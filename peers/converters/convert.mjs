@@ -1,14 +1,14 @@
 // Runs the schema converters that model APIs and agent frameworks publish for Node over tools, without a network.
 //
-// `convert.mjs [--list] [NAME…]` reads lines `{"id": N, "tool": {…}, "structured": …}` and writes, for each line and each
-// converter (or those that the line names in `converters`), one line `{"id": N, "converter": NAME, …}` with `schema`, the input schema that the converter makes, as JSON
-// Schema (`null`: the tool is sent without parameters), or `error`, why there is none.
+// Reads lines `{"id": N, "tool": {…}, "structured": …}` and writes, for each line and each converter (or those that the line
+// names in `converters`), one line `{"id": N, "converter": NAME, …}` with `schema`, the input schema that the converter makes,
+// as JSON Schema (`null`: the tool is sent without parameters), or `error`, why there is none.
 //
 // The clients of the SDK have nothing to convert: `schema` is then the input schema as it came. `structured` is the
 // structured content of the result that the client reads.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
 
 const MILLISECONDS = 5000;
 const require = createRequire(import.meta.url);
@@ -128,7 +128,7 @@ const described = (error) => `${error?.name}: ${String(error?.message ?? error).
 function work() {
   const quiet = () => {};
   Object.assign(console, { log: quiet, warn: quiet, error: quiet, info: quiet });
-  const converters = Object.fromEntries(workerData.map((name) => [name, CONVERTERS[name]()]));
+  const converters = Object.fromEntries(Object.entries(CONVERTERS).map(([name, load]) => [name, load()]));
   parentPort.on("message", async ({ name, line }) => {
     let made;
     try {
@@ -142,8 +142,8 @@ function work() {
 }
 
 /** A thread with the converters, and the promise of its next message. */
-function start(names) {
-  const thread = { worker: new Worker(new URL(import.meta.url), { workerData: names }) };
+function start() {
+  const thread = { worker: new Worker(new URL(import.meta.url)) };
   thread.next = () => new Promise((resolve, reject) => Object.assign(thread, { resolve, reject }));
   thread.worker.on("message", (made) => thread.resolve(made));
   thread.worker.on("error", (error) => {
@@ -167,18 +167,14 @@ async function run({ worker, next }, name, line) {
   }
 }
 
-async function main(given) {
-  if (given[0] === "--list") return console.log(Object.keys(CONVERTERS).join("\n"));
-  const unknown = given.filter((name) => !(name in CONVERTERS));
-  if (unknown.length > 0) throw new Error(`unknown converters: ${unknown.join(", ")}`);
-  const names = given.length > 0 ? given : Object.keys(CONVERTERS);
+async function main() {
   let thread;
   for await (const text of createInterface({ input: process.stdin })) {
     const line = JSON.parse(text);
-    for (const name of names) {
+    for (const name in CONVERTERS) {
       if (line.converters && !line.converters.includes(name)) continue;
       if (!thread) {
-        thread = start(names);
+        thread = start();
         await thread.next();
       }
       let made;
@@ -197,5 +193,5 @@ async function main(given) {
   await thread?.worker.terminate();
 }
 
-if (isMainThread) await main(process.argv.slice(2));
+if (isMainThread) await main();
 else work();

@@ -1,6 +1,6 @@
 """Runs the schema converters that model APIs and agent frameworks publish for Python over tools, without a network.
 
-`convert.py [--list] [NAME…]` reads lines `{"id": N, "tool": {…}, "structured": …}` and writes, for each line and each
+Reads lines `{"id": N, "tool": {…}, "structured": …}` and writes, for each line and each
 converter (or those that the line names in `converters`), one line `{"id": N, "converter": NAME, …}` with one of
 
 - `schema`: the input schema that the converter makes, as JSON Schema (`null`: the tool is sent without parameters),
@@ -11,6 +11,8 @@ The SDK's client has nothing to convert: `schema` is then the input schema as it
 content of the result that the client reads.
 """
 
+import contextlib
+import importlib
 import io
 import json
 import logging
@@ -30,6 +32,8 @@ RECURSION_LIMIT = sys.getrecursionlimit()
 # Real tools make regular expressions of 160 MB.
 LONGEST_REGEX = 1_000_000
 STDOUT = sys.stdout
+# `litellm` would fetch its list of models.
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 
 class Timeout(BaseException):
@@ -74,16 +78,20 @@ def dumped(schema):
     return schema and json_schema(schema.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
+def of_schema(module, name, then=lambda made: made):
+    """A converter that is a function of the input schema."""
+
+    def load():
+        convert = getattr(importlib.import_module(module), name)
+        return lambda tool: then(convert(tool["inputSchema"]))
+
+    return load
+
+
 def openai_py():
     from openai.lib._pydantic import _ensure_strict_json_schema
 
     return lambda tool: _ensure_strict_json_schema(tool["inputSchema"], path=(), root=tool["inputSchema"])
-
-
-def openai_agents():
-    from agents.strict_schema import ensure_strict_json_schema
-
-    return lambda tool: ensure_strict_json_schema(tool["inputSchema"])
 
 
 def pydantic_ai_openai():
@@ -101,12 +109,6 @@ def pydantic_ai_openai_limits():
         return tool["inputSchema"]
 
     return count
-
-
-def pydantic_ai_google():
-    from pydantic_ai.profiles.google import GoogleJsonSchemaTransformer
-
-    return lambda tool: GoogleJsonSchemaTransformer(tool["inputSchema"]).walk()
 
 
 def pydantic_ai_bedrock():
@@ -139,12 +141,6 @@ def pydantic_ai_anthropic_limits():
     return count
 
 
-def anthropic_py():
-    from anthropic import transform_schema
-
-    return lambda tool: transform_schema(tool["inputSchema"])
-
-
 def google_genai():
     from google.genai._mcp_utils import mcp_to_gemini_tool
     from mcp.types import Tool
@@ -156,15 +152,7 @@ def google_genai():
     return convert
 
 
-def litellm_vertex():
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    from litellm.llms.vertex_ai.common_utils import build_vertex_schema
-
-    return lambda tool: json_schema(build_vertex_schema(tool["inputSchema"]))
-
-
 def litellm_mistral():
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     from litellm.llms.mistral.chat.transformation import MistralConfig
 
     def convert(tool):
@@ -173,12 +161,6 @@ def litellm_mistral():
         return cleaned["function"]["parameters"]
 
     return convert
-
-
-def langchain_google():
-    from langchain_google_genai._function_utils import _dict_to_genai_schema
-
-    return lambda tool: dumped(_dict_to_genai_schema(tool["inputSchema"]))
 
 
 def llguidance():
@@ -227,28 +209,20 @@ def python_sdk():
                 response = JSONRPCResponse(jsonrpc="2.0", id=identity, result=result)
                 await streams[1].send(SessionMessage(response))
 
-    class Scripted:
-        def __init__(self, line):
-            self.line = line
-
-        async def __aenter__(self):
-            self.memory = create_client_server_memory_streams()
-            client, server = await self.memory.__aenter__()
-            self.group = anyio.create_task_group()
-            await self.group.__aenter__()
-            self.group.start_soon(serve, self.line, server)
-            return client
-
-        async def __aexit__(self, *error):
-            self.group.cancel_scope.cancel()
-            await self.group.__aexit__(*error)
-            await self.memory.__aexit__(*error)
+    @contextlib.asynccontextmanager
+    async def scripted(line):
+        async with create_client_server_memory_streams() as (client, server), anyio.create_task_group() as group:
+            group.start_soon(serve, line, server)
+            try:
+                yield client
+            finally:
+                group.cancel_scope.cancel()
 
     async def use(line):
         tool = line["tool"]
         step = "connect"
         try:
-            async with Client(Scripted(line), mode="2026-07-28") as client:
+            async with Client(scripted(line), mode="2026-07-28") as client:
                 step = "list"
                 names = [listed.name for listed in (await client.list_tools()).tools]
                 if tool["name"] not in names:
@@ -265,17 +239,19 @@ def python_sdk():
 
 CONVERTERS = {
     "openai-py": openai_py,
-    "openai-agents": openai_agents,
+    "openai-agents": of_schema("agents.strict_schema", "ensure_strict_json_schema"),
     "pydantic-ai-openai": pydantic_ai_openai,
     "pydantic-ai-openai-limits": pydantic_ai_openai_limits,
-    "pydantic-ai-google": pydantic_ai_google,
+    "pydantic-ai-google": of_schema(
+        "pydantic_ai.profiles.google", "GoogleJsonSchemaTransformer", lambda made: made.walk()
+    ),
     "pydantic-ai-bedrock": pydantic_ai_bedrock,
     "pydantic-ai-anthropic-limits": pydantic_ai_anthropic_limits,
-    "anthropic-py": anthropic_py,
+    "anthropic-py": of_schema("anthropic", "transform_schema"),
     "google-genai": google_genai,
-    "litellm-vertex": litellm_vertex,
+    "litellm-vertex": of_schema("litellm.llms.vertex_ai.common_utils", "build_vertex_schema", json_schema),
     "litellm-mistral": litellm_mistral,
-    "langchain-google": langchain_google,
+    "langchain-google": of_schema("langchain_google_genai._function_utils", "_dict_to_genai_schema", dumped),
     "llguidance": llguidance,
     "outlines": outlines,
     "python-sdk": python_sdk,
@@ -354,29 +330,23 @@ def run(name, convert, text):
         sys.setrecursionlimit(20 * RECURSION_LIMIT)
 
 
-def main(names):
-    if names == ["--list"]:
-        print(*CONVERTERS, sep="\n")
-        return
-    if unknown := set(names) - set(CONVERTERS):
-        sys.exit(f"convert.py: unknown converters: {', '.join(sorted(unknown))}")
+def main():
     warnings.simplefilter("ignore")
     logging.disable()
     signal.signal(signal.SIGVTALRM, expire)
     sys.stdout = io.StringIO()  # A converter's own prints would break the lines.
-    runs = {}
-    for name in names or CONVERTERS:
-        convert = CONVERTERS[name]()
-        runs[name] = Apart(name, convert).run if name in APART else partial(run, name, convert)
     sys.setrecursionlimit(20 * RECURSION_LIMIT)
+    runs = {}
     for text in sys.stdin:
         line = json.loads(text)
-        identity, wanted = line["id"], line.get("converters", runs)
-        for name, convert in runs.items():
-            if name not in wanted:
+        for name in CONVERTERS:
+            if name not in line.get("converters", CONVERTERS):
                 continue
-            made = {"id": identity, "converter": name, **convert(text)}
+            if name not in runs:
+                convert = CONVERTERS[name]()
+                runs[name] = Apart(name, convert).run if name in APART else partial(run, name, convert)
+            made = {"id": line["id"], "converter": name, **runs[name](text)}
             STDOUT.write(json.dumps(made) + "\n")
 
 
-main(sys.argv[1:])
+main()

@@ -10,19 +10,16 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 
 from serve import serve
-from surface import FORM, QUESTION, TOOLS, States
+from surface import FORM, QUESTION, added, run, schemas, states
 
 logging.disable()
 
-added = []
-states = States()
 server = Server("python-v1", version="1")
 
 
 @server.list_tools()
 async def list_tools():
-    schemas = TOOLS | {name: {"type": "object"} for name in added}
-    return [types.Tool(name=name, description=name, inputSchema=schema) for name, schema in schemas.items()]
+    return [types.Tool(name=name, description=name, inputSchema=schema) for name, schema in schemas().items()]
 
 
 @server.call_tool()
@@ -30,8 +27,6 @@ async def call_tool(name, arguments):
     context = server.request_context
     session = context.session
     match name:
-        case "add":
-            text = str(arguments["a"] + arguments["b"])
         case "ask_name":  # on the stream of the call
             answer = await session.elicit_form("What is your name?", FORM, related_request_id=context.request_id)
             text = f"Hello, {answer.content['name']}"
@@ -48,22 +43,12 @@ async def call_tool(name, arguments):
                 )
             await states.released(arguments["token"])
             text = "done"
-        case "release":
-            states.known[arguments["token"]] = "released"
-            text = "done"
-        case "wait":
-            text = await states.wait(arguments["token"])
-        case "state":
-            text = states.get(arguments["token"])
-        case "log":
-            await session.send_log_message("warning", "a line of the log", related_request_id=context.request_id)
-            text = "done"
         case "add_tool":
             added.append(arguments["name"])
             await session.send_tool_list_changed()
             text = "done"
         case _:
-            text = "added"
+            text = await run(name, arguments, context)
     return [types.TextContent(type="text", text=text)]
 
 

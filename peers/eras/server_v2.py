@@ -14,13 +14,11 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
-from surface import FORM, QUESTION, TOOLS, States
+from surface import FORM, QUESTION, added, run, schemas, states
 
 logging.disable()
 
 ERA = sys.argv[1]
-added = []
-states = States()
 bus = InMemorySubscriptionBus()
 ELICITATION = types.ElicitRequestFormParams(message="What is your name?", requested_schema=FORM)
 MESSAGE = types.SamplingMessage(role="user", content=types.TextContent(type="text", text=QUESTION))
@@ -55,8 +53,6 @@ async def call_tool(context, params):
     arguments = params.arguments or {}
     session = context.session
     match params.name:
-        case "add":
-            text = str(arguments["a"] + arguments["b"])
         case "ask_name" | "ask_model" | "ask_roots":
             answer = await ask(context, params)
             match answer:
@@ -73,16 +69,6 @@ async def call_tool(context, params):
                 await session.report_progress(progress, 3)
             await states.released(arguments["token"])
             text = "done"
-        case "release":
-            states.known[arguments["token"]] = "released"
-            text = "done"
-        case "wait":
-            text = await states.wait(arguments["token"])
-        case "state":
-            text = states.get(arguments["token"])
-        case "log":
-            await session.send_log_message("warning", "a line of the log", related_request_id=context.request_id)
-            text = "done"
         case "add_tool":
             added.append(arguments["name"])
             await bus.publish(ToolsListChanged())
@@ -90,13 +76,12 @@ async def call_tool(context, params):
                 await session.send_tool_list_changed()
             text = "done"
         case _:
-            text = "added"
+            text = await run(params.name, arguments, context)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
 
 async def list_tools(context, params):
-    schemas = TOOLS | {name: {"type": "object"} for name in added}
-    tools = [types.Tool(name=name, description=name, input_schema=schema) for name, schema in schemas.items()]
+    tools = [types.Tool(name=name, description=name, input_schema=schema) for name, schema in schemas().items()]
     return types.ListToolsResult(tools=tools)
 
 

@@ -17,6 +17,7 @@ TOOLS = {
     "log": {"type": "object"},
     "add_tool": NAME,
 }
+added = []
 FORM = NAME
 QUESTION = "What is six times seven?"
 
@@ -39,3 +40,31 @@ class States:
             await anyio.sleep_forever()
         finally:
             self.known[token] = "cancelled"
+
+
+states = States()
+
+
+def schemas():
+    """The tools, with those that were added."""
+    return TOOLS | {name: {"type": "object"} for name in added}
+
+
+async def run(name, arguments, context):
+    """The text of a tool that asks nothing and tells nobody else."""
+    match name:
+        case "add":
+            return str(arguments["a"] + arguments["b"])
+        case "release":
+            states.known[arguments["token"]] = "released"
+            return "done"
+        case "wait":
+            return await states.wait(arguments["token"])
+        case "state":
+            return states.get(arguments["token"])
+        case "log":
+            await context.session.send_log_message(
+                "warning", "a line of the log", related_request_id=context.request_id
+            )
+            return "done"
+    return "added"

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let done = match Xtask::parse().chore {
         Chore::Test(test) => test.run(),
         Chore::Docs => docs(),
-        Chore::Setup => setup::run().and(setup::tell_missing().map(drop)),
+        Chore::Setup => setup::run().and(setup::tell_missing()),
         Chore::Targets => targets::run(),
         Chore::Bench(bench) => bench.run(),
         Chore::Weigh(weigh) => weigh.run(),

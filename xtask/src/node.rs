@@ -18,11 +18,15 @@ pub(crate) fn install() -> anyhow::Result<()> {
         return Ok(());
     }
     fs::create_dir_all(&place)?;
+    // From here on what was installed is no longer whole.
+    let _ = fs::remove_file(&done);
     for file in ["package.json", "package-lock.json"] {
         fs::copy(folder.join(file), place.join(file)).with_context(|| format!("peers/{file}"))?;
     }
     let options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     let mut npm = command("npm", ["ci"].iter().chain(&options));
+    // Without a network it would wait for more than a minute before its last try.
+    npm.arg("--fetch-retry-maxtimeout=10000");
     npm.current_dir(&place);
     command::run_quietly("installing peers/package-lock.json", npm)?;
     fs::write(done, wanted)?;

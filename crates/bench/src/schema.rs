@@ -10,7 +10,8 @@ use jsonschema::Validator;
 use serde_json::Value;
 use toolbond_schema::{Options, Schema};
 
-use crate::timing::{compare, geometric_mean};
+use crate::stats::{compare, geometric_mean};
+use crate::table::Table;
 
 /// A schema and the instances to try it on.
 struct Case {
@@ -19,9 +20,6 @@ struct Case {
     instances: Vec<Value>,
 }
 
-/// The columns of the report.
-const WAYS: [&str; 4] = ["compile", "accept", "reject", "explain"];
-
 /// Runs every case of `folder`, or our own.
 pub(crate) fn run(folder: Option<PathBuf>) -> anyhow::Result<()> {
     let folder =
@@ -29,31 +27,21 @@ pub(crate) fn run(folder: Option<PathBuf>) -> anyhow::Result<()> {
     let cases = read(&folder)?;
     ensure!(!cases.is_empty(), "no cases in {}", folder.display());
     println!("time of toolbond-schema / time of jsonschema 0.60.2, fastest of 40 rounds in turns");
-    println!("{:<28} {:>9} {:>9} {:>9} {:>9}", "case", WAYS[0], WAYS[1], WAYS[2], WAYS[3]);
-    let mut ratios: [Vec<f64>; 4] = Default::default();
+    let table = Table::start("<28 case | >9 compile | >9 accept | >9 reject | >9 explain");
+    let row = |name: &str, ratios: [Option<f64>; 4]| {
+        let shown = |ratio: f64| format!("{ratio:.2}");
+        let [a, b, c, d] = ratios.map(|ratio| ratio.map_or_else(|| "-".to_owned(), shown));
+        table.row(&[&name, &a, &b, &c, &d]);
+    };
+    let mut columns: [Vec<f64>; 4] = Default::default();
     for case in &cases {
-        let row = measure(case).with_context(|| case.name.clone())?;
-        print!("{:<28}", case.name);
-        for (ratio, all) in row.iter().zip(&mut ratios) {
-            match ratio {
-                Some(ratio) => {
-                    print!(" {ratio:>9.2}");
-                    all.push(*ratio);
-                }
-                None => print!(" {:>9}", "-"),
-            }
-        }
-        println!();
+        let ratios = measure(case).with_context(|| case.name.clone())?;
+        row(&case.name, ratios);
+        columns.iter_mut().zip(ratios).for_each(|(column, ratio)| column.extend(ratio));
     }
-    print!("{:<28}", "geometric mean");
-    for all in &ratios {
-        print!(" {:>9.2}", geometric_mean(all));
-    }
-    print!("\n{:<28}", "largest");
-    for all in &ratios {
-        print!(" {:>9.2}", all.iter().copied().fold(0.0, f64::max));
-    }
-    println!();
+    row("geometric mean", columns.each_ref().map(|column| Some(geometric_mean(column))));
+    let largest = |column: &Vec<f64>| column.iter().copied().reduce(f64::max);
+    row("largest", columns.each_ref().map(largest));
     Ok(())
 }
 

@@ -34,8 +34,12 @@ pub struct Setup<'a> {
     pub patience: &'a str,
     /// What is replaced in the configuration of Envoy.
     pub replaced: &'a [(&'a str, &'a str)],
+    /// Options of the replicas.
+    pub options: &'a [&'a str],
     /// Environment variables of the replicas.
     pub variables: &'a [(&'a str, String)],
+    /// Worker threads of Envoy.
+    pub workers: u16,
 }
 
 impl Default for Setup<'_> {
@@ -47,7 +51,9 @@ impl Default for Setup<'_> {
             replicas: 2,
             patience: "60s",
             replaced: &[],
+            options: &["--drain-seconds", "1"],
             variables: &[],
+            workers: 1,
         }
     }
 }
@@ -112,15 +118,13 @@ impl Envoy {
         }
         folder.write("toolbond.toml", contract);
         let replicas = (0..setup.replicas)
-            .map(|_| {
-                let options = ["--drain-seconds", "1"];
-                Replica::start_with(&folder, reserved(), &options, setup.variables)
-            })
+            .map(|_| Replica::start_with(&folder, reserved(), setup.options, setup.variables))
             .collect::<Vec<_>>();
         let config = folder.write("envoy.yaml", configuration(setup, &replicas));
         let mut command = Command::new(peers::envoy());
         command.args(["-c", &config, "--admin-address-path", &folder.join("admin")]);
-        command.args(["--concurrency", "1", "--disable-hot-restart", "--log-level", "warning"]);
+        command.args(["--concurrency", &setup.workers.to_string()]);
+        command.args(["--disable-hot-restart", "--log-level", "warning"]);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let mut process = Process::start(command);
         let admin = wait_for("the admin page of Envoy", || {

@@ -63,6 +63,32 @@ pub fn value(rng: &mut Rng, depth: usize) -> Value {
     }
 }
 
+/// Any JSON value of `words`, numbers and a few texts that are no words, at most `depth` levels deep.
+pub fn of_words(rng: &mut Rng, words: &[&str], depth: usize) -> Value {
+    match rng.below(if depth == 0 { 5 } else { 12 }) {
+        0 => Value::Null,
+        1 => json!(rng.one_in(2)),
+        2 => json!(rng.next().cast_signed()),
+        3 => json!(f64::from_bits(rng.next())),
+        4 => word(rng, words).into(),
+        5..=8 => (0..rng.below(4)).map(|_| of_words(rng, words, depth - 1)).collect(),
+        _ => members_of_words(rng, words, depth - 1).into(),
+    }
+}
+
+/// An object of [`of_words`], whose members are at most `depth` levels deep.
+pub fn members_of_words(rng: &mut Rng, words: &[&str], depth: usize) -> Map<String, Value> {
+    (0..rng.below(6)).map(|_| (word(rng, words), of_words(rng, words, depth))).collect()
+}
+
+fn word(rng: &mut Rng, words: &[&str]) -> String {
+    if rng.one_in(8) {
+        let odd = ['a', '~', '/', '%', '#', '"', '\\', '\0', '\u{7f}', '\u{202e}', 'ä', '𝄞'];
+        return (0..rng.below(9)).map(|_| *rng.pick(&odd)).collect();
+    }
+    (*rng.pick(words)).to_owned()
+}
+
 /// A document: a schema with definitions that its references name.
 pub fn document(rng: &mut Rng) -> Value {
     let mut root = schema(rng, 3);

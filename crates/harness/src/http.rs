@@ -1,7 +1,7 @@
 //! One client and one server for HTTP, which send and answer whatever bytes a test wants.
 
 use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -9,7 +9,7 @@ use std::thread;
 use serde_json::Value;
 
 use crate::address::local;
-use crate::wait::HANG;
+use crate::wait::{HANG, wait_until};
 
 /// Sends a request and returns the whole answer. `head` is the request line and headers; `host`, `content-type` and
 /// `content-length` are added where they are missing.
@@ -92,12 +92,17 @@ impl Connection {
         }
     }
 
+    /// Waits until the answer begins, or the connection ends without one.
+    #[track_caller]
+    pub fn wait(&mut self) {
+        came(self.reader.fill_buf().map(<[u8]>::len));
+    }
+
     /// What comes until the end of the answer.
+    #[track_caller]
     pub fn rest(&mut self) -> Vec<u8> {
         let (mut answer, mut piece) = (Vec::new(), [0; 4096]);
-        while let Ok(count) = self.reader.read(&mut piece)
-            && count > 0
-        {
+        while let count @ 1.. = came(self.reader.read(&mut piece)) {
             answer.extend_from_slice(&piece[..count]);
             // Some keep a connection open that was to be closed.
             if answer.ends_with(b"\r\n0\r\n\r\n") {
@@ -106,6 +111,15 @@ impl Connection {
         }
         answer
     }
+}
+
+/// How many bytes came; none where the connection has ended, however it did.
+#[track_caller]
+fn came(read: io::Result<usize>) -> usize {
+    let hangs =
+        |error: &io::Error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+    assert!(!read.as_ref().is_err_and(hangs), "waited in vain for an answer");
+    read.unwrap_or(0)
 }
 
 /// The body of an answer, as JSON.
@@ -262,7 +276,10 @@ impl Reply<'_> {
 pub struct HttpServer {
     /// Its port.
     pub port: u16,
+    address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
+    /// Where connections came from.
+    peers: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl HttpServer {
@@ -281,17 +298,21 @@ impl HttpServer {
         wrap: impl Fn(TcpStream) -> S + Send + Sync + 'static,
         answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        let port = listener.local_addr().unwrap().port();
-        let server = Self { port, requests: Arc::default() };
-        let (requests, tools) = (Arc::clone(&server.requests), Arc::new((wrap, answer)));
-        thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                let (requests, tools) = (Arc::clone(&requests), Arc::clone(&tools));
-                // A client that breaks off is no failure of the test.
-                thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, &requests)));
-            }
-        });
+        let address = listener.local_addr().unwrap();
+        let (requests, peers) = (Arc::default(), Arc::default());
+        let server = Self { port: address.port(), address, requests, peers };
+        accept(listener, wrap, answer, Some(server.clone()));
         server
+    }
+
+    /// Starts a server that remembers nothing, for load: its port.
+    pub fn forgetful(
+        answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> u16 {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        accept(listener, |stream| stream, answer, None);
+        port
     }
 
     /// Starts a proxy. `port_of` says on which port of this machine an authority, such as `localhost:1234`, is found.
@@ -315,23 +336,56 @@ impl HttpServer {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
 
+    /// How many connections were opened so far.
+    #[track_caller]
+    pub fn connections(&self) -> usize {
+        // Connections are accepted in their order, so that all others are known when this one is.
+        let last = TcpStream::connect(self.address).unwrap().local_addr().unwrap();
+        wait_until("a connection", || self.peers.lock().unwrap().contains(&last));
+        let mut peers = self.peers.lock().unwrap();
+        peers.retain(|peer| *peer != last);
+        peers.len()
+    }
+
     /// The URL of `path`.
     pub fn url(&self, path: &str) -> String {
-        format!("http://127.0.0.1:{}{path}", self.port)
+        format!("http://{}{path}", self.address)
     }
+}
+
+/// Serves connections, each on a thread of its own; what comes is remembered in `server`.
+fn accept<S: Stream>(
+    listener: TcpListener,
+    wrap: impl Fn(TcpStream) -> S + Send + Sync + 'static,
+    answer: impl Fn(&Request, &mut Reply<'_>) -> io::Result<()> + Send + Sync + 'static,
+    server: Option<HttpServer>,
+) {
+    let tools = Arc::new((wrap, answer, server));
+    thread::spawn(move || {
+        while let Ok((stream, peer)) = listener.accept() {
+            let tools = Arc::clone(&tools);
+            if let Some(server) = &tools.2 {
+                server.peers.lock().unwrap().push(peer);
+            }
+            // A client that breaks off is no failure of the test.
+            thread::spawn(move || drop(serve(stream, &tools.0, &tools.1, tools.2.as_ref())));
+        }
+    });
 }
 
 fn serve<S: Stream>(
     stream: TcpStream,
     wrap: &impl Fn(TcpStream) -> S,
     answer: &impl Fn(&Request, &mut Reply<'_>) -> io::Result<()>,
-    requests: &Mutex<Vec<Request>>,
+    server: Option<&HttpServer>,
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = stream.try_clone()?;
     let mut reader = BufReader::new(wrap(stream));
     while let Some(request) = Request::read(&mut reader)? {
-        requests.lock().unwrap().push(request.clone());
+        if let Some(server) = server {
+            server.requests.lock().unwrap().push(request.clone());
+        }
         let mut reply = Reply { stream: reader.get_mut(), socket: &socket, is_over: false };
         answer(&request, &mut reply)?;
         if reply.is_over || request.header("connection") == Some("close") {

@@ -35,4 +35,4 @@ pub mod trials;
 pub mod upstream;
 pub mod wait;
 
-pub use skip::skip;
+pub use skip::{missing, skip};

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use crate::wait::{wait_for, wait_until};
@@ -18,9 +18,17 @@ fn built() -> PathBuf {
     test.parent().unwrap().parent().unwrap().to_owned()
 }
 
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes the program `toolbond` of another build from now on.
+pub fn set_program(program: PathBuf) {
+    PROGRAM.set(program).unwrap();
+}
+
 /// The program `toolbond` of the build that runs the tests.
 pub fn program() -> PathBuf {
-    let program = built().join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    let own = || built().join(format!("toolbond{}", std::env::consts::EXE_SUFFIX));
+    let program = PROGRAM.get().cloned().unwrap_or_else(own);
     assert!(program.exists(), "{}: run `cargo build` first", program.display());
     program
 }
@@ -61,6 +69,15 @@ pub fn run(mut command: Command, input: &str) -> Output {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     output
+}
+
+/// The processes that run.
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// Kills the processes that run, for a test that ends without dropping them.
+pub(crate) fn kill_all() {
+    let ids = RUNNING.lock().unwrap().iter().map(u32::to_string).collect::<Vec<_>>();
+    let _ = Command::new("kill").arg("-KILL").args(ids).stderr(Stdio::null()).status();
 }
 
 /// A process that ends with its test. Its log is read while it runs, so that it is never held up.
@@ -135,6 +152,7 @@ impl Process {
         let mut child = child.unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let log = Log::default();
         log.follow(child.stderr.take().unwrap());
+        RUNNING.lock().unwrap().push(child.id());
         Self { child, log }
     }
 
@@ -205,13 +223,6 @@ impl Process {
         wait_until(&format!("{most} descriptors or fewer"), || self.descriptors() <= most);
     }
 
-    /// A number of its status, in kB, such as `VmHWM`, the most memory that it ever had.
-    pub fn kilobytes(&self, name: &str) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse().unwrap()
-    }
-
     /// The processes that it has started and that run, with `text` in their command.
     pub fn children(&self, text: &str) -> Vec<u32> {
         let parent = self.id().to_string();
@@ -230,6 +241,7 @@ fn port_in(line: &str) -> Option<u16> {
 
 impl Drop for Process {
     fn drop(&mut self) {
+        RUNNING.lock().unwrap().retain(|id| *id != self.child.id());
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

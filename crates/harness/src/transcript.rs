@@ -8,8 +8,8 @@
 //! [exit 1]
 //! ```
 //!
-//! `[…]` alone in a line stands for any lines, and in a line for any text. A run without a title belongs to the one before. A command that ends
-//! in `\` goes on in the next line. Spaces at the end of lines do not count.
+//! `[…]` alone in a line stands for any lines, and in a line for any text. A run after an empty line has a title, others
+//! belong to the one before. A command that ends in `\` goes on in the next line. Spaces at the end of lines do not count.
 
 use std::env::{join_paths, split_paths, var_os};
 use std::fmt::Write as _;
@@ -51,6 +51,8 @@ pub fn parse(text: &str) -> Vec<Run> {
     let mut title = "";
     for (index, line) in lines.iter().enumerate() {
         let is_before_a_command = lines.get(index + 1).is_some_and(|next| next.starts_with("$ "));
+        let has_title = !(line.is_empty() && is_before_a_command);
+        assert!(has_title, "expected `# what this shows` before `{}`", lines[index + 1]);
         if let Some(text) = line.strip_prefix("# ")
             && is_before_a_command
         {
@@ -248,6 +250,12 @@ mod tests {
             ["one", "two", ""]
         );
         assert_eq!(write(&runs), text);
+    }
+
+    #[test]
+    #[should_panic(expected = "expected `# what this shows` before `$ b`")]
+    fn a_run_of_its_own_has_a_title() {
+        parse("# one\n$ a\n\n$ b\n");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::http::{HttpServer, Reply, Request};
 use crate::wait::HANG;
 
-/// An answer of this many bytes is beyond the limit of a guard.
-pub const HUGE: usize = 250_000_000;
+/// So many bytes are sent of an answer that does not end.
+const ENDLESS: usize = 5_000_000;
 
 /// The server.
 #[derive(Debug)]
@@ -58,11 +58,6 @@ enum Next {
 /// Answers one request.
 fn answer(method: &str, request: &Request, reply: &mut Reply<'_>) -> std::io::Result<Next> {
     let event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/a\"}\n\n";
-    let promise = |length: usize| {
-        format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
-        )
-    };
     match method {
         "hang" => return Ok(Next::Hangs),
         "stream" => {
@@ -71,7 +66,7 @@ fn answer(method: &str, request: &Request, reply: &mut Reply<'_>) -> std::io::Re
             return Ok(Next::Hangs);
         }
         "close" => {}
-        "half" => reply.raw(format!("{}{{\"jsonrpc\":", promise(1000)).as_bytes())?,
+        "half" => reply.raw(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{\"jsonrpc\":")?,
         "half stream" => {
             reply.events()?;
             reply.event(event)?;
@@ -82,16 +77,15 @@ fn answer(method: &str, request: &Request, reply: &mut Reply<'_>) -> std::io::Re
             reply.send("200 OK", "content-type: application/json", "{broken")?;
             return Ok(Next::Goes);
         }
-        "huge" => {
-            reply.raw(format!("{}\"", promise(HUGE + 2)).as_bytes())?;
-            flood(reply)?;
-            reply.raw(b"\"")?;
-            return Ok(Next::Goes);
+        "endless" => {
+            reply.raw(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")?;
+            reply.event(&format!("\"{}", "x".repeat(ENDLESS)))?;
+            return Ok(Next::Hangs);
         }
-        "huge event" => {
+        "endless event" => {
             reply.events()?;
-            reply.raw(format!("{HUGE:x}\r\n").as_bytes())?;
-            flood(reply)?;
+            reply.event(&"x".repeat(ENDLESS))?;
+            return Ok(Next::Hangs);
         }
         _ => {
             reply.result(request, &json!({}))?;
@@ -99,9 +93,4 @@ fn answer(method: &str, request: &Request, reply: &mut Reply<'_>) -> std::io::Re
         }
     }
     Ok(Next::Ends)
-}
-
-fn flood(reply: &mut Reply<'_>) -> std::io::Result<()> {
-    let piece = vec![b'x'; 100_000];
-    (0..HUGE / piece.len()).try_for_each(|_| reply.raw(&piece))
 }

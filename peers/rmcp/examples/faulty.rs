@@ -1,6 +1,6 @@
 //! A server whose tools fail in every way there is, to see what a client gets to know of it:
 //! `cargo run -p toolbond-peers --example faulty [-- --http 127.0.0.1:8080]`.
-use std::{borrow::Cow, time::Duration};
+use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -49,12 +49,20 @@ impl Faulty {
         Ok("secret".parse()?)
     }
 
-    /// Takes its time.
+    /// Answers a moment after a signal to end, so that the call is under way when the server hears of it.
+    #[cfg(unix)]
     #[tool]
-    async fn slow(&self, milliseconds: u32) -> u32 {
+    async fn slow(&self) -> std::io::Result<bool> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
         eprintln!("taking my time");
-        tokio::time::sleep(Duration::from_millis(milliseconds.into())).await;
-        milliseconds
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        Ok(true)
     }
 }
 

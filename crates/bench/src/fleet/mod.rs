@@ -1,9 +1,7 @@
 //! `toolbond ext-proc` in Envoy, beside plain Envoy, nginx, the guard and no proxy, in front of one server.
 
-mod metrics;
 mod report;
 mod rounds;
-mod series;
 mod sizing;
 mod subject;
 

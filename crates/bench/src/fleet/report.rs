@@ -1,11 +1,10 @@
 //! The table of calls, and whether the bars are met.
 
 use super::Options;
-use super::rounds::{Behind, CLIENTS, Tally};
-use super::series::Series;
+use super::rounds::{CLIENTS, Calls, Series};
 use super::subject::Through;
-use crate::guard::cases::Missing;
-use crate::guard::peers::Installed;
+use crate::peers;
+use crate::table::{Table, verdict};
 
 /// The most processor time of `ext-proc` for a call, beside the guard's.
 const OF_GUARD: f64 = 2.0;
@@ -20,7 +19,7 @@ const OF_ONE_REPLICA: f64 = 1.3;
 pub(super) fn head(options: &Options) {
     println!("cargo xtask bench fleet: tools/call, an array of 20 items, loopback; everything");
     println!("shares two processors: clients, proxies, replicas and server");
-    let versions = Installed::new().proxy_versions().join(", ");
+    let versions = peers::proxy_versions().join(", ");
     println!("toolbond {}; {versions}", env!("CARGO_PKG_VERSION"));
     println!(
         "Envoy has {} worker; ext-proc in FULL_DUPLEX_STREAMED both ways; arguments and results enforced",
@@ -30,93 +29,73 @@ pub(super) fn head(options: &Options) {
 }
 
 /// Prints what came of the calls.
-pub(super) fn calls(behind: Behind, all: &[Series], missing: &Missing, tally: &Tally) {
-    println!("\nin front of {}\n", behind.name());
-    println!(
-        "{:<20} {:>7} {:>8} {:>8} {:>9} {:>10} {:>10} {:>10} {:>12}",
-        "through",
-        "clients",
-        "p50 µs",
-        "p99 µs",
-        "calls/s",
-        "to Envoy",
-        "proxy CPU",
-        "our CPU",
-        "CPU together"
+pub(super) fn calls(behind: &str, calls: &Calls) {
+    println!("\nin front of {behind}\n");
+    let table = Table::start(
+        "<20 through | >7 clients | >8 p50 µs | >8 p99 µs | >9 calls/s | >10 to Envoy | >10 proxy CPU | >10 our CPU | >12 CPU together",
     );
     for clients in CLIENTS {
-        let envoy = find(all, Through::Envoy, clients).map(Series::per_second);
+        let envoy = find(&calls.all, Through::Envoy(0), clients).map(Series::per_second);
         for through in Through::ALL {
-            let Some(series) = find(all, through, clients) else { continue };
-            println!(
-                "{:<20} {clients:>7} {:>8.0} {:>8.0} {:>9.0} {:>10} {:>10.1} {:>10.1} {:>12.1}",
-                through.name(),
-                series.p50(),
-                series.p99(),
-                series.per_second(),
-                envoy
-                    .map(|envoy| format!("{:.2}", series.per_second() / envoy))
-                    .unwrap_or_default(),
-                series.proxy(),
-                series.checkers(),
-                series.together(),
-            );
+            let Some(series) = find(&calls.all, through, clients) else { continue };
+            let per_second = series.per_second();
+            let to_envoy = envoy.map(|envoy| format!("{:.2}", per_second / envoy));
+            table.row(&[
+                &through.name(),
+                &clients,
+                &format_args!("{:.0}", series.median(|round| round.measured.p50)),
+                &format_args!("{:.0}", series.median(|round| round.measured.p99)),
+                &format_args!("{per_second:.0}"),
+                &to_envoy.unwrap_or_default(),
+                &format_args!("{:.1}", series.median(|round| round.processor.proxy)),
+                &format_args!("{:.1}", series.checkers()),
+                &format_args!(
+                    "{:.1}",
+                    series.median(|round| round.processor.proxy + round.processor.checkers)
+                ),
+            ]);
         }
         println!();
     }
-    for (name, reason) in missing {
+    for (name, reason) in &calls.missing {
         println!("not measured: {name}: {reason}");
     }
+    let Calls { count, to_check, unchecked, .. } = calls;
     println!(
-        "{} calls, 0 wrong answers; {} of them to be validated, {} not validated",
-        tally.calls, tally.to_check, tally.unchecked
+        "{count} calls, 0 wrong answers; {to_check} of them to be validated, {unchecked} not validated"
     );
-    bars(all);
-}
-
-fn bars(all: &[Series]) {
     for clients in CLIENTS {
-        let find = |through| find(all, through, clients);
-        let (guard, envoy) = (find(Through::Guard), find(Through::Envoy));
-        let (one, two) = (find(Through::OneReplica), find(Through::TwoReplicas));
-        if let (Some(one), Some(guard)) = (one, guard) {
-            let ratio = one.checkers() / guard.checkers();
-            let what = "the processor time of the guard, at most";
-            verdict(
-                ratio <= OF_GUARD,
-                &format!("1 ext-proc, {clients} clients: {ratio:.2} of {what} {OF_GUARD} wanted"),
-            );
-        }
-        if let (Some(one), Some(two)) = (one, two) {
-            let ratio = two.checkers() / one.checkers();
-            let what = "the processor time of one, at most";
-            verdict(
-                ratio <= OF_ONE_REPLICA,
-                &format!(
-                    "2 ext-proc, {clients} clients: {ratio:.2} of {what} {OF_ONE_REPLICA} wanted"
-                ),
-            );
-        }
-        for (series, count) in [(one, 1), (two, 2)] {
-            // The bar is for many clients: with one, the calls of Envoy are a matter of latency.
-            if clients > 1
-                && let (Some(series), Some(envoy)) = (series, envoy)
-            {
-                let ratio = series.per_second() / envoy.per_second();
-                let what = "the calls of plain Envoy, at least";
-                verdict(
-                    ratio >= OF_ENVOY,
-                    &format!(
-                        "{count} ext-proc, {clients} clients: {ratio:.2} of {what} {OF_ENVOY} wanted"
-                    ),
-                );
-            }
-        }
+        bars(&calls.all, clients);
     }
 }
 
-fn verdict(is_met: bool, text: &str) {
-    println!("{}: {text}", if is_met { "met" } else { "where we lose" });
+fn bars(all: &[Series], clients: usize) {
+    let find = |through| find(all, through, clients);
+    let (guard, envoy) = (find(Through::Guard), find(Through::Envoy(0)));
+    let (one, two) = (find(Through::Envoy(1)), find(Through::Envoy(2)));
+    let bar = |count: usize, is_met, ratio: f64, what: &str, bar: f64| {
+        let who = format!("{count} ext-proc, {clients} clients");
+        verdict(is_met, &format!("{who}: {ratio:.2} of {what} {bar} wanted"));
+    };
+    if let (Some(one), Some(guard)) = (one, guard) {
+        let ratio = one.checkers() / guard.checkers();
+        bar(1, ratio <= OF_GUARD, ratio, "the processor time of the guard, at most", OF_GUARD);
+    }
+    if let (Some(one), Some(two)) = (one, two) {
+        let ratio = two.checkers() / one.checkers();
+        let what = "the processor time of one, at most";
+        bar(2, ratio <= OF_ONE_REPLICA, ratio, what, OF_ONE_REPLICA);
+    }
+    for (series, count) in [(one, 1), (two, 2)] {
+        // The bar is for many clients: with one, the calls of Envoy are a matter of latency.
+        if clients > 1
+            && let (Some(series), Some(envoy)) = (series, envoy)
+        {
+            let ratio = series.per_second() / envoy.per_second();
+            let what = "the calls of plain Envoy, at least";
+            bar(count, ratio >= OF_ENVOY, ratio, what, OF_ENVOY);
+        }
+    }
 }
 
 fn find(all: &[Series], through: Through, clients: usize) -> Option<&Series> {

@@ -1,130 +1,130 @@
 //! Calls through everything, in turns, in front of two servers.
 
-use std::path::Path;
 use std::time::Duration;
 
 use anyhow::ensure;
 
-use super::series::{Round, Series};
 use super::subject::{Processor, Subject, Through};
 use super::{Options, report};
-use crate::guard::cases::{Missing, Upstream};
-use crate::guard::load::HttpLoad;
-use crate::guard::wrk::Wrk;
+use crate::load::{Load as _, Measured};
+use crate::serve;
+use crate::stats::{float, median};
 
 /// Clients at a time.
 pub(super) const CLIENTS: [usize; 2] = [1, 32];
 
-/// How long calls are made before a round is measured.
-const WARM_UP: Duration = Duration::from_millis(50);
+/// The servers behind the proxies. Much of a call is the first one's own; with the second, the proxy is most of it.
+const SERVERS: [(&str, &str); 2] =
+    [("arrays", "a server made with rmcp"), ("plain", "a server with prepared answers")];
 
-/// The server behind the proxies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Behind {
-    /// Made with an SDK, as servers are: much of a call is its own.
-    Sdk,
-    /// Answers from prepared text, so that the proxy is most of a call.
-    Plain,
+/// How long calls are made before a round is measured, and how long it is.
+const TIMES: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(1)];
+
+/// One round; processor time is for each call.
+pub(super) struct Round {
+    pub(super) measured: Measured,
+    pub(super) processor: Processor,
 }
 
-impl Behind {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Sdk => "a server made with rmcp",
-            Self::Plain => "a server with prepared answers",
-        }
+/// Every round of one subject with one number of clients.
+pub(super) struct Series {
+    pub(super) through: Through,
+    pub(super) clients: usize,
+    rounds: Vec<Round>,
+}
+
+impl Series {
+    pub(super) fn median(&self, value: impl Fn(&Round) -> f64) -> f64 {
+        median(self.rounds.iter().map(value))
     }
 
-    pub(super) fn start(self, bench: &Path) -> Upstream {
-        match self {
-            Self::Sdk => Upstream::start(bench, &[]),
-            Self::Plain => Upstream::plain(bench, &[]),
-        }
+    pub(super) fn per_second(&self) -> f64 {
+        self.median(|round| round.measured.per_second)
+    }
+
+    /// Processor time of ours for a call, in microseconds.
+    pub(super) fn checkers(&self) -> f64 {
+        self.median(|round| round.processor.checkers)
     }
 }
 
-/// How many calls there were, and what is wrong with them.
+/// Everything that was measured in front of one server.
 #[derive(Default)]
-pub(super) struct Tally {
-    pub(super) calls: u64,
-    /// Those of `calls` that were to be checked.
-    pub(super) to_check: u64,
-    /// Calls that were to be checked, and were not found valid.
-    pub(super) unchecked: u64,
+pub(super) struct Calls {
+    pub(super) all: Vec<Series>,
+    /// What could not be measured, and why.
+    pub(super) missing: Vec<(String, String)>,
+    pub(super) count: usize,
+    /// Those of `count` that were to be checked.
+    pub(super) to_check: usize,
+    /// Those that were to be checked, and were not found valid.
+    pub(super) unchecked: usize,
 }
 
 /// Measures everything and prints a table for each server.
 pub(super) fn run(options: &Options) -> anyhow::Result<()> {
-    for behind in [Behind::Sdk, Behind::Plain] {
-        let (all, missing, tally) = measure(behind, options)?;
-        report::calls(behind, &all, &missing, &tally);
-        ensure!(tally.unchecked == 0, "{} calls were not checked", tally.unchecked);
+    for (server, name) in SERVERS {
+        let calls = measure(server, name, options)?;
+        report::calls(name, &calls);
+        ensure!(calls.unchecked == 0, "{} calls were not checked", calls.unchecked);
     }
     Ok(())
 }
 
-fn measure(behind: Behind, options: &Options) -> anyhow::Result<(Vec<Series>, Missing, Tally)> {
-    let upstream = behind.start(&std::env::current_exe()?);
-    let wrk = checking(upstream.port)?;
-    let (mut subjects, mut missing) = (Vec::new(), Vec::new());
+fn measure(server: &str, name: &str, options: &Options) -> anyhow::Result<Calls> {
+    let (_upstream, port) = serve::on_http(server, &[])?;
+    let (mut subjects, mut done) = (Vec::new(), Calls::default());
     for through in Through::ALL {
-        match Subject::start(through, upstream.port, options.envoy_workers) {
+        match Subject::start(through, port, options.envoy_workers) {
             Ok(subject) => subjects.push((subject, 0)),
-            Err(error) => missing.push((through.name().to_owned(), format!("{error:#}"))),
+            Err(error) => done.missing.push((through.name(), format!("{error:#}"))),
         }
     }
-    let mut all: Vec<Series> = Vec::new();
-    for round in 0..options.rounds {
+    // Everybody's answer is held to that of the server itself.
+    let (_, right) = subjects[0].0.load.connect()?;
+    for (subject, calls) in &mut subjects {
+        let mut connection = subject.load.connect()?.0;
+        right.check(&connection.ask(subject.load.call.message(2).as_bytes())?)?;
+        *calls += 2;
+    }
+    for round in 1..=options.rounds {
         for clients in CLIENTS {
             // Each round begins with another one, so that none always follows the same.
             subjects.rotate_left(1);
             for (subject, calls) in &mut subjects {
-                let measured = one_round(subject, &wrk, clients)?;
-                *calls += measured.calls as u64;
-                let is_same =
-                    |one: &Series| one.through == subject.through && one.clients == clients;
-                match all.iter_mut().find(|one| is_same(one)) {
-                    Some(series) => series.rounds.push(measured),
-                    None => all.push(Series {
-                        through: subject.through,
-                        clients,
-                        rounds: vec![measured],
-                    }),
+                let (round, answered) = one_round(subject, clients)?;
+                *calls += answered;
+                let through = subject.through;
+                let mut all = done.all.iter_mut();
+                match all.find(|one| one.through == through && one.clients == clients) {
+                    Some(series) => series.rounds.push(round),
+                    None => done.all.push(Series { through, clients, rounds: vec![round] }),
                 }
             }
         }
-        eprintln!("{}: round {} of {} done", behind.name(), round + 1, options.rounds);
+        eprintln!("{name}: round {round} of {} done", options.rounds);
     }
-    let mut tally = Tally::default();
     for (subject, calls) in &subjects {
-        tally.calls += calls;
+        done.count += calls;
         if let Some(validated) = subject.validated()? {
-            tally.to_check += calls;
-            tally.unchecked += calls.saturating_sub(validated);
+            done.to_check += calls;
+            done.unchecked += calls.saturating_sub(validated);
         }
     }
-    Ok((all, missing, tally))
+    Ok(done)
 }
 
-/// `wrk`, which holds every answer to that of the server on `port` itself.
-pub(super) fn checking(port: u16) -> anyhow::Result<Wrk> {
-    let answer = HttpLoad::forecast(port).ask_once()?;
-    Wrk::checking(&String::from_utf8(answer)?)
-}
-
-/// Measures one subject. Fails if an answer is wrong.
-pub(super) fn one_round(subject: &Subject, wrk: &Wrk, clients: usize) -> anyhow::Result<Round> {
-    let warm_up = subject.load.run(clients, WARM_UP)?;
+/// Measures one subject, and counts all calls that were answered. Fails if an answer is wrong.
+pub(super) fn one_round(subject: &mut Subject, clients: usize) -> anyhow::Result<(Round, usize)> {
+    let warm_up = subject.load.run(clients, TIMES[0])?;
     let before = subject.processor()?;
-    let measured = wrk.run(&subject.load, clients)?;
+    let measured = subject.load.run(clients, TIMES[1])?;
     let after = subject.processor()?;
-    #[expect(clippy::cast_precision_loss, reason = "a count of calls")]
-    let count = measured.calls.max(1) as f64;
+    // Each client begins with a call that is not in its times.
+    let calls = measured.calls + clients;
     let processor = Processor {
-        proxy: (after.proxy - before.proxy) / count,
-        checkers: (after.checkers - before.checkers) / count,
+        proxy: (after.proxy - before.proxy) / float(calls),
+        checkers: (after.checkers - before.checkers) / float(calls),
     };
-    // Each client of the warm-up begins with a call that is not in its times.
-    let calls = warm_up.calls + clients + measured.calls;
-    Ok(Round { measured, calls, processor })
+    Ok((Round { measured, processor }, warm_up.calls + clients + calls))
 }

@@ -1,21 +1,24 @@
 //! What a replica needs: memory by the tools that it knows, calls for each core, and the cost of tool lists.
 
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
+use toolbond_harness::address::local;
 use toolbond_harness::corpus;
+use toolbond_harness::envoy::Setup;
 use toolbond_harness::proc::{processor_time, status};
 
 use super::Options;
-use super::rounds::{Behind, checking, one_round};
-use super::series::median;
-use super::subject::{Checker, Subject, Through};
-use crate::guard::cases::Upstream;
-use crate::guard::envoy::Envoy;
-use crate::guard::http::Connection;
-use crate::guard::load::LIST;
-use crate::guard::peers::Installed;
+use super::rounds::one_round;
+use super::subject::{CONTRACT, STATUS, Subject, Through};
+use crate::calls::list;
+use crate::http::Connection;
+use crate::peers;
+use crate::serve;
+use crate::stats::{float, median};
+use crate::table::Table;
 
 /// Tools of each server.
 const TOOLS: usize = 100;
@@ -47,12 +50,11 @@ pub(super) fn run(options: &Options) -> anyhow::Result<()> {
 
 /// Prints how many calls a core that does nothing else checks in a second.
 fn calls_per_core(options: &Options) -> anyhow::Result<()> {
-    let upstream = Behind::Plain.start(&std::env::current_exe()?);
-    let wrk = checking(upstream.port)?;
-    let subject = Subject::start(Through::OneReplica, upstream.port, options.envoy_workers)?;
+    let (_upstream, port) = serve::on_http("plain", &[])?;
+    let mut subject = Subject::start(Through::Envoy(1), port, options.envoy_workers)?;
     let (mut ours, mut both) = (Vec::new(), Vec::new());
     for _ in 0..options.rounds {
-        let processor = one_round(&subject, &wrk, CLIENTS)?.processor;
+        let processor = one_round(&mut subject, CLIENTS)?.0.processor;
         ours.push(processor.checkers);
         both.push(processor.proxy + processor.checkers);
     }
@@ -67,45 +69,51 @@ fn calls_per_core(options: &Options) -> anyhow::Result<()> {
 
 /// Prints the memory of a replica that knows more and more tools, and what their lists cost.
 fn tools(options: &Options) -> anyhow::Result<()> {
-    let bench = std::env::current_exe()?;
-    let upstream = Upstream::plain(&bench, &["--published", &TOOLS.to_string()]);
+    let (_upstream, to) = serve::on_http("plain", &["--published", &TOOLS.to_string()])?;
     let most = SERVERS.into_iter().max().unwrap_or_default();
     let names: Vec<_> = (0..most).map(|number| format!("s{number}")).collect();
-    let url = |name: &String| format!("http://127.0.0.1:{}/{name}/mcp", upstream.port);
-    let servers: Vec<_> = names.iter().map(|name| (name.clone(), url(name))).collect();
-    let routes: Vec<_> = names.iter().map(|name| (name.clone(), format!("/{name}/"))).collect();
-    let replica = Checker::replica(&servers)?;
-    let (to, workers, replicas) = (upstream.port, options.envoy_workers, [replica.process.port]);
-    let envoy = Envoy { to, workers, replicas: &replicas, routes: &routes };
-    let envoy = Installed::new().start_envoy(envoy)?;
-    let process = replica.process.id();
+    let (mut contract, mut routes) = (CONTRACT.to_owned(), String::new());
+    for name in &names {
+        write!(contract, "[servers.{name}]\nurl = \"http://127.0.0.1:{to}/{name}/mcp\"\n")?;
+        let matched = format!("match: {{ prefix: /{name}/ }}, route: {{ cluster: weather }}");
+        write!(routes, "- {{ name: {name}, {matched} }}\n{:24}", "")?;
+    }
+    let setup = Setup {
+        contract: &contract,
+        replicas: 1,
+        replaced: &[("- name: weather\n     ", &format!("{routes}- name: weather\n     "))],
+        options: &STATUS,
+        workers: options.envoy_workers,
+        ..Setup::default()
+    };
+    let envoy = peers::envoy(to, &setup)?;
+    let (port, process) = (envoy.port, envoy.replicas[0].process.id());
     let bytes = ask(to, "/s0/mcp")?.len();
     println!(
         "tools of the corpus, {TOOLS} to a server: {bytes} bytes a list; {most} servers configured"
     );
-    println!("{:>7} {:>7} {:>10} {:>14}", "servers", "tools", "memory MiB", "KiB for a tool");
+    let table = Table::start(">7 servers | >7 tools | >10 memory MiB | >14 KiB for a tool");
     let (mut known, mut first, mut idle) = (0, Lists::default(), None);
     for count in SERVERS {
-        first.add(process, envoy.port, &names[known..count])?;
+        first.add(process, port, &names[known..count])?;
         known = count;
         std::thread::sleep(SETTLE);
-        let memory = status(process, "VmRSS").unwrap_or_default();
-        let idle = *idle.get_or_insert(memory);
-        let tools = count * TOOLS;
-        #[expect(clippy::cast_precision_loss, reason = "KiB of a process and a count of tools")]
-        let (mebibytes, each) =
-            (memory as f64 / 1024.0, memory.saturating_sub(idle) as f64 / tools.max(1) as f64);
-        println!("{count:>7} {tools:>7} {mebibytes:>10.1} {each:>14.1}");
+        let memory = float(status(process, "VmRSS").unwrap_or_default().try_into()?);
+        let (tools, idle) = (count * TOOLS, *idle.get_or_insert(memory));
+        let each = (memory - idle).max(0.0) / float(tools.max(1));
+        let memory = memory / 1024.0;
+        table.row(&[&count, &tools, &format_args!("{memory:.1}"), &format_args!("{each:.1}")]);
     }
     let mut again = Lists::default();
     for _ in 0..AGAIN {
-        again.add(process, envoy.port, &names)?;
+        again.add(process, port, &names)?;
     }
-    for (what, lists) in [("first", &first), ("again", &again)] {
+    for (what, lists) in [("first", first), ("again", again)] {
+        let count = float(lists.times.len().max(1));
         println!(
             "tools/list of {TOOLS} tools, {what}: p50 {:.2} ms through Envoy; {:.2} ms of processor time of ext-proc",
-            median(lists.times.clone()),
-            lists.processor / lists.count(),
+            median(lists.times),
+            lists.processor / count,
         );
     }
     let direct: anyhow::Result<Vec<f64>> = names.iter().map(|name| timed(to, name)).collect();
@@ -131,11 +139,6 @@ impl Lists {
         self.processor += (after - before) / 1e3;
         Ok(())
     }
-
-    #[expect(clippy::cast_precision_loss, reason = "a count of lists")]
-    fn count(&self) -> f64 {
-        self.times.len().max(1) as f64
-    }
 }
 
 /// How many milliseconds the list of the server `name` takes.
@@ -154,7 +157,7 @@ fn timed(port: u16, name: &str) -> anyhow::Result<f64> {
 }
 
 fn ask(port: u16, path: &str) -> anyhow::Result<Vec<u8>> {
-    let mut connection = Connection::open(port, path, "2026-07-28")?;
+    let mut connection = Connection::open(local(port), path, "2026-07-28")?;
     connection.header("mcp-method: tools/list");
-    connection.ask(LIST.as_bytes())
+    connection.ask(list().as_bytes())
 }

@@ -1,63 +1,74 @@
 //! What a call goes through, and the processes that make it up.
 
-use std::fs;
+use std::process::Stdio;
 
 use anyhow::Context as _;
+use toolbond_harness::address::local;
+use toolbond_harness::envoy::Setup;
+use toolbond_harness::guard::ENFORCE;
+use toolbond_harness::mcp::url;
 use toolbond_harness::proc::processor_time;
+use toolbond_harness::process::{Process, toolbond};
 
-use crate::guard::cases::ON;
-use crate::guard::envoy::Envoy;
-use crate::guard::load::HttpLoad;
-use crate::guard::peers::{Installed, Process, free_port};
-use crate::guard::toolbond_verb;
-
-use super::metrics;
+use crate::http::Connection;
+use crate::load::{FORECAST, HttpLoad};
+use crate::peers;
 
 /// What a call goes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Through {
     Nothing,
     Nginx,
-    Envoy,
+    /// Envoy with so many replicas of `toolbond ext-proc`.
+    Envoy(usize),
     Guard,
-    OneReplica,
-    TwoReplicas,
 }
 
 impl Through {
     pub(super) const ALL: [Self; 6] =
-        [Self::Nothing, Self::Nginx, Self::Envoy, Self::Guard, Self::OneReplica, Self::TwoReplicas];
+        [Self::Nothing, Self::Nginx, Self::Envoy(0), Self::Guard, Self::Envoy(1), Self::Envoy(2)];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(super) fn name(self) -> String {
         match self {
-            Self::Nothing => "direct",
-            Self::Nginx => "nginx",
-            Self::Envoy => "Envoy",
-            Self::Guard => "toolbond guard",
-            Self::OneReplica => "Envoy + 1 ext-proc",
-            Self::TwoReplicas => "Envoy + 2 ext-proc",
+            Self::Nothing => "direct".to_owned(),
+            Self::Nginx => "nginx".to_owned(),
+            Self::Envoy(0) => "Envoy".to_owned(),
+            Self::Envoy(count) => format!("Envoy + {count} ext-proc"),
+            Self::Guard => "toolbond guard".to_owned(),
         }
     }
 }
+
+/// The contract of replicas.
+pub(super) const CONTRACT: &str = "arguments = \"enforce\"\nresults = \"enforce\"\n";
+
+/// Has a checker serve its metrics.
+pub(super) const STATUS: [&str; 2] = ["--status", "127.0.0.1:0"];
 
 /// The processes that calls go through, and where clients connect.
 pub(super) struct Subject {
     pub(super) through: Through,
     pub(super) load: HttpLoad,
     /// Envoy or nginx.
-    proxy: Option<Process>,
-    pub(super) checkers: Vec<Checker>,
+    proxy: Option<u32>,
+    checkers: Vec<Checker>,
 }
 
 /// A process of ours that checks calls.
-pub(super) struct Checker {
-    pub(super) process: Process,
+struct Checker {
+    process: u32,
     /// The port of its metrics.
     status: u16,
 }
 
+impl Checker {
+    fn new(process: &Process) -> Self {
+        Self { process: process.id(), status: process.port("status on") }
+    }
+}
+
 /// Processor time in microseconds, of Envoy or nginx and of ours.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Processor {
     pub(super) proxy: f64,
     pub(super) checkers: f64,
@@ -65,79 +76,66 @@ pub(super) struct Processor {
 
 impl Subject {
     /// Starts what stands in front of the server on the port `to`.
-    pub(super) fn start(through: Through, to: u16, envoy_workers: u16) -> anyhow::Result<Self> {
-        let installed = Installed::new();
-        let (proxy, checkers) = match through {
-            Through::Nothing => (None, Vec::new()),
-            Through::Nginx => (Some(installed.nginx(to)?), Vec::new()),
-            Through::Guard => (None, vec![Checker::guard(to)?]),
-            Through::Envoy | Through::OneReplica | Through::TwoReplicas => {
-                let count = match through {
-                    Through::Envoy => 0,
-                    Through::OneReplica => 1,
-                    _ => 2,
-                };
-                let server = ("bench".to_owned(), format!("http://127.0.0.1:{to}/mcp"));
-                let start = |_| Checker::replica(std::slice::from_ref(&server));
-                let checkers: Vec<_> = (0..count).map(start).collect::<anyhow::Result<_>>()?;
-                let replicas: Vec<_> = checkers.iter().map(|one| one.process.port).collect();
-                let routes = [("bench".to_owned(), "/".to_owned())];
-                let workers = envoy_workers;
-                let envoy = Envoy { to, workers, replicas: &replicas, routes: &routes };
-                (Some(installed.start_envoy(envoy)?), checkers)
+    pub(super) fn start(through: Through, to: u16, workers: u16) -> anyhow::Result<Self> {
+        let (proxy, checkers, load) = match through {
+            Through::Nothing => (None, Vec::new(), HttpLoad::new(local(to), FORECAST, ())),
+            Through::Nginx => {
+                let nginx = peers::nginx(to)?;
+                let id = nginx.process.id();
+                (Some(id), Vec::new(), HttpLoad::new(nginx.address, FORECAST, nginx))
+            }
+            Through::Guard => {
+                let mut command =
+                    toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", &url(to)]);
+                command.args(ENFORCE).args(STATUS).stdin(Stdio::null());
+                let guard = Process::start(command);
+                let (address, checker) = (local(guard.port("listening on")), Checker::new(&guard));
+                (None, vec![checker], HttpLoad::new(address, FORECAST, guard))
+            }
+            Through::Envoy(replicas) => {
+                let (contract, options) = (CONTRACT, &STATUS);
+                let setup = Setup { contract, replicas, options, workers, ..Setup::default() };
+                let envoy = peers::envoy(to, &setup)?;
+                let replicas = envoy.replicas.iter().map(|replica| Checker::new(&replica.process));
+                let (replicas, id) = (replicas.collect(), envoy.id());
+                (Some(id), replicas, HttpLoad::new(local(envoy.port), FORECAST, envoy))
             }
         };
-        let listening = proxy.as_ref().or(checkers.first().map(|checker| &checker.process));
-        let load = HttpLoad::forecast(listening.map_or(to, |process| process.port));
         Ok(Self { through, load, proxy, checkers })
     }
 
     /// The processor time so far.
     pub(super) fn processor(&self) -> anyhow::Result<Processor> {
-        let of = |process: &Process| processor_time(process.id()).context("a process ended");
-        let checkers = self.checkers.iter().map(|checker| of(&checker.process));
+        let of = |process| processor_time(process).context("a process ended");
+        let checkers = self.checkers.iter().map(|checker| of(checker.process));
         Ok(Processor {
-            proxy: self.proxy.as_ref().map(of).transpose()?.unwrap_or_default(),
+            proxy: self.proxy.map_or(Ok(0.0), of)?,
             checkers: checkers.sum::<anyhow::Result<f64>>()?,
         })
     }
 
     /// The calls whose arguments and results were both valid; `None` where nobody checks.
-    pub(super) fn validated(&self) -> anyhow::Result<Option<u64>> {
+    pub(super) fn validated(&self) -> anyhow::Result<Option<usize>> {
         if self.checkers.is_empty() {
             return Ok(None);
         }
-        let counts = self.checkers.iter().map(|checker| metrics::validated(checker.status));
-        Ok(Some(counts.sum::<anyhow::Result<u64>>()?))
+        let counts = self.checkers.iter().map(|checker| validated(checker.status));
+        Ok(Some(counts.sum::<anyhow::Result<usize>>()?))
     }
 }
 
-impl Checker {
-    /// `toolbond guard` in front of the server on the port `to`.
-    fn guard(to: u16) -> anyhow::Result<Self> {
-        let mut command = toolbond_verb("guard")?;
-        command.args(["--upstream", &format!("http://127.0.0.1:{to}/mcp")]).args(ON);
-        Self::start(command)
-    }
-
-    /// `toolbond ext-proc` for these servers, each a name and a URL.
-    pub(super) fn replica(servers: &[(String, String)]) -> anyhow::Result<Self> {
-        let contract = "[contract]\narguments = \"enforce\"\nresults = \"enforce\"\n".to_owned();
-        let servers =
-            servers.iter().map(|(name, url)| format!("[servers.{name}]\nurl = \"{url}\"\n"));
-        let text: String = std::iter::once(contract).chain(servers).collect();
-        let name = format!("{}.toml", free_port()?);
-        let file = Installed::new().folder("fleet")?.join(name);
-        fs::write(&file, text)?;
-        let mut command = toolbond_verb("ext-proc")?;
-        command.arg("--config").arg(&file);
-        Self::start(command)
-    }
-
-    fn start(mut command: std::process::Command) -> anyhow::Result<Self> {
-        let (port, status) = (free_port()?, free_port()?);
-        command.args(["--listen", &format!("127.0.0.1:{port}")]);
-        command.args(["--status", &format!("127.0.0.1:{status}")]);
-        Ok(Self { process: Process::start(command, port)?, status })
-    }
+/// The calls that were found valid, by the process with its metrics on `port`.
+fn validated(port: u16) -> anyhow::Result<usize> {
+    let mut connection = Connection::open(local(port), "/metrics", "2026-07-28")?;
+    connection.request("GET")?;
+    let text = String::from_utf8(connection.message().context("metrics")?)?;
+    let valid = |side: &str| -> anyhow::Result<usize> {
+        let lines = text.lines().filter(|line| {
+            line.starts_with("toolbond_validations_total{")
+                && line.contains(side)
+                && line.contains("outcome=\"valid\"")
+        });
+        lines.map(|line| Ok(line.rsplit(' ').next().context("no count")?.parse::<usize>()?)).sum()
+    };
+    Ok(valid("side=\"arguments\"")?.min(valid("side=\"result\"")?))
 }

@@ -1,19 +1,21 @@
 //! What is measured: the server itself, the guard in front of it, and peers in front of it.
 
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use toolbond_harness::proc::status;
-use toolbond_harness::process as harness;
+use toolbond_harness::address::local;
+use toolbond_harness::envoy::Setup;
+use toolbond_harness::guard::{ENFORCE, in_front_of};
+use toolbond_harness::mcp::url;
+use toolbond_harness::process::{Process, command, toolbond};
 
-use super::lines::Lines;
-use super::load::{Expects, HttpLoad, LinesLoad, Measured, REPAIRABLE, Speaks, VALID};
-use super::peers::{Installed, Process, free_port};
+use crate::calls::{Era, REPAIRABLE};
+use crate::load::{Call, FORECAST, HttpLoad, LinesLoad, Load};
+use crate::peers::{self, Peer};
+use crate::serve;
 
 /// The way that messages take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(super) enum Way {
     /// A client on HTTP, a server on HTTP.
     Http,
     /// A client on HTTP, a server on standard input and output.
@@ -23,7 +25,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Http => "HTTP",
             Self::Bridge => "HTTP to stdio",
@@ -34,7 +36,7 @@ impl Way {
 
 /// What stands between client and server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     Direct,
     /// A process that copies bytes: nothing in between can cost less.
     Copier,
@@ -45,302 +47,172 @@ pub(crate) enum Kind {
 }
 
 /// One thing that is measured.
-pub(crate) struct Case {
-    pub(crate) way: Way,
-    pub(crate) kind: Kind,
-    pub(crate) name: &'static str,
-    load: Load,
-    process: Option<u32>,
-}
-
-enum Load {
-    Http { load: HttpLoad, _process: Option<Process> },
-    Lines(LinesLoad),
+pub(super) struct Case {
+    pub(super) way: Way,
+    pub(super) kind: Kind,
+    pub(super) name: &'static str,
+    pub(super) load: Box<dyn Load>,
+    /// What stands in between.
+    pub(super) process: Option<u32>,
+    /// It is measured no more.
+    pub(super) has_failed: bool,
 }
 
 impl Case {
-    pub(crate) fn run(&mut self, clients: usize, time: Duration) -> anyhow::Result<Measured> {
-        match &mut self.load {
-            Load::Http { load, .. } => load.run(clients, time),
-            Load::Lines(load) => load.run(clients, time),
-        }
-    }
-
-    pub(crate) fn label(&self) -> String {
+    pub(super) fn label(&self) -> String {
         format!("{}: {}", self.way.name(), self.name)
     }
-
-    /// The memory in use, in KiB, of what stands in between.
-    pub(crate) fn resident(&self) -> Option<u64> {
-        status(self.process?, "VmRSS")
-    }
 }
 
-/// The server of all cases on HTTP.
-pub(crate) struct Upstream {
-    _process: harness::Process,
-    pub(crate) port: u16,
+/// A load, and the process that it goes through.
+type Started = (Box<dyn Load>, Option<u32>);
+
+fn through((process, port): (Process, u16), call: Call) -> Started {
+    let id = process.id();
+    (Box::new(HttpLoad::new(local(port), call, process)), Some(id))
 }
 
-impl Upstream {
-    /// The server that an SDK makes.
-    pub(crate) fn start(program: &Path, options: &[&str]) -> Self {
-        Self::launch(program, "guard-server", options)
-    }
+fn through_peer(peer: Peer, call: Call) -> Started {
+    let id = peer.process.id();
+    (Box::new(HttpLoad::new(peer.address, call, peer)), Some(id))
+}
 
-    /// The server that answers from prepared text.
-    pub(crate) fn plain(program: &Path, options: &[&str]) -> Self {
-        Self::launch(program, "plain-server", options)
-    }
-
-    fn launch(program: &Path, server: &str, options: &[&str]) -> Self {
-        let mut command = Command::new(program);
-        command.args([server, "--http"]).args(options);
-        let (process, port) = harness::Process::listening(command);
-        Self { _process: process, port }
-    }
+fn lines(command: Command, call: Call) -> anyhow::Result<Started> {
+    let load = LinesLoad::start(command, call)?;
+    let id = load.lines.process.id();
+    Ok((Box::new(load), Some(id)))
 }
 
 /// What cannot be measured, and why.
-pub(crate) type Missing = Vec<(String, String)>;
+pub(super) type Missing = Vec<(String, String)>;
 
-/// The cases, and the servers that those on HTTP share.
-pub(crate) struct Cases {
-    cases: Vec<Case>,
-    _upstreams: [Upstream; 3],
-}
+/// A client of 2025-11-25, which gets the array in an envelope.
+const LEGACY: Call = Call { era: Era::Legacy, data: "/result", ..FORECAST };
 
-impl std::ops::Deref for Cases {
-    type Target = Vec<Case>;
+/// Not every peer carries arrays: all are given objects of the same size.
+const OBJECTS: Call = Call { era: Era::Legacy, tool: "report", data: "/hours", ..FORECAST };
 
-    fn deref(&self) -> &Vec<Case> {
-        &self.cases
-    }
-}
+const REPAIRED: Call = Call { arguments: REPAIRABLE, ..FORECAST };
 
-impl std::ops::DerefMut for Cases {
-    fn deref_mut(&mut self) -> &mut Vec<Case> {
-        &mut self.cases
-    }
-}
+/// The crate `mcp-proxy` has a path and names of its own.
+const MCP_PROXY: Call = Call { path: "/", tool: "b/report", ..OBJECTS };
 
-pub(crate) const OFF: &[&str] =
-    &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
-pub(crate) const ON: &[&str] = &["--arguments", "enforce", "--results", "enforce"];
-
+const OFF: &[&str] = &["--tools", "off", "--arguments", "off", "--results", "off", "--no-project"];
 const REPAIR: &[&str] = &["--arguments", "repair", "--results", "enforce"];
 
-/// What the guard is told, and what its client sends, speaks and gets.
-struct Guarded {
-    kind: Kind,
-    name: &'static str,
-    options: &'static [&'static str],
-    arguments: &'static str,
-    speaks: Speaks,
-    expects: Expects,
-    /// What its server offers.
-    offers: &'static str,
-}
-
-impl Guarded {
-    const fn natural(
-        kind: Kind,
-        name: &'static str,
-        options: &'static [&'static str],
-        arguments: &'static str,
-    ) -> Self {
-        let (speaks, expects) = (Speaks::Natural, Expects::Array);
-        Self { kind, name, options, arguments, speaks, expects, offers: "arrays" }
-    }
-
-    /// A client of 2025-11-25.
-    const fn legacy(kind: Kind, name: &'static str, offers: &'static str) -> Self {
-        let (speaks, expects) = (Speaks::Legacy, Expects::Envelope);
-        Self { kind, name, options: ON, arguments: VALID, speaks, expects, offers }
-    }
-}
-
 /// A valid call under `enforce`, under `repair`, and a call that is repaired.
-pub(crate) const REPAIRS: [&str; 3] =
+pub(super) const REPAIRS: [&str; 3] =
     ["guard, validated", "guard, valid call under repair", "guard, repaired call"];
 
 /// A call of a client of 2025-11-25 to a server of both eras, and to one of 2026-07-28 only.
-pub(crate) const ERAS: [&str; 2] =
+pub(super) const ERAS: [&str; 2] =
     ["guard, validated and projected", "guard, projected and bridged"];
 
-const GUARDS: [Guarded; 6] = [
-    Guarded::natural(Kind::Guard, "guard, everything off", OFF, VALID),
-    Guarded::natural(Kind::Guard, REPAIRS[0], ON, VALID),
-    Guarded::natural(Kind::Guard, REPAIRS[1], REPAIR, VALID),
-    Guarded::natural(Kind::Changing, REPAIRS[2], REPAIR, REPAIRABLE),
-    Guarded::legacy(Kind::Guard, ERAS[0], "arrays"),
-    Guarded::legacy(Kind::Changing, ERAS[1], "modern"),
+/// What the guard is called, told and sent, and what its server is.
+const GUARDS: [(Kind, &str, &[&str], Call, &str); 6] = [
+    (Kind::Guard, "guard, everything off", OFF, FORECAST, "arrays"),
+    (Kind::Guard, REPAIRS[0], &ENFORCE, FORECAST, "arrays"),
+    (Kind::Guard, REPAIRS[1], REPAIR, FORECAST, "arrays"),
+    (Kind::Changing, REPAIRS[2], REPAIR, REPAIRED, "arrays"),
+    (Kind::Guard, ERAS[0], &ENFORCE, LEGACY, "arrays"),
+    (Kind::Changing, ERAS[1], &ENFORCE, LEGACY, "modern"),
 ];
 
-/// Starts everything. `only` leaves out what has it not in its name.
-pub(crate) fn all(only: Option<&str>) -> anyhow::Result<(Cases, Missing)> {
-    let bench = std::env::current_exe()?;
-    let toolbond = super::toolbond_path()?;
-    let start = |offers| Upstream::start(&bench, &["--offers", offers]);
-    let upstreams = [start("arrays"), start("objects"), start("modern")];
-    let [port, objects, modern] = upstreams.each_ref().map(|upstream| upstream.port);
-    let (cases, missing) = (Vec::new(), Vec::new());
-    let mut setup = Setup { bench, toolbond, port, objects, modern, only, cases, missing };
-    setup.ours();
-    setup.peers();
-    let Setup { cases, missing, .. } = setup;
-    Ok((Cases { cases, _upstreams: upstreams }, missing))
-}
-
-struct Setup<'a> {
-    bench: PathBuf,
-    toolbond: PathBuf,
-    port: u16,
-    /// The port of the server that gives objects.
-    objects: u16,
-    /// The port of the server that speaks no revision before 2026-07-28.
-    modern: u16,
+/// The cases so far.
+struct Cases<'a> {
     only: Option<&'a str>,
-    cases: Vec<Case>,
+    started: Vec<Case>,
     missing: Missing,
 }
 
-impl Setup<'_> {
+impl Cases<'_> {
     fn add(
         &mut self,
         way: Way,
         kind: Kind,
         name: &'static str,
-        start: impl FnOnce(&Self) -> anyhow::Result<(Load, Option<u32>)>,
+        start: impl FnOnce() -> anyhow::Result<Started>,
     ) {
-        if matches!(kind, Kind::Guard | Kind::Changing | Kind::Peer)
-            && self.only.is_some_and(|only| !name.contains(only))
-        {
+        let is_always = matches!(kind, Kind::Direct | Kind::Copier);
+        if !is_always && self.only.is_some_and(|only| !name.contains(only)) {
             return;
         }
-        match start(self) {
-            Ok((load, process)) => self.cases.push(Case { way, kind, name, load, process }),
+        match start() {
+            Ok((load, process)) => {
+                self.started.push(Case { way, kind, name, load, process, has_failed: false });
+            }
             Err(error) => {
                 self.missing.push((format!("{}: {name}", way.name()), format!("{error:#}")));
             }
         }
     }
-
-    fn upstream(&self, offers: &str) -> u16 {
-        if offers == "modern" { self.modern } else { self.port }
-    }
-
-    fn server(&self) -> Command {
-        let mut command = Command::new(&self.bench);
-        command.args(["guard-server", "--stdio"]);
-        command
-    }
-
-    fn ours(&mut self) {
-        self.add(Way::Http, Kind::Direct, "direct", |setup| {
-            let load = http(setup.port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
-            Ok((Load::Http { load, _process: None }, None))
-        });
-        self.add(Way::Http, Kind::Copier, "a copier of bytes", |setup| {
-            let port = free_port()?;
-            let mut command = Command::new(&setup.bench);
-            command.args(["guard-copier", "--from", &port.to_string()]);
-            command.args(["--to", &setup.port.to_string()]);
-            let process = Process::start(command, port)?;
-            let id = process.id();
-            let load = http(port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
-            Ok((Load::Http { load, _process: Some(process) }, Some(id)))
-        });
-        for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
-            self.add(Way::Http, kind, name, |setup| {
-                let process = super::guard(setup.upstream(offers), options)?;
-                let id = process.id();
-                let load = http(process.port, "/mcp", "forecast", speaks, expects);
-                let load = HttpLoad { arguments, ..load };
-                Ok((Load::Http { load, _process: Some(process) }, Some(id)))
-            });
-        }
-        self.add(Way::Stdio, Kind::Direct, "direct", |setup| {
-            lines(setup.server(), "forecast", VALID, Speaks::Natural, Expects::Array)
-        });
-        self.add(Way::Stdio, Kind::Copier, "a copier of bytes", |setup| {
-            let mut command = Command::new(&setup.bench);
-            command.args(["guard-copier", "--"]).arg(&setup.bench);
-            command.args(["guard-server", "--stdio"]);
-            lines(command, "forecast", VALID, Speaks::Natural, Expects::Array)
-        });
-        for Guarded { kind, name, options, arguments, speaks, expects, offers } in GUARDS {
-            self.add(Way::Stdio, kind, name, |setup| {
-                let mut command = Command::new(&setup.toolbond);
-                command.arg("guard").args(options).arg("--").arg(&setup.bench);
-                command.args(["guard-server", "--stdio", "--offers", offers]);
-                lines(command, "forecast", arguments, speaks, expects)
-            });
-        }
-    }
-
-    fn peers(&mut self) {
-        let installed = Installed::new();
-        // Not every peer carries arrays: all are given objects of the same size.
-        let upstream = format!("http://127.0.0.1:{}/mcp", self.objects);
-        let bench = self.bench.to_string_lossy().into_owned();
-        let server = [bench.as_str(), "guard-server", "--stdio", "--offers", "objects"];
-        let peer = |process: Process, path: &str, tool: &str| {
-            let load = http(process.port, path, tool, Speaks::Legacy, Expects::Object);
-            let id = process.id();
-            Ok((Load::Http { load, _process: Some(process) }, Some(id)))
-        };
-        // These read no message, so arrays are nothing to them.
-        let port = self.port;
-        let reverse = |process: Process| {
-            let load = http(process.port, "/mcp", "forecast", Speaks::Natural, Expects::Array);
-            let id = process.id();
-            Ok((Load::Http { load, _process: Some(process) }, Some(id)))
-        };
-        self.add(Way::Http, Kind::Peer, "nginx, plain", |_| reverse(installed.nginx(port)?));
-        self.add(Way::Http, Kind::Peer, "Envoy, plain", |_| reverse(installed.envoy(port)?));
-        self.add(Way::Http, Kind::Peer, "crate mcp-proxy", |_| {
-            let backend = format!("transport = \"http\"\nurl = \"{upstream}\"");
-            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/report")
-        });
-        self.add(Way::Http, Kind::Peer, "FastMCP proxy", |_| {
-            let port = free_port()?;
-            let command = installed.fastmcp(&[&upstream], Some(port))?;
-            peer(Process::start(command, port)?, "/mcp", "report")
-        });
-        self.add(Way::Bridge, Kind::Peer, "crate mcp-proxy", |_| {
-            let backend = format!(
-                "transport = \"stdio\"\ncommand = \"{bench}\"\nargs = [\"guard-server\", \"--stdio\", \"--offers\", \"objects\"]"
-            );
-            peer(installed.mcp_proxy_crate(&backend)?, "/", "b/report")
-        });
-        self.add(Way::Bridge, Kind::Peer, "npm supergateway", |_| {
-            peer(installed.supergateway(&server.join(" "))?, "/mcp", "report")
-        });
-        self.add(Way::Bridge, Kind::Peer, "PyPI mcp-proxy", |_| {
-            peer(installed.mcp_proxy_python(&server)?, "/mcp", "report")
-        });
-        self.add(Way::Stdio, Kind::Peer, "FastMCP proxy", |_| {
-            let command = installed.fastmcp(&server, None)?;
-            lines(command, "report", VALID, Speaks::Legacy, Expects::Object)
-        });
-    }
 }
 
-fn http(port: u16, path: &str, tool: &str, speaks: Speaks, expects: Expects) -> HttpLoad {
-    let (path, tool) = (path.to_owned(), tool.to_owned());
-    HttpLoad { port, path, tool, arguments: VALID, speaks, expects }
-}
+/// Starts everything, and the servers that those on HTTP share. `only` leaves out what has it not in its name.
+pub(super) fn all(only: Option<&str>) -> anyhow::Result<(Vec<Case>, Missing, impl Sized)> {
+    let start = |kind| serve::on_http(kind, &[]);
+    let servers = [start("arrays")?, start("objects")?, start("modern")?];
+    let [arrays, objects, modern] = servers.each_ref().map(|(_, port)| *port);
+    let mut cases = Cases { only, started: Vec::new(), missing: Vec::new() };
+    let server = |kind| serve::words(&[kind, "stdio"]);
+    let bench = std::env::current_exe()?;
 
-fn lines(
-    command: Command,
-    tool: &str,
-    arguments: &'static str,
-    speaks: Speaks,
-    expects: Expects,
-) -> anyhow::Result<(Load, Option<u32>)> {
-    let lines = Lines::start(command)?;
-    let process = lines.process();
-    let load = LinesLoad::connect(lines, tool, arguments, speaks, expects)?;
-    Ok((Load::Lines(load), Some(process)))
+    cases.add(Way::Http, Kind::Direct, "direct", || {
+        Ok((Box::new(HttpLoad::new(local(arrays), FORECAST, ())), None))
+    });
+    cases.add(Way::Http, Kind::Copier, "a copier of bytes", || {
+        let mut copier = Command::new(&bench);
+        copier.args(["copy", "--to", &arrays.to_string()]);
+        Ok(through(Process::listening(copier), FORECAST))
+    });
+    for (kind, name, options, call, offers) in GUARDS {
+        let port = if offers == "modern" { modern } else { arrays };
+        cases.add(Way::Http, kind, name, || Ok(through(in_front_of(port, options), call)));
+    }
+    cases.add(Way::Stdio, Kind::Direct, "direct", || lines(command(&server("arrays")?), FORECAST));
+    cases.add(Way::Stdio, Kind::Copier, "a copier of bytes", || {
+        let mut copier = Command::new(&bench);
+        copier.args(["copy", "--"]).args(server("arrays")?);
+        lines(copier, FORECAST)
+    });
+    for (kind, name, options, call, offers) in GUARDS {
+        cases.add(Way::Stdio, kind, name, || {
+            let mut guard = toolbond(&["guard"]);
+            guard.args(options).arg("--").args(server(offers)?);
+            lines(guard, call)
+        });
+    }
+
+    // These two read no message, so arrays are nothing to them.
+    cases.add(Way::Http, Kind::Peer, "nginx, plain", || {
+        Ok(through_peer(peers::nginx(arrays)?, FORECAST))
+    });
+    cases.add(Way::Http, Kind::Peer, "Envoy, plain", || {
+        let envoy = peers::envoy(arrays, &Setup { replicas: 0, ..Setup::default() })?;
+        let (address, id) = (local(envoy.port), envoy.id());
+        Ok((Box::new(HttpLoad::new(address, FORECAST, envoy)), Some(id)))
+    });
+    cases.add(Way::Http, Kind::Peer, "crate mcp-proxy", || {
+        let backend = format!("transport = \"http\"\nurl = \"{}\"", url(objects));
+        Ok(through_peer(peers::mcp_proxy_crate(&backend)?, MCP_PROXY))
+    });
+    cases.add(Way::Http, Kind::Peer, "FastMCP proxy", || {
+        Ok(through_peer(peers::fastmcp_http(&url(objects))?, OBJECTS))
+    });
+    let server = serve::words(&["objects", "stdio"])?;
+    cases.add(Way::Bridge, Kind::Peer, "crate mcp-proxy", || {
+        let (program, rest) = (&server[0], &server[1..]);
+        let backend = format!("transport = \"stdio\"\ncommand = \"{program}\"\nargs = {rest:?}");
+        Ok(through_peer(peers::mcp_proxy_crate(&backend)?, MCP_PROXY))
+    });
+    cases.add(Way::Bridge, Kind::Peer, "npm supergateway", || {
+        Ok(through_peer(peers::supergateway(&server)?, OBJECTS))
+    });
+    cases.add(Way::Bridge, Kind::Peer, "PyPI mcp-proxy", || {
+        Ok(through_peer(peers::mcp_proxy_python(&server)?, OBJECTS))
+    });
+    cases.add(Way::Stdio, Kind::Peer, "FastMCP proxy", || {
+        lines(peers::fastmcp(&server, 0)?, OBJECTS)
+    });
+    Ok((cases.started, cases.missing, servers))
 }

@@ -1,18 +1,17 @@
 //! The first `tools/list` of a fresh process, direct and through the guard, with the lists of the corpus.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context as _, bail};
-use toolbond_harness::corpus;
+use anyhow::{Context as _, ensure};
+use toolbond_harness::process::{command, toolbond};
+use toolbond_harness::{corpus, mcp};
 
-use super::lines::Lines;
-use super::load::{INITIALIZED, Speaks};
-use super::toolbond;
-
-/// Each list is asked for so often, direct and guarded in turns; the best counts, because everything that disturbs makes
-/// it slower.
-const ROUNDS: usize = 3;
+use crate::calls::Era;
+use crate::lines::Lines;
+use crate::serve;
+use crate::stats::{float, median};
+use crate::table::Table;
 
 /// What the guard may add to the first list: milliseconds, and milliseconds for each tool.
 const BAR: (f64, f64) = (5.0, 0.1);
@@ -36,12 +35,13 @@ impl Row {
 
     /// How far the guard is over the bar.
     fn over(&self) -> f64 {
-        self.extra() - BAR.0 - BAR.1 * count(self.tools)
+        self.extra() - BAR.0 - BAR.1 * float(self.tools)
     }
 }
 
-/// Measures the list of each server of the corpus and prints what it comes to.
-pub(crate) fn run() -> anyhow::Result<()> {
+/// Measures the list of each server of the corpus, `rounds` times direct and guarded in turns, and prints what it comes
+/// to. The best counts, because everything that disturbs makes it slower.
+pub(super) fn run(rounds: usize) -> anyhow::Result<()> {
     let files = match corpus::files() {
         Ok(files) => files,
         Err(reason) => {
@@ -52,23 +52,21 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut rows = Vec::new();
     for file in files {
         let server = file.read();
-        let row = measure(&server.name, server.tools().len());
+        let row = measure(&server.name, server.tools().len(), rounds);
         rows.push(row.with_context(|| file.name.clone())?);
     }
-    print(rows);
+    print(rows, rounds);
     Ok(())
 }
 
-fn measure(list: &str, tools: usize) -> anyhow::Result<Row> {
+fn measure(list: &str, tools: usize, rounds: usize) -> anyhow::Result<Row> {
     let name = list.to_owned();
     let mut row = Row { name, tools, direct: f64::MAX, first: f64::MAX, again: f64::MAX };
-    for _ in 0..ROUNDS {
-        let bench = std::env::current_exe()?;
-        let mut server = Command::new(&bench);
-        server.args(["plain-server", "--stdio", "--list", list]);
-        let [direct, _] = ask_twice(server)?;
-        let mut guard = toolbond()?;
-        guard.arg("--").arg(&bench).args(["plain-server", "--stdio", "--list", list]);
+    let server = serve::words(&["plain", "stdio", "--list", list])?;
+    for _ in 0..rounds {
+        let [direct, _] = ask_twice(command(&server))?;
+        let mut guard = toolbond(&["guard", "--"]);
+        guard.args(&server);
         let [first, again] = ask_twice(guard)?;
         row.direct = row.direct.min(direct);
         row.first = row.first.min(first);
@@ -77,32 +75,29 @@ fn measure(list: &str, tools: usize) -> anyhow::Result<Row> {
     Ok(row)
 }
 
-/// Starts a process and asks it for its list twice: how long each answer takes after the handshake.
+/// Starts a process and asks it for its list twice: how many milliseconds each answer takes after the handshake.
 fn ask_twice(command: Command) -> anyhow::Result<[f64; 2]> {
     let mut lines = Lines::start(command)?;
-    lines.send(&Speaks::Legacy.hello())?;
-    lines.answer().context("initialize")?;
-    lines.send(INITIALIZED)?;
+    lines.shake_hands(Era::Legacy.hello())?;
     let mut ask = |id: usize| {
         let start = Instant::now();
-        lines.send(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#))?;
-        let (answered, text) = lines.answer()?;
+        let text = lines.ask(&mcp::request(id, "tools/list"))?;
         let taken = start.elapsed();
-        if answered != id || memchr::memmem::find(&text, br#""tools":["#).is_none() {
-            bail!("expected a tool list, found {} bytes", text.len());
-        }
-        anyhow::Ok(millis(taken))
+        let is_list = memchr::memmem::find(&text, br#""tools":["#).is_some();
+        ensure!(is_list, "expected a tool list, found {} bytes", text.len());
+        anyhow::Ok(taken.as_secs_f64() * 1e3)
     };
     Ok([ask(1)?, ask(2)?])
 }
 
-fn print(mut rows: Vec<Row>) {
+fn print(mut rows: Vec<Row>, rounds: usize) {
     println!("cargo xtask bench guard --only lists: `tools/list` of a fresh process over stdio");
-    println!("best of {ROUNDS}, in turns; {} lists of the corpus\n", rows.len());
-    println!(
-        "{:<44} {:>5} {:>9} {:>9} {:>9} {:>9} {:>11}",
-        "list", "tools", "direct ms", "first ms", "again ms", "extra ms", "µs per tool"
+    println!("best of {rounds}, in turns; {} lists of the corpus\n", rows.len());
+    let table = Table::start(
+        "<44 list | >5 tools | >9 direct ms | >9 first ms | >9 again ms | >9 extra ms | >11 µs per tool",
     );
+    let line = |row: &Row| line(&table, row);
+    let middle = |rows: &[Row], value: fn(&Row) -> f64| median(rows.iter().map(value));
     rows.sort_by_key(|row| std::cmp::Reverse(row.tools));
     rows.iter().take(SHOWN).for_each(line);
     let by_size = rows.get(rows.len() / 2).map_or(0, |row| row.tools);
@@ -112,13 +107,13 @@ fn print(mut rows: Vec<Row>) {
     let all = Row {
         name: "median of each column".to_owned(),
         tools: by_size,
-        direct: median(&rows, |row| row.direct),
-        first: median(&rows, |row| row.first),
-        again: median(&rows, |row| row.again),
+        direct: middle(&rows, |row| row.direct),
+        first: middle(&rows, |row| row.first),
+        again: middle(&rows, |row| row.again),
     };
     line(&all);
     let (fixed, each) = BAR;
-    let over = median(&rows, Row::over);
+    let over = middle(&rows, Row::over);
     println!(
         "\nbar: {fixed} ms and {each} ms a tool over direct at the median: {}, by {:.2} ms",
         if over <= 0.0 { "met" } else { "missed" },
@@ -128,35 +123,15 @@ fn print(mut rows: Vec<Row>) {
     println!("{missed} of {} lists take longer than that", rows.len());
     println!(
         "a list that was judged before takes {:+.2} ms over direct at the median, {:+.2} at worst",
-        median(&rows, |row| row.again - row.direct),
+        middle(&rows, |row| row.again - row.direct),
         rows.iter().map(|row| row.again - row.direct).fold(f64::MIN, f64::max)
     );
 }
 
-fn line(row: &Row) {
-    println!(
-        "{:<44} {:>5} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>11.0}",
-        row.name.chars().take(44).collect::<String>(),
-        row.tools,
-        row.direct,
-        row.first,
-        row.again,
-        row.extra(),
-        row.extra() * 1e3 / count(row.tools.max(1)),
-    );
-}
-
-fn median(rows: &[Row], value: impl Fn(&Row) -> f64) -> f64 {
-    let mut values: Vec<_> = rows.iter().map(value).collect();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a count of tools")]
-fn count(tools: usize) -> f64 {
-    tools as f64
+fn line(table: &Table, row: &Row) {
+    let name: String = row.name.chars().take(44).collect();
+    let each = row.extra() * 1e3 / float(row.tools.max(1));
+    let times = [row.direct, row.first, row.again, row.extra()];
+    let [direct, first, again, extra] = times.map(|time| format!("{time:.2}"));
+    table.row(&[&name, &row.tools, &direct, &first, &again, &extra, &format_args!("{each:.0}")]);
 }

@@ -1,39 +1,17 @@
 //! The guard between clients and a server, beside peers, in one run on this machine.
 
-pub(crate) mod cases;
-mod copier;
-pub(crate) mod envoy;
-pub(crate) mod http;
-pub(crate) mod lines;
+mod cases;
 mod lists;
-pub(crate) mod load;
-pub(crate) mod peers;
 mod report;
-mod reverse;
-mod server;
-pub(crate) mod wrk;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-use anyhow::Context as _;
+use toolbond_harness::proc::status;
 
-use load::Measured;
-use peers::{Process, free_port};
-
-pub(crate) use copier::{on_http as copy_http, on_stdio as copy_stdio};
-pub(crate) use server::{Offers, on_http, on_stdio};
+use crate::load::Measured;
 
 /// Clients at a time; on standard input and output, calls open at a time on one connection.
 const CLIENTS: [usize; 3] = [1, 8, 32];
-
-/// Each case is measured so often, in turns with the others; the best counts, because everything that
-/// disturbs makes it slower.
-const ROUNDS: usize = 3;
-
-/// How long each case is measured in a round.
-const TIME: Duration = Duration::from_millis(600);
 
 /// What came of one case with one number of clients.
 struct Row {
@@ -42,24 +20,36 @@ struct Row {
     best: Measured,
 }
 
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only what has this in its name, beside the server itself; `lists` for the first `tools/list` alone.
+    #[arg(long)]
+    only: Option<String>,
+    /// Each case is measured so often, in turns with the others; the best counts, because everything that
+    /// disturbs makes it slower.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Milliseconds that each case is measured in a round.
+    #[arg(long, default_value_t = 600)]
+    milliseconds: u64,
+}
+
 /// Runs everything and prints the table.
-pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
-    if only == Some("lists") {
-        return lists::run();
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    if options.only.as_deref() == Some("lists") {
+        return lists::run(options.rounds);
     }
-    let (mut cases, mut missing) = cases::all(only)?;
+    let (mut cases, mut missing, servers) = cases::all(options.only.as_deref())?;
     let mut rows: Vec<Row> = Vec::new();
-    let mut failed = vec![false; cases.len()];
     let mut memory = vec![Vec::new(); cases.len()];
-    for round in 0..ROUNDS {
+    let time = Duration::from_millis(options.milliseconds);
+    for round in 1..=options.rounds {
         for clients in CLIENTS {
-            for (index, case) in cases.iter_mut().enumerate() {
-                if failed[index] {
-                    continue;
-                }
-                match case.run(clients, TIME) {
+            for (index, case) in cases.iter_mut().enumerate().filter(|(_, case)| !case.has_failed) {
+                match case.load.run(clients, time) {
                     Err(error) => {
-                        failed[index] = true;
+                        case.has_failed = true;
                         missing.push((case.label(), format!("with {clients} clients: {error:#}")));
                     }
                     Ok(measured) => keep_best(&mut rows, index, clients, measured),
@@ -67,45 +57,17 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
             }
         }
         for (case, memory) in cases.iter().zip(&mut memory) {
-            memory.extend(case.resident());
+            memory.extend(case.process.and_then(|process| status(process, "VmRSS")));
         }
-        eprintln!("round {} of {ROUNDS} done", round + 1);
+        eprintln!("round {round} of {} done", options.rounds);
     }
-    report::print(&cases, &rows, &memory, &missing);
-    drop(cases);
-    if only.is_none() {
+    report::print(options, &cases, &rows, &memory, &missing);
+    drop((cases, servers));
+    if options.only.is_none() {
         println!();
-        lists::run()?;
+        lists::run(options.rounds)?;
     }
     Ok(())
-}
-
-/// `toolbond guard`, as packages hold it.
-pub(crate) fn toolbond() -> anyhow::Result<Command> {
-    toolbond_verb("guard")
-}
-
-/// `toolbond guard` with these options, in front of the server on the port `to`.
-pub(crate) fn guard(to: u16, options: &[&str]) -> anyhow::Result<Process> {
-    let port = free_port()?;
-    let mut command = toolbond()?;
-    command.args(["--listen", &format!("127.0.0.1:{port}")]).args(options);
-    command.args(["--upstream", &format!("http://127.0.0.1:{to}/mcp")]);
-    Process::start(command, port)
-}
-
-/// `toolbond` with this verb, as packages hold it.
-pub(crate) fn toolbond_verb(verb: &str) -> anyhow::Result<Command> {
-    let mut command = Command::new(toolbond_path()?);
-    command.arg(verb);
-    Ok(command)
-}
-
-/// The command, built with the profile `dist`. This program is in the folder of another profile beside it.
-pub(crate) fn toolbond_path() -> anyhow::Result<PathBuf> {
-    let bench = std::env::current_exe()?;
-    let target = bench.parent().and_then(Path::parent).context("no target folder")?;
-    Ok(target.join("dist").join(format!("toolbond{}", std::env::consts::EXE_SUFFIX)))
 }
 
 fn keep_best(rows: &mut Vec<Row>, case: usize, clients: usize, measured: Measured) {

@@ -1,39 +1,35 @@
 //! The table, and what it comes to.
 
-use std::time::Duration;
-
-use super::cases::{Case, ERAS, Kind, REPAIRS, Way};
-use super::peers::Installed;
-use super::{CLIENTS, ROUNDS, Row, TIME};
+use super::cases::{Case, ERAS, Kind, Missing, REPAIRS, Way};
+use super::{CLIENTS, Options, Row};
+use crate::peers;
+use crate::table::Table;
 
 /// What the guard may add to a call of one client.
 const BAR: f64 = 60.0;
 
 /// Prints the table, the memory and where the guard loses.
-pub(crate) fn print(
+pub(super) fn print(
+    options: &Options,
     cases: &[Case],
     rows: &[Row],
     memory: &[Vec<u64>],
-    missing: &[(String, String)],
+    missing: &Missing,
 ) {
     let report = Report { cases, rows };
     println!("cargo xtask bench guard: tools/call, an answer with an array of 20 items, loopback");
     println!(
         "(for peers that read messages the array is in an object: not all of them carry arrays)"
     );
-    println!(
-        "toolbond {}, server rmcp 3.8.0; {}",
-        env!("CARGO_PKG_VERSION"),
-        [Installed::new().proxy_versions(), Installed::new().versions()].concat().join(", ")
-    );
-    println!("best of {ROUNDS} rounds of {} ms each, in turns\n", TIME.as_millis());
-    println!(
-        "{:<14} {:<31} {:>7} {:>9} {:>9} {:>9} {:>10} {:>7}",
-        "way", "through", "clients", "p50 µs", "p99 µs", "calls/s", "added µs", "ratio"
+    let versions = [peers::proxy_versions(), peers::versions()].concat().join(", ");
+    println!("toolbond {}, server rmcp 3.8.0; {versions}", env!("CARGO_PKG_VERSION"));
+    println!("best of {} rounds of {} ms each, in turns\n", options.rounds, options.milliseconds);
+    let table = Table::start(
+        "<14 way | <31 through | >7 clients | >9 p50 µs | >9 p99 µs | >9 calls/s | >10 added µs | >7 ratio",
     );
     for clients in CLIENTS {
         for row in rows.iter().filter(|row| row.clients == clients) {
-            report.line(row);
+            report.line(&table, row);
         }
         println!();
     }
@@ -56,46 +52,38 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    fn line(&self, row: &Row) {
+    fn line(&self, table: &Table, row: &Row) {
         let case = &self.cases[row.case];
         let (added, ratio) = match (case.kind, self.added(row)) {
             (Kind::Direct, _) | (_, None) => (String::new(), String::new()),
             (_, Some((added, ratio))) => (format!("{added:.0}"), format!("{ratio:.2}")),
         };
-        println!(
-            "{:<14} {:<31} {:>7} {:>9.0} {:>9.0} {:>9.0} {added:>10} {ratio:>7}",
-            case.way.name(),
-            case.name,
-            row.clients,
-            micros(row.best.p50),
-            micros(row.best.p99),
-            row.best.per_second,
-        );
+        let numbers = [row.best.p50, row.best.p99, row.best.per_second];
+        let [p50, p99, per_second] = numbers.map(|number| format!("{number:.0}"));
+        let name = case.way.name();
+        table.row(&[&name, &case.name, &row.clients, &p50, &p99, &per_second, &added, &ratio]);
+    }
+
+    /// The row of another case with as many clients.
+    fn find(&self, row: &Row, is_it: impl Fn(&Case) -> bool) -> Option<&Row> {
+        let mut rows = self.rows.iter().filter(|other| other.clients == row.clients);
+        rows.find(|other| is_it(&self.cases[other.case]))
     }
 
     /// What a case adds to the call of a client that asks the server itself: microseconds, and how
     /// many times as long. A bridge is held against HTTP, which its clients speak.
     fn added(&self, row: &Row) -> Option<(f64, f64)> {
-        let way = match self.cases[row.case].way {
-            Way::Stdio => Way::Stdio,
-            Way::Http | Way::Bridge => Way::Http,
-        };
-        let direct = self.rows.iter().find(|direct| {
-            let case = &self.cases[direct.case];
-            direct.clients == row.clients && case.kind == Kind::Direct && case.way == way
-        })?;
-        let (direct, here) = (micros(direct.best.p50), micros(row.best.p50));
+        let is_stdio = self.cases[row.case].way == Way::Stdio;
+        let direct = self
+            .find(row, |case| case.kind == Kind::Direct && (case.way == Way::Stdio) == is_stdio)?;
+        let (direct, here) = (direct.best.p50, row.best.p50);
         Some((here - direct, here / direct))
     }
 
     /// What a process that only copies adds on the way of a case.
     fn copier(&self, row: &Row) -> Option<(f64, f64)> {
         let way = self.cases[row.case].way;
-        let copier = self.rows.iter().find(|copier| {
-            let case = &self.cases[copier.case];
-            copier.clients == row.clients && case.kind == Kind::Copier && case.way == way
-        })?;
-        self.added(copier)
+        self.added(self.find(row, |case| case.kind == Kind::Copier && case.way == way)?)
     }
 
     /// What a repair and a bridge between eras cost beside a call without them, and what valid calls pay for repairs.
@@ -106,7 +94,7 @@ impl Report<'_> {
                     let case = &self.cases[row.case];
                     row.clients == 1 && case.way == way && case.name == name
                 });
-                row.map(|row| micros(row.best.p50))
+                row.map(|row| row.best.p50)
             };
             let name = way.name();
             if let [Some(enforce), Some(repair), Some(repaired)] = REPAIRS.map(p50) {
@@ -164,8 +152,4 @@ impl Report<'_> {
             println!("where we lose: {line}");
         }
     }
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
 }

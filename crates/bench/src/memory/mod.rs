@@ -4,17 +4,19 @@
 mod held;
 mod http;
 mod load;
-mod ordinary;
-mod peak;
 mod stdio;
 mod wait;
+mod watch;
 
 use std::time::Duration;
 
 use anyhow::ensure;
-use load::{Kind, Way};
-use ordinary::Times;
-use peak::Peak;
+use load::Kind;
+use memchr::memmem::find;
+use watch::Peak;
+
+use crate::stats::Times;
+use crate::table::{Table, verdict};
 
 /// What the guard says it holds at most, and what a process needs beside that.
 const LIMIT: u64 = 512 + 64;
@@ -24,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long clients that never read, and servers that never read, are kept.
 const HOLD: Duration = Duration::from_secs(8);
+
+/// Between two ordinary calls.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -45,31 +50,42 @@ pub(crate) struct Options {
     ceiling: u64,
 }
 
-/// How the messages of the load were answered.
-#[derive(Clone, Copy, Debug, Default)]
+/// How the messages of the load were answered, and how long ordinary calls took.
+#[derive(Debug, Default)]
 struct Answers {
     accepted: usize,
     refused: usize,
     /// Not within the time, or the connection was closed.
     missing: usize,
-}
-
-/// How one message was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ended {
-    Accepted,
-    Refused,
-    Missing,
+    ordinary: Times,
+    /// Ordinary calls without the right answer; how long they took counts, too.
+    failed: usize,
 }
 
 impl Answers {
-    fn add(&mut self, ended: Ended) {
-        match ended {
-            Ended::Accepted => self.accepted += 1,
-            Ended::Refused => self.refused += 1,
-            Ended::Missing => self.missing += 1,
-        }
+    /// Counts a message that was accepted, refused or not answered.
+    fn add(&mut self, answered: &anyhow::Result<bool>) {
+        *match answered {
+            Ok(true) => &mut self.accepted,
+            Ok(false) => &mut self.refused,
+            Err(_) => &mut self.missing,
+        } += 1;
     }
+
+    fn add_ordinary(&mut self, time: Duration, is_right: bool) {
+        self.ordinary.0.push(time);
+        self.failed += usize::from(!is_right);
+    }
+}
+
+/// Whether an answer begins like an error of a tool or of the protocol.
+fn is_refusal(beginning: &[u8]) -> bool {
+    [&b"\"isError\":true"[..], b"\"error\":{"].iter().any(|text| find(beginning, text).is_some())
+}
+
+/// Whether an answer is what the tool gives.
+fn is_forecast(answer: &[u8]) -> bool {
+    find(answer, b"\"structuredContent\"").is_some() && !is_refusal(answer)
 }
 
 /// One row of the table.
@@ -77,8 +93,11 @@ struct Row {
     peak: Peak,
     took: Duration,
     answers: Answers,
-    ordinary: Times,
 }
+
+/// Clients on HTTP and a server on HTTP; clients on HTTP, each with a session and so a process of its own; one client and
+/// one process.
+const WAYS: [&str; 3] = ["http", "process", "stdio"];
 
 /// Measures everything and prints the table.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
@@ -90,79 +109,56 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     }
     println!("cargo xtask bench memory: peak resident memory of one guard, --arguments enforce");
     println!("--results enforce, and an ordinary call of another client every 20 ms meanwhile\n");
-    println!(
-        "{:<10} {:<34} {:>7} {:>9} {:>7} {:>8} {:>7} {:>7} {:>6} {:>8} {:>8} {:>6}",
-        "way",
-        "load",
-        "clients",
-        "peak MiB",
-        "took s",
-        "accepted",
-        "refused",
-        "missing",
-        "calls",
-        "p50 ms",
-        "max ms",
-        "failed"
+    let table = Table::start(
+        "<10 way | <34 load | >7 clients | >9 peak MiB | >7 took s | >8 accepted | >7 refused | >7 missing | >6 calls | >8 p50 ms | >8 max ms | >6 failed",
     );
     let (mut above, mut rows) = (Vec::new(), 0);
-    for way in [Way::Http, Way::Process, Way::Stdio] {
-        for kind in way.kinds() {
-            let label = format!("{} {}", way.name(), kind.name());
-            if !label.contains(&options.only) {
+    let all = WAYS.into_iter().flat_map(|way| Kind::ALL.map(|kind| (way, kind)));
+    for (way, kind) in all.filter(|(way, kind)| (*way, *kind) != ("http", Kind::Deaf)) {
+        let label = format!("{way} {}", kind.name());
+        for &clients in options.clients.iter().filter(|_| label.contains(&options.only)) {
+            if way == "stdio" && clients > 1 && kind.is_stuck() {
                 continue;
             }
-            for &clients in &options.clients {
-                if way == Way::Stdio && clients > 1 && kind.is_one_process() {
+            rows += 1;
+            let measured = match way {
+                "stdio" => stdio::run(kind, clients, options.ceiling),
+                _ => http::run(way == "http", kind, clients, options.ceiling),
+            };
+            let Row { peak, took, answers } = match measured {
+                Ok(row) => row,
+                Err(error) => {
+                    println!("{label}, {clients} clients: not measured: {error:#}");
                     continue;
                 }
-                rows += 1;
-                let measured = match way {
-                    Way::Stdio => stdio::run(*kind, clients, options.ceiling),
-                    _ => http::run(way, *kind, clients, options.ceiling),
-                };
-                match measured {
-                    Ok(row) => {
-                        print(way, *kind, clients, &row);
-                        if row.peak.mebibytes() > LIMIT {
-                            above.push(format!("{label}, {clients} clients"));
-                        }
-                    }
-                    Err(error) => println!("{label}, {clients} clients: not measured: {error:#}"),
-                }
+            };
+            let mark = if peak.is_too_much { ">" } else { "" };
+            table.row(&[
+                &way,
+                &kind.name(),
+                &clients,
+                &format_args!("{mark}{}", peak.mebibytes),
+                &format_args!("{:.1}", took.as_secs_f64()),
+                &answers.accepted,
+                &answers.refused,
+                &answers.missing,
+                &answers.ordinary.0.len(),
+                &answers.ordinary.millis(50),
+                &answers.ordinary.millis(100),
+                &answers.failed,
+            ]);
+            if peak.mebibytes > LIMIT {
+                above.push(format!("{label}, {clients} clients"));
             }
         }
     }
     println!();
     ensure!(rows > 0, "no row has `{}` in its description", options.only);
     if above.is_empty() {
-        println!("met: no row takes more than {LIMIT} MiB");
+        verdict(true, &format!("no row takes more than {LIMIT} MiB"));
     }
     for row in above {
-        println!("where we lose: {row}: more than {LIMIT} MiB");
+        verdict(false, &format!("{row}: more than {LIMIT} MiB"));
     }
     Ok(())
-}
-
-fn print(way: Way, kind: Kind, clients: usize, row: &Row) {
-    let Row { peak, took, answers, ordinary } = row;
-    let mark = if peak.was_ended { ">" } else { "" };
-    println!(
-        "{:<10} {:<34} {clients:>7} {:>9} {:>7.1} {:>8} {:>7} {:>7} {:>6} {:>8} {:>8} {:>6}",
-        way.name(),
-        kind.name(),
-        format!("{mark}{}", peak.mebibytes()),
-        took.as_secs_f64(),
-        answers.accepted,
-        answers.refused,
-        answers.missing,
-        ordinary.count(),
-        milliseconds(ordinary.p50()),
-        milliseconds(ordinary.max()),
-        ordinary.failed,
-    );
-}
-
-fn milliseconds(time: Option<Duration>) -> String {
-    time.map_or_else(|| "-".to_owned(), |time| format!("{:.1}", time.as_secs_f64() * 1e3))
 }

@@ -1,241 +1,153 @@
 //! A client on standard input and output that tries to fill the guard's memory.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::io::Write as _;
+use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use serde_json::json;
+use toolbond_harness::guard::ENFORCE;
+use toolbond_harness::mcp::initialize;
+use toolbond_harness::process::toolbond;
 
-use super::http::{hello, is_refusal};
-use super::load::{self, Kind, notification};
-use super::ordinary::{PAUSE, Times, is_forecast};
-use super::peak::Watch;
-use super::{Answers, Ended, HOLD, PATIENCE, Row};
-use crate::guard::cases::ON;
-use crate::guard::toolbond;
+use super::load::{FIRST_OF_BATCHES, Kind, notification};
+use super::watch::Watch;
+use super::{Answers, HOLD, PATIENCE, PAUSE, Row, is_forecast, is_refusal};
+use crate::calls::{Era, VALID};
+use crate::lines::{Lines, Output};
+use crate::serve;
 
-/// The ids of ordinary calls begin here; a batch has the id 0.
-const ORDINARY: u64 = 100_000_000;
-
-/// Answers to single calls of a batch, whose answers come together, do not count.
-const FIRST_OF_BATCHES: u64 = load::FIRST_OF_BATCHES as u64;
+/// The ids of ordinary calls begin here.
+const ORDINARY: usize = 100_000_000;
 
 /// How long ordinary calls may stay open after the others.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
-/// A guard that ends with this.
-struct Guard(Child);
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// What the reader has read: the id, the beginning, and when.
-type Read = (u64, Vec<u8>, Instant);
+/// How much of an answer is kept.
+const BEGINNING: usize = 8192;
 
 /// Starts a guard, keeps so many requests open and ends it.
 pub(super) fn run(kind: Kind, clients: usize, ceiling: u64) -> anyhow::Result<Row> {
-    let mut command = toolbond()?;
-    command.args(ON).arg("--").arg(std::env::current_exe()?).args(["plain-server", "--stdio"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn()?;
-    let streams = child.stdin.take().zip(child.stdout.take());
-    let (stdin, stdout) = streams.context("no standard streams")?;
-    let watch = Watch::start(child.id(), Guard(child), ceiling);
-    let mut stdout = BufReader::with_capacity(64 << 10, stdout);
-    let stdin = Arc::new(Mutex::new(stdin));
-    let started = Instant::now();
-    let attacked = greet(kind, &stdin, &mut stdout).map(|()| match kind {
-        kind if kind.is_unread() || kind == Kind::Deaf => stuck(kind, &stdin, stdout),
-        _ => answered(kind, clients, &stdin, stdout, &watch),
-    });
-    let took = started.elapsed();
+    let mut command = toolbond(&["guard"]);
+    command.args(ENFORCE).arg("--").args(serve::words(&["plain", "stdio"])?);
+    let mut lines = Lines::start(command)?;
+    lines.shake_hands(Some(initialize(kind.revision(), &json!({}))))?;
+    lines.ask(&ordinary(1))?;
+    let Lines { process, input, output } = lines;
+    let watch = Watch::start(process, ceiling);
+    let (input, started) = (Input(Arc::new(Mutex::new(input))), Instant::now());
+    let answers = if kind.is_stuck() {
+        stuck(kind, &input, output)
+    } else {
+        answered(kind, clients, &input, output, &watch)
+    };
     // What still writes or reads ends with the guard.
-    let peak = watch.finish()?;
-    let (answers, ordinary) = attacked?;
-    Ok(Row { peak, took, answers, ordinary })
+    Ok(Row { took: started.elapsed(), peak: watch.finish()?, answers })
 }
 
-fn send(stdin: &Mutex<ChildStdin>, parts: &[&str]) -> anyhow::Result<Instant> {
-    let mut stdin = stdin.lock().unwrap_or_else(PoisonError::into_inner);
-    let started = Instant::now();
-    for part in parts {
-        stdin.write_all(part.as_bytes())?;
+/// What several write to, one message after the other.
+#[derive(Clone)]
+struct Input(Arc<Mutex<ChildStdin>>);
+
+impl Input {
+    /// Sends a message, and says since when it could be sent.
+    fn send(&self, message: &str) -> anyhow::Result<Instant> {
+        let mut stdin = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = Instant::now();
+        stdin.write_all(message.as_bytes())?;
+        stdin.write_all(b"\n")?;
+        Ok(started)
     }
-    stdin.write_all(b"\n")?;
-    Ok(started)
 }
 
-/// Shakes hands, and has the guard ask for the list.
-fn greet(
-    kind: Kind,
-    stdin: &Mutex<ChildStdin>,
-    stdout: &mut BufReader<ChildStdout>,
-) -> anyhow::Result<()> {
-    send(stdin, &[&hello(kind.revision())])?;
-    read(stdout)?;
-    send(stdin, &[r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#])?;
-    send(stdin, &[&ordinary(1)])?;
-    read(stdout)?;
-    Ok(())
-}
-
-fn ordinary(id: u64) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"forecast","arguments":{{"city":"Zürich"}}}}}}"#
-    )
+fn ordinary(id: usize) -> String {
+    Era::Legacy.call(id, "forecast", VALID)
 }
 
 /// Nobody reads at one of the two ends.
-fn stuck(
-    kind: Kind,
-    stdin: &Arc<Mutex<ChildStdin>>,
-    mut stdout: BufReader<ChildStdout>,
-) -> (Answers, Times) {
-    let [start, rest] = kind.request(0);
+fn stuck(kind: Kind, input: &Input, mut output: Output) -> Answers {
     let mut answers = Answers::default();
-    let sent = send(stdin, &[&start, "2", &rest]);
-    answers.add(if sent.is_ok() { Ended::Accepted } else { Ended::Missing });
-    if kind == Kind::Deaf && read(&mut stdout).is_ok() {
-        let (sender, receiver) = mpsc::channel();
-        let (stdin, notification) = (Arc::clone(stdin), notification());
-        thread::spawn(move || {
-            while send(&stdin, &[&notification]).is_ok() {
-                if sender.send(()).is_err() {
-                    break;
-                }
-            }
-        });
-        thread::sleep(HOLD);
-        answers.accepted += receiver.try_iter().count();
-    } else {
-        thread::sleep(HOLD);
+    answers.add(&input.send(&kind.request(0)).map(|_| true));
+    let (sender, receiver) = mpsc::channel();
+    if kind == Kind::Deaf && output.answer().is_ok() {
+        let (input, notification) = (input.clone(), notification());
+        thread::spawn(
+            move || {
+                while input.send(&notification).is_ok() && sender.send(()).is_ok() {}
+            },
+        );
     }
-    (answers, Times::default())
+    thread::sleep(HOLD);
+    answers.accepted += receiver.try_iter().count();
+    answers
 }
 
 /// So many requests at a time, each of which is answered, and ordinary calls between them.
 fn answered(
     kind: Kind,
     clients: usize,
-    stdin: &Arc<Mutex<ChildStdin>>,
-    mut stdout: BufReader<ChildStdout>,
+    input: &Input,
+    mut output: Output,
     watch: &Watch,
-) -> (Answers, Times) {
-    let (sender, receiver) = mpsc::channel::<Read>();
+) -> Answers {
+    let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        while let Ok((id, beginning)) = read(&mut stdout) {
-            if sender.send((id, beginning, Instant::now())).is_err() {
+        while let Ok((id, mut line)) = output.answer() {
+            line.truncate(BEGINNING);
+            if sender.send((id, line, Instant::now())).is_err() {
                 break;
             }
         }
     });
+    let asked: Arc<Mutex<HashMap<usize, Instant>>> = Arc::default();
+    let asked_now = || asked.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let is_over = Arc::new(AtomicBool::new(false));
-    let asked = Arc::new(Mutex::new(HashMap::new()));
-    let other = thread::spawn({
-        let (stdin, is_over, asked) = (Arc::clone(stdin), Arc::clone(&is_over), Arc::clone(&asked));
+    // Who waits for a turn to write ends with the guard.
+    thread::spawn({
+        let (input, is_over, asked) = (input.clone(), Arc::clone(&is_over), Arc::clone(&asked));
         move || {
-            for id in ORDINARY.. {
-                if is_over.load(Relaxed) {
-                    break;
-                }
-                let call = ordinary(id);
+            let note = |id, at| asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id, at);
+            for id in (ORDINARY..).take_while(|_| !is_over.load(Relaxed)) {
                 // From when the call could be sent at all: lines go one after the other.
-                asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id, Instant::now());
-                let Ok(started) = send(&stdin, &[&call]) else { break };
-                asked.lock().unwrap_or_else(PoisonError::into_inner).insert(id, started);
+                note(id, Instant::now());
+                let Ok(started) = input.send(&ordinary(id)) else { break };
+                note(id, started);
                 thread::sleep(PAUSE);
             }
         }
     });
     thread::spawn({
-        let stdin = Arc::clone(stdin);
-        move || {
-            let is_batch = kind.is_batch();
-            let [mut start, mut rest] = kind.request(0);
-            for client in 0..clients {
-                if is_batch {
-                    [start, rest] = kind.request(client);
-                }
-                let id = (100 + client).to_string();
-                let parts: [&str; 3] =
-                    if is_batch { [&rest, "", ""] } else { [&start, &id, &rest] };
-                if send(&stdin, &parts).is_err() {
-                    break;
-                }
+        let input = input.clone();
+        move || (0..clients).try_for_each(|client| input.send(&kind.request(client)).map(drop))
+    });
+    let (mut answers, mut read) = (Answers::default(), HashMap::new());
+    let mut collect = |patience: Duration, is_done: &dyn Fn(usize, &HashMap<_, _>) -> bool| {
+        let deadline = Instant::now() + patience;
+        while !is_done(answers.accepted + answers.refused, &read) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok((id, line, at)) = receiver.recv_timeout(left) else { break };
+            if id >= ORDINARY {
+                read.insert(id, (at, is_forecast(&line)));
+            } else if id < FIRST_OF_BATCHES {
+                // Answers to single calls of a batch, whose answers come together, do not count.
+                answers.add(&Ok(!is_refusal(&line)));
             }
         }
-    });
-    let (answers, mut read) = collect(clients, &receiver);
-    is_over.store(true, Relaxed);
-    // The other one may be waiting for its turn to write; it ends with the guard.
-    drop(other);
-    let deadline = Instant::now() + LAST_ANSWERS;
-    let is_open = |read: &Answered| {
-        let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.keys().any(|id| !read.contains_key(id))
     };
-    while is_open(&read) {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let Ok((id, beginning, at)) = receiver.recv_timeout(left) else { break };
-        read.insert(id, (at, is_forecast(&beginning)));
-    }
-    let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut times = Times::default();
-    for (id, asked) in asked.iter() {
-        match read.get(id) {
-            Some((at, is_right)) => times.add(at.saturating_duration_since(*asked), *is_right),
-            None => times.add(asked.elapsed(), watch.is_ended()),
+    collect(PATIENCE, &|answered, _| answered >= clients);
+    is_over.store(true, Relaxed);
+    collect(LAST_ANSWERS, &|_, read| asked_now().keys().all(|id| read.contains_key(id)));
+    answers.missing = clients.saturating_sub(answers.accepted + answers.refused);
+    for (id, asked) in asked_now() {
+        match read.get(&id) {
+            Some((at, is_right)) => {
+                answers.add_ordinary(at.saturating_duration_since(asked), *is_right);
+            }
+            None => answers.add_ordinary(asked.elapsed(), watch.is_over()),
         }
     }
-    (answers, times)
-}
-
-/// When the ordinary calls were answered, and whether rightly.
-type Answered = HashMap<u64, (Instant, bool)>;
-
-/// Reads until all requests are answered, or nothing comes in time.
-fn collect(clients: usize, receiver: &mpsc::Receiver<Read>) -> (Answers, Answered) {
-    let (mut answers, mut read) = (Answers::default(), HashMap::new());
-    let deadline = Instant::now() + PATIENCE;
-    while answers.accepted + answers.refused < clients {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let Ok((id, beginning, at)) = receiver.recv_timeout(left) else { break };
-        if id >= ORDINARY {
-            read.insert(id, (at, is_forecast(&beginning)));
-        } else if id < FIRST_OF_BATCHES {
-            let refused = is_refusal(&beginning);
-            answers.add(if refused { Ended::Refused } else { Ended::Accepted });
-        }
-    }
-    answers.missing = clients - answers.accepted - answers.refused;
-    (answers, read)
-}
-
-/// The id and the beginning of the next answer; that of a batch has the id 0.
-fn read(stdout: &mut BufReader<ChildStdout>) -> anyhow::Result<(u64, Vec<u8>)> {
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        anyhow::ensure!(stdout.read_until(b'\n', &mut line)? > 0, "it ended");
-        line.truncate(8192);
-        let head = String::from_utf8_lossy(&line);
-        // A batch that is refused as a whole has no id that the answer could name.
-        if head.starts_with('[') || head.contains(r#""id":null"#) {
-            return Ok((0, line));
-        }
-        let id = head
-            .split_once(r#""id":"#)
-            .map(|(_, rest)| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-        if let Some(Ok(id)) = id.map(|id| id.parse()) {
-            return Ok((id, line));
-        }
-    }
+    answers
 }

@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::ensure;
 use serde_json::{Value, json};
 use toolbond_harness::guard::{ENFORCE, in_front_of, listening};
 use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask};
 use toolbond_harness::mcp::{call, modern, request};
+
+use crate::peers::nginx;
+use crate::serve::words;
 
 /// The senders of large messages, and the time for which they send.
 const SENDERS: usize = 8;
@@ -44,8 +47,8 @@ pub(super) fn run() -> anyhow::Result<()> {
     let natural = server("2026-07-28");
     let mut bar = BAR;
     match nginx(natural.port) {
-        Ok((_process, port)) => {
-            let waited = measure("nginx", port);
+        Ok(nginx) => {
+            let waited = measure("nginx", nginx.address.port());
             bar = bar.max(2 * waited.percent(99));
         }
         Err(error) => println!("nginx: not measured: {error:#}"),
@@ -63,10 +66,10 @@ pub(super) fn run() -> anyhow::Result<()> {
     let (guard, port) = in_front_of(legacy.port, &ENFORCE);
     one("HTTP, another era", port);
     drop(guard);
-    let bench = std::env::current_exe()?;
-    let bench = bench.to_str().context("a path that is no text")?;
-    let command = ["--", bench, "plain-server", "--stdio"];
-    let (guard, port) = listening(&[&ENFORCE[..], &command].concat());
+    let words = words(&["plain", "stdio"])?;
+    let words = words.iter().map(String::as_str);
+    let options: Vec<_> = ENFORCE.into_iter().chain(["--"]).chain(words).collect();
+    let (guard, port) = listening(&options);
     one("process", port);
     drop(guard);
     ensure!(above.is_empty(), "p99 above {} ms: {}", bar.as_millis(), above.join(", "));
@@ -185,11 +188,4 @@ fn server(revision: &'static str) -> HttpServer {
         }
     });
     server
-}
-
-/// nginx in front of the server on the port `to`.
-fn nginx(to: u16) -> anyhow::Result<(impl Drop, u16)> {
-    let process = crate::guard::peers::Installed::new().nginx(to)?;
-    let port = process.port;
-    Ok((process, port))
 }

@@ -4,38 +4,62 @@
 //! a hostile or broken server does: huge results, wrong results, floods of notifications, and not
 //! reading its input any more.
 
-mod http;
-mod stdio;
 mod tools;
+mod transport;
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-pub(crate) use http::serve as on_http;
-pub(crate) use stdio::serve as on_stdio;
-pub(crate) use tools::{Costly, costly, forecast, zeros};
+pub(crate) use tools::{Costly, costly, zeros};
+pub(crate) use transport::{on_http, on_stdio};
 
 use tools::Tools;
 
+/// What the server has.
+#[derive(clap::Args)]
+#[group(id = "plain")]
+pub(crate) struct Options {
+    /// Tools that cost more than any budget.
+    #[arg(long)]
+    costly: bool,
+    /// The tool list of this server of the corpus.
+    #[arg(long)]
+    list: Option<String>,
+    /// Endless notifications of so many bytes on streams that clients open.
+    #[arg(long, default_value_t = 0)]
+    notices: usize,
+    /// So many tools of the corpus at every path.
+    #[arg(long, default_value_t = 0)]
+    published: usize,
+}
+
 /// What the server says to one message.
-enum Reply {
-    /// Nothing, because the message asks for nothing.
-    Nothing,
-    Answer(Bytes),
-    /// The answer after a while.
-    Later(Duration, Bytes),
-    /// So many notifications, then the answer.
-    Notices {
-        count: usize,
-        notice: Bytes,
-        answer: Bytes,
-    },
-    /// The answer; then the server reads no more input.
-    Deaf(Bytes),
+#[derive(Default)]
+struct Reply {
+    answer: String,
+    /// The answer to `initialize`.
+    is_welcome: bool,
+    /// How long the answer takes.
+    delay: Duration,
+    /// So many notifications of so many bytes come before the answer.
+    notices: (usize, usize),
+    /// The server reads no more input after it.
+    is_last: bool,
+}
+
+impl Reply {
+    fn is_prompt(&self) -> bool {
+        self.delay.is_zero() && self.notices.0 == 0
+    }
+}
+
+impl From<String> for Reply {
+    fn from(answer: String) -> Self {
+        Self { answer, ..Self::default() }
+    }
 }
 
 #[derive(Deserialize)]
@@ -54,72 +78,50 @@ struct Server {
 }
 
 impl Server {
-    fn new(with_costly: bool) -> Self {
-        Self { tools: Tools::new(with_costly) }
+    fn new(options: &Options) -> anyhow::Result<Self> {
+        Ok(Self { tools: Tools::new(options)? })
     }
 
     /// What the server at `path` says to `message`, a request, a notification or a batch.
-    fn reply(&self, path: &str, message: &[u8]) -> Reply {
+    fn reply(&self, path: &str, message: &[u8]) -> Option<Reply> {
         let message = message.trim_ascii();
+        let broken = || Some(failure("null", -32700, "this is not JSON-RPC"));
         if message.first() != Some(&b'[') {
             let Ok(request) = serde_json::from_slice::<Request<'_>>(message) else {
-                return Reply::Answer(failure("null", -32700, "this is not JSON-RPC"));
+                return broken();
             };
             return self.one(path, &request);
         }
         let Ok(batch) = serde_json::from_slice::<Vec<Request<'_>>>(message) else {
-            return Reply::Answer(failure("null", -32700, "this is not JSON-RPC"));
+            return broken();
         };
-        let mut answers = Vec::new();
-        for request in &batch {
-            match self.one(path, request) {
-                Reply::Nothing => {}
-                Reply::Answer(answer)
-                | Reply::Later(_, answer)
-                | Reply::Notices { answer, .. }
-                | Reply::Deaf(answer) => {
-                    answers.push(if answers.is_empty() { b'[' } else { b',' });
-                    answers.extend_from_slice(&answer);
-                }
-            }
-        }
-        if answers.is_empty() {
-            return Reply::Nothing;
-        }
-        answers.push(b']');
-        Reply::Answer(answers.into())
+        let answers = batch.iter().filter_map(|request| self.one(path, request));
+        let answers: Vec<_> = answers.map(|reply| reply.answer).collect();
+        (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")).into())
     }
 
-    fn one(&self, path: &str, request: &Request<'_>) -> Reply {
-        let (Some(id), Some(method)) = (request.id, request.method.as_deref()) else {
-            return Reply::Nothing;
-        };
-        let (id, params) = (id.get(), request.params.map_or("{}", RawValue::get));
-        match method {
-            "initialize" => Reply::Answer(answer(id, &[&tools::welcome(params)])),
-            "ping" => Reply::Answer(answer(id, &["{}"])),
-            "tools/list" => Reply::Answer(answer(id, &[&self.tools.list(path)])),
+    fn one(&self, path: &str, request: &Request<'_>) -> Option<Reply> {
+        let (id, method) = (request.id?.get(), request.method.as_deref()?);
+        let params = request.params.map_or("{}", RawValue::get);
+        Some(match method {
+            "initialize" => {
+                let answer = answer(id, &[&tools::welcome(params)]);
+                Reply { answer, is_welcome: true, ..Reply::default() }
+            }
+            "ping" => answer(id, &["{}"]).into(),
+            "tools/list" => answer(id, &[&self.tools.list(path)]).into(),
             "tools/call" => self.tools.call(id, params),
-            _ => Reply::Answer(failure(id, -32601, "no such method")),
-        }
+            _ => failure(id, -32601, "no such method"),
+        })
     }
 }
 
 /// An answer whose result is `parts`, one after the other.
-fn answer(id: &str, parts: &[&str]) -> Bytes {
-    let length: usize = parts.iter().map(|part| part.len()).sum();
-    let mut text = String::with_capacity(length + id.len() + 40);
-    text.push_str(r#"{"jsonrpc":"2.0","id":"#);
-    text.push_str(id);
-    text.push_str(r#","result":"#);
-    for part in parts {
-        text.push_str(part);
-    }
-    text.push('}');
-    text.into()
+fn answer(id: &str, parts: &[&str]) -> String {
+    [&[r#"{"jsonrpc":"2.0","id":"#, id, r#","result":"#], parts, &["}"]].concat().concat()
 }
 
-fn failure(id: &str, code: i32, message: &str) -> Bytes {
+fn failure(id: &str, code: i32, message: &str) -> Reply {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":"{message}"}}}}"#)
         .into()
 }

@@ -2,18 +2,20 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Display;
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
-use memchr::memmem;
+use memchr::memmem::find;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolbond_harness::corpus;
 use toolbond_harness::hostile::{self, End};
 
-use super::{Reply, answer, failure};
+use super::{Options, Reply, answer, failure};
+use crate::weather::{Bare, forecast};
 
 /// A tool that costs more than any budget, and what to call it with.
 #[derive(Clone, Debug)]
@@ -39,11 +41,9 @@ struct Numbers {
     bytes: usize,
 }
 
-/// The list, and the prepared results, each without the end that depends on the revision.
+/// The list, and the prepared results.
 pub(super) struct Tools {
     list: String,
-    /// Whether the list has [`PATH`] in it.
-    has_path: bool,
     results: HashMap<String, String>,
     /// Made at the first call: it is long.
     zeros: OnceLock<String>,
@@ -51,23 +51,6 @@ pub(super) struct Tools {
 
 /// Stands for the path of the server in a list.
 const PATH: &str = "@path@";
-
-/// The result of `tools/list`. The members that 2026-07-28 adds are ignored by readers of earlier revisions.
-fn list_result(tools: &[Value]) -> String {
-    let (kind, scope) = ("complete", "public");
-    json!({ "tools": tools, "resultType": kind, "ttlMs": 60_000, "cacheScope": scope }).to_string()
-}
-
-/// The hours of a forecast: twenty.
-pub(crate) fn forecast() -> Value {
-    (0..20)
-        .map(|hour| {
-            let wind = json!({ "speed": 3.5 + f64::from(hour), "from": "north-west" });
-            let celsius = 18.25 - f64::from(hour);
-            json!({ "of_day": hour, "celsius": celsius, "sky": "scattered clouds", "wind": wind })
-        })
-        .collect()
-}
 
 /// The text of an array of zeros with about so many bytes.
 pub(crate) fn zeros(bytes: usize) -> String {
@@ -134,155 +117,114 @@ pub(super) fn welcome(params: &str) -> String {
 }
 
 impl Tools {
-    pub(super) fn new(with_costly: bool) -> Self {
-        let hour = json!({
-            "type": "object",
-            "properties": {
-                "of_day": { "type": "integer", "minimum": 0 },
-                "celsius": { "type": "number" },
-                "sky": { "type": "string" },
-                "wind": {
-                    "type": "object",
-                    "properties": { "speed": { "type": "number" }, "from": { "type": "string" } },
-                    "required": ["speed", "from"],
-                },
-            },
-            "required": ["of_day", "celsius", "sky", "wind"],
-        });
-        let city = json!({
-            "type": "object",
-            "properties": {
-                "city": { "type": "string" },
-                "hours": { "type": "integer", "minimum": 1, "maximum": 48 },
-            },
-            "required": ["city"],
-        });
+    pub(super) fn new(options: &Options) -> anyhow::Result<Self> {
+        let hours = json!(forecast(None));
+        let weather = json!(Bare::listed().into_iter().find(|tool| tool.name == "forecast"));
         let integers = json!({ "type": "array", "items": { "type": "integer" } });
-        let count = json!({
-            "type": "object",
-            "properties": { "count": { "type": "integer" } },
-            "required": ["count"],
-        });
-        let any = json!({ "type": "object" });
-        let values = json!({
-            "type": "object",
-            "properties": { "values": integers },
-            "required": ["values"],
-        });
-        let hours = json!({ "type": "array", "items": hour });
-        let one = json!({ "count": 1 });
-        let mut entries: Vec<(String, Value, Value, Option<Value>)> = vec![
-            ("forecast".into(), city.clone(), hours.clone(), Some(forecast())),
-            ("wrong".into(), any.clone(), count.clone(), Some(json!({ "count": "many" }))),
-            ("count".into(), values, count.clone(), Some(one.clone())),
-            ("zeros".into(), any.clone(), integers, None),
-            ("slow".into(), any.clone(), hours, Some(forecast())),
-            ("notify".into(), any.clone(), count.clone(), Some(one.clone())),
-            ("deafen".into(), any.clone(), count.clone(), Some(one.clone())),
-        ];
-        for (name, schema, value) in with_costly.then(costly_cases).into_iter().flatten() {
-            if is_nestable(&schema) {
-                let input = json!({ "type": "object", "properties": { "value": schema } });
-                let name = format!("{name}_input");
-                entries.push((name, input, count.clone(), Some(one.clone())));
-            }
-            entries.push((name, any.clone(), Value::Object(schema), Some(value)));
-        }
-        let mut results = HashMap::new();
+        let object = |name: &str, schema: &Value| json!({ "type": "object", "properties": { name: schema }, "required": [name] });
+        let count = object("count", &json!({ "type": "integer" }));
+        let (any, one) = (json!({ "type": "object" }), json!({ "count": 1 }));
         let mut tools = Vec::new();
-        for (name, input, output, value) in entries {
+        let mut results = HashMap::new();
+        let mut add = |name: &str, input: &Value, output: &Value, value: &Value| {
             tools.push(json!({
                 "name": name,
                 "description": "a tool of the bench",
                 "inputSchema": input,
                 "outputSchema": output,
             }));
-            if let Some(value) = value {
-                let text = Value::String(value.to_string());
-                let result = format!(
-                    r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{value}"#
-                );
-                results.insert(name, result);
+            results.insert(name.to_owned(), result(&value.to_string(), value));
+        };
+        let [city, array] = ["inputSchema", "outputSchema"].map(|side| &weather[side]);
+        add("forecast", city, array, &hours);
+        add("slow", &any, array, &hours);
+        add("wrong", &any, &count, &json!({ "count": "many" }));
+        add("count", &object("values", &integers), &count, &one);
+        add("notify", &any, &count, &one);
+        add("deafen", &any, &count, &one);
+        // The result is made at the first call: it is long.
+        add("zeros", &any, &integers, &json!([]));
+        for (name, schema, value) in options.costly.then(costly_cases).into_iter().flatten() {
+            if is_nestable(&schema) {
+                let input = json!({ "type": "object", "properties": { "value": schema } });
+                add(&format!("{name}_input"), &input, &count, &one);
             }
+            add(&name, &any, &Value::Object(schema), &value);
         }
-        let list = list_result(&tools);
-        Self { list, has_path: false, results, zeros: OnceLock::new() }
-    }
-
-    /// Takes the list of a server of the corpus in place of its own.
-    pub(super) fn take_list(&mut self, server: &str) -> anyhow::Result<()> {
-        let files = corpus::files().map_err(|reason| anyhow!("{reason}"))?;
-        let file = files.into_iter().find(|file| file.name == server);
-        let server = file.with_context(|| format!("no `{server}` in the corpus"))?.read();
-        self.list = json!({ "tools": server.tools() }).to_string();
-        Ok(())
-    }
-
-    /// Takes so many tools of the corpus, of different servers, in place of its own.
-    pub(super) fn take_published(&mut self, count: usize) -> anyhow::Result<()> {
-        let servers = corpus::servers().map_err(|reason| anyhow!("{reason}"))?;
-        let mut by_name = BTreeMap::new();
-        for mut tool in servers.flat_map(|server| server.tools().to_vec()) {
-            let Some(name) = tool["name"].as_str().map(str::to_owned) else { continue };
-            let description = tool["description"].as_str().unwrap_or_default();
-            tool["description"] = format!("{description} Of the server at {PATH}.").into();
-            by_name.entry(name).or_insert(tool);
+        if options.published > 0 {
+            tools = published(options.published)?;
+        } else if let Some(name) = &options.list {
+            let files = corpus::files().map_err(|reason| anyhow!("{reason}"))?;
+            let file = files.into_iter().find(|file| file.name == *name);
+            tools =
+                file.with_context(|| format!("no `{name}` in the corpus"))?.read().tools().to_vec();
         }
-        let step = (by_name.len() / count).max(1);
-        let tools: Vec<_> = by_name.into_values().step_by(step).take(count).collect();
-        self.list = list_result(&tools);
-        self.has_path = true;
-        Ok(())
+        // The members that 2026-07-28 adds are ignored by readers of earlier revisions.
+        let (kind, scope) = ("complete", "public");
+        let list =
+            json!({ "tools": tools, "resultType": kind, "ttlMs": 60_000, "cacheScope": scope });
+        Ok(Self { list: list.to_string(), results, zeros: OnceLock::new() })
     }
 
     /// The result of `tools/list` at `path`.
     pub(super) fn list(&self, path: &str) -> Cow<'_, str> {
-        if self.has_path { self.list.replace(PATH, path).into() } else { (&self.list).into() }
+        match find(self.list.as_bytes(), PATH.as_bytes()) {
+            Some(_) => self.list.replace(PATH, path).into(),
+            None => (&self.list).into(),
+        }
     }
 
     /// What becomes of a call with these parameters.
     pub(super) fn call(&self, id: &str, params: &str) -> Reply {
         let Ok(call) = serde_json::from_str::<Call<'_>>(params) else {
-            return Reply::Answer(failure(id, -32602, "no name"));
+            return failure(id, -32602, "no name");
         };
         let natural = b"\"io.modelcontextprotocol/protocolVersion\"";
-        let is_natural = memmem::find(params.as_bytes(), natural).is_some();
+        let is_natural = find(params.as_bytes(), natural).is_some();
         let end = if is_natural { r#","resultType":"complete"}"# } else { "}" };
-        let name = call.name.as_ref();
-        if name == "zeros" {
-            let zeros = self.zeros.get_or_init(|| {
-                let zeros = zeros((16 << 20) - 4096);
-                format!(
-                    r#"{{"content":[{{"type":"text","text":"zeros"}}],"structuredContent":{zeros}"#
-                )
-            });
-            return Reply::Answer(answer(id, &[zeros, end]));
-        }
-        let Some(result) = self.results.get(name) else {
-            return Reply::Answer(failure(id, -32602, "no such tool"));
+        let result = match call.name.as_ref() {
+            "zeros" => Some(self.zeros.get_or_init(|| result("zeros", zeros((16 << 20) - 4096)))),
+            name => self.results.get(name),
         };
-        let answer = answer(id, &[result, end]);
-        let numbers = || -> Numbers {
-            let arguments = call.arguments.map_or("{}", RawValue::get);
-            serde_json::from_str(arguments).unwrap_or_default()
-        };
-        match name {
-            "slow" => Reply::Later(Duration::from_millis(numbers().milliseconds), answer),
-            "notify" => {
-                let Numbers { count, bytes, .. } = numbers();
-                Reply::Notices { count, notice: notice(bytes), answer }
+        let Some(result) = result else { return failure(id, -32602, "no such tool") };
+        let mut reply = Reply::from(answer(id, &[result, end]));
+        let arguments = call.arguments.map_or("{}", RawValue::get);
+        match call.name.as_ref() {
+            "slow" | "notify" => {
+                let numbers: Numbers = serde_json::from_str(arguments).unwrap_or_default();
+                reply.delay = Duration::from_millis(numbers.milliseconds);
+                reply.notices = (numbers.count, numbers.bytes);
             }
-            "deafen" => Reply::Deaf(answer),
-            _ => Reply::Answer(answer),
+            name => reply.is_last = name == "deafen",
         }
+        reply
     }
 }
 
+/// A result without its end, which depends on the revision.
+fn result(text: &str, value: impl Display) -> String {
+    let text = Value::from(text);
+    format!(r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{value}"#)
+}
+
+/// So many tools of the corpus, of different servers.
+fn published(count: usize) -> anyhow::Result<Vec<Value>> {
+    let servers = corpus::servers().map_err(|reason| anyhow!("{reason}"))?;
+    let mut by_name = BTreeMap::new();
+    for mut tool in servers.flat_map(|server| server.tools().to_vec()) {
+        let Some(name) = tool["name"].as_str().map(str::to_owned) else { continue };
+        let description = tool["description"].as_str().unwrap_or_default();
+        tool["description"] = format!("{description} Of the server at {PATH}.").into();
+        by_name.entry(name).or_insert(tool);
+    }
+    let step = (by_name.len() / count).max(1);
+    Ok(by_name.into_values().step_by(step).take(count).collect())
+}
+
 /// A notification with about so many bytes.
-pub(super) fn notice(bytes: usize) -> bytes::Bytes {
+pub(super) fn notice(bytes: usize) -> String {
     let data = "x".repeat(bytes);
     format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"info","data":"{data}"}}}}"#
     )
-    .into()
 }

@@ -3,52 +3,78 @@
 //! The clients write bytes and read bytes: what is compared is the server's share. Bare servers check nothing;
 //! the others validate every argument and every result, and shape results for the era of the client.
 
-mod http;
 mod pipe;
-mod request;
-mod rounds;
-mod servers;
 
-use http::Post;
+use std::time::Duration;
+
 use pipe::Pipe;
-use request::Era;
-use rounds::{Connection, Way, measure};
-use servers::{Bare, Ours};
-use tokio::runtime;
+use rmcp::ServerHandler;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::net::TcpListener;
+use tokio::runtime::{self, Runtime};
 
-const WAYS: [&str; 3] = ["bare", "enforce", "#[tools]"];
+use crate::calls::Era;
+use crate::load::{Call, FORECAST, HttpLoad, Load, Measured};
+use crate::serve;
+use crate::stats::{float, median};
+use crate::table::Table;
+use crate::weather::{Bare, Ours};
 
-const TOOLS: [(&str, &str); 2] = [("forecast", "array of 20"), ("count", "i64")];
+/// How long a round of one way takes.
+const TIME: Duration = Duration::from_millis(40);
+
+/// What to measure.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Rounds of each way.
+    #[arg(long, default_value_t = 21)]
+    rounds: usize,
+    /// Only rows whose description contains this.
+    #[arg(long, default_value = "")]
+    only: String,
+}
+
+/// One way, and what was measured of it: each round, and the microseconds of processor time for a call in it.
+struct Way {
+    name: &'static str,
+    load: Box<dyn Load>,
+    rounds: Vec<(Measured, f64)>,
+}
 
 /// Prints calls a second, latencies and shares.
-pub(crate) fn run(rounds: usize, only: &str) -> anyhow::Result<()> {
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     println!(
-        "calls a second (median of {rounds} rounds in turns) and processor time, as shares of bare rmcp 3.8.0"
+        "calls a second (median of {} rounds in turns) and processor time, as shares of bare rmcp 3.8.0",
+        options.rounds
     );
-    println!(
-        "{:<38} {:<9} {:>9} {:>7} {:>9} {:>9} {:>9} {:>7}",
-        "transport, clients, revision, result",
-        "server",
-        "calls/s",
-        "share",
-        "p50",
-        "p99",
-        "cpu/call",
-        "share"
+    let table = Table::start(
+        "<38 transport, clients, revision, result | <9 server | >9 calls/s | >7 share | >9 p50 µs | >9 p99 µs | >12 cpu/call µs | >7 share",
     );
-    // One thread for client and server: nothing but their own work counts.
-    let one = runtime::Builder::new_current_thread().enable_all().build()?;
-    let many = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    for era in Era::ALL {
-        for (tool, result) in TOOLS {
-            let row = format!("in process, 1, {}, {result}", era.revision());
-            if row.contains(only) {
-                one.block_on(in_process(&row, rounds, era, tool))?;
-            }
-            for clients in [1, 16] {
-                let row = format!("http, {clients}, {}, {result}", era.revision());
-                if row.contains(only) {
-                    many.block_on(over_http(&row, rounds, era, tool, clients))?;
+    let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    for era in [Era::Modern, Era::Legacy] {
+        let envelope = if era == Era::Legacy { "/result" } else { "" };
+        let forecast = Call { era, data: envelope, ..FORECAST };
+        let count = Call { tool: "count", arguments: "{}", ..forecast };
+        for (call, result) in [(forecast, "array of 20"), (count, "i64")] {
+            for (transport, clients) in [("in process", 1), ("http", 1), ("http", 16)] {
+                let row = format!("{transport}, {clients}, {}, {result}", era.revision());
+                if row.contains(&options.only) {
+                    // Nobody puts its results into an envelope.
+                    let bare = Call { data: "", ..call };
+                    let loads = if transport == "http" {
+                        [
+                            on_http(&runtime, Bare::default(), bare)?,
+                            on_http(&runtime, toolbond::enforce(Bare::default()), call)?,
+                            on_http(&runtime, toolbond::enforce(Ours), call)?,
+                        ]
+                    } else {
+                        [
+                            Pipe::open(Bare::default(), bare)?,
+                            Pipe::open(toolbond::enforce(Bare::default()), call)?,
+                            Pipe::open(toolbond::enforce(Ours), call)?,
+                        ]
+                    };
+                    print(&table, &row, &measure(loads, clients, options.rounds)?);
                 }
             }
         }
@@ -56,54 +82,61 @@ pub(crate) fn run(rounds: usize, only: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn in_process(row: &str, rounds: usize, era: Era, tool: &str) -> anyhow::Result<()> {
-    let pipes = [
-        Pipe::open(Bare, era, tool).await?,
-        Pipe::open(toolbond::enforce(Bare), era, tool).await?,
-        Pipe::open(toolbond::enforce(Ours), era, tool).await?,
-    ];
-    let ways = WAYS.into_iter().zip(pipes).map(|(name, pipe)| Way::new(name, vec![pipe]));
-    let mut ways: Vec<_> = ways.collect();
-    measure(&mut ways, rounds).await?;
-    print(row, &mut ways);
-    Ok(())
+/// Serves `server` as long as the runtime lives.
+fn on_http<H: ServerHandler + Clone>(
+    runtime: &Runtime,
+    server: H,
+    call: Call,
+) -> anyhow::Result<Box<dyn Load>> {
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0"))?;
+    let address = listener.local_addr()?;
+    runtime.spawn(serve::answer(listener, server, true));
+    Ok(Box::new(HttpLoad::new(address, call, ())))
 }
 
-async fn over_http(
-    row: &str,
-    rounds: usize,
-    era: Era,
-    tool: &'static str,
-    clients: usize,
-) -> anyhow::Result<()> {
-    let addresses = [
-        http::serve(Bare).await?,
-        http::serve(toolbond::enforce(Bare)).await?,
-        http::serve(toolbond::enforce(Ours)).await?,
-    ];
-    let mut ways = Vec::new();
-    for (name, address) in WAYS.into_iter().zip(addresses) {
-        let mut connections = Vec::new();
-        for _ in 0..clients {
-            connections.push(Post::open(address, era, tool).await?);
-        }
-        ways.push(Way::new(name, connections));
+/// What all threads of this process have spent, in microseconds. Other processes lengthen a round, but not this.
+fn processor_time() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::try_from(time).unwrap_or_default().as_secs_f64() * 1e6
+}
+
+/// Measures everything in turns, `rounds` times each.
+fn measure(loads: [Box<dyn Load>; 3], clients: usize, rounds: usize) -> anyhow::Result<Vec<Way>> {
+    let ways = ["bare", "enforce", "#[tools]"].into_iter().zip(loads);
+    let mut ways: Vec<_> =
+        ways.map(|(name, load)| Way { name, load, rounds: Vec::new() }).collect();
+    for way in &mut ways {
+        way.load.run(clients, TIME)?;
     }
-    measure(&mut ways, rounds).await?;
-    print(row, &mut ways);
-    Ok(())
+    for round in 0..rounds {
+        // Nobody always goes first.
+        for at in 0..ways.len() {
+            let at = (round + at) % ways.len();
+            let spent = processor_time();
+            let measured = ways[at].load.run(clients, TIME)?;
+            let cost = (processor_time() - spent) / float(measured.calls);
+            ways[at].rounds.push((measured, cost));
+        }
+    }
+    Ok(ways)
 }
 
-fn print<C: Connection>(row: &str, ways: &mut [Way<C>]) {
-    let shares: Vec<_> = ways.iter().map(|way| way.share_of(&ways[0])).collect();
-    for (at, way) in ways.iter_mut().enumerate() {
-        let row = if at == 0 { row } else { "" };
-        let [half, most] = [0.5, 0.99].map(|part| format!("{:.0?}", way.latency(part)));
-        let (name, rate) = (way.name, way.rate());
-        let cost = format!("{:.1?}", way.cost());
-        let [by_clock, by_cost] = shares[at];
-        println!(
-            "{row:<38} {name:<9} {rate:>9.0} {by_clock:>7.2} {half:>9} {most:>9} {cost:>9} {by_cost:>7.2}"
-        );
+fn print(table: &Table, row: &str, ways: &[Way]) {
+    for (at, way) in ways.iter().enumerate() {
+        let middle = |value: fn(&(Measured, f64)) -> f64| median(way.rounds.iter().map(value));
+        // Each is the median over rounds made one after another.
+        let pairs = || way.rounds.iter().zip(&ways[0].rounds);
+        let by_clock = median(pairs().map(|(own, bare)| own.0.per_second / bare.0.per_second));
+        let by_cost = median(pairs().map(|(own, bare)| bare.1 / own.1));
+        table.row(&[
+            &(if at == 0 { row } else { "" }),
+            &way.name,
+            &format_args!("{:.0}", middle(|(measured, _)| measured.per_second)),
+            &format_args!("{by_clock:.2}"),
+            &format_args!("{:.0}", middle(|(measured, _)| measured.p50)),
+            &format_args!("{:.0}", middle(|(measured, _)| measured.p99)),
+            &format_args!("{:.1}", middle(|(_, cost)| *cost)),
+            &format_args!("{by_cost:.2}"),
+        ]);
     }
 }

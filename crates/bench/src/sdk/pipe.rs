@@ -1,57 +1,68 @@
 //! Calls over a pipe in the same process.
 
-use anyhow::{Context as _, ensure};
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
 use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::runtime::{self, Runtime};
+use toolbond_harness::mcp::INITIALIZED;
 
-use super::{
-    request::Era,
-    rounds::{Connection, is_answer},
-};
+use crate::load::{Call, Load, Measured, Right};
 
-/// A connection to a server in this process.
-pub(crate) struct Pipe {
-    stream: BufReader<DuplexStream>,
-    request: String,
-    line: Vec<u8>,
+/// A connection to a server in this process, on one thread with it: nothing but their own work counts.
+pub(super) struct Pipe {
+    runtime: Runtime,
+    stream: Stream,
+    call: Call,
+    right: Right,
+}
+
+struct Stream(BufReader<DuplexStream>);
+
+impl Stream {
+    async fn ask(&mut self, message: &str) -> anyhow::Result<Vec<u8>> {
+        self.0.write_all(format!("{message}\n").as_bytes()).await?;
+        let mut line = Vec::new();
+        let bytes = self.0.read_until(b'\n', &mut line).await?;
+        ensure!(bytes > 0, "the server closed the pipe");
+        Ok(line)
+    }
 }
 
 impl Pipe {
-    /// Runs `server` and connects to it.
-    pub(crate) async fn open(
-        server: impl ServerHandler,
-        era: Era,
-        tool: &str,
-    ) -> anyhow::Result<Self> {
+    /// Runs `server`, connects to it and sees a right answer.
+    pub(super) fn open(server: impl ServerHandler, call: Call) -> anyhow::Result<Box<dyn Load>> {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
         let (near, far) = tokio::io::duplex(64 * 1024);
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             if let Ok(running) = server.serve(far).await {
                 _ = running.waiting().await;
             }
         });
-        let request = format!("{}\n", era.call(tool));
-        let mut pipe = Self { stream: BufReader::new(near), request, line: Vec::new() };
-        for message in era.hello() {
-            pipe.stream.write_all(format!("{message}\n").as_bytes()).await?;
-            if message.get("id").is_some() {
-                pipe.read().await?;
+        let mut stream = Stream(BufReader::new(near));
+        let right = runtime.block_on(async {
+            if let Some(hello) = call.era.hello() {
+                stream.ask(&hello).await?;
+                stream.0.write_all(format!("{INITIALIZED}\n").as_bytes()).await?;
             }
-        }
-        Ok(pipe)
-    }
-
-    async fn read(&mut self) -> anyhow::Result<()> {
-        self.line.clear();
-        let bytes = self.stream.read_until(b'\n', &mut self.line).await?;
-        ensure!(bytes > 0, "the server closed the pipe");
-        Ok(())
+            call.check(stream.ask(&call.message(1)).await?)
+        })?;
+        Ok(Box::new(Self { runtime, stream, call, right }))
     }
 }
 
-impl Connection for Pipe {
-    async fn call(&mut self) -> anyhow::Result<()> {
-        self.stream.write_all(self.request.as_bytes()).await?;
-        self.read().await?;
-        is_answer(&self.line).with_context(|| String::from_utf8_lossy(&self.line).into_owned())
+impl Load for Pipe {
+    /// There is one client, whatever is asked for.
+    fn run(&mut self, _clients: usize, time: Duration) -> anyhow::Result<Measured> {
+        let (start, mut times) = (Instant::now(), Vec::new());
+        while start.elapsed() < time {
+            let asked = Instant::now();
+            let message = self.call.message(times.len() + 2);
+            let answer = self.runtime.block_on(self.stream.ask(&message))?;
+            times.push(asked.elapsed());
+            self.right.check(&answer)?;
+        }
+        Measured::new(times, start.elapsed())
     }
 }

@@ -1,15 +1,18 @@
-//! The calls that clients make.
+//! The calls that clients make, and what has to come back.
 
+use anyhow::ensure;
 use serde_json::{Value, json};
 
-use super::tally::{Kind, check_forecast, check_refusal};
+use super::tally::Kind;
+use crate::calls::{Era, VALID};
 use crate::plain::{Costly, zeros};
+use crate::weather::forecast;
 
 /// A call, and what has to come back.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) tool: String,
-    pub(super) arguments: String,
+    arguments: String,
     expected: Expected,
 }
 
@@ -27,8 +30,7 @@ impl Call {
     }
 
     pub(super) fn good() -> Self {
-        let arguments = json!({ "city": "Zürich", "hours": 20 });
-        Self::new("forecast", &arguments, Expected::Forecast)
+        Self::new("forecast", &VALID, Expected::Forecast)
     }
 
     /// The forecast after a while.
@@ -43,62 +45,58 @@ impl Call {
 
     /// The call with the number `turn` of clients of this kind.
     pub(super) fn of_kind(kind: Kind, turn: usize, costly: &[Costly]) -> Self {
+        let refused = |tool: &str, arguments: &str| Self::new(tool, &arguments, Expected::Refusal);
         match kind {
             Kind::WrongArguments => {
-                let all: [Value; 4] = [
-                    json!({ "city": 5 }),
-                    json!({ "hours": 3 }),
-                    json!({ "city": "Zürich", "hours": 49 }),
-                    json!({ "city": "Zürich", "hours": "many" }),
+                let all = [
+                    r#"{"city":5}"#,
+                    r#"{"hours":3}"#,
+                    r#"{"city":"Zürich","hours":49}"#,
+                    r#"{"city":"Zürich","hours":"many"}"#,
                 ];
-                Self::new("forecast", &all[turn % all.len()], Expected::Refusal)
+                refused("forecast", all[turn % all.len()])
             }
-            Kind::WrongResults => Self::new("wrong", &"{}", Expected::Refusal),
-            Kind::Hostile if turn % 8 == 6 => {
-                let values = zeros(1 << 20).replacen('0', "\"zero\"", 1);
-                Self::new("count", &format!(r#"{{"values":{values}}}"#), Expected::Refusal)
-            }
-            Kind::Hostile if turn % 8 == 7 => {
-                let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
-                Self::new("count", &format!(r#"{{"values":{deep}}}"#), Expected::Refusal)
-            }
-            Kind::Hostile if !costly.is_empty() => {
-                let Costly { name, arguments } = &costly[(turn / 8 * 6 + turn % 8) % costly.len()];
-                Self::new(name, arguments, Expected::Refusal)
-            }
+            Kind::WrongResults => refused("wrong", "{}"),
+            Kind::Hostile => match turn % 8 {
+                6 => {
+                    let values = zeros(1 << 20).replacen('0', "\"zero\"", 1);
+                    refused("count", &format!(r#"{{"values":{values}}}"#))
+                }
+                7 => {
+                    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+                    refused("count", &format!(r#"{{"values":{deep}}}"#))
+                }
+                rest => {
+                    let Costly { name, arguments } = &costly[(turn / 8 * 6 + rest) % costly.len()];
+                    refused(name, &arguments.to_string())
+                }
+            },
             _ => Self::good(),
         }
     }
 
-    /// The message, in 2026-07-28 or in an earlier revision.
-    pub(super) fn message(&self, id: usize, is_legacy: bool) -> String {
-        let meta = if is_legacy {
-            ""
-        } else {
-            concat!(
-                r#","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","#,
-                r#""io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"#,
-                r#""io.modelcontextprotocol/clientCapabilities":{}}"#
-            )
-        };
-        let Self { tool, arguments, .. } = self;
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}{meta}}}}}"#
-        )
+    pub(super) fn message(&self, id: usize, era: Era) -> String {
+        era.call(id, &self.tool, &self.arguments)
     }
 
     /// Checks what came back.
-    pub(super) fn check(&self, answer: &[u8], id: usize, is_legacy: bool) -> anyhow::Result<()> {
-        match self.expected {
-            Expected::Forecast => check_forecast(answer, id, is_legacy),
-            Expected::Refusal => check_refusal(answer, id),
-            Expected::Any => Ok(()),
+    pub(super) fn check(&self, answer: &[u8], id: usize, era: Era) -> anyhow::Result<()> {
+        if self.expected == Expected::Any {
+            return Ok(());
         }
+        let answer: Value = serde_json::from_slice(answer)?;
+        ensure!(answer["id"] == id, "expected an answer to {id}, found {answer}");
+        let result = &answer["result"];
+        if self.expected == Expected::Forecast {
+            let hours = json!(forecast(None));
+            let wanted = if era == Era::Legacy { json!({ "result": hours }) } else { hours };
+            let is_right = result["structuredContent"] == wanted;
+            ensure!(is_right, "expected the forecast, found {answer}");
+        } else {
+            let refuses = answer["error"].is_object()
+                || (result["isError"] == true && result.get("structuredContent").is_none());
+            ensure!(refuses, "expected a refusal, found {answer}");
+        }
+        Ok(())
     }
 }
-
-/// The first message of a client of an earlier revision.
-pub(super) const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}"#;
-
-/// The second one.
-pub(super) const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;

@@ -1,43 +1,39 @@
 //! Clients on HTTP.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
-
-use super::calls::{Call, HELLO, INITIALIZED};
+use super::calls::Call;
 use super::tally::{Kind, Tally};
-use crate::guard::http::Connection;
+use crate::calls::Era;
+use crate::http::Connection;
 use crate::plain::Costly;
 
-/// A guard as clients of one revision use it.
-#[derive(Clone, Debug)]
+/// A guard as clients of one revision use it: those of 2025-11-25 have a session each.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) way: &'static str,
-    pub(super) port: u16,
+    pub(super) address: SocketAddr,
     pub(super) path: &'static str,
-    /// The clients speak 2025-11-25, each in a session of its own.
-    pub(super) is_legacy: bool,
+    pub(super) era: Era,
 }
 
-/// How many clients of each kind there are, and how long each rests after what it did.
-pub(super) const CLIENTS: [(Kind, usize, Duration); 8] = [
-    (Kind::Good, 2, Duration::from_millis(20)),
-    (Kind::WrongArguments, 1, Duration::from_millis(50)),
-    (Kind::WrongResults, 1, Duration::from_millis(50)),
-    (Kind::Hostile, 1, Duration::from_millis(1500)),
-    (Kind::Slow, 2, Duration::from_millis(100)),
-    (Kind::Leaving, 2, Duration::from_millis(200)),
-    (Kind::Unread, 1, Duration::from_secs(1)),
-    (Kind::Sessions, 1, Duration::from_secs(1)),
+/// How many clients of each kind there are, and how many milliseconds each rests after what it did.
+pub(super) const CLIENTS: [(Kind, usize, u64); 8] = [
+    (Kind::Good, 2, 20),
+    (Kind::WrongArguments, 1, 50),
+    (Kind::WrongResults, 1, 50),
+    (Kind::Hostile, 1, 1500),
+    (Kind::Slow, 2, 100),
+    (Kind::Leaving, 2, 200),
+    (Kind::Unread, 1, 1000),
+    (Kind::Sessions, 1, 1000),
 ];
 
 /// How long a client that does not read stays.
 const UNREAD: Duration = Duration::from_secs(3);
-
-/// How long a client waits for an answer: what is out of budget is validated when nothing else is.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What all clients share.
 #[derive(Clone, Copy)]
@@ -49,104 +45,85 @@ pub(super) struct Shared<'a> {
 
 impl Target {
     /// One client of this kind, until it is over.
-    pub(super) fn client(&self, kind: Kind, pause: Duration, shared: Shared<'_>) {
-        let (mut connection, mut turn) = (None, 0);
-        while !shared.is_over.load(Relaxed) {
+    pub(super) fn client(self, kind: Kind, pause: u64, shared: Shared<'_>) {
+        let mut kept = None;
+        for turn in (0..).take_while(|_| !shared.is_over.load(Relaxed)) {
             let call = Call::of_kind(kind, turn, shared.costly);
             let started = Instant::now();
             let came = match kind {
-                Kind::Leaving => self.leave(&mut connection, turn, &call, shared.costly),
+                Kind::Leaving => self.leave(&mut kept, turn, call, shared.costly),
                 Kind::Unread => self.ignore(),
                 Kind::Sessions => self.session(turn, &call),
-                _ => self.ask(&mut connection, kind, turn, &call),
+                _ => self.ask(&mut kept, kind, turn, &call),
             };
-            let is_timed = kind == Kind::Good;
-            let time = is_timed.then(|| started.elapsed());
-            shared.tally.add(self.way, kind, time, &came);
+            shared.tally.add(self.way, kind, started.elapsed(), &came);
             if came.is_err() {
-                connection = None;
+                kept = None;
             }
-            turn += 1;
-            thread::sleep(pause);
+            thread::sleep(Duration::from_millis(pause));
         }
     }
 
     /// A connection, with a session where the revision has them.
-    fn open(&self, tool: &str) -> anyhow::Result<Connection> {
-        if self.is_legacy {
-            let mut connection = Connection::open(self.port, self.path, "2025-11-25")?;
-            connection.wait_for(PATIENCE)?;
-            connection.ask(HELLO.as_bytes()).context("initialize")?;
-            connection.ask(INITIALIZED.as_bytes()).context("initialized")?;
-            return Ok(connection);
-        }
-        let mut connection = Connection::open(self.port, self.path, "2026-07-28")?;
-        connection.wait_for(PATIENCE)?;
-        connection.header(&format!("mcp-method: tools/call\r\nmcp-name: {tool}"));
-        Ok(connection)
+    fn open(self, call: &Call) -> anyhow::Result<Connection> {
+        Connection::greet(self.address, self.path, self.era, &call.tool)
     }
 
     /// One call that waits for its answer.
     fn ask(
-        &self,
+        self,
         kept: &mut Option<Connection>,
         kind: Kind,
         turn: usize,
         call: &Call,
     ) -> anyhow::Result<()> {
         // A header names the tool, and hostile clients call many.
-        if kind == Kind::Hostile && !self.is_legacy {
-            *kept = None;
-        }
-        let connection = match kept {
-            Some(connection) => connection,
-            None => kept.insert(self.open(&call.tool)?),
+        let connection = match kept.take() {
+            Some(connection) if kind != Kind::Hostile || self.era == Era::Legacy => connection,
+            _ => self.open(call)?,
         };
-        let message = call.message(turn, self.is_legacy);
-        let answer = if kind == Kind::Slow {
-            connection.post_slowly(message.as_bytes(), 8, Duration::from_millis(100))?;
+        let connection = kept.insert(connection);
+        let message = call.message(turn, self.era).into_bytes();
+        if kind == Kind::Slow {
+            connection.post_part(&[], message.len())?;
+            for piece in message.chunks(message.len().div_ceil(8)) {
+                thread::sleep(Duration::from_millis(100));
+                connection.write(piece)?;
+            }
             thread::sleep(Duration::from_millis(200));
-            connection.message()?
         } else {
-            connection.ask(message.as_bytes())?
-        };
-        call.check(&answer, turn, self.is_legacy)
+            connection.post(&message)?;
+        }
+        call.check(&connection.message()?, turn, self.era)
     }
 
     /// A call whose client leaves before it is answered.
     fn leave(
-        &self,
+        self,
         kept: &mut Option<Connection>,
         turn: usize,
-        call: &Call,
+        good: Call,
         costly: &[Costly],
     ) -> anyhow::Result<()> {
         let call = match turn % 4 {
-            0 => call.clone(),
+            0 => good,
             1 => Call::slow(500),
             2 => Call::notify(2000, 1000),
             _ => Call::of_kind(Kind::Hostile, turn, costly),
         };
         // Each session is used eight times.
         let session = match kept.take() {
-            Some(session) if self.is_legacy => session,
-            _ => self.open(&call.tool)?,
+            Some(session) if self.era == Era::Legacy => session,
+            _ => self.open(&call)?,
         };
-        let mut connection = session.again(self.port)?;
-        let message = call.message(turn, self.is_legacy);
+        let mut connection = session.again()?;
+        let message = call.message(turn, self.era);
+        let sent = if turn.is_multiple_of(4) { message.len() / 2 } else { message.len() };
+        connection.post_part(&message.as_bytes()[..sent], message.len())?;
         match turn % 4 {
-            0 => {
-                let half = &message.as_bytes()[..message.len() / 2];
-                connection.post_part(half, message.len())?;
-            }
-            2 => {
-                connection.post(message.as_bytes())?;
-                connection.answer()?;
-            }
-            _ => {
-                connection.post(message.as_bytes())?;
-                thread::sleep(Duration::from_millis(20));
-            }
+            0 => {}
+            2 => drop(connection.answer()?),
+            _ => thread::sleep(Duration::from_millis(20)),
         }
         if turn % 8 == 7 {
             return self.end(&session, turn % 16 == 7);
@@ -156,36 +133,33 @@ impl Target {
     }
 
     /// A client that opens a stream, has the server say much, and reads nothing.
-    fn ignore(&self) -> anyhow::Result<()> {
+    fn ignore(self) -> anyhow::Result<()> {
         let call = Call::notify(2000, 10_000);
-        let mut connection = self.open(&call.tool)?;
-        let opened = if self.is_legacy {
-            let mut opened = connection.again(self.port)?;
+        let mut connection = self.open(&call)?;
+        let mut opened = connection.again()?;
+        if self.era == Era::Legacy {
             opened.request("GET")?;
-            Some(opened)
-        } else {
-            None
-        };
-        connection.post(call.message(1, self.is_legacy).as_bytes())?;
+        }
+        connection.post(call.message(1, self.era).as_bytes())?;
         thread::sleep(UNREAD);
         drop(opened);
         self.end(&connection, true)
     }
 
     /// A session with some calls, which is ended or left.
-    fn session(&self, turn: usize, call: &Call) -> anyhow::Result<()> {
-        let mut connection = self.open(&call.tool)?;
+    fn session(self, turn: usize, call: &Call) -> anyhow::Result<()> {
+        let mut connection = self.open(call)?;
         for id in 1..=3 {
-            let answer = connection.ask(call.message(id, self.is_legacy).as_bytes())?;
-            call.check(&answer, id, self.is_legacy)?;
+            let answer = connection.ask(call.message(id, self.era).as_bytes())?;
+            call.check(&answer, id, self.era)?;
         }
         self.end(&connection, turn.is_multiple_of(2))
     }
 
     /// Ends a session, where there is one and its client says goodbye.
-    fn end(&self, connection: &Connection, says_goodbye: bool) -> anyhow::Result<()> {
-        if self.is_legacy && says_goodbye {
-            let mut goodbye = connection.again(self.port)?;
+    fn end(self, connection: &Connection, says_goodbye: bool) -> anyhow::Result<()> {
+        if self.era == Era::Legacy && says_goodbye {
+            let mut goodbye = connection.again()?;
             goodbye.request("DELETE")?;
             goodbye.answer()?;
         }

@@ -1,97 +1,60 @@
 //! What the clients did, what the guards hold, and whether that is what it should be.
 
-use std::time::Duration;
-
 use anyhow::bail;
 
-use super::census::Census;
-use super::tally::Tally;
-use super::{Compared, Options};
+use super::census::{Census, QUANTITIES};
+use super::tally::Counts;
+use crate::table::Table;
 
-/// Name, value and how much more than after warm-up is no growth.
-struct Quantity {
-    name: &'static str,
-    value: fn(Census) -> u64,
-    allowed: fn(u64) -> u64,
+/// The same guard at three moments.
+pub(super) struct Compared {
+    pub(super) name: &'static str,
+    pub(super) before: Census,
+    pub(super) largest: Census,
+    pub(super) after: Census,
 }
 
-/// An allocator keeps some pages, a pool some threads and connections. Processes are counted exactly.
-const QUANTITIES: [Quantity; 4] = [
-    Quantity {
-        name: "memory, MiB",
-        value: |census| census.memory >> 10,
-        allowed: |before| before + (before / 4).max(24),
-    },
-    Quantity { name: "threads", value: |census| census.threads, allowed: |before| before + 4 },
-    Quantity { name: "open files", value: |census| census.files, allowed: |before| before + 12 },
-    Quantity { name: "child processes", value: |census| census.children, allowed: |before| before },
-];
-
 /// Prints the counts and what the guards hold.
-pub(super) fn print(options: &Options, tally: &Tally, compared: &[Compared]) {
-    println!("cargo xtask bench soak --minutes {}: all transports at once\n", options.minutes);
-    println!(
-        "{:<28} {:<20} {:>9} {:>7} {:>9} {:>9}",
-        "way", "clients", "done", "wrong", "p50 ms", "max ms"
-    );
-    for ((way, kind), count) in tally.counts() {
-        let mut times = count.times;
-        times.sort_unstable();
-        let milliseconds = |time: Option<&Duration>| {
-            time.map_or_else(String::new, |time| format!("{:.1}", time.as_secs_f64() * 1e3))
-        };
-        println!(
-            "{way:<28} {:<20} {:>9} {:>7} {:>9} {:>9}",
-            kind.name(),
-            count.done,
-            count.wrong,
-            milliseconds(times.get(times.len() / 2)),
-            milliseconds(times.last()),
-        );
+pub(super) fn print(minutes: f64, counts: &Counts, compared: &[Compared]) {
+    println!("cargo xtask bench soak --minutes {minutes}: all transports at once\n");
+    let table = Table::start("<28 way | <20 clients | >9 done | >7 wrong | >9 p50 ms | >9 max ms");
+    for ((way, kind), count) in &counts.counts {
+        let [p50, max] = [50, 100].map(|percent| count.times.millis(percent));
+        table.row(&[way, &kind.name(), &count.done, &count.wrong, &p50, &max]);
     }
-    println!(
-        "\n{:<18} {:<20} {:>14} {:>9} {:>11} {:>9}",
-        "quantity", "guard", "after warm-up", "largest", "at the end", "allowed"
+    println!();
+    let table = Table::start(
+        "<18 quantity | <20 guard | >14 after warm-up | >9 largest | >11 at the end | >9 allowed",
     );
-    for quantity in QUANTITIES {
+    for (at, (quantity, allowed)) in QUANTITIES.into_iter().enumerate() {
         for one in compared {
-            let before = (quantity.value)(one.before);
-            println!(
-                "{:<18} {:<20} {before:>14} {:>9} {:>11} {:>9}",
-                quantity.name,
-                one.name,
-                (quantity.value)(one.largest),
-                (quantity.value)(one.after),
-                (quantity.allowed)(before),
-            );
+            let [before, largest, after] = [one.before, one.largest, one.after].map(|all| all[at]);
+            table.row(&[&quantity, &one.name, &before, &largest, &after, &allowed(before)]);
         }
     }
     println!();
 }
 
 /// Prints what is wrong, and fails where anything is.
-pub(super) fn verdict(tallies: &[&Tally], compared: &[Compared]) -> anyhow::Result<()> {
+pub(super) fn verdict(all: &[&Counts], compared: &[Compared]) -> anyhow::Result<()> {
     let mut grown = 0;
-    for quantity in QUANTITIES {
-        for one in compared {
-            let (before, after) = ((quantity.value)(one.before), (quantity.value)(one.after));
-            if after > (quantity.allowed)(before) {
+    for one in compared {
+        for (at, (quantity, allowed)) in QUANTITIES.into_iter().enumerate() {
+            let (before, after) = (one.before[at], one.after[at]);
+            if after > allowed(before) {
                 grown += 1;
-                println!("grew: {} of {}: {before} to {after}", quantity.name, one.name);
+                println!("grew: {quantity} of {}: {before} to {after}", one.name);
             }
         }
+        if one.after == Census::default() {
+            grown += 1;
+            println!("ended: the guard of {}", one.name);
+        }
     }
-    let gone = compared.iter().filter(|one| one.after.threads == 0);
-    for one in gone {
-        grown += 1;
-        println!("ended: the guard of {}", one.name);
-    }
-    let counts = || tallies.iter().flat_map(|tally| tally.counts().into_values());
-    let (done, wrong) = (
-        counts().map(|count| count.done).sum::<usize>(),
-        counts().map(|count| count.wrong).sum::<usize>(),
-    );
-    for example in tallies.iter().flat_map(|tally| tally.wrong()) {
+    let counts = || all.iter().flat_map(|counts| counts.counts.values());
+    let done: usize = counts().map(|count| count.done).sum();
+    let wrong: usize = counts().map(|count| count.wrong).sum();
+    for example in all.iter().flat_map(|counts| &counts.wrong) {
         println!("wrong: {example}");
     }
     if grown + wrong > 0 {

@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use anyhow::{bail, ensure};
-use serde_json::{Value, json};
-
-use crate::plain::forecast;
+use crate::stats::Times;
 
 /// So many wrong answers are shown.
 const SHOWN: usize = 10;
@@ -40,74 +37,50 @@ impl Kind {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Count {
     pub(super) done: usize,
     pub(super) wrong: usize,
-    pub(super) times: Vec<Duration>,
+    pub(super) times: Times,
 }
 
 /// Counts of every way and kind, and the first wrong answers.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    counts: Mutex<BTreeMap<(&'static str, Kind), Count>>,
-    wrong: Mutex<Vec<String>>,
+pub(super) struct Counts {
+    pub(super) counts: BTreeMap<(&'static str, Kind), Count>,
+    pub(super) wrong: Vec<String>,
 }
 
+/// What all clients count in.
+#[derive(Debug, Default)]
+pub(super) struct Tally(Mutex<Counts>);
+
 impl Tally {
-    /// Counts one thing that a client did. `time` is that of an answer that is measured.
+    /// Counts one thing that a client did, and how long a good call took.
     pub(super) fn add(
         &self,
         way: &'static str,
         kind: Kind,
-        time: Option<Duration>,
+        time: Duration,
         came: &anyhow::Result<()>,
     ) {
-        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = counts.entry((way, kind)).or_default();
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.counts.entry((way, kind)).or_default();
         count.done += 1;
-        count.times.extend(time);
+        if kind == Kind::Good {
+            count.times.0.push(time);
+        }
         if let Err(error) = came {
             count.wrong += 1;
-            let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
-            if wrong.len() < SHOWN {
+            if counts.wrong.len() < SHOWN {
                 let text: String = format!("{error:#}").chars().take(300).collect();
-                wrong.push(format!("{way}, {}: {text}", kind.name()));
+                counts.wrong.push(format!("{way}, {}: {text}", kind.name()));
             }
         }
     }
 
-    pub(super) fn counts(&self) -> BTreeMap<(&'static str, Kind), Count> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The counts since the last time.
+    pub(super) fn take(&self) -> Counts {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
-
-    /// The first wrong answers.
-    pub(super) fn wrong(&self) -> Vec<String> {
-        self.wrong.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// Checks that an answer is the forecast, in the shape that the client's revision has.
-pub(super) fn check_forecast(answer: &[u8], id: usize, is_legacy: bool) -> anyhow::Result<()> {
-    let answer: Value = serde_json::from_slice(answer)?;
-    let wanted = if is_legacy { json!({ "result": forecast() }) } else { forecast() };
-    ensure!(answer["id"] == id, "expected an answer to {id}, found {answer}");
-    ensure!(
-        answer["result"]["structuredContent"] == wanted,
-        "expected the forecast, found {answer}"
-    );
-    Ok(())
-}
-
-/// Checks that an answer refuses, and carries no data.
-pub(super) fn check_refusal(answer: &[u8], id: usize) -> anyhow::Result<()> {
-    let answer: Value = serde_json::from_slice(answer)?;
-    ensure!(answer["id"] == id, "expected an answer to {id}, found {answer}");
-    let result = &answer["result"];
-    let refuses = answer["error"].is_object()
-        || (result["isError"] == true && result.get("structuredContent").is_none());
-    if refuses {
-        return Ok(());
-    }
-    bail!("expected a refusal, found {answer}")
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use toolbond_harness::address::{local, reserved};
 use toolbond_harness::envoy::{Envoy, ONE_SERVER, Replica, Setup};
 use toolbond_harness::files::root;
+use toolbond_harness::guard::in_front_of;
 use toolbond_harness::http::{Connection, ask, body};
 use toolbond_harness::otlp::{Answer, Receiver, hex};
 use toolbond_harness::peers;
@@ -16,7 +17,7 @@ use toolbond_harness::wait::wait_until;
 
 use crate::clients::{Client, data};
 use crate::echo::echo;
-use toolbond_harness::mcp::{POST, call};
+use toolbond_harness::mcp::{POST, ask_modern, call, modern, url};
 
 #[test]
 fn typescript_clients_see_what_they_see_through_the_guard() {
@@ -56,11 +57,9 @@ fn see_what_they_see_through_the_guard(clients: &[(&'static str, &'static str)])
         ..Setup::default()
     });
     let guard = |port: u16| {
-        let upstream = format!("http://127.0.0.1:{port}/mcp");
-        let mut command = toolbond(&["guard", "--listen", "127.0.0.1:0", "--upstream", &upstream]);
-        command.args(["--results", "enforce", "--keep-eras", "--require-list"]);
-        let (process, port) = Process::listening(command);
-        (process, format!("http://127.0.0.1:{port}/mcp"))
+        let options = ["--results", "enforce", "--keep-eras", "--require-list"];
+        let (process, port) = in_front_of(port, &options);
+        (process, url(port))
     };
     let ((_one, demo_guard), (_two, typescript_guard)) = (guard(demo), guard(typescript));
     let pair = |case: &Value| json!([case["tool"], case["arguments"]]);
@@ -98,7 +97,12 @@ fn echo_with(setup: &Setup<'_>) -> Envoy {
 
 /// Every request is for the server that echoes.
 fn only_echo() -> Envoy {
-    echo_with(&Setup { replaced: &[ONE_SERVER], ..Setup::default() })
+    echo_under("")
+}
+
+/// The same under a contract.
+fn echo_under(contract: &str) -> Envoy {
+    echo_with(&Setup { contract, replaced: &[ONE_SERVER], ..Setup::default() })
 }
 
 /// A call of `echo`.
@@ -109,19 +113,6 @@ fn echoed(text: &str) -> String {
 /// The body mode of the example.
 const MODE: &str = "FULL_DUPLEX_STREAMED";
 
-/// The modern request for a call.
-fn modern(id: u32, name: &str, arguments: &Value) -> (String, String) {
-    let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
-        "name": name, "arguments": arguments,
-        "_meta": { "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "raw", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": {} } } });
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\nmcp-method: tools/call\r\nmcp-name: {name}"
-    );
-    (head, body.to_string())
-}
-
 #[test]
 fn calls_are_repaired_or_refused_on_the_way() {
     let (_demo, port) = demo();
@@ -129,15 +120,14 @@ fn calls_are_repaired_or_refused_on_the_way() {
     let envoy = Envoy::start(&Setup { servers, replaced: &[ONE_SERVER], ..Setup::default() });
     for (city, hours) in [("Oslo", json!("2")), ("Rome", json!(1))] {
         let arguments = json!({ "city": city, "hours": hours });
-        let (head, text) = modern(7, "get-weather-forecast", &arguments);
-        let answer = ask(envoy.port, &head, &text);
+        let answer = ask_modern(envoy.port, "/mcp", &call(7, "get-weather-forecast", &arguments));
         assert!(answer.contains("\"structuredContent\":[{\"hour\":\"09:00\""), "{answer}");
         let answer = ask(envoy.port, POST, &call(8, "get-weather-forecast", &arguments));
         // The demo server wants a session.
         assert!(answer.contains("Session ID is required"), "{answer}");
     }
-    let (head, text) = modern(9, "get-weather-forecast", &json!({ "hours": 30 }));
-    let answer = ask(envoy.port, &head, &text);
+    let invalid = call(9, "get-weather-forecast", &json!({ "hours": 30 }));
+    let answer = ask_modern(envoy.port, "/mcp", &invalid);
     assert!(answer.contains("expected a number ≤ 24"), "{answer}");
 }
 
@@ -195,11 +185,7 @@ fn other_body_modes_are_refused_with_the_line_to_write() {
 
 #[test]
 fn a_body_over_the_limit_is_refused_with_an_error_of_json_rpc() {
-    let envoy = echo_with(&Setup {
-        contract: "max-message = 100000\n",
-        replaced: &[ONE_SERVER],
-        ..Setup::default()
-    });
+    let envoy = echo_under("max-message = 100000\n");
     let answer = ask(envoy.port, POST, &echoed(&"x".repeat(90_000)));
     assert!(answer.contains("\"structuredContent\""), "{}", &answer[..200.min(answer.len())]);
     for bytes in [100_000, 300_000] {
@@ -250,7 +236,7 @@ fn an_unknown_route_is_refused_and_others_go_on() {
 #[test]
 fn a_contract_that_is_switched_off_lets_everything_pass() {
     let off = "tools = \"off\"\narguments = \"off\"\nresults = \"off\"\nno-project = true\nkeep-dialects = true\n";
-    let envoy = echo_with(&Setup { contract: off, replaced: &[ONE_SERVER], ..Setup::default() });
+    let envoy = echo_under(off);
     for bytes in [1, 300_000] {
         let answer = ask(envoy.port, POST, &echoed(&"x".repeat(bytes)));
         let result = body(&answer);
@@ -328,7 +314,8 @@ fn the_example_starts_with_one_command() {
     command.env("PATH", std::env::join_paths(paths).unwrap()).env("PYTHONPATH", &envoy);
     command.env("ADDRESS", address.ip().to_string()).stdout(Stdio::null());
     let mut script = Process::start(command);
-    let (head, text) = modern(1, "get-weather-forecast", &json!({ "city": "Oslo", "hours": 1 }));
+    let oslo = json!({ "city": "Oslo", "hours": 1 });
+    let (head, text) = modern("/mcp", &call(1, "get-weather-forecast", &oslo));
     address.set_port(10_000);
     for path in ["/weather/mcp", "/notes/mcp"] {
         let head = head.replace("/mcp", path) + "\r\nhost: localhost\r\nconnection: close";
@@ -377,11 +364,7 @@ fn a_trace_goes_on_through_envoy() {
 /// What the server lists at one path or for one header is not the contract of another.
 #[test]
 fn a_list_is_only_for_those_who_would_get_it() {
-    let envoy = echo_with(&Setup {
-        contract: "arguments = \"enforce\"\nresults = \"enforce\"\n",
-        replaced: &[ONE_SERVER],
-        ..Setup::default()
-    });
+    let envoy = echo_under("arguments = \"enforce\"\nresults = \"enforce\"\n");
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let invalid = call(2, "echo", &json!({ "text": 7 }));
     for lenient in [
@@ -426,19 +409,12 @@ fn what_looks_like_json_to_some_is_not_passed_on() {
 fn a_redirect_to_the_gateway_passes_and_the_mark_of_retries_does_not() {
     let envoy = only_echo();
     let head = format!("{POST}\r\nhost: gateway.example");
-    let answer = ask(
-        envoy.port,
-        &head,
-        &call(1, "moved", &json!({ "text": "http://gateway.example/mcp/" })),
-    );
+    let moved = |to: &str| ask(envoy.port, &head, &call(1, "moved", &json!({ "text": to })));
+    let answer = moved("http://gateway.example/mcp/");
     assert!(answer.starts_with("HTTP/1.1 307"), "{answer}");
     assert!(answer.contains("location: http://gateway.example/mcp/"), "{answer}");
     assert!(!answer.contains("x-toolbond-retry"), "{answer}");
-    let answer = ask(
-        envoy.port,
-        &head,
-        &call(1, "moved", &json!({ "text": "http://elsewhere.example/mcp" })),
-    );
+    let answer = moved("http://elsewhere.example/mcp");
     assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
 }
 
@@ -447,9 +423,7 @@ fn an_answer_that_is_resumed_at_another_replica_is_not_lost_in_silence() {
     for (results, expected) in
         [("enforce", "another replica has checked the call"), ("warn", "\"resumed\":true")]
     {
-        let contract = format!("results = \"{results}\"\n");
-        let envoy =
-            echo_with(&Setup { contract: &contract, replaced: &[ONE_SERVER], ..Setup::default() });
+        let envoy = echo_under(&format!("results = \"{results}\"\n"));
         let head = "GET /mcp HTTP/1.1\r\naccept: text/event-stream\r\nlast-event-id: 7";
         let answer = ask(envoy.port, head, "");
         assert!(answer.contains(expected), "{results}: {answer}");

@@ -18,6 +18,7 @@ use toolbond_harness::address::{local, reserved};
 use toolbond_harness::envoy::{Envoy, ONE_SERVER, Replica, Setup};
 use toolbond_harness::files::Folder;
 use toolbond_harness::http::ask;
+use toolbond_harness::mcp::{self, POST};
 use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
@@ -74,10 +75,7 @@ enum Outcome {
 
 /// Sends a call, and returns its answer.
 fn send(port: u16, id: usize, name: &str, arguments: &Value) -> String {
-    let head = "POST /mcp HTTP/1.1\r\naccept: application/json, text/event-stream\r\nmcp-protocol-version: 2025-11-25";
-    let body = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
-        "params": { "name": name, "arguments": arguments } });
-    ask(port, head, &body.to_string())
+    ask(port, POST, &mcp::call(u32::try_from(id).unwrap(), name, arguments))
 }
 
 /// Makes the call `id` of this tool; which of its arguments are valid depends on the id.

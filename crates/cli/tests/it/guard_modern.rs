@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use toolbond_harness::guard::listening;
 use toolbond_harness::http::{Connection, ask, body};
 use toolbond_harness::mcp::{ask_modern, open};
+use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 
 /// Says which methods it has seen, apart from the one that asks and those that the guard itself sends.
@@ -88,7 +89,7 @@ fn send(port: u16, headers: &Headers, text: &str) -> (u16, Value) {
 }
 
 fn start() -> (Process, u16) {
-    listening(&["--", "node", "-e", SERVER])
+    listening(&["--", &peers::node(), "-e", SERVER])
 }
 
 /// The methods that arrived since the guard started.

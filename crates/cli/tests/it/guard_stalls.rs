@@ -2,116 +2,45 @@
 
 use std::fs;
 use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::thread;
 
 use serde_json::{Value, json};
 use toolbond_harness::guard::{ENFORCE, in_front_of, listening};
 use toolbond_harness::http::{Connection, HttpServer, ask};
-use toolbond_harness::mcp::{POST, ask_modern, modern, open};
+use toolbond_harness::mcp::{POST, ask_modern, call, modern, open, request};
 use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
 
 use crate::recorder::Record;
 
-/// The calls of another client that are answered while the guard works on a large message. A guard that works on it alone
-/// answers the one that was under way.
-const MEANWHILE: usize = 10;
-
-fn count(id: usize) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"count","arguments":{{}}}}}}"#
-    )
+fn count(id: u32) -> String {
+    call(id, "count", &json!({}))
 }
 
 /// Fifteen mebibytes of small calls.
 fn batch() -> String {
-    let mut text = String::from("[");
-    let mut id = 1;
-    while text.len() < 15 << 20 {
-        text.push_str(&count(id));
-        text.push(',');
-        id += 1;
-    }
-    text.pop();
-    text + "]"
+    let call = count(1) + ",";
+    let calls = call.repeat((15 << 20) / call.len());
+    format!("[{}]", calls.trim_end_matches(','))
 }
 
-/// Another client, which makes one call after the other.
-struct Other {
-    answered: Arc<AtomicUsize>,
-    stop: Arc<AtomicBool>,
-    thread: Option<thread::JoinHandle<()>>,
+/// Sends a request that is large, or has a large answer. It is refused, and a call of another client is answered.
+#[track_caller]
+fn is_refused_alone(port: u16, head: &str, body: &str, other: &str) {
+    let head = format!("{head}\r\nconnection: close");
+    let mut large = Connection::open(port, &head, body.as_bytes());
+    let answer = ask(port, other, &count(1));
+    assert!(answer.contains("structuredContent"), "{answer}");
+    let mut answer = large.rest();
+    answer.truncate(2000);
+    let answer = String::from_utf8_lossy(&answer);
+    let is_refused = answer.contains("\"error\":") && !answer.contains("structuredContent");
+    assert!(is_refused, "{answer}");
 }
 
-impl Other {
-    fn start(port: u16, head: String) -> Self {
-        let (answered, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-        let (count_up, ends) = (Arc::clone(&answered), Arc::clone(&stop));
-        let thread = thread::spawn(move || {
-            while !ends.load(SeqCst) {
-                let answer = ask(port, &head, &count(1));
-                assert!(answer.contains("structuredContent"), "{answer}");
-                count_up.fetch_add(1, SeqCst);
-            }
-        });
-        wait_until("the first call is answered", || answered.load(SeqCst) > 0);
-        Self { answered, stop, thread: Some(thread) }
-    }
-
-    fn answered(&self) -> usize {
-        self.answered.load(SeqCst)
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        self.stop.store(true, SeqCst);
-        let ended = self.thread.take().unwrap().join();
-        assert!(ended.is_ok() || thread::panicking(), "a call of the other client failed");
-    }
-}
-
-/// Sends a large request and waits until `calls` of the other client are answered while it is under way; `is_over` tells
-/// that the guard has done its work on it. A message that is refused is as good.
-fn stalls_nobody(port: u16, head: &str, body: &str, other: &Other, is_over: impl Fn() -> bool) {
-    // A guard that refuses it need not read all of it.
-    let mut large =
-        Connection::open(port, &format!("{head}\r\nconnection: close"), body.as_bytes());
-    let sent = other.answered();
-    let answer = thread::spawn(move || {
-        let mut answer = large.rest();
-        answer.truncate(2000);
-        String::from_utf8_lossy(&answer).into_owned()
-    });
-    wait_until("the other client is answered", || {
-        let is_over = is_over() || answer.is_finished();
-        other.answered() - sent >= MEANWHILE || is_over
-    });
-    let meanwhile = other.answered() - sent;
-    if meanwhile < MEANWHILE {
-        let answer = answer.join().unwrap();
-        assert!(is_refused(&answer), "{meanwhile} calls, then it was answered: {answer}");
-    }
-}
-
-fn is_refused(answer: &str) -> bool {
-    answer.starts_with("HTTP/1.1 4")
-        || answer.starts_with("HTTP/1.1 5")
-        || answer.contains("\"error\":")
-}
-
-/// A server on HTTP, and whether a batch has arrived there.
-fn upstream() -> (u16, Arc<AtomicBool>) {
-    let arrived = Arc::new(AtomicBool::new(false));
-    let has_come = Arc::clone(&arrived);
-    let server = HttpServer::start(move |request, reply| {
-        if request.body.starts_with(b"[") {
-            has_come.store(true, SeqCst);
-            return reply.json(&json!([]));
-        }
+/// A server on HTTP with tools that answer a call with many results.
+fn upstream() -> HttpServer {
+    HttpServer::start(move |request, reply| {
         let message = request.message();
         if message["method"] == "tools/list" {
             let schema = json!({ "type": "object" });
@@ -132,26 +61,15 @@ fn upstream() -> (u16, Arc<AtomicBool>) {
             }
             _ => reply.result(request, &result),
         }
-    });
-    (server.port, arrived)
+    })
 }
 
 #[test]
-fn a_large_batch_of_calls_over_http_stalls_nobody() {
-    let (upstream, arrived) = upstream();
-    let (_guard, port) = in_front_of(upstream, &ENFORCE);
-    let other = Other::start(port, POST.to_owned());
-    stalls_nobody(port, POST, &batch(), &other, || arrived.load(SeqCst));
-}
-
-#[test]
-fn a_large_batch_of_answers_over_http_stalls_nobody() {
-    let (upstream, _) = upstream();
-    let (_guard, port) = in_front_of(upstream, &ENFORCE);
-    let other = Other::start(port, POST.to_owned());
+fn a_large_batch_over_http_is_refused_and_holds_up_nobody() {
+    let (_guard, port) = in_front_of(upstream().port, &ENFORCE);
+    is_refused_alone(port, POST, &batch(), POST);
     for tool in ["large", "events"] {
-        let call = count(7).replace("\"count\"", &format!("\"{tool}\""));
-        stalls_nobody(port, POST, &call, &other, || false);
+        is_refused_alone(port, POST, &call(7, tool, &json!({})), POST);
     }
 }
 
@@ -183,20 +101,12 @@ impl Slow {
 }
 
 #[test]
-fn a_large_batch_of_calls_to_a_process_stalls_nobody() {
+fn a_large_batch_of_a_client_or_a_process_is_refused_and_holds_up_nobody() {
     let slow = Slow::start();
     let (one, two) = (open(slow.port, "/mcp"), open(slow.port, "/mcp"));
-    let other = Other::start(slow.port, two);
-    stalls_nobody(slow.port, &one, &batch(), &other, || false);
-}
-
-#[test]
-fn a_large_batch_of_answers_of_a_process_stalls_nobody() {
-    let slow = Slow::start();
-    let (one, two) = (open(slow.port, "/mcp"), open(slow.port, "/mcp"));
-    let other = Other::start(slow.port, two);
-    let call = r#"{"jsonrpc":"2.0","id":7,"method":"large"}"#;
-    stalls_nobody(slow.port, &one, call, &other, || false);
+    for body in [batch(), request(7, "large")] {
+        is_refused_alone(slow.port, &one, &body, &two);
+    }
 }
 
 #[test]

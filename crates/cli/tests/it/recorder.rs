@@ -207,11 +207,12 @@ impl Recorder {
         }
     }
 
-    /// Sends messages of which some have no answer. After a few of them an ordinary call is made, and when that is
-    /// answered, the others are no longer waited for.
+    /// Sends messages of which some have no answer. An ordinary call after a few of them is answered after they were
+    /// read: over HTTP it is made when responses to them have begun.
     pub(crate) fn attempt(&mut self, messages: &[&[u8]]) {
         for few in messages.chunks(16) {
-            let _waiting: Vec<_> = few.iter().map(|bytes| self.post(bytes)).collect();
+            let mut sent: Vec<_> = few.iter().filter_map(|bytes| self.post(bytes)).collect();
+            sent.iter_mut().for_each(Connection::wait);
             self.call();
         }
     }

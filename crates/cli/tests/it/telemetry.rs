@@ -12,6 +12,7 @@ use toolbond_harness::http::{HttpServer, ask};
 use toolbond_harness::otlp::{
     Answer, Data, KeyValue, Received, Receiver, Span, any, attributes, export_to, hex,
 };
+use toolbond_harness::peers;
 use toolbond_harness::process::{Process, run, toolbond};
 use toolbond_harness::wait::wait_until;
 
@@ -70,7 +71,7 @@ const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","param
 /// A guard in front of [`SERVER`].
 fn guard(variables: &[(&'static str, String)], options: &[&str], era: &str) -> Command {
     let mut command = toolbond(&["guard"]);
-    command.args(options).args(["--", "node", "-e", SERVER, era]);
+    command.args(options).args(["--", &peers::node(), "-e", SERVER, era]);
     command.envs(variables.iter().cloned());
     command
 }

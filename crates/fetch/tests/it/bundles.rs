@@ -4,24 +4,22 @@ use serde_json::json;
 use toolbond_fetch::Fetcher;
 use toolbond_schema::{Options, Schema};
 
-use crate::allowing;
-use crate::server::{Server, json as document, redirect};
+use crate::at;
+use crate::server::{json as document, redirect, start};
 
 #[tokio::test]
 async fn a_bundle_refers_to_nothing_outside_itself() {
-    let server = Server::start([
+    let person = json!({
+        "type": "object",
+        "properties": { "home": { "$ref": "address.json#/$defs/street" }, "friend": { "$ref": "#" } },
+        "required": ["home"]
+    });
+    let server = start([
         ("/person.json", redirect("/v2/person.json")),
-        (
-            "/v2/person.json",
-            document(
-                "{\"type\":\"object\",\"properties\":{\"home\":{\"$ref\":\"address.json#/$defs/street\"},\
-                 \"friend\":{\"$ref\":\"#\"}},\"required\":[\"home\"]}",
-            ),
-        ),
+        ("/v2/person.json", document(&person.to_string())),
         ("/v2/address.json", document("{\"$defs\":{\"street\":{\"type\":\"string\"}}}")),
-    ])
-    .await;
-    let fetcher = Fetcher::new(allowing(&[&server.url("/")])).unwrap();
+    ]);
+    let fetcher = Fetcher::new(at(&server)).unwrap();
     let schema = json!({ "items": { "$ref": server.url("/person.json") } });
     let bundled = fetcher.bundle(&schema, None).await.unwrap();
     let alone = Schema::compile(&bundled).unwrap();

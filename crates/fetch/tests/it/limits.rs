@@ -1,157 +1,153 @@
 //! Limits on all documents of a schema.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
-use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Limits, Policy};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Policy};
+use toolbond_harness::http::HttpServer;
+use toolbond_harness::wait::HANG;
 
-use crate::server::{Reply, Server, json as document, response};
-use crate::{allowing, kind, referring_to};
+use crate::server::{held, json as document, start, start_at, stuck};
+use crate::{at, documents, fetch, limited, referring_to};
 
-fn limited(server: &Server, change: impl FnOnce(&mut Limits)) -> Policy {
-    let mut limits = Limits::default();
-    change(&mut limits);
-    allowing(&[&server.url("/")]).limits(limits)
+async fn count(policy: Policy, schema: &Value) -> Result<usize, DocumentErrorKind> {
+    Ok(documents(&Fetcher::new(policy).unwrap(), schema).await?.len())
 }
 
-async fn collect(policy: Policy, schema: serde_json::Value) -> Result<usize, FetchError> {
-    let documents = Fetcher::new(policy).unwrap().documents(&schema, None).await;
-    documents.map(|documents| documents.len())
-}
-
-fn all_of(server: &Server, paths: &[&str]) -> serde_json::Value {
+fn all_of(server: &HttpServer, paths: &[&str]) -> Value {
     let references: Vec<_> = paths.iter().map(|path| referring_to(&server.url(path))).collect();
     json!({ "allOf": references })
 }
 
+/// Waits for so many connections.
+async fn connected(server: &HttpServer, count: usize) {
+    while server.connections() < count {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn a_schema_refers_to_a_limited_number_of_documents() {
-    let server =
-        Server::start([("/a", document("{}")), ("/b", document("{}")), ("/c", document("{}"))])
-            .await;
+    let server = start(["/a", "/b", "/c"].map(|path| (path, document("{}"))));
     let policy = |most| limited(&server, |limits| limits.documents = most);
     let schema = all_of(&server, &["/a", "/b", "/c", "/a#"]);
-    assert_eq!(
-        kind(collect(policy(2), schema.clone()).await),
-        DocumentErrorKind::Documents { limit: 2 }
-    );
+    let refused = count(policy(2), &schema).await;
+    assert_eq!(refused, Err(DocumentErrorKind::Documents { limit: 2 }));
     assert_eq!(server.connections(), 0);
-    assert_eq!(collect(policy(3), schema).await.unwrap(), 3);
+    assert_eq!(count(policy(3), &schema).await, Ok(3));
     assert_eq!(server.connections(), 3);
 }
 
 #[tokio::test]
 async fn documents_refer_to_each_other_in_a_limited_chain() {
-    let chain = Server::start([
-        ("/1", document("{\"$ref\":\"2\"}")),
-        ("/2", document("{\"$ref\":\"3\"}")),
-        ("/3", document("{}")),
-    ])
-    .await;
-    let at = chain.url("");
-    let policy = |most| limited(&chain, |limits| limits.depth = most);
-    let schema = referring_to(&chain.url("/1"));
-    let error = collect(policy(2), schema.clone()).await.unwrap_err();
+    let documents = [("/1", "{\"$ref\":\"2\"}"), ("/2", "{\"$ref\":\"3\"}"), ("/3", "{}")];
+    let server = start(documents.map(|(path, text)| (path, document(text))));
+    let (at, schema) = (server.url(""), referring_to(&server.url("/1")));
+    let policy = |most| limited(&server, |limits| limits.depth = most);
+    let fetcher = Fetcher::new(policy(2)).unwrap();
     assert_eq!(
-        error.to_string(),
+        fetcher.documents(&schema, None).await.unwrap_err().to_string(),
         format!(
             "{at}/2#/$ref refers to {at}/3, which is more than 2 documents away from the schema"
         )
     );
-    assert_eq!(chain.connections(), 2);
-    assert_eq!(collect(policy(3), schema).await.unwrap(), 3);
+    assert_eq!(server.connections(), 2);
+    assert_eq!(count(policy(3), &schema).await, Ok(3));
 }
 
 #[tokio::test]
 async fn all_documents_together_have_a_size() {
     let body = format!("{{\"title\":\"{}\"}}", "x".repeat(1000));
-    let server = Server::start([("/a", document(&body)), ("/b", document(&body))]).await;
+    let server = start([("/a", document(&body)), ("/b", document(&body))]);
     let policy = |most| limited(&server, |limits| limits.total_bytes = most);
     let schema = all_of(&server, &["/a", "/b"]);
     let limit = 2 * body.len() - 1;
-    let found = kind(collect(policy(limit), schema.clone()).await);
-    assert_eq!(found, DocumentErrorKind::TotalBytes { limit });
-    assert_eq!(collect(policy(limit + 1), schema.clone()).await.unwrap(), 2);
+    let too_large = Err(DocumentErrorKind::TotalBytes { limit });
+    assert_eq!(count(policy(limit), &schema).await, too_large);
+    assert_eq!(count(policy(limit + 1), &schema).await, Ok(2));
     // Documents that are known already count, too.
     let fetcher = Fetcher::new(policy(limit)).unwrap();
     for path in ["/a", "/b"] {
-        fetcher.documents(&all_of(&server, &[path]), None).await.unwrap();
+        documents(&fetcher, &all_of(&server, &[path])).await.unwrap();
     }
     let before = server.connections();
-    assert!(matches!(
-        kind(fetcher.documents(&schema, None).await),
-        DocumentErrorKind::TotalBytes { .. }
-    ));
+    assert_eq!(documents(&fetcher, &schema).await.map(|all| all.len()), too_large);
     assert_eq!(server.connections(), before);
 }
 
-#[tokio::test]
+/// Time passes where there is nothing else to do.
+#[tokio::test(start_paused = true)]
 async fn all_documents_together_have_a_time() {
-    let server = Server::start([("/a", Reply::Stuck(Vec::new()))]).await;
-    let limit = Duration::from_millis(300);
-    let policy = limited(&server, |limits| limits.total_time = limit);
-    let error = collect(policy, all_of(&server, &["/a"])).await.unwrap_err();
+    let server = start([("/a", stuck(""))]);
+    let limit = Duration::from_secs(7);
+    let fetcher = Fetcher::new(limited(&server, |limits| limits.total_time = limit)).unwrap();
+    let error = fetcher.documents(&all_of(&server, &["/a"]), None).await.unwrap_err();
     assert!(matches!(error, FetchError::TotalTime { limit: found } if found == limit), "{error}");
 }
 
 #[tokio::test]
 async fn connections_are_limited() {
-    let held = || Reply::Held(response("200 OK", &[], b"{}"));
-    let server = Server::start([("/1", held()), ("/2", held()), ("/3", held())]).await;
+    let is_open = Arc::<AtomicBool>::default();
+    let server = start(["/1", "/2", "/3"].map(|path| (path, held(&is_open))));
+    let other = start([("/a", document("{}"))]);
     let policy = limited(&server, |limits| limits.connections = 2);
     let schema = all_of(&server, &["/1", "/2", "/3"]);
-    let (found, ()) = tokio::join!(collect(policy, schema), server.open_at(2));
-    assert_eq!(found.unwrap(), 3);
-    assert_eq!((server.connections(), server.most()), (3, 2));
+    let look = async {
+        connected(&server, 2).await;
+        // The third would have come by now.
+        fetch(at(&other), &other.url("/a")).await.unwrap();
+        assert_eq!(server.connections(), 2);
+        is_open.store(true, Ordering::SeqCst);
+    };
+    assert_eq!(tokio::join!(count(policy, &schema), look).0, Ok(3));
+    assert_eq!(server.connections(), 3);
 }
 
 #[tokio::test]
 async fn a_host_that_hangs_does_not_hold_up_others() {
-    let stuck = || Reply::Stuck(Vec::new());
-    let hung = Server::start([("/1", stuck()), ("/2", stuck())]).await;
-    let fine = Server::start_on("127.0.0.2:0", [("/a", document("{}"))]).await;
-    let mut limits = Limits::default();
-    limits.connections = 1;
-    let policy = allowing(&[&hung.url("/"), &fine.url("/")]).limits(limits);
+    let hung = start([("/1", stuck("")), ("/2", stuck(""))]);
+    let fine = start_at("127.0.0.2:0", [("/a", document("{}"))]);
+    let policy = limited(&hung, |limits| limits.connections = 1).allow(&fine.url("/")).unwrap();
     let fetcher = Fetcher::new(policy).unwrap();
     let (slow, fast) = (all_of(&hung, &["/1", "/2"]), all_of(&fine, &["/a"]));
     tokio::select! {
-        _ = fetcher.documents(&slow, None) => panic!("it hangs"),
-        found = fetcher.documents(&fast, None) => assert_eq!(found.unwrap().len(), 1),
+        _ = documents(&fetcher, &slow) => panic!("it hangs"),
+        found = documents(&fetcher, &fast) => assert_eq!(found.unwrap().len(), 1),
     }
 }
 
 #[tokio::test]
 async fn a_document_is_fetched_once_for_several_schemas() {
-    let held = || Reply::Held(response("200 OK", &[], b"{}"));
-    let server = Server::start([("/1", held()), ("/2", held())]).await;
-    let fetcher = Fetcher::new(allowing(&[&server.url("/")])).unwrap();
+    let is_open = Arc::<AtomicBool>::default();
+    let server = start(["/1", "/2"].map(|path| (path, held(&is_open))));
+    let fetcher = Fetcher::new(at(&server)).unwrap();
     let schema = all_of(&server, &["/1", "/2"]);
-    let all = (0..3).map(|_| fetcher.documents(&schema, None));
-    let (all, ()) = tokio::join!(futures_util::future::join_all(all), server.open_at(2));
-    for documents in all {
-        assert_eq!(documents.unwrap().len(), 2);
+    let all = join_all((0..3).map(|_| documents(&fetcher, &schema)));
+    let open = async {
+        connected(&server, 2).await;
+        is_open.store(true, Ordering::SeqCst);
+    };
+    for found in tokio::join!(all, open).0 {
+        assert_eq!(found.unwrap().len(), 2);
     }
     assert_eq!(server.connections(), 2);
 }
 
-#[tokio::test]
+/// Time passes where there is nothing else to do.
+#[tokio::test(start_paused = true)]
 async fn a_document_that_took_too_long_is_not_requested_for_every_schema() {
-    let server = Server::start([("/a", Reply::Stuck(Vec::new()))]).await;
-    let limit = Duration::from_millis(300);
-    let policy = limited(&server, |limits| limits.document_time = limit);
-    let fetcher = Fetcher::new(policy).unwrap();
+    let server = start([("/a", stuck(""))]);
+    let fetcher = Fetcher::new(at(&server)).unwrap();
     for _ in 0..3 {
-        let found = kind(fetcher.documents(&all_of(&server, &["/a"]), None).await);
-        assert_eq!(found, DocumentErrorKind::DocumentTime { limit });
+        let found = documents(&fetcher, &all_of(&server, &["/a"])).await.unwrap_err();
+        assert_eq!(found, DocumentErrorKind::DocumentTime { limit: HANG });
     }
     assert!(server.connections() <= 1);
-    // Others are. On a busy machine one of them may take too long as well.
-    for path in (0..100).map(|number| format!("/{number}")) {
-        match kind(fetcher.documents(&all_of(&server, &[&path]), None).await) {
-            DocumentErrorKind::DocumentTime { .. } => {}
-            found => return assert_eq!(found, DocumentErrorKind::Status { status: 404 }),
-        }
-    }
-    panic!("no other document is requested");
+    // Others are.
+    tokio::time::resume();
+    let found = documents(&fetcher, &all_of(&server, &["/b"])).await.unwrap_err();
+    assert_eq!(found, DocumentErrorKind::Status { status: 404 });
 }

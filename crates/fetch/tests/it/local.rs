@@ -4,89 +4,86 @@ use std::fs;
 
 use serde_json::json;
 use toolbond_fetch::{DocumentErrorKind, Fetcher, Limits, Policy};
+use toolbond_harness::files::Folder;
 
-use crate::{allowing, fetch, folder, referring_to, refusal};
+use crate::{allowing, fetch, referring_to, refusal};
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> Folder {
+    let folder = Folder::new();
+    for (name, text) in files {
+        fs::create_dir_all(folder.path().join(name).parent().unwrap()).unwrap();
+        folder.write(name, text);
+    }
+    folder
+}
 
 #[tokio::test]
 async fn a_file_is_read_only_where_it_is_allowed() {
-    let folder = folder("files");
-    fs::create_dir_all(folder.join("open")).unwrap();
-    fs::create_dir_all(folder.join("closed")).unwrap();
-    fs::write(folder.join("open/a b.json"), "{\"$ref\":\"c.json\"}").unwrap();
-    fs::write(folder.join("open/c.json"), "{}").unwrap();
-    fs::write(folder.join("closed/secret.json"), "{}").unwrap();
-    let at = format!("file://{}", folder.display());
+    let folder = folder(&[
+        ("open/a b.json", "{\"$ref\":\"c.json\"}"),
+        ("open/c.json", "{}"),
+        ("closed/secret.json", "{}"),
+    ]);
+    let at = format!("file://{}", folder.path().display());
     let policy = || allowing(&[&format!("{at}/open/")]);
-    assert_eq!(fetch(policy(), &format!("{at}/open/a%20b.json")).await.unwrap().len(), 2);
-    let not_allowed = [
-        format!("{at}/closed/secret.json"),
-        format!("{at}/open/../closed/secret.json"),
-        format!("{at}/open/..%2fclosed/secret.json"),
-        "file:///etc/hostname".to_owned(),
-    ];
-    for uri in not_allowed {
-        assert_eq!(refusal(policy(), &uri).await, DocumentErrorKind::NotAllowed, "{uri}");
-    }
-    let missing = refusal(policy(), &format!("{at}/open/none.json")).await;
-    assert_eq!(missing.to_string(), "cannot be read: no such file");
-    let is_folder = refusal(policy(), &format!("{at}/open/")).await;
-    assert_eq!(is_folder.to_string(), "cannot be read: not a file");
-    assert_eq!(
-        refusal(Policy::default(), &format!("{at}/open/c.json")).await,
-        DocumentErrorKind::NotAllowed
-    );
+    let open = |name: &str| format!("{at}/open/{name}");
+    assert_eq!(fetch(policy(), &open("a%20b.json")).await.unwrap().len(), 2);
     let mut limits = Limits::default();
     limits.document_bytes = 1;
-    let large = refusal(policy().limits(limits), &format!("{at}/open/c.json")).await;
-    assert_eq!(large, DocumentErrorKind::DocumentBytes { limit: 1 });
+    let not_allowed = "is not allowed";
+    for (policy, uri, reason) in [
+        (policy(), format!("{at}/closed/secret.json"), not_allowed),
+        (policy(), open("../closed/secret.json"), not_allowed),
+        (policy(), open("..%2fclosed/secret.json"), not_allowed),
+        (policy(), "file:///etc/hostname".to_owned(), not_allowed),
+        (Policy::default(), open("c.json"), not_allowed),
+        (policy(), open("none.json"), "cannot be read: no such file"),
+        (policy(), open(""), "cannot be read: not a file"),
+        (policy().limits(limits), open("c.json"), "has more than 1 bytes"),
+    ] {
+        assert_eq!(refusal(policy, &uri).await.to_string(), reason, "{uri}");
+    }
 }
 
 #[cfg(unix)]
 #[tokio::test]
 async fn links_and_pipes_lead_nowhere() {
-    let folder = folder("links");
-    fs::create_dir_all(folder.join("open")).unwrap();
-    fs::write(folder.join("secret.json"), "{}").unwrap();
-    std::os::unix::fs::symlink(folder.join("secret.json"), folder.join("open/a.json")).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", folder.join("open/zero.json")).unwrap();
+    use DocumentErrorKind::{NotAllowed, NotInFolders};
+    use std::os::unix::fs::symlink;
+
+    let folder = folder(&[("secret.json", "{}"), ("open/plain.json", "{}")]);
+    symlink(folder.join("secret.json"), folder.join("open/a.json")).unwrap();
+    symlink("/dev/zero", folder.join("open/zero.json")).unwrap();
     let made = std::process::Command::new("mkfifo").arg(folder.join("open/pipe.json")).status();
     assert!(made.unwrap().success());
-    let at = format!("file://{}/open/", folder.display());
-    for name in ["a.json", "zero.json"] {
-        let kind = refusal(allowing(&[&at]), &format!("{at}{name}")).await;
-        assert_eq!(kind, DocumentErrorKind::NotAllowed, "{name}");
-    }
-    let kind = refusal(allowing(&[&at]), &format!("{at}pipe.json")).await;
-    assert_eq!(kind.to_string(), "cannot be read: not a file");
+    let at = format!("file://{}/", folder.join("open"));
     // The same holds for `--documents`.
-    let local = folder.join("open").display().to_string();
+    let mapped = format!("https://example.com/={}", folder.join("open"));
+    let mapped = Policy::default().documents(&mapped).unwrap();
     for name in ["a.json", "zero.json", "pipe.json"] {
-        let policy = Policy::default().documents(&format!("https://example.com/={local}")).unwrap();
-        let kind = refusal(policy, &format!("https://example.com/{name}")).await;
-        assert!(
-            matches!(kind, DocumentErrorKind::NotAllowed | DocumentErrorKind::NotInFolders),
-            "{name}"
-        );
+        let kind = refusal(allowing(&[&at]), &format!("{at}{name}")).await;
+        match name {
+            "pipe.json" => assert_eq!(kind.to_string(), "cannot be read: not a file"),
+            _ => assert_eq!(kind, NotAllowed, "{name}"),
+        }
+        let kind = refusal(mapped.clone(), &format!("https://example.com/{name}")).await;
+        assert!(matches!(kind, NotAllowed | NotInFolders), "{name}");
     }
 }
 
 #[tokio::test]
 async fn a_folder_stands_for_urls() {
-    let folder = folder("documents");
-    let write = |path: &str, text: &str| {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    };
-    write("example.com/v1/a.json", "{\"$ref\":\"b.json\"}");
-    write("example.com/v1/b.json", "{}");
-    write("localhost:1234/c.json", "{}");
-    write("flat.json", "{\"$id\":\"https://example.org/flat\"}");
-    write("old.json", "{\"id\":\"urn:example:old#\"}");
-    write("deep/deeper/d.json", "{\"$id\":\"urn:example:d\"}");
-    write("wrong.json", "{");
-    let plain = folder.display().to_string();
-    let policy = || Policy::default().documents(&plain).unwrap();
+    let folder = folder(&[
+        ("example.com/v1/a.json", "{\"$ref\":\"b.json\"}"),
+        ("example.com/v1/b.json", "{}"),
+        ("localhost:1234/c.json", "{}"),
+        ("flat.json", "{\"$id\":\"https://example.org/flat\"}"),
+        ("old.json", "{\"id\":\"urn:example:old#\"}"),
+        ("deep/deeper/d.json", "{\"$id\":\"urn:example:d\"}"),
+        ("wrong.json", "{"),
+    ]);
+    let policy = Policy::default().documents(&folder.join("")).unwrap();
     for (uri, count) in [
         ("https://example.com/v1/a.json", 2),
         ("http://localhost:1234/c.json#", 1),
@@ -94,9 +91,9 @@ async fn a_folder_stands_for_urls() {
         ("urn:example:old", 1),
         ("urn:example:d", 1),
     ] {
-        assert_eq!(fetch(policy(), uri).await.unwrap().len(), count, "{uri}");
+        assert_eq!(fetch(policy.clone(), uri).await.unwrap().len(), count, "{uri}");
     }
-    let v1 = folder.join("example.com/v1").display().to_string();
+    let v1 = folder.join("example.com/v1");
     let mapped = Policy::default().documents(&format!("https://other.example/x/={v1}")).unwrap();
     let documents = fetch(mapped.clone(), "https://other.example/x/a.json").await.unwrap();
     assert_eq!(documents[1].uri, "https://other.example/x/b.json");
@@ -109,7 +106,7 @@ async fn a_folder_stands_for_urls() {
     ] {
         assert_eq!(refusal(mapped.clone(), uri).await, DocumentErrorKind::NotInFolders, "{uri}");
     }
-    let kind = refusal(policy(), "urn:example:none").await;
+    let kind = refusal(policy, "urn:example:none").await;
     assert_eq!(kind.to_string(), "has the scheme `urn`, expected `https`, `http` or `file`");
     let error = Policy::default().documents("/no/such/folder").unwrap_err();
     assert_eq!(error.to_string(), "`/no/such/folder`: no such folder");
@@ -117,9 +114,8 @@ async fn a_folder_stands_for_urls() {
 
 #[tokio::test]
 async fn a_tool_is_bundled_and_others_stay_as_they_are() {
-    let folder = folder("tools");
-    fs::write(folder.join("a.json"), "{\"type\":\"object\"}").unwrap();
-    let policy = Policy::default().documents(&format!("https://example.com/={}", folder.display()));
+    let folder = folder(&[("a.json", "{\"type\":\"object\"}")]);
+    let policy = Policy::default().documents(&format!("https://example.com/={}", folder.join("")));
     let fetcher = Fetcher::new(policy.unwrap()).unwrap();
     let tool = json!({ "name": "a", "inputSchema": referring_to("https://example.com/a.json") });
     let bundled = fetcher.bundle_tool(&tool).await.unwrap().unwrap();

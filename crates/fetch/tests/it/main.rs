@@ -13,25 +13,35 @@ mod server;
 mod tls;
 mod tools;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-
 use serde_json::{Value, json};
 use toolbond_contract::bundle::Document;
-use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Policy};
+use toolbond_fetch::{DocumentErrorKind, FetchError, Fetcher, Limits, Policy};
+use toolbond_harness::http::HttpServer;
+use toolbond_harness::wait::HANG;
 
-/// An empty folder for the test `name`.
-fn folder(name: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir_all(&folder).unwrap();
-    folder
+/// Limits that leave documents as much time as they take on a busy machine.
+fn patient() -> Limits {
+    let mut limits = Limits::default();
+    (limits.document_time, limits.total_time) = (HANG, HANG);
+    limits
 }
 
 /// A policy that allows everything at `urls`, whose hosts are addresses.
 fn allowing(urls: &[&str]) -> Policy {
-    urls.iter().fold(Policy::default(), |policy, url| policy.allow(url).unwrap())
+    let policy = Policy::default().limits(patient());
+    urls.iter().fold(policy, |policy, url| policy.allow(url).unwrap())
+}
+
+/// A policy that allows everything at `server`.
+fn at(server: &HttpServer) -> Policy {
+    allowing(&[&server.url("/")])
+}
+
+/// The same with other limits.
+fn limited(server: &HttpServer, change: impl FnOnce(&mut Limits)) -> Policy {
+    let mut limits = patient();
+    change(&mut limits);
+    at(server).limits(limits)
 }
 
 fn referring_to(uri: &str) -> Value {
@@ -39,28 +49,19 @@ fn referring_to(uri: &str) -> Value {
 }
 
 /// Fetches what `uri` leads to.
-async fn fetch(policy: Policy, uri: &str) -> Result<Vec<Document>, FetchError> {
-    Fetcher::new(policy).unwrap().documents(&referring_to(uri), None).await
+async fn fetch(policy: Policy, uri: &str) -> Result<Vec<Document>, DocumentErrorKind> {
+    documents(&Fetcher::new(policy).unwrap(), &referring_to(uri)).await
 }
 
 /// Why `uri` cannot be fetched.
 async fn refusal(policy: Policy, uri: &str) -> DocumentErrorKind {
-    kind(fetch(policy, uri).await)
+    fetch(policy, uri).await.unwrap_err()
 }
 
-fn kind<T: std::fmt::Debug>(result: Result<T, FetchError>) -> DocumentErrorKind {
-    match result.unwrap_err() {
+/// Fetches what `schema` refers to.
+async fn documents(fetcher: &Fetcher, schema: &Value) -> Result<Vec<Document>, DocumentErrorKind> {
+    fetcher.documents(schema, None).await.map_err(|error| match error {
         FetchError::Document(error) => error.kind,
         other => panic!("{other}"),
-    }
-}
-
-/// A fetcher and the lines of its log.
-fn logged(policy: Policy) -> (Fetcher, Arc<Mutex<Vec<String>>>) {
-    let lines: Arc<Mutex<Vec<String>>> = Arc::default();
-    let log = Arc::clone(&lines);
-    let fetcher = Fetcher::observed(policy, move |attempt| {
-        log.lock().unwrap().push(attempt.to_string());
-    });
-    (fetcher.unwrap(), lines)
+    })
 }

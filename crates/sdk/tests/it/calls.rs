@@ -1,33 +1,24 @@
 //! `tools/call`.
 
-use rmcp::{
-    ErrorData, RoleServer, ServerHandler,
-    model::{ListToolsResult, PaginatedRequestParams},
-    service::RequestContext,
-};
+use std::pin::pin;
+
+use futures_util::future::{Either, select};
 use serde_json::{Value, json};
-use toolbond::{Mode, Revision, ServerOptions, enforce, enforce_with, testing};
+use toolbond::{Mode, ServerOptions};
 use toolbond_schema::Limits;
 
-use crate::server::{Plain, structured, tool};
-
-const BOTH: [Revision; 2] = [Revision::V2025_11_25, Revision::V2026_07_28];
+use crate::server::{BOTH, NEW, OLD, Plain, connect, connect_with, structured, taking, tool};
 
 fn ranged() -> Value {
-    let mut ranged = tool("ranged", Value::Null, json!({ "content": [] }));
-    ranged["inputSchema"] = json!({
-        "type": "object",
-        "properties": { "n": { "type": "integer", "maximum": 10 } },
-        "required": ["n"]
-    });
-    ranged
+    let n = json!({ "type": "integer", "maximum": 10 });
+    taking("ranged", json!({ "type": "object", "properties": { "n": n }, "required": ["n"] }))
 }
 
 #[tokio::test]
 async fn wrong_arguments_are_explained_and_never_reach_the_handler() {
     for revision in BOTH {
         let plain = Plain::new(json!([ranged()]));
-        let session = testing::connect(enforce(plain.clone()), revision).await.unwrap();
+        let session = connect(plain.clone(), revision).await;
         let cases = [
             (json!({ "n": 500 }), "n: expected a number ≤ 10, found 500"),
             (json!({}), "missing required property `n` (integer ≤ 10)"),
@@ -50,21 +41,14 @@ async fn wrong_arguments_are_explained_and_never_reach_the_handler() {
 #[tokio::test]
 async fn what_is_no_call_is_named() {
     for revision in BOTH {
-        let server = enforce(Plain::new(json!([ranged()])));
-        let session = testing::connect(server, revision).await.unwrap();
-        let cases = [
-            (
-                json!({ "name": "ranged", "arguments": [1] }),
-                "#/arguments: expected an object, found an array",
-            ),
-            (
-                json!({ "name": "ranged", "arguments": "n" }),
-                "#/arguments: expected an object, found a string",
-            ),
+        let session = connect(Plain::new(json!([ranged()])), revision).await;
+        let ranged = |arguments: Value| json!({ "name": "ranged", "arguments": arguments });
+        for (params, text) in [
+            (ranged(json!([1])), "#/arguments: expected an object, found an array"),
+            (ranged(json!("n")), "#/arguments: expected an object, found a string"),
             (json!({ "arguments": {} }), "#: missing required property `name`"),
             (json!({ "name": 7 }), "#/name: expected a string, found a number"),
-        ];
-        for (params, text) in cases {
+        ] {
             let error = session.request("tools/call", params).await.unwrap_err().to_string();
             assert_eq!(error, format!("error -32602: tools/call: {text}"));
         }
@@ -75,23 +59,14 @@ async fn what_is_no_call_is_named() {
 
 #[tokio::test]
 async fn a_result_that_breaks_its_schema_does_not_leave() {
-    let integer = json!({ "type": "integer" });
-    let tools = json!([
-        tool("lying", integer.clone(), structured(json!("secret"))),
-        tool(
-            "silent",
-            integer.clone(),
-            json!({ "content": [{ "type": "text", "text": "secret" }] })
-        ),
-        tool(
-            "failing",
-            integer,
-            json!({ "content": [], "structuredContent": "why", "isError": true })
-        ),
-    ]);
+    let silent = json!({ "content": [{ "type": "text", "text": "secret" }] });
+    let failing = json!({ "content": [], "structuredContent": "why", "isError": true });
+    let answers =
+        [("lying", structured(json!("secret"))), ("silent", silent), ("failing", failing)];
+    let tools: Value =
+        answers.map(|(name, answer)| tool(name, json!({ "type": "integer" }), answer)).into();
     for revision in BOTH {
-        let server = enforce(Plain::new(tools.clone()));
-        let session = testing::connect(server, revision.clone()).await.unwrap();
+        let session = connect(Plain::new(tools.clone()), revision.clone()).await;
         for name in ["lying", "silent"] {
             let result = session.call(name, json!({})).await.unwrap();
             assert_eq!(result["isError"], true, "{name}");
@@ -105,8 +80,8 @@ async fn a_result_that_breaks_its_schema_does_not_leave() {
         assert!(failing.to_string().contains("why"));
 
         let options = ServerOptions::default().results(Mode::Warn);
-        let session = testing::connect(enforce_with(Plain::new(tools.clone()), options), revision);
-        let result = session.await.unwrap().call("lying", json!({})).await.unwrap();
+        let session = connect_with(Plain::new(tools.clone()), options, revision).await;
+        let result = session.call("lying", json!({})).await.unwrap();
         assert!(result.to_string().contains("secret"));
     }
 }
@@ -117,19 +92,12 @@ async fn every_value_arrives_in_the_shape_of_the_revision_and_as_text() {
     for value in values {
         for output in [json!({}), Value::Null] {
             let server = Plain::new(json!([tool("v", output, structured(value.clone()))]));
-            let server = enforce(server);
-            let new = testing::connect(server.clone(), Revision::V2026_07_28).await.unwrap();
-            let new = new.call("v", json!({})).await.unwrap();
-            assert_eq!(new["structuredContent"], value);
-            assert!(new.as_object().unwrap().contains_key("structuredContent"));
-            let old = testing::connect(server, Revision::V2025_11_25).await.unwrap();
-            let old = old.call("v", json!({})).await.unwrap();
-            assert_eq!(old["structuredContent"], json!({ "result": value }));
-            for result in [old, new] {
-                assert_eq!(
-                    result["content"],
-                    json!([{ "type": "text", "text": value.to_string() }])
-                );
+            for (revision, expected) in [(OLD, json!({ "result": value })), (NEW, value.clone())] {
+                let session = connect(server.clone(), revision).await;
+                let result = session.call("v", json!({})).await.unwrap();
+                assert_eq!(result.get("structuredContent"), Some(&expected));
+                let text = json!([{ "type": "text", "text": value.to_string() }]);
+                assert_eq!(result["content"], text);
             }
         }
     }
@@ -142,10 +110,9 @@ async fn authored_content_and_meta_stay() {
         "structuredContent": [1, 2],
         "_meta": { "trace": "x" }
     });
-    let server =
-        enforce(Plain::new(json!([tool("v", json!({ "type": "array" }), answer.clone())])));
+    let server = Plain::new(json!([tool("v", json!({ "type": "array" }), answer.clone())]));
     for revision in BOTH {
-        let session = testing::connect(server.clone(), revision).await.unwrap();
+        let session = connect(server.clone(), revision).await;
         let result = session.call("v", json!({})).await.unwrap();
         assert_eq!(result["content"], answer["content"]);
         assert_eq!(result["_meta"]["trace"], "x");
@@ -153,49 +120,12 @@ async fn authored_content_and_meta_stay() {
 }
 
 #[tokio::test]
-async fn a_panic_fails_its_call_and_keeps_its_secret() {
-    let server = enforce(Plain::new(json!([
-        tool("bad", Value::Null, json!("panic")),
-        tool("good", Value::Null, json!({ "content": [] })),
-    ])));
-    let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
-    let result = session.call("bad", json!({})).await.unwrap();
-    assert_eq!(result["isError"], true);
-    assert_eq!(result["content"][0]["text"], "tool `bad` failed: internal error");
-    assert!(session.call("good", json!({})).await.is_ok());
-}
-
-/// A server whose list panics.
-struct Broken;
-
-impl ServerHandler for Broken {
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        panic!("secret of the list")
-    }
-}
-
-#[tokio::test]
-async fn a_list_that_panics_is_answered() {
-    let session = testing::connect(enforce(Broken), Revision::V2026_07_28).await.unwrap();
-    for (method, params) in [("tools/list", json!({})), ("tools/call", json!({ "name": "a" }))] {
-        let error = session.request(method, params).await.unwrap_err().to_string();
-        assert_eq!(error, "error -32603: internal error");
-    }
-}
-
-#[tokio::test]
 async fn a_tool_that_could_not_be_judged_is_not_called() {
-    let mut loose = tool("loose", Value::Null, json!({ "content": [] }));
     // Repaired, and that is reported.
-    loose["inputSchema"] = json!({ "properties": { "n": { "type": "integer" } } });
+    let loose = taking("loose", json!({ "properties": { "n": { "type": "integer" } } }));
     let plain = Plain::new(json!([loose]));
     let options = ServerOptions::default().on_finding(|_| panic!("secret of the listener"));
-    let server = enforce_with(plain.clone(), options);
-    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let session = connect_with(plain.clone(), options, NEW).await;
     let error = session.call("loose", json!({ "n": "x" })).await.unwrap_err().to_string();
     assert_eq!(error, "error -32603: internal error");
     assert!(session.tools().await.is_err());
@@ -204,8 +134,7 @@ async fn a_tool_that_could_not_be_judged_is_not_called() {
 
 #[tokio::test]
 async fn null_for_an_optional_argument_is_none() {
-    let mut lenient = tool("lenient", Value::Null, json!({ "content": [] }));
-    lenient["inputSchema"] = json!({
+    let input = json!({
         "type": "object",
         "properties": {
             "n": { "type": "integer" },
@@ -230,8 +159,8 @@ async fn null_for_an_optional_argument_is_none() {
             }
         }
     });
-    let plain = Plain::new(json!([lenient]));
-    let session = testing::connect(enforce(plain.clone()), Revision::V2026_07_28).await.unwrap();
+    let plain = Plain::new(json!([taking("lenient", input)]));
+    let session = connect(plain.clone(), NEW).await;
     let cases = [
         // What may be `null` stays.
         (json!({ "n": 1, "any": null }), Some(json!({ "n": 1, "any": null }))),
@@ -259,41 +188,31 @@ async fn null_for_an_optional_argument_is_none() {
         assert_eq!(plain.calls().get(before), seen.as_ref(), "{arguments}");
     }
     let options = ServerOptions::default().arguments(Mode::Enforce);
-    let session = testing::connect(enforce_with(plain, options), Revision::V2026_07_28).await;
-    let result = session.unwrap().call("lenient", json!({ "n": 1, "city": null })).await.unwrap();
+    let session = connect_with(plain, options, NEW).await;
+    let result = session.call("lenient", json!({ "n": 1, "city": null })).await.unwrap();
     assert_eq!(result["isError"], true);
 }
 
 #[tokio::test]
-async fn a_task_passes() {
-    let server =
-        enforce(Plain::new(json!([tool("late", json!({ "type": "integer" }), json!("task"))])));
-    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+async fn tasks_and_questions_pass() {
+    let tools = ["task", "ask"].map(|name| tool(name, json!({ "type": "integer" }), json!(name)));
+    let session = connect(Plain::new(tools.into()), NEW).await;
     let capabilities = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
-    let params = json!({
-        "name": "late",
-        "_meta": { "io.modelcontextprotocol/clientCapabilities": capabilities }
-    });
-    let result = session.request("tools/call", params).await.unwrap();
-    assert_eq!(result["resultType"], "task");
-    assert_eq!(result["taskId"], "task-1");
-}
-
-#[tokio::test]
-async fn input_required_passes() {
-    let server =
-        enforce(Plain::new(json!([tool("ask", json!({ "type": "integer" }), json!("ask"))])));
-    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
-    let result = session.call("ask", json!({})).await.unwrap();
-    assert_eq!(result["resultType"], "input_required");
-    assert_eq!(result["requestState"], "state");
+    let meta = json!({ "io.modelcontextprotocol/clientCapabilities": capabilities });
+    for (name, kind, member, value) in
+        [("task", "task", "taskId", "task-1"), ("ask", "input_required", "requestState", "state")]
+    {
+        let params = json!({ "name": name, "_meta": meta });
+        let result = session.request("tools/call", params).await.unwrap();
+        assert_eq!(result["resultType"], kind);
+        assert_eq!(result[member], value);
+    }
 }
 
 /// One thread for the event loop: a validation on it would hold up everything else.
 #[tokio::test(flavor = "current_thread")]
 async fn other_calls_go_on_while_one_runs_out_of_fuel() {
-    let mut hostile = tool("hostile", Value::Null, json!({ "content": [] }));
-    hostile["inputSchema"] = json!({
+    let input = json!({
         "type": "object",
         "properties": { "list": { "type": "array", "uniqueItems": true, "items": { "allOf": [
             { "anyOf": [{ "pattern": "^(a|b)*c$" }, { "minLength": 1 }] },
@@ -304,25 +223,12 @@ async fn other_calls_go_on_while_one_runs_out_of_fuel() {
     let mut limits = Limits::default();
     limits.fuel *= 10;
     let options = ServerOptions::default().limits(limits);
-    let server = enforce_with(Plain::new(json!([hostile, quick])), options);
-    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let server = Plain::new(json!([taking("hostile", input), quick]));
+    let session = connect_with(server, options, NEW).await;
     let list: Vec<_> = (0..2000).map(|n| json!({ "n": n, "m": [n] })).collect();
-    let mut finished = Vec::new();
-    let mut slow = std::pin::pin!(session.call("hostile", json!({ "list": list })));
-    for _ in 0..5 {
-        tokio::select! {
-            biased;
-            result = &mut slow => {
-                finished.push("hostile");
-                assert_eq!(result.unwrap()["isError"], true);
-                break;
-            }
-            result = session.call("quick", json!({})) => {
-                finished.push("quick");
-                assert_eq!(result.unwrap()["structuredContent"], 1);
-            }
-        }
-    }
-    assert_eq!(finished, ["quick"; 5]);
+    let slow = pin!(session.call("hostile", json!({ "list": list })));
+    let quick = pin!(session.call("quick", json!({})));
+    let Either::Right((quick, slow)) = select(slow, quick).await else { panic!("held up") };
+    assert_eq!(quick.unwrap()["structuredContent"], 1);
     assert_eq!(slow.await.unwrap()["isError"], true);
 }

@@ -18,9 +18,9 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use toolbond::contract::Side;
-use toolbond::{Client, ClientError, ClientOptions, Mode, Revision, enforce, testing};
+use toolbond::{Client, ClientError, ClientOptions, Mode, enforce, testing};
 
-use crate::server::{Plain, structured, tool};
+use crate::server::{NEW, Plain, structured, taking, tool};
 
 /// A real client of each era, over a pipe.
 async fn connect(server: impl ServerHandler, is_modern: bool) -> Client<()> {
@@ -36,29 +36,27 @@ pub(crate) async fn connect_with(
     tokio::spawn(async move {
         _ = server.serve(far).await.unwrap().waiting().await;
     });
-    let lifecycle = if is_modern {
-        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
+    let client = ().serve_with_lifecycle(near, lifecycle(is_modern)).await.unwrap();
+    Client::with_options(client, options).await
+}
+
+/// How a client of each era connects.
+pub(crate) fn lifecycle(is_modern: bool) -> ClientLifecycleMode {
+    if is_modern {
+        let preferred_versions = vec![ProtocolVersion::V_2026_07_28];
+        ClientLifecycleMode::Discover { preferred_versions }
     } else {
         ClientLifecycleMode::Initialize
-    };
-    Client::with_options(().serve_with_lifecycle(near, lifecycle).await.unwrap(), options).await
+    }
 }
 
 #[tokio::test]
 async fn both_eras_give_the_natural_value() {
-    let values = [
-        json!(null),
-        json!(0),
-        json!([1, 2]),
-        json!("x"),
-        json!({ "a": 1 }),
-        json!({ "result": 1 }),
-    ];
-    for value in values {
+    let plain = [json!(null), json!(0), json!([1, 2]), json!("x")];
+    for value in plain.into_iter().chain([json!({ "a": 1 }), json!({ "result": 1 })]) {
         for is_modern in [false, true] {
-            let server =
-                enforce(Plain::new(json!([tool("v", json!({}), structured(value.clone()))])));
-            let client = connect(server, is_modern).await;
+            let server = Plain::new(json!([tool("v", json!({}), structured(value.clone()))]));
+            let client = connect(enforce(server), is_modern).await;
             assert_eq!(client.revision().is_natural(), is_modern);
             assert_eq!(client.tools().await.unwrap()[0].output().unwrap().value(), &json!({}));
             assert_eq!(client.call_value("v", json!({})).await.unwrap(), value);
@@ -84,17 +82,12 @@ async fn results_are_typed() {
 
 #[tokio::test]
 async fn wrong_arguments_are_not_sent_and_wrong_results_not_returned() {
-    let mut ranged = tool("ranged", Value::Null, json!({ "content": [] }));
-    ranged["inputSchema"] = json!({ "type": "object", "required": ["n"] });
+    let failing = json!({ "content": [{ "type": "text", "text": "no" }], "isError": true });
     // A bare server: nothing is checked on the other side.
     let server = Plain::new(json!([
-        ranged,
+        taking("ranged", json!({ "type": "object", "required": ["n"] })),
         tool("lying", json!({ "type": "integer" }), structured(json!("x"))),
-        tool(
-            "failing",
-            json!({ "type": "integer" }),
-            json!({ "content": [{ "type": "text", "text": "no" }], "isError": true })
-        ),
+        tool("failing", json!({ "type": "integer" }), failing),
         tool("remote", json!({ "$ref": "http://127.0.0.1:1/x.json" }), structured(json!(1))),
     ]));
     let client = connect(server.clone(), true).await;
@@ -288,57 +281,23 @@ async fn schemas_keep_every_keyword_and_lists_all_pages() {
         "then": { "minProperties": 1 },
         "unevaluatedProperties": false
     });
-    let tools = (0..7).map(|n| {
-        let mut tool = tool(&format!("t{n}"), Value::Null, json!({ "content": [] }));
-        tool["inputSchema"] = schema.clone();
-        tool
-    });
+    let tools: Value = (0..7).map(|n| taking(&format!("t{n}"), schema.clone())).collect();
     for is_modern in [false, true] {
-        let server = Plain::new(tools.clone().collect()).paged(2);
+        let server = Plain::new(tools.clone()).paged(2);
         let listed = connect(server, is_modern).await.tools().await.unwrap();
         assert_eq!(listed.len(), 7);
         assert!(listed.iter().all(|contract| *contract.input().value() == schema));
     }
 }
 
-/// A server whose list has no end.
-#[derive(Clone)]
-struct Endless;
-
-impl ServerHandler for Endless {
-    fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-    }
-
-    async fn list_tools(
-        &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let mut page = ListToolsResult::with_all_items(Vec::new());
-        page.next_cursor = Some("more".to_owned());
-        Ok(page)
-    }
-}
-
 #[tokio::test]
 async fn a_list_without_an_end_is_given_up() {
-    let error = connect(Endless, true).await.tools().await.unwrap_err();
+    // Each page is empty, and there is another one.
+    let endless = Plain::new(json!([taking("t", json!({ "type": "object" }))])).paged(0);
+    let error = connect(endless.clone(), true).await.tools().await.unwrap_err();
     assert_eq!(error.to_string(), "the tool list has more than 1000 pages");
-    let error = testing::list_tools(Endless, Revision::V2026_07_28).await.unwrap_err();
+    let error = testing::list_tools(endless, NEW).await.unwrap_err();
     assert_eq!(error.to_string(), "the tool list has more than 1000 pages");
-}
-
-#[tokio::test]
-async fn connects_without_an_rmcp_client() {
-    let (near, far) = tokio::io::duplex(64 * 1024);
-    let plain = Plain::new(json!([tool("n", json!({ "type": "integer" }), structured(json!(7)))]));
-    tokio::spawn(async move {
-        _ = enforce(plain).serve(far).await.unwrap().waiting().await;
-    });
-    let client = Client::connect(near).await.unwrap();
-    assert_eq!(client.revision(), Revision::V2026_07_28);
-    assert_eq!(client.call::<u8>("n", json!({})).await.unwrap(), 7);
 }
 
 #[tokio::test]

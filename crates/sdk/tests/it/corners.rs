@@ -1,16 +1,14 @@
 //! `#[toolbond::tools]` where types and attributes are less common.
 #![expect(clippy::pedantic, reason = "tools for tests only")]
 
-use std::{
-    collections::HashMap,
-    error::Error,
-    sync::{Arc, Mutex},
-};
+use std::{collections::HashMap, error::Error};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use toolbond::{Args, Revision, ServerOptions, enforce, enforce_with, testing};
+use toolbond::{Args, enforce};
+
+use crate::server::{BOTH, NEW, connect, connect_with, names, noting};
 
 #[derive(Clone)]
 struct Corners;
@@ -51,7 +49,7 @@ impl Corners {
 
 #[tokio::test]
 async fn errors_of_any_type_stay_in_the_log() {
-    let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
+    let session = connect(Corners, NEW).await;
     for name in ["boxed", "anyhow"] {
         let result = session.call(name, json!({})).await.unwrap();
         assert_eq!(result["isError"], true);
@@ -61,7 +59,7 @@ async fn errors_of_any_type_stay_in_the_log() {
 
 #[tokio::test]
 async fn null_is_not_nothing_where_there_is_a_default() {
-    let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
+    let session = connect(Corners, NEW).await;
     for (arguments, seen) in [
         (json!({}), json!([5, null])),
         (json!({ "n": 7 }), json!([7, null])),
@@ -74,9 +72,9 @@ async fn null_is_not_nothing_where_there_is_a_default() {
 
 #[tokio::test]
 async fn what_is_behind_its_contract_twice_is_as_if_it_was_once() {
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let once = testing::connect(enforce(Corners), revision.clone()).await.unwrap();
-        let twice = testing::connect(enforce(enforce(Corners)), revision).await.unwrap();
+    for revision in BOTH {
+        let once = connect(Corners, revision.clone()).await;
+        let twice = connect(enforce(Corners), revision).await;
         assert_eq!(twice.tools().await, once.tools().await);
         for name in ["boxed", "default", "borrowed", "conditional"] {
             for arguments in [json!({}), json!({ "n": "wrong" })] {
@@ -88,15 +86,12 @@ async fn what_is_behind_its_contract_twice_is_as_if_it_was_once() {
 }
 
 #[tokio::test]
-async fn lists_that_do_not_change_may_be_kept() {
-    let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
-    assert_eq!(session.request("tools/list", json!({})).await.unwrap()["ttlMs"], 300_000);
-}
-
-#[tokio::test]
 async fn tools_are_there_under_their_conditions() {
-    let session = testing::connect(enforce(Corners), Revision::V2026_07_28).await.unwrap();
-    assert_eq!(session.tools().await.unwrap().len(), 5);
+    let session = connect(Corners, NEW).await;
+    let list = session.request("tools/list", json!({})).await.unwrap();
+    assert_eq!(list["tools"].as_array().unwrap().len(), 5);
+    // A list that does not change may be kept.
+    assert_eq!(list["ttlMs"], 300_000);
     for (name, value) in [("conditional", json!(true)), ("borrowed", json!("borrowed"))] {
         let result = session.call(name, json!({})).await.unwrap();
         assert_eq!(result["structuredContent"], value);
@@ -127,25 +122,16 @@ impl Whole {
 
 #[tokio::test]
 async fn arguments_that_are_no_object_are_reported() {
-    let found = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&found);
-    let options = ServerOptions::default().on_finding(move |finding| {
-        if finding.is_error() {
-            heard.lock().unwrap().push(finding.to_string());
-        }
-    });
-    let session =
-        testing::connect(enforce_with(Whole, options), Revision::V2026_07_28).await.unwrap();
-    let tools = session.tools().await.unwrap();
-    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["size", "has"]);
+    let (options, found) = noting(|finding| finding.is_error().then(|| finding.to_string()));
+    let session = connect_with(Whole, options, NEW).await;
+    assert_eq!(names(&session.tools().await.unwrap()), ["size", "has"]);
     let problem = "error[input-root-type] sum #/inputSchema/type: expected `type: \"object\"` at the root, \
         found \"array\"; tool dropped";
     assert_eq!(*found.lock().unwrap(), [problem]);
-    let called = session.call("size", json!({ "a": 1 })).await.unwrap();
-    assert_eq!(called["structuredContent"], 1);
-    let called = session.call("has", json!({ "a": 1 })).await.unwrap();
-    assert_eq!(called["structuredContent"], true);
+    for (name, value) in [("size", json!(1)), ("has", json!(true))] {
+        let called = session.call(name, json!({ "a": 1 })).await.unwrap();
+        assert_eq!(called["structuredContent"], value);
+    }
     let error = session.call("sum", json!({})).await.unwrap_err().to_string();
     assert_eq!(error, format!("error -32602: tool `sum` cannot be used: {problem}"));
 }

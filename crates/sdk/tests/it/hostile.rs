@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::{task::JoinSet, time::timeout};
-use toolbond::{ClientError, ClientOptions, Revision, ServerOptions, enforce_with, testing};
+use toolbond::{ClientError, ClientOptions, ServerOptions};
 use toolbond_harness::hostile::{self, Case, End};
 use toolbond_schema::{Limits, Schema};
 
-use crate::{
-    client::connect_with,
-    server::{Plain, structured, tool},
-};
+use crate::client;
+use crate::server::{OLD, Plain, connect_with, structured, taking, tool};
 
 /// Far longer than any case takes.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -99,7 +97,7 @@ async fn a_server_cannot_hold_up_a_client() {
         ]));
         let (limits, schema) = options(&case);
         let options = ClientOptions::default().limits(limits).schema(schema);
-        let client = connect_with(server, true, options).await;
+        let client = client::connect_with(server, true, options).await;
         let call = client.call_value("hostile", json!({})).await;
         let quick = client.call_value("quick", json!({})).await;
         if !matches!(quick, Ok(value) if value == 1) {
@@ -119,17 +117,15 @@ async fn a_server_cannot_hold_up_a_client() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_cannot_hold_up_a_server() {
     each(|case, schema, instance| async move {
-        let mut hostile = tool("hostile", Value::Null, json!({ "content": [] }));
         // A resource of its own, so that its references stay what they were.
         let mut inner = schema;
         inner.as_object_mut().unwrap().entry("$id").or_insert_with(|| "urn:hostile".into());
-        hostile["inputSchema"] = json!({ "type": "object", "properties": { "value": inner } });
+        let input = json!({ "type": "object", "properties": { "value": inner } });
         let quick = tool("quick", json!({ "type": "integer" }), structured(json!(1)));
         let (limits, schema) = options(&case);
         let options = ServerOptions::default().limits(limits).schema(schema);
-        let server = enforce_with(Plain::new(json!([hostile, quick])), options);
-        let session =
-            testing::connect(server, Revision::V2025_11_25).await.map_err(|e| e.to_string())?;
+        let server = Plain::new(json!([taking("hostile", input), quick]));
+        let session = connect_with(server, options, OLD).await;
         session.tools().await.map_err(|error| error.to_string())?;
         let (call, quick) = tokio::join!(
             session.call("hostile", json!({ "value": instance })),

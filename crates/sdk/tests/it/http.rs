@@ -1,205 +1,146 @@
 //! Streamable HTTP over loopback: both eras, bad input, and who may ask.
 #![expect(clippy::unwrap_used, reason = "a client for tests only")]
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::{SocketAddr, TcpStream};
+use std::{sync::mpsc, thread};
 
-use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full};
-use hyper::{Request, client::conn::http1};
-use hyper_util::rt::TokioIo;
 use rmcp::ServerHandler;
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt as _, AsyncWriteExt as _},
-    net::TcpStream,
-};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 use toolbond::{Http, ServerOptions};
+use toolbond_harness::http::{Connection, body};
+use toolbond_harness::mcp::{self, PING};
+use toolbond_harness::wait::{HANG, wait_until};
 
 use crate::server::{Plain, structured, tool};
 
-/// A server that ends with the test.
+/// A server on a thread of its own, which ends with the test.
 pub(crate) struct Served {
     address: SocketAddr,
     stop: CancellationToken,
-    task: tokio::task::JoinHandle<()>,
+    thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Served {
-    async fn new() -> Self {
-        Self::at("127.0.0.1:0").await
+    pub(crate) fn new(server: impl ServerHandler + Clone) -> Self {
+        Self::with(server, "127.0.0.1:0", |http| http)
     }
 
-    async fn at(address: &str) -> Self {
-        let integer = json!({ "type": "integer", "maximum": 100 });
-        let mut ranged = tool("ranged", Value::Null, json!({ "content": [] }));
-        ranged["inputSchema"] =
-            json!({ "type": "object", "properties": { "n": integer }, "required": ["n"] });
-        let server = Plain::new(json!([
-            tool("count", integer.clone(), structured(json!(42))),
-            tool("lying", integer, structured(json!("secret"))),
-            tool("panicking", Value::Null, json!("panic")),
-            ranged,
-        ]));
-        Self::of(server, Http::bind(address).await.unwrap())
-    }
-
-    pub(crate) fn of(server: impl ServerHandler + Clone, http: Http) -> Self {
-        let stop = CancellationToken::new();
-        let (address, http) = (http.local_addr(), http.shutdown_on(stop.clone()));
-        let task = tokio::spawn(async move { http.serve(server).await.unwrap() });
-        Self { address, stop, task }
-    }
-
-    /// Posts `body`; gives the status, the session and the answer, plain or from a stream.
-    pub(crate) async fn post(
-        &self,
-        headers: &[(&str, &str)],
-        body: &Value,
-    ) -> (u16, Option<String>, Value) {
-        let stream = TcpStream::connect(self.address).await.unwrap();
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.unwrap();
-        tokio::spawn(connection);
-        let mut request = Request::post("/mcp")
-            .header("content-type", "application/json")
-            .header("accept", "application/json, text/event-stream");
-        if !headers.iter().any(|(name, _)| *name == "host") {
-            request = request.header("host", self.address.to_string());
-        }
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let request = request.body(Full::new(Bytes::from(body.to_string()))).unwrap();
-        let response = sender.send_request(request).await.unwrap();
-        let status = response.status().as_u16();
-        let session = response.headers().get("mcp-session-id");
-        let session = session.map(|session| session.to_str().unwrap().to_owned());
-        let text = response.into_body().collect().await.unwrap().to_bytes();
-        let text = String::from_utf8(text.to_vec()).unwrap();
-        let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
-        let answer = events
-            .chain([text.as_str()])
-            .find_map(|text| serde_json::from_str::<Value>(text.trim()).ok());
-        (status, session, answer.unwrap_or_default())
-    }
-
-    /// A request of 2026-07-28.
-    pub(crate) async fn modern(&self, method: &str, mut params: Value) -> Value {
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
-            "io.modelcontextprotocol/clientCapabilities": {}
+    /// Serves `server` at `address`, with what `set` sets.
+    pub(crate) fn with(
+        server: impl ServerHandler + Clone,
+        address: &'static str,
+        set: impl FnOnce(Http) -> Http + Send + 'static,
+    ) -> Self {
+        let ((tell, told), stop) = (mpsc::channel(), CancellationToken::new());
+        let token = stop.clone();
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(async move {
+                let http = Http::bind(address).await.unwrap();
+                tell.send(http.local_addr()).unwrap();
+                set(http).shutdown_on(token).serve(server).await.unwrap();
+            });
         });
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
-        let mut headers = vec![("mcp-protocol-version", "2026-07-28"), ("mcp-method", method)];
-        if !name.is_empty() {
-            headers.push(("mcp-name", &name));
-        }
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        self.post(&headers, &body).await.2
+        Self { address: told.recv().unwrap(), stop, thread: Some(thread) }
     }
 
-    pub(crate) async fn end(self) {
+    /// Sends a request, as [`Connection::open_at`] does.
+    pub(crate) fn open(&self, head: &str, body: &str) -> Connection {
+        Connection::open_at(self.address, head, body.as_bytes())
+    }
+
+    /// Sends a request, and returns the answer.
+    pub(crate) fn ask(&self, head: &str, body: &str) -> String {
+        let answer = self.open(&format!("{head}\r\nconnection: close"), body).rest();
+        String::from_utf8(answer).unwrap()
+    }
+
+    /// The answer to a request of 2026-07-28.
+    pub(crate) fn modern(&self, method: &str, params: &Value) -> Value {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let (head, message) = mcp::modern("/mcp", &message.to_string());
+        body(&self.ask(&head, &message))
+    }
+
+    /// Opens a session of 2025-11-25, and returns the headers of what belongs to it.
+    pub(crate) fn session(&self) -> String {
+        let hello = mcp::initialize("2025-11-25", &json!({}));
+        let answer = self.ask(&mcp::post("/mcp", ""), &hello);
+        assert!(answer.contains(r#""protocolVersion":"2025-11-25""#), "{answer}");
+        let id = answer.lines().find(|line| line.starts_with("mcp-session-id:")).unwrap();
+        let session = format!("\r\n{id}\r\nmcp-protocol-version: 2025-11-25");
+        let answer = self.ask(&mcp::post("/mcp", &session), mcp::INITIALIZED);
+        assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+        session
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
         self.stop.cancel();
-        self.task.await.unwrap();
+        let ended = self.thread.take().unwrap().join();
+        assert!(ended.is_ok() || thread::panicking());
     }
 }
 
-#[tokio::test]
-async fn a_modern_client_gets_natural_values_as_plain_json() {
-    let served = Served::new().await;
-    let tools = served.modern("tools/list", json!({})).await;
+fn counting() -> Plain {
+    Plain::new(json!([tool("count", json!({ "type": "integer" }), structured(json!(42)))]))
+}
+
+#[test]
+fn each_era_gets_its_values() {
+    let served = Served::new(counting());
+    let tools = served.modern("tools/list", &json!({}));
     assert_eq!(tools["result"]["tools"][0]["outputSchema"]["type"], "integer", "{tools}");
-    let count = served.modern("tools/call", json!({ "name": "count", "arguments": {} })).await;
+    let count = served.modern("tools/call", &json!({ "name": "count" }));
     assert_eq!(count["result"]["structuredContent"], 42, "{count}");
-    served.end().await;
+    let session = mcp::post("/mcp", &served.session());
+    let count = served.ask(&session, &mcp::call(1, "count", &json!({})));
+    assert!(count.contains(r#""structuredContent":{"result":42}"#), "{count}");
 }
 
-#[tokio::test]
-async fn a_session_of_an_old_client_gets_envelopes() {
-    let served = Served::new().await;
-    let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {},
-        "clientInfo": { "name": "test", "version": "1" }
-    } });
-    let (_, session, answer) = served.post(&[], &hello).await;
-    assert_eq!(answer["result"]["protocolVersion"], "2025-11-25", "{answer}");
-    let session = session.unwrap();
-    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
-    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    assert_eq!(served.post(&headers, &initialized).await.0, 202);
-    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": { "name": "count", "arguments": {} } });
-    let (_, _, count) = served.post(&headers, &call).await;
-    assert_eq!(count["result"]["structuredContent"], json!({ "result": 42 }), "{count}");
-    served.end().await;
-}
-
-#[tokio::test]
-async fn bad_input_is_answered_and_the_server_lives() {
-    let served = Served::new().await;
-    let call = |name: &str, arguments: Value| {
-        served.modern("tools/call", json!({ "name": name, "arguments": arguments }))
-    };
-    let unknown = call("nosuch", json!({})).await;
-    assert_eq!(unknown["error"]["message"], "tool not found", "{unknown}");
-    let missing = served.modern("tools/call", json!({ "name": "ranged" })).await;
-    assert_eq!(missing["result"]["isError"], true, "{missing}");
-    let list = call("ranged", json!([1])).await;
-    assert_eq!(
-        list["error"]["message"], "tools/call: #/arguments: expected an object, found an array",
-        "{list}"
-    );
-    let panicking = call("panicking", json!({})).await;
-    assert_eq!(panicking["result"]["isError"], true, "{panicking}");
-    let lying = call("lying", json!({})).await;
-    assert_eq!(lying["result"]["isError"], true, "{lying}");
-    assert!(!lying.to_string().contains("secret"));
-    assert_eq!(call("count", json!({})).await["result"]["structuredContent"], 42);
-    let prompts = served.modern("prompts/list", json!({})).await;
-    assert_eq!(prompts["error"]["code"], -32601, "{prompts}");
-    served.end().await;
-}
-
-#[tokio::test]
-async fn the_contract_has_options() {
-    let http = Http::bind("127.0.0.1:0").await.unwrap().options(ServerOptions::default());
-    let served = Served::of(Plain::new(json!([])), http);
-    // Not declared, and asked for all the same.
-    let prompts = served.modern("prompts/list", json!({})).await;
-    assert_eq!(prompts["result"]["prompts"], json!([]), "{prompts}");
-    served.end().await;
-}
-
-#[tokio::test]
-async fn strangers_are_refused() {
-    let served = Served::new().await;
-    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
-    let headers = [("host", "evil.example"), ("origin", "http://evil.example")];
-    for header in headers {
-        assert_eq!(served.post(&[header], &ping).await.0, 403, "{header:?}");
+#[test]
+fn the_contract_has_options() {
+    for (options, code) in [(None, json!(-32601)), (Some(ServerOptions::default()), Value::Null)] {
+        let set = |http: Http| match options {
+            Some(options) => http.options(options),
+            None => http,
+        };
+        let served = Served::with(Plain::new(json!([])), "127.0.0.1:0", set);
+        // Not declared, and asked for all the same.
+        let prompts = served.modern("prompts/list", &json!({}));
+        assert_eq!(prompts["error"]["code"], code, "{prompts}");
     }
-    served.end().await;
 }
 
-/// All of 127.0.0.0/8 is there on Linux.
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn the_address_that_is_listened_on_may_be_asked() {
-    let served = Served::at("127.0.0.2:0").await;
-    let count = served.modern("tools/call", json!({ "name": "count" })).await;
-    assert_eq!(count["result"]["structuredContent"], 42, "{count}");
-    served.end().await;
+#[test]
+fn strangers_and_long_requests_are_refused() {
+    let served = Served::new(counting());
+    let long = json!({ "jsonrpc": "2.0", "id": 1, "method": "x".repeat(4 << 20) }).to_string();
+    for (header, message, status) in [
+        ("\r\nhost: evil.example", PING, "HTTP/1.1 403"),
+        ("\r\norigin: http://evil.example", PING, "HTTP/1.1 403"),
+        ("", &long, "HTTP/1.1 413"),
+    ] {
+        let answer = served.ask(&mcp::post("/mcp", header), message);
+        assert!(answer.starts_with(status), "{header}: {answer}");
+    }
 }
 
 #[tokio::test]
-async fn names_may_be_listened_on_and_asked() {
-    let served = Served::at("localhost:0").await;
-    assert!(served.address.ip().is_loopback());
-    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
-    let host = format!("localhost:{}", served.address.port());
-    assert_ne!(served.post(&[("host", &host)], &ping).await.0, 403);
-    served.end().await;
+async fn addresses_and_names_may_be_listened_on_and_asked() {
+    // All of 127.0.0.0/8 is there on Linux.
+    let second = if cfg!(target_os = "linux") { "127.0.0.2:0" } else { "127.0.0.1:0" };
+    for (address, name) in [(second, None), ("localhost:0", Some("localhost"))] {
+        let served = Served::with(counting(), address, |http| http);
+        assert!(served.address.ip().is_loopback());
+        let host = name.map(|name| format!("\r\nhost: {name}:{}", served.address.port()));
+        let (head, message) = mcp::modern("/mcp", &mcp::call(1, "count", &json!({})));
+        let count = served.ask(&format!("{head}{}", host.unwrap_or_default()), &message);
+        assert_eq!(body(&count)["result"]["structuredContent"], 42, "{address}: {count}");
+    }
     for (address, message) in [
         ("localhost", "expected an address such as 127.0.0.1:8080, found `localhost`"),
         ("localhost:x", "expected an address such as 127.0.0.1:8080, found `localhost:x`"),
@@ -209,41 +150,32 @@ async fn names_may_be_listened_on_and_asked() {
     }
 }
 
-#[tokio::test]
-async fn a_connection_too_many_is_told_and_the_next_is_served_when_another_has_left() {
-    let http = Http::bind("127.0.0.1:0").await.unwrap().max_connections(1);
-    let served = Served::of(Plain::new(json!([])), http);
-    let first = TcpStream::connect(served.address).await.unwrap();
-    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
-    let (status, _, answer) = served.post(&[], &ping).await;
-    assert_eq!(status, 503);
+#[test]
+fn a_connection_too_many_is_told_and_the_next_is_served_when_another_has_left() {
+    let served = Served::with(counting(), "127.0.0.1:0", |http| http.max_connections(1));
+    let first = Connection::to(served.address);
+    let ask = || served.ask(mcp::POST, PING);
+    let answer = ask();
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     let error = json!({ "code": -32603, "message": "1 connections are open, which is the limit" });
-    assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+    assert_eq!(body(&answer), json!({ "jsonrpc": "2.0", "id": null, "error": error }));
     drop(first);
-    while served.post(&[], &ping).await.0 == 503 {}
-    served.end().await;
-}
-
-#[tokio::test]
-async fn a_long_request_is_refused() {
-    let served = Served::new().await;
-    let long = json!({ "jsonrpc": "2.0", "id": 1, "method": "x".repeat(4 << 20) });
-    assert_eq!(served.post(&[], &long).await.0, 413);
-    served.end().await;
+    wait_until("there is a place", || !ask().starts_with("HTTP/1.1 503"));
 }
 
 /// Time passes where there is nothing else to do.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_does_not_ask_is_left() {
-    let served = Served::new().await;
+    let http = Http::bind("127.0.0.1:0").await.unwrap();
+    let address = http.local_addr();
+    tokio::spawn(http.serve(counting()));
     for part in ["", "POST /mcp HTTP/1.1\r\nhost: localhost\r\n"] {
-        let mut stream = TcpStream::connect(served.address).await.unwrap();
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
         stream.write_all(part.as_bytes()).await.unwrap();
         let start = tokio::time::Instant::now();
         assert_eq!(stream.read_to_end(&mut Vec::new()).await.unwrap(), 0, "{part}");
         assert_eq!(start.elapsed().as_secs(), 30, "{part}");
     }
-    served.end().await;
 }
 
 /// Elsewhere the system allows fewer.
@@ -252,16 +184,13 @@ async fn a_client_that_does_not_ask_is_left() {
 async fn many_connections_wait_to_be_accepted() {
     const MANY: usize = 300;
     let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").unwrap();
-    if most.trim().parse::<usize>().unwrap() < MANY {
-        return toolbond_harness::skip(&format!(
-            "the system lets {} connections wait",
-            most.trim()
-        ));
+    let most = most.trim();
+    if most.parse::<usize>().unwrap() < MANY {
+        return toolbond_harness::skip(&format!("the system lets {most} connections wait"));
     }
     let http = Http::bind("127.0.0.1:0").await.unwrap();
     // One that finds no place is tried again and again.
-    let all =
-        futures_util::future::join_all((0..MANY).map(|_| TcpStream::connect(http.local_addr())));
-    let all = tokio::time::timeout(Duration::from_secs(60), all).await.expect("a place for each");
-    assert!(all.iter().all(Result::is_ok));
+    let connect = |_| TcpStream::connect_timeout(&http.local_addr(), HANG).expect("a place");
+    let all: Vec<_> = (0..MANY).map(connect).collect();
+    assert_eq!(all.len(), MANY);
 }

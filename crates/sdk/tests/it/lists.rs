@@ -1,7 +1,7 @@
 //! `tools/list`.
 
 use std::sync::{
-    Arc, Mutex,
+    Arc,
     atomic::{AtomicUsize, Ordering},
 };
 
@@ -11,13 +11,12 @@ use rmcp::{
     service::RequestContext,
 };
 use serde_json::{Value, json};
+use toolbond::contract::Action;
 use toolbond::{Policy, Revision, ServerOptions, enforce, enforce_with, testing};
 
-use crate::server::{Plain, structured, tool};
-
-fn names(tools: &[Value]) -> Vec<&str> {
-    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
-}
+use crate::server::{
+    BOTH, NEW, OLD, Plain, connect, connect_with, names, noting, structured, taking, tool,
+};
 
 #[tokio::test]
 async fn each_revision_gets_the_output_schemas_it_can_carry() {
@@ -25,7 +24,7 @@ async fn each_revision_gets_the_output_schemas_it_can_carry() {
     let server = enforce(Plain::new(json!([
         tool("list", array.clone(), structured(json!([1]))),
         tool("object", json!({ "type": "object" }), structured(json!({}))),
-        tool("text", Value::Null, json!({ "content": [] })),
+        taking("text", json!({ "type": "object" })),
     ])));
     let new = testing::list_tools(server.clone(), Revision::V2026_07_28).await.unwrap();
     assert_eq!(names(&new), ["list", "object", "text"]);
@@ -49,28 +48,23 @@ async fn schemas_of_older_dialects_are_listed_as_2020_12() {
     });
     let plain =
         || Plain::new(json!([tool("pair", pair.clone(), structured(json!({ "at": [1] })))]));
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let tools = testing::list_tools(enforce(plain()), revision.clone()).await.unwrap();
-        let expected = json!({ "type": "object", "properties": { "at": { "prefixItems": [{ "type": "number" }] } } });
-        assert_eq!(tools[0]["outputSchema"], expected);
-        let kept = enforce_with(plain(), ServerOptions::default().keep_dialects(true));
-        let tools = testing::list_tools(kept, revision).await.unwrap();
-        assert_eq!(tools[0]["outputSchema"], pair);
+    let at = json!({ "prefixItems": [{ "type": "number" }] });
+    let converted = json!({ "type": "object", "properties": { "at": at } });
+    for revision in BOTH {
+        for (keep, expected) in [(false, &converted), (true, &pair)] {
+            let options = ServerOptions::default().keep_dialects(keep);
+            let session = connect_with(plain(), options, revision.clone()).await;
+            assert_eq!(session.tools().await.unwrap()[0]["outputSchema"], *expected);
+        }
     }
 }
 
 #[tokio::test]
 async fn a_request_may_speak_another_revision_than_the_one_before() {
-    let server = enforce(Plain::new(json!([tool(
-        "count",
-        json!({ "type": "integer" }),
-        structured(json!(42))
-    )])));
-    let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
-    let old = json!({
-        "name": "count",
-        "_meta": { "io.modelcontextprotocol/protocolVersion": "2025-11-25" }
-    });
+    let count = tool("count", json!({ "type": "integer" }), structured(json!(42)));
+    let session = connect(Plain::new(json!([count])), NEW).await;
+    let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2025-11-25" });
+    let old = json!({ "name": "count", "_meta": meta });
     let old = session.request("tools/call", old).await.unwrap();
     assert_eq!(old["structuredContent"], json!({ "result": 42 }));
     let new = session.call("count", json!({})).await.unwrap();
@@ -80,34 +74,23 @@ async fn a_request_may_speak_another_revision_than_the_one_before() {
 #[tokio::test]
 async fn one_bad_tool_leaves_the_others_alone() {
     let remote = json!({ "$ref": "http://127.0.0.1:1/schema.json" });
-    let mut bad_input = tool("bad_input", Value::Null, Value::Null);
-    bad_input["inputSchema"] = json!({ "type": "object", "properties": { "x": remote } });
-    let mut no_type = tool("no_type", Value::Null, json!({ "content": [] }));
-    no_type["inputSchema"] = json!({ "properties": {} });
+    let good = || taking("good", json!({ "type": "object" }));
     let tools = json!([
-        bad_input,
+        taking("bad_input", json!({ "type": "object", "properties": { "x": remote } })),
         tool("bad_output", remote, structured(json!(1))),
-        no_type,
-        tool("good", Value::Null, json!({ "content": [] })),
-        tool("good", Value::Null, json!({ "content": [] })),
+        taking("no_type", json!({ "properties": {} })),
+        good(),
+        good(),
     ]);
-    let findings = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&findings);
-    let options = ServerOptions::default().on_finding(move |finding| {
-        if finding.action != toolbond::contract::Action::None {
-            heard.lock().unwrap().push(finding.rule.to_owned());
-        }
-    });
-    let server = enforce_with(Plain::new(tools.clone()), options);
-    let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+    let (options, rules) =
+        noting(|found| (found.action != Action::None).then(|| found.rule.to_owned()));
+    let session = connect_with(Plain::new(tools.clone()), options, OLD).await;
     let listed = session.tools().await.unwrap();
     assert_eq!(names(&listed), ["bad_output", "no_type", "good"]);
     assert_eq!(listed[0].get("outputSchema"), None);
     assert_eq!(listed[1]["inputSchema"]["type"], "object");
-    assert_eq!(
-        *findings.lock().unwrap(),
-        ["external-ref", "external-ref", "input-root-type", "duplicate-name"]
-    );
+    let expected = ["external-ref", "external-ref", "input-root-type", "duplicate-name"];
+    assert_eq!(*rules.lock().unwrap(), expected);
 
     let error = session.call("bad_input", json!({})).await.unwrap_err().to_string();
     assert!(error.starts_with("error -32602: tool `bad_input` cannot be used"), "{error}");
@@ -115,25 +98,19 @@ async fn one_bad_tool_leaves_the_others_alone() {
     assert_eq!(result["structuredContent"], json!({ "result": 1 }));
 
     let options = ServerOptions::default().policy(Policy::Reject);
-    let refused =
-        testing::list_tools(enforce_with(Plain::new(tools), options), Revision::V2026_07_28);
-    let error = refused.await.unwrap_err().to_string();
+    let session = connect_with(Plain::new(tools), options, NEW).await;
+    let error = session.tools().await.unwrap_err().to_string();
     assert!(error.contains("tool list refused: error[external-ref] bad_input"), "{error}");
 }
 
 #[tokio::test]
 async fn an_unusable_tool_is_refused_for_its_error_not_for_a_warning_before_it() {
     // The form of the name is a warning, and comes first.
-    let mut bad = tool("bad tool", Value::Null, Value::Null);
-    bad["inputSchema"] = json!({ "type": "object", "$ref": "http://127.0.0.1:1/schema.json" });
+    let input = json!({ "type": "object", "$ref": "http://127.0.0.1:1/schema.json" });
+    let plain = Plain::new(json!([taking("bad tool", input)]));
     for policy in [Policy::Filter, Policy::Repair, Policy::Reject] {
-        let rules = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&rules);
-        let options = ServerOptions::default()
-            .policy(policy)
-            .on_finding(move |finding| heard.lock().unwrap().push(finding.rule.to_owned()));
-        let server = enforce_with(Plain::new(json!([bad.clone()])), options);
-        let session = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+        let (options, rules) = noting(|finding| Some(finding.rule.to_owned()));
+        let session = connect_with(plain.clone(), options.policy(policy), NEW).await;
         let error = session.call("bad tool", json!({})).await.unwrap_err().to_string();
         assert_eq!(rules.lock().unwrap()[0], "tool-name-form");
         let reason = "error -32602: tool `bad tool` cannot be used: error[external-ref] bad tool";
@@ -144,7 +121,7 @@ async fn an_unusable_tool_is_refused_for_its_error_not_for_a_warning_before_it()
 #[tokio::test]
 async fn contracts_follow_tools_that_come_go_and_change() {
     let plain = Plain::new(json!([tool("a", json!({ "type": "integer" }), structured(json!(1)))]));
-    let session = testing::connect(enforce(plain.clone()), Revision::V2026_07_28).await.unwrap();
+    let session = connect(plain.clone(), NEW).await;
     assert_eq!(session.call("a", json!({})).await.unwrap()["structuredContent"], 1);
 
     // Changed: the same answer breaks the new schema, though nobody has listed it.
@@ -160,11 +137,8 @@ async fn contracts_follow_tools_that_come_go_and_change() {
 
 #[tokio::test]
 async fn pages_stay_pages() {
-    let tools: Vec<_> = (0..7)
-        .map(|n| tool(&format!("t{n}"), json!({ "type": "integer" }), structured(json!(n))))
-        .collect();
-    let server = enforce(Plain::new(Value::Array(tools)).paged(3));
-    let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+    let t = |n| tool(&format!("t{n}"), json!({ "type": "integer" }), structured(json!(n)));
+    let session = connect(Plain::new((0..7).map(t).collect()).paged(3), OLD).await;
     let page = session.request("tools/list", json!({})).await.unwrap();
     assert_eq!(page["tools"].as_array().unwrap().len(), 3);
     assert_eq!(page["nextCursor"], "3");
@@ -186,14 +160,11 @@ async fn a_server_may_stop_at_an_older_revision() {
 
 #[tokio::test]
 async fn undeclared_capabilities_are_answered_only_where_that_is_allowed() {
-    let bare = testing::connect(enforce(Plain::new(json!([]))), Revision::V2026_07_28).await;
-    assert_eq!(
-        bare.unwrap().request("prompts/list", json!({})).await.unwrap()["prompts"],
-        json!([])
-    );
+    let bare = connect(Plain::new(json!([])), NEW).await;
+    let prompts = bare.request("prompts/list", json!({})).await.unwrap();
+    assert_eq!(prompts["prompts"], json!([]));
     let options = ServerOptions::default().declared_capabilities_only(true);
-    let strict = enforce_with(Plain::new(json!([])), options);
-    let strict = testing::connect(strict, Revision::V2026_07_28).await.unwrap();
+    let strict = connect_with(Plain::new(json!([])), options, NEW).await;
     for method in ["prompts/list", "resources/list", "resources/templates/list"] {
         let error = strict.request(method, json!({})).await.unwrap_err().to_string();
         assert_eq!(error, format!("error -32601: {method}"));
@@ -227,9 +198,8 @@ impl ServerHandler for Modest {
 #[tokio::test]
 async fn what_a_server_can_but_does_not_declare_is_not_answered() {
     for strict in [false, true] {
-        let server =
-            enforce_with(Modest, ServerOptions::default().declared_capabilities_only(strict));
-        let session = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+        let options = ServerOptions::default().declared_capabilities_only(strict);
+        let session = connect_with(Modest, options, OLD).await;
         for (method, params) in [
             ("logging/setLevel", json!({ "level": "info" })),
             ("resources/subscribe", json!({ "uri": "file:///a" })),
@@ -285,8 +255,7 @@ async fn tools_that_are_declared_to_change_are_asked_for_at_every_call() {
         let plain = Plain::new(tools.clone());
         let plain = if changes { plain.changing() } else { plain };
         let server = ByName { plain: plain.clone(), asked: Arc::default() };
-        let session = testing::connect(enforce(server.clone()), Revision::V2026_07_28).await;
-        let session = session.unwrap();
+        let session = connect(server.clone(), NEW).await;
         for _ in 0..5 {
             assert_eq!(session.call("a", json!({})).await.unwrap()["structuredContent"], 1);
         }

@@ -7,9 +7,10 @@ use rmcp::{
     service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
-use toolbond::{Http, Revision, ServerOptions, enforce_with, testing};
+use toolbond::{ServerOptions, enforce, testing};
 
 use crate::http::Served;
+use crate::server::{BOTH, connect_with};
 
 /// Panics wherever a request leads to, except in the handshake and in the tool `count`.
 #[derive(Clone)]
@@ -39,7 +40,8 @@ impl ServerHandler for Panics {
     fn get_tool(&self, name: &str) -> Option<Tool> {
         assert!(name != "lost", "secret");
         let tool = json!({ "name": name, "inputSchema": { "type": "object" } });
-        Some(serde_json::from_value(tool).unwrap())
+        // One that is not known by its name is looked for in the list.
+        (name != "listed").then(|| serde_json::from_value(tool).unwrap())
     }
 
     async fn call_tool(
@@ -84,48 +86,46 @@ impl ServerHandler for Panics {
     }
 }
 
-/// What is asked in each revision; some only before 2026-07-28, and some only since.
-fn requests() -> Vec<(&'static str, Value, bool, bool)> {
+/// What is asked in revisions of this era.
+fn requests(is_modern: bool) -> Vec<(&'static str, Value)> {
     let reference = json!({ "type": "ref/prompt", "name": "p" });
-    let complete = json!({ "ref": reference, "argument": { "name": "a", "value": "" } });
-    let resource = json!({ "uri": "test://a" });
-    vec![
-        ("tools/list", json!({}), true, true),
-        ("prompts/list", json!({}), true, true),
-        ("prompts/get", json!({ "name": "p" }), true, true),
-        ("resources/list", json!({}), true, true),
-        ("resources/templates/list", json!({}), true, true),
-        ("resources/read", resource.clone(), true, true),
-        ("completion/complete", complete, true, true),
-        ("own/method", json!({}), true, true),
-        ("ping", json!({}), true, false),
-        ("logging/setLevel", json!({ "level": "info" }), true, false),
-        ("resources/subscribe", resource.clone(), true, false),
-        ("resources/unsubscribe", resource, true, false),
+    let mut requests = vec![
+        ("tools/list", json!({})),
+        ("prompts/list", json!({})),
+        ("prompts/get", json!({ "name": "p" })),
+        ("resources/list", json!({})),
+        ("resources/templates/list", json!({})),
+        ("resources/read", json!({ "uri": "test://a" })),
         (
-            "subscriptions/listen",
-            json!({ "notifications": { "resourcesListChanged": true } }),
-            false,
-            true,
+            "completion/complete",
+            json!({ "ref": reference, "argument": { "name": "a", "value": "" } }),
         ),
-    ]
+        ("own/method", json!({})),
+    ];
+    if is_modern {
+        let changes = json!({ "notifications": { "resourcesListChanged": true } });
+        requests.push(("subscriptions/listen", changes));
+    } else {
+        requests.push(("ping", json!({})));
+        requests.push(("logging/setLevel", json!({ "level": "info" })));
+        requests.push(("resources/subscribe", json!({ "uri": "test://a" })));
+        requests.push(("resources/unsubscribe", json!({ "uri": "test://a" })));
+    }
+    requests
 }
 
 #[tokio::test]
 async fn each_request_gets_an_error_and_the_next_an_answer() {
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let server =
-            enforce_with(Panics, ServerOptions::default().declared_capabilities_only(true));
-        let session = testing::connect(server, revision.clone()).await.unwrap();
-        for (method, params, is_old, is_new) in requests() {
-            if if revision.is_natural() { is_new } else { is_old } {
-                let error = session.request(method, params).await.unwrap_err().to_string();
-                assert_eq!(error, "error -32603: internal error", "{method}");
-            }
+    for revision in BOTH {
+        let options = ServerOptions::default().declared_capabilities_only(true);
+        let session = connect_with(Panics, options, revision.clone()).await;
+        for (method, params) in requests(revision.is_natural()) {
+            let error = session.request(method, params).await.unwrap_err().to_string();
+            assert_eq!(error, "error -32603: internal error", "{method}");
         }
         // The second call of a tool takes the short path.
         for _ in 0..2 {
-            for name in ["panicking", "lost"] {
+            for name in ["panicking", "lost", "listed"] {
                 let panicked = session.call(name, json!({})).await;
                 let text = format!("{panicked:?}");
                 assert!(text.contains("internal error") && !text.contains("secret"), "{text}");
@@ -136,25 +136,24 @@ async fn each_request_gets_an_error_and_the_next_an_answer() {
     }
 }
 
-#[tokio::test]
-async fn over_http_too() {
-    let served = Served::of(Panics, Http::bind("127.0.0.1:0").await.unwrap());
-    for (method, mut params, _, is_new) in requests() {
+#[test]
+fn over_http_too() {
+    let served = Served::new(Panics);
+    for (method, mut params) in requests(true) {
         // What a subscription is answered is a stream.
-        if is_new && method != "subscriptions/listen" {
+        if method != "subscriptions/listen" {
             let named = params.get("uri").or(params.get("name")).cloned();
             params["name"] = named.unwrap_or_default();
-            let answer = served.modern(method, params).await;
+            let answer = served.modern(method, &params);
             assert_eq!(answer["error"]["message"], "internal error", "{method}: {answer}");
         }
     }
     for name in ["panicking", "lost", "panicking", "lost"] {
-        let answer = served.modern("tools/call", json!({ "name": name })).await.to_string();
+        let answer = served.modern("tools/call", &json!({ "name": name })).to_string();
         assert!(answer.contains("internal error") && !answer.contains("secret"), "{answer}");
     }
-    let count = served.modern("tools/call", json!({ "name": "count" })).await;
+    let count = served.modern("tools/call", &json!({ "name": "count" }));
     assert_eq!(count["result"]["content"][0]["text"], "42", "{count}");
-    served.end().await;
 }
 
 /// A server that cannot say who it is.
@@ -169,8 +168,8 @@ impl ServerHandler for Nobody {
 
 #[tokio::test]
 async fn a_handshake_is_refused() {
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
-        let error = testing::connect(toolbond::enforce(Nobody), revision).await.unwrap_err();
+    for revision in BOTH {
+        let error = testing::connect(enforce(Nobody), revision).await.unwrap_err();
         assert_eq!(error.to_string(), "error -32603: internal error");
     }
 }

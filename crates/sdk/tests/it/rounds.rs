@@ -9,7 +9,9 @@ use rmcp::{
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use toolbond::{Answers, Args, Reply, Revision, Text, ToolError, enforce, testing};
+use toolbond::{Answers, Args, Reply, Text, ToolError};
+
+use crate::server::{NEW, OLD, connect};
 
 #[derive(Clone)]
 struct Desk;
@@ -96,7 +98,7 @@ impl JsonSchema for Contact {
 
 #[tokio::test]
 async fn a_tool_asks_and_is_called_again_with_the_answers() {
-    let session = testing::connect(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let session = connect(Desk, NEW).await;
     let first = session.call("greet", json!({})).await.unwrap();
     assert_eq!(first["resultType"], "input_required");
     assert_eq!(first["inputRequests"]["name"]["method"], "elicitation/create");
@@ -114,26 +116,26 @@ async fn a_tool_asks_and_is_called_again_with_the_answers() {
 
 #[tokio::test]
 async fn a_question_stands_beside_a_typed_result() {
-    let tools = testing::list_tools(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let session = connect(Desk, NEW).await;
+    let tools = session.tools().await.unwrap();
     let tool = tools.iter().find(|tool| tool["name"] == "numbers").unwrap();
     assert_eq!(tool["outputSchema"]["type"], "array", "{tool}");
-    let session = testing::connect(enforce(Desk), Revision::V2026_07_28).await.unwrap();
     let first = session.call("numbers", json!({})).await.unwrap();
     assert_eq!(first["requestState"], "waiting", "{first}");
     let params = json!({ "name": "numbers", "inputResponses": { "count": 2 } });
     let second = session.request("tools/call", params).await.unwrap();
     assert_eq!(second["structuredContent"], json!([7, 7]), "{second}");
     // Before 2026-07-28 nobody can be asked this way.
-    let session = testing::connect(enforce(Desk), Revision::V2025_11_25).await.unwrap();
+    let session = connect(Desk, OLD).await;
     assert!(session.call("numbers", json!({})).await.is_err());
 }
 
 #[tokio::test]
 async fn a_protocol_error_stays_one() {
-    let session = testing::connect(enforce(Desk), Revision::V2025_11_25).await.unwrap();
+    let session = connect(Desk, OLD).await;
     let error = session.call("closed", json!({})).await.unwrap_err();
     assert!(error.to_string().contains("closed on Sundays"), "{error}");
-    let session = testing::connect(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let session = connect(Desk, NEW).await;
     let params = json!({ "name": "greet", "arguments": {}, "requestState": "forged" });
     let error = session.request("tools/call", params).await.unwrap_err();
     assert!(error.to_string().contains("not my state"), "{error}");
@@ -141,12 +143,12 @@ async fn a_protocol_error_stays_one() {
 
 #[tokio::test]
 async fn schemas_go_out_as_they_were_written() {
-    let tools = testing::list_tools(enforce(Desk), Revision::V2026_07_28).await.unwrap();
+    let session = connect(Desk, NEW).await;
+    let tools = session.tools().await.unwrap();
     let schema =
         |name: &str| &tools.iter().find(|tool| tool["name"] == name).unwrap()["inputSchema"];
     assert_eq!(*schema("reach"), contact());
     assert_eq!(schema("route")["properties"]["region"]["x-mcp-header"], "Region");
-    let session = testing::connect(enforce(Desk), Revision::V2026_07_28).await.unwrap();
     let both = session.call("reach", json!({ "phone": "1", "email": "x" })).await.unwrap();
     assert_eq!(both["isError"], true, "{both}");
     let one = session.call("reach", json!({ "phone": "1" })).await.unwrap();

@@ -17,6 +17,42 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use toolbond::testing::{self, TestClient};
+use toolbond::{Finding, Revision, ServerOptions, enforce_with};
+
+/// A revision of either era.
+pub(crate) const OLD: Revision = Revision::V2025_11_25;
+pub(crate) const NEW: Revision = Revision::V2026_07_28;
+pub(crate) const BOTH: [Revision; 2] = [OLD, NEW];
+
+/// A client of `server`, which is behind the contract of its tools.
+pub(crate) async fn connect(server: impl ServerHandler, revision: Revision) -> TestClient {
+    connect_with(server, ServerOptions::default(), revision).await
+}
+
+/// The same with other options.
+pub(crate) async fn connect_with(
+    server: impl ServerHandler,
+    options: ServerOptions,
+    revision: Revision,
+) -> TestClient {
+    testing::connect(enforce_with(server, options), revision).await.unwrap()
+}
+
+/// Options that note what `say` says of findings, and the notes.
+pub(crate) fn noting(
+    say: impl Fn(&Finding) -> Option<String> + Send + Sync + 'static,
+) -> (ServerOptions, Arc<Mutex<Vec<String>>>) {
+    let notes = Arc::<Mutex<Vec<String>>>::default();
+    let heard = Arc::clone(&notes);
+    let note = move |finding: &Finding| heard.lock().unwrap().extend(say(finding));
+    (ServerOptions::default().on_finding(note), notes)
+}
+
+/// The names of listed tools.
+pub(crate) fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+}
 
 /// Tools that may change while the server runs.
 #[derive(Clone, Default)]
@@ -178,6 +214,13 @@ pub(crate) fn tool(name: &str, output: Value, answer: Value) -> Value {
     if tool["outputSchema"].is_null() {
         tool.as_object_mut().unwrap().remove("outputSchema");
     }
+    tool
+}
+
+/// A tool that takes what `input` allows, and answers with nothing.
+pub(crate) fn taking(name: &str, input: Value) -> Value {
+    let mut tool = tool(name, Value::Null, json!({ "content": [] }));
+    tool["inputSchema"] = input;
     tool
 }
 

@@ -1,11 +1,13 @@
 //! The client against published servers of other SDKs, in each era that they speak.
 #![expect(clippy::unwrap_used, reason = "connects for tests only")]
 
-use rmcp::{ClientLifecycleMode, ClientServiceExt as _, model::ProtocolVersion};
+use rmcp::ClientServiceExt as _;
 use serde_json::{Value, json};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use toolbond::Client;
 use toolbond_harness::peers;
+
+use crate::client::lifecycle;
 
 /// The process of `program`, and the pipes to it.
 fn spawn(program: &str) -> (Child, (ChildStdout, ChildStdin)) {
@@ -24,12 +26,8 @@ fn spawn(program: &str) -> (Child, (ChildStdout, ChildStdin)) {
 /// A client of `program`, and the process that it ends with.
 async fn connect(program: &str, is_modern: bool) -> (Client<()>, Child) {
     let (process, pipes) = spawn(program);
-    let lifecycle = if is_modern {
-        ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
-    } else {
-        ClientLifecycleMode::Initialize
-    };
-    let client = Client::new(().serve_with_lifecycle(pipes, lifecycle).await.unwrap()).await;
+    let client = ().serve_with_lifecycle(pipes, lifecycle(is_modern)).await.unwrap();
+    let client = Client::new(client).await;
     assert_eq!(client.revision().is_natural(), is_modern, "{program}");
     (client, process)
 }

@@ -1,9 +1,9 @@
 //! Tools in the form of a target, and calls of them.
 
 use serde_json::{Value, json};
-use toolbond::{Revision, ServerOptions, ViewFor, enforce_with, targets::target, testing};
+use toolbond::{ServerOptions, ViewFor, targets::target};
 
-use crate::server::Plain;
+use crate::server::{BOTH, NEW, OLD, Plain, connect_with, names};
 
 /// A tool that Gemini does not take as it is, under `name`, with the required property `property`.
 fn tool(name: &str, property: &str) -> Value {
@@ -29,10 +29,9 @@ fn options() -> ServerOptions {
 
 #[tokio::test]
 async fn calls_of_views_reach_the_handler_restored_and_checked() {
-    for revision in [Revision::V2025_11_25, Revision::V2026_07_28] {
+    for revision in BOTH {
         let plain = Plain::new(json!([tool("files/read", "path"), tool("plain", "path")]));
-        let server = enforce_with(plain.clone(), options());
-        let client = testing::connect(server.clone(), revision).await.unwrap();
+        let client = connect_with(plain.clone(), options(), revision).await;
         let tools = client.tools().await.unwrap();
         let name = tools[0]["name"].as_str().unwrap();
         assert_ne!(name, "files/read");
@@ -58,8 +57,7 @@ async fn calls_of_views_reach_the_handler_restored_and_checked() {
         }
         assert_eq!(plain.calls().len(), before);
         // A server that was started again does not know the names that it gave.
-        let again = enforce_with(plain.clone(), options());
-        let client = testing::connect(again, Revision::V2025_11_25).await.unwrap();
+        let client = connect_with(plain.clone(), options(), OLD).await;
         client.call(name, json!({ "path": "c" })).await.unwrap();
         assert_eq!(plain.calls().pop().unwrap(), json!({ "path": "c" }));
     }
@@ -68,11 +66,9 @@ async fn calls_of_views_reach_the_handler_restored_and_checked() {
 #[tokio::test]
 async fn names_stay_distinct_across_pages() {
     let tools = [tool("a/b", "one"), tool("a_b", "two"), tool("a b", "three")];
-    let plain = Plain::new(json!(tools)).paged(1);
-    let server = enforce_with(plain.clone(), options());
-    let client = testing::connect(server, Revision::V2025_11_25).await.unwrap();
+    let client = connect_with(Plain::new(json!(tools)).paged(1), options(), OLD).await;
     let listed = client.tools().await.unwrap();
-    let names: Vec<_> = listed.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    let names = names(&listed);
     assert!(names[0] != names[1] && names[1] != names[2] && names[0] != names[2], "{names:?}");
     for (name, property) in names.iter().zip(["one", "two", "three"]) {
         let answer = client.call(name, json!({ property: "x" })).await.unwrap();
@@ -83,8 +79,7 @@ async fn names_stay_distinct_across_pages() {
 #[tokio::test]
 async fn unknown_clients_get_the_full_tools() {
     let plain = Plain::new(json!([tool("files/read", "path")]));
-    let server = enforce_with(plain, ServerOptions::default().view_for(ViewFor::Auto));
-    let client = testing::connect(server, Revision::V2026_07_28).await.unwrap();
+    let client = connect_with(plain, ServerOptions::default().view_for(ViewFor::Auto), NEW).await;
     assert_eq!(client.tools().await.unwrap()[0]["name"], "files/read");
     // Each request says whose it is.
     let meta = json!({ "io.modelcontextprotocol/clientInfo": { "name": "gemini-cli-mcp-client", "version": "1" } });

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
 use toolbond_contract::{JudgeOptions, judge_tools};
+use toolbond_harness::trials::none_of;
 use toolbond_schema::Schema;
 use toolbond_targets::{Effect, check_targets, targets};
 
@@ -21,10 +21,14 @@ pub(crate) struct Case {
     pub(crate) invalid: Vec<Value>,
 }
 
+/// The cases of `schemas.json`, which all converters are run on.
 pub(crate) fn cases() -> Vec<Case> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/schemas.json");
-    let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    cases
+    with_values(include_str!("../cases/schemas.json"))
+}
+
+/// The cases of a file, and their valid values with fewer members.
+pub(crate) fn with_values(text: &str) -> Vec<Case> {
+    read(text)
         .into_iter()
         .map(|case| {
             let schema = &case["schema"];
@@ -41,6 +45,11 @@ pub(crate) fn cases() -> Vec<Case> {
             }
         })
         .collect()
+}
+
+/// The entries of a file of cases.
+pub(crate) fn read(text: &str) -> Vec<Value> {
+    serde_json::from_str(text).unwrap()
 }
 
 /// `value` without one member, for each member at any depth.
@@ -144,15 +153,13 @@ pub(crate) fn expected(tool: &Value) -> (bool, BTreeMap<&'static str, Effect>) {
 
 /// Known differences: the converter, the case and why.
 fn exceptions() -> BTreeMap<(String, String), String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/exceptions.json");
-    let list: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let list = read(include_str!("../cases/exceptions.json"));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     list.iter()
         .flat_map(|entry| {
             let cases = entry["cases"].as_array().unwrap();
-            cases
-                .iter()
-                .map(|case| ((text(&entry["converter"]), text(case)), text(&entry["reason"])))
+            let reason = text(&entry["reason"]);
+            cases.iter().map(move |case| ((text(&entry["converter"]), text(case)), reason.clone()))
         })
         .collect()
 }
@@ -160,7 +167,7 @@ fn exceptions() -> BTreeMap<(String, String), String> {
 fn compare() -> Result<(), Failed> {
     let cases = cases();
     let lines: Vec<Value> = cases.iter().map(|case| json!({ "tool": case.tool })).collect();
-    let converted = converters::convert(&lines, &[]);
+    let converted = converters::convert(&lines);
     let exceptions = exceptions();
     let mut used = BTreeSet::new();
     let mut wrong = Vec::new();
@@ -183,29 +190,25 @@ fn compare() -> Result<(), Failed> {
             used.insert(key);
             continue;
         }
-        let shown =
-            |effect: Option<Effect>| effect.map_or("nothing".to_owned(), |it| it.to_string());
-        let error = match made {
-            Made::Error(error) => error.as_str(),
-            _ => "",
-        };
-        wrong.push(format!(
-            "{converter}\t{}\tdoes {}\trules say {}\t{error}",
-            case.name,
-            shown(found),
-            shown(expected)
-        ));
+        wrong.push(difference(converter, &case.name, found, expected, made));
     }
     let of_schemas =
         |key: &&(String, String)| !key.1.starts_with("output-") && !used.contains(*key);
     for key in exceptions.keys().filter(of_schemas) {
         wrong.push(format!("{}\t{}\tis listed as an exception, and agrees", key.0, key.1));
     }
-    if wrong.is_empty() {
-        let text = table(&cases, &converted, &exceptions);
-        return docs::compare("converters.md", "converters", &text);
-    }
-    Err(format!("{} of {} differ:\n{}", wrong.len(), converted.len(), wrong.join("\n")).into())
+    none_of(wrong)?;
+    docs::compare("converters.md", "converters", &table(&cases, &converted, &exceptions))
+}
+
+fn difference(
+    converter: &str,
+    case: &str,
+    found: Option<Effect>,
+    expected: Option<Effect>,
+    made: &Made,
+) -> String {
+    format!("{converter}\t{case}\tdoes {found:?}\trules say {expected:?}\t{made:?}")
 }
 
 /// What each converter does to each case.
@@ -246,8 +249,7 @@ fn table(
 
 /// Rules about output schemas agree with the clients of the SDKs, which list a tool and call it.
 fn compare_clients() -> Result<(), Failed> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/outputs.json");
-    let cases: Vec<Value> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let cases = read(include_str!("../cases/outputs.json"));
     let tool = |case: &Value| {
         json!({
             "name": "tool",
@@ -255,14 +257,12 @@ fn compare_clients() -> Result<(), Failed> {
             "outputSchema": case["schema"]
         })
     };
-    let lines: Vec<Value> = cases
-        .iter()
-        .map(|case| json!({ "tool": tool(case), "structured": case["structured"] }))
-        .collect();
     let clients = ["ts-sdk-v1", "ts-sdk-v2", "ts-sdk-v2-beta", "python-sdk"];
+    let line = |case: &Value| json!({ "tool": tool(case), "structured": case["structured"], "converters": clients });
+    let lines: Vec<Value> = cases.iter().map(line).collect();
     let exceptions = exceptions();
     let mut wrong = Vec::new();
-    for Converted { id, converter, made } in converters::convert(&lines, &clients) {
+    for Converted { id, converter, made } in converters::convert(&lines) {
         let found = match &made {
             Made::Error(error) if error.starts_with("list: ") => Some(Effect::RequestFails),
             Made::Error(_) => Some(Effect::CallFails),
@@ -275,10 +275,8 @@ fn compare_clients() -> Result<(), Failed> {
             && !is_unusable
             && !exceptions.contains_key(&(converter.clone(), name.clone()))
         {
-            wrong.push(format!(
-                "{converter}\t{name}\tdoes {found:?}\trules say {expected:?}\t{made:?}"
-            ));
+            wrong.push(difference(&converter, &name, found, expected, &made));
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+    none_of(wrong)
 }

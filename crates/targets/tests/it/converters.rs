@@ -1,12 +1,10 @@
 //! Runs the converters that targets publish.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::Stdio;
 use std::thread;
 
 use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::{Value, json};
-use toolbond_harness::{files, peers, trials};
+use toolbond_harness::{files, peers, process, trials};
 
 /// What a converter makes of a tool.
 #[derive(Clone, Debug)]
@@ -26,9 +24,6 @@ pub(crate) enum Made {
     /// The converter throws.
     Error(String),
 }
-
-const PYTHON: &str = "converters/convert.py";
-const NODE: &str = "converters/convert.mjs";
 
 /// Whether the whole corpus is converted and checked, instead of a part.
 pub(crate) fn all() -> bool {
@@ -55,63 +50,31 @@ fn missing() -> Option<String> {
         .map(|name| format!("target/testkit/{name} is missing: `cargo xtask setup` installs it"))
 }
 
-/// Runs `names`, or all converters if there are none, over `tools`: the arguments of each line beside its number.
-pub(crate) fn convert(tools: &[Value], names: &[&str]) -> Vec<Converted> {
-    let python = known(PYTHON);
-    let node = known(NODE);
-    let of = |known: &[String]| -> Vec<String> {
-        known
-            .iter()
-            .filter(|name| names.is_empty() || names.contains(&name.as_str()))
-            .cloned()
-            .collect()
-    };
-    let (python, node) = (of(&python), of(&node));
-    thread::scope(|scope| {
-        let one = scope.spawn(|| run(PYTHON, &python, tools));
-        let mut all = run(NODE, &node, tools);
-        all.extend(one.join().unwrap());
-        all
-    })
-}
-
-fn known(program: &str) -> Vec<String> {
-    let output = peers::command(program).arg("--list").output().unwrap();
-    assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().split_whitespace().map(str::to_owned).collect()
-}
-
-fn run(program: &str, names: &[String], tools: &[Value]) -> Vec<Converted> {
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let mut child = peers::command(program)
-        .args(names)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = child.stdin.take().unwrap();
+/// Runs all converters over `tools`, or those that a line names in `converters`: the arguments of each line beside its
+/// number.
+pub(crate) fn convert(tools: &[Value]) -> Vec<Converted> {
     let lines: Vec<String> = tools
         .iter()
         .enumerate()
         .map(|(id, line)| {
             let mut line = line.clone();
             line["id"] = json!(id);
-            line.to_string()
+            format!("{line}\n")
         })
         .collect();
-    let writer = thread::spawn(move || {
-        for line in lines {
-            writeln!(input, "{line}").unwrap();
-        }
-    });
-    let output = BufReader::new(child.stdout.take().unwrap());
-    let converted = output.lines().map(|line| read(&line.unwrap())).collect();
-    writer.join().unwrap();
-    assert!(child.wait().unwrap().success(), "{program}");
-    converted
+    let lines = lines.concat();
+    let run = |program| {
+        let output = process::run(peers::command(program), &lines);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program}: {error}");
+        String::from_utf8(output.stdout).unwrap().lines().map(read).collect::<Vec<_>>()
+    };
+    thread::scope(|scope| {
+        let one = scope.spawn(|| run("converters/convert.py"));
+        let mut all = run("converters/convert.mjs");
+        all.extend(one.join().unwrap());
+        all
+    })
 }
 
 fn read(line: &str) -> Converted {

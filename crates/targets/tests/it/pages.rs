@@ -1,59 +1,69 @@
-//! The pages of the rules of targets: the example breaks the rule, and what to use instead does not.
+//! The pages of the rules of targets and of good practice: the example breaks the rule, and what to use instead does not.
+
+use std::collections::BTreeSet;
 
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
+use toolbond_contract::Rule;
 use toolbond_harness::trials::check_all;
-use toolbond_targets::{LintOptions, lint_tools, rules, targets};
+use toolbond_targets::{LintOptions, compare_order, lint_tools, rules, targets};
+
+use crate::checks::read;
 
 /// Rules about sizes, whose examples would be as large.
-const WITHOUT_EXAMPLE: [&str; 2] = ["description-length", "tool-count"];
+const WITHOUT_EXAMPLE: [&str; 4] = ["description-length", "list-size", "tool-count", "tool-size"];
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let of_targets = |id: &str| {
-        targets().iter().any(|target| !target.impacts(id).is_empty()) || id == "name-collision"
+    let check = || {
+        let practice: BTreeSet<_> = read().iter().map(|case| case.rule().to_owned()).collect();
+        // The contract checks the pages of its own rules.
+        let is_meant = |rule: &&Rule| {
+            let is_of_targets = targets().iter().any(|target| !target.impacts(rule.id).is_empty());
+            is_of_targets || rule.id == "name-collision" || practice.contains(rule.id)
+        };
+        check_all(rules().filter(is_meant).map(|rule| (rule.id.to_owned(), rule)), |rule| {
+            page(rule, practice.contains(rule.id))
+        })
     };
     vec![
-        Trial::test("pages/examples", move || {
-            let ids = rules().map(|rule| rule.id).filter(|id| of_targets(id));
-            check_all(ids.map(|id| (id.to_owned(), id)), |id| page(id))
-        }),
+        Trial::test("pages/examples", check),
         Trial::test("pages/every_rule_has_its_own_id", distinct),
     ]
 }
 
-fn page(id: &str) -> Result<(), Failed> {
-    let rule = rules().find(|rule| rule.id == id).ok_or("no such rule")?;
-    if !rule.summary().ends_with('.') {
-        return Err(format!("summary {:?}", rule.summary()).into());
-    }
+fn page(rule: &Rule, is_practice: bool) -> Result<(), Failed> {
+    assert!(rule.summary().ends_with('.'), "summary {:?}", rule.summary());
     let page = rule.page();
-    let examples: Vec<Value> = page
-        .split("```json\n")
-        .skip(1)
-        .map(|rest| serde_json::from_str(rest.split("```").next().unwrap_or_default()))
-        .collect::<Result<_, _>>()?;
-    if examples.is_empty() && WITHOUT_EXAMPLE.contains(&id) {
-        return Ok(());
-    }
-    let [bad, good] = &examples[..] else {
-        return Err(format!("{} examples", examples.len()).into());
-    };
-    if !breaks(id, bad) {
-        return Err(format!("the example does not break the rule: {bad}").into());
-    }
-    if breaks(id, good) {
-        return Err(format!("what to use instead breaks the rule: {good}").into());
+    let sections: Vec<_> = page.lines().filter(|line| line.starts_with("## ")).collect();
+    let expected = ["## What it does", "## Why is this bad", "## Example", "## Use instead"];
+    assert!(sections == expected || !is_practice, "sections {sections:?}");
+    let examples = page.split("```json\n").skip(1);
+    let examples = examples.map(|rest| rest.split("```").next().unwrap_or_default());
+    let examples: Vec<Value> = examples.map(serde_json::from_str).collect::<Result<_, _>>()?;
+    match &examples[..] {
+        [] => assert!(WITHOUT_EXAMPLE.contains(&rule.id), "no examples"),
+        [bad, good] => {
+            assert!(breaks(rule.id, bad), "the example does not break the rule: {bad}");
+            assert!(!breaks(rule.id, good), "what to use instead breaks the rule: {good}");
+        }
+        more => return Err(format!("{} examples", more.len()).into()),
     }
     Ok(())
 }
 
-/// Whether a list, a tool or an input schema breaks the rule.
+/// Whether two lists, a list, a tool or an input schema break the rule.
 fn breaks(id: &str, example: &Value) -> bool {
-    let is_document = ["tools", "inputSchema"].iter().any(|member| example.get(member).is_some());
+    if let Value::Array(lists) = example {
+        return compare_order(&lists[0], &lists[1]).is_some();
+    }
+    let members = ["tools", "inputSchema", "name"];
+    let is_document = members.iter().any(|member| example.get(member).is_some());
     let document =
         if is_document { example.clone() } else { json!({ "name": "t", "inputSchema": example }) };
-    let options = LintOptions::default().targets(targets().iter().copied());
-    lint_tools(document, &options).findings.iter().any(|found| found.finding.rule == id)
+    let report = lint_tools(document, &LintOptions::default().targets(targets().iter().copied()));
+    let errors: Vec<_> = report.judged.errors().collect();
+    assert!(errors.is_empty(), "not usable: {errors:?}");
+    report.findings.iter().any(|found| found.finding.rule == id)
 }
 
 fn distinct() -> Result<(), Failed> {

@@ -11,11 +11,11 @@ use toolbond_contract::bundle::flatten_tool;
 use toolbond_contract::{JudgeOptions, judge_tools, to_2020_12};
 use toolbond_harness::corpus;
 use toolbond_harness::generate::{Rng, document, sample};
-use toolbond_harness::trials::skipped;
+use toolbond_harness::trials::{none_of, skipped};
 use toolbond_schema::{Schema, Verdict};
 use toolbond_targets::{Effect, Target, View, check_targets, targets, view_tools};
 
-use crate::agreement::cases;
+use crate::agreement::{cases, with_values};
 use crate::converters;
 
 /// The random schemas that are tried.
@@ -40,6 +40,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         }));
     }
     trials
+}
+
+/// The view of a tool that is alone.
+pub(crate) fn view(tool: &Value, target: &'static Target) -> View {
+    view_tools(std::slice::from_ref(tool), target).remove(0)
 }
 
 /// What is wrong with a view of `tool`, for `values` that its input schema accepts.
@@ -71,10 +76,8 @@ pub(crate) fn problems(view: &View, target: &'static Target, values: &[Value]) -
         if let Some(impact) = found.impacts.iter().find(|it| it.effect > Effect::Degraded)
             && !is_kept(&found.finding)
         {
-            wrong.push(format!(
-                "the view breaks {} ({}): {}",
-                found.finding.rule, impact.note, found.finding
-            ));
+            let rule = found.finding.rule;
+            wrong.push(format!("the view breaks {rule} ({}): {}", impact.note, found.finding));
         }
     }
     wrong
@@ -104,21 +107,19 @@ fn without_nulls(value: &Value) -> Value {
 
 fn check_cases(target: &'static Target) -> Result<(), Failed> {
     let mut wrong = Vec::new();
-    for case in cases() {
+    let unusual = with_values(include_str!("../cases/views.json"));
+    for case in cases().into_iter().chain(unusual) {
         if Schema::compile(&case.tool["inputSchema"]).is_err()
             || case.tool["inputSchema"]["type"] != "object"
         {
             continue;
         }
-        let view = view_tools(std::slice::from_ref(&case.tool), target).remove(0);
-        for problem in problems(&view, target, &case.valid) {
-            wrong.push(format!(
-                "{}: {problem}\n    {}\n    {}",
-                case.name, case.tool["inputSchema"], view.tool["inputSchema"]
-            ));
-        }
+        let view = view(&case.tool, target);
+        let (name, there) = (case.name, &view.tool["inputSchema"]);
+        let found = problems(&view, target, &case.valid).into_iter();
+        wrong.extend(found.map(|problem| format!("{name}: {problem}\n    {there}")));
     }
-    report(&wrong)
+    none_of(wrong)
 }
 
 /// A schema with embedded documents has the view that it has with pointers.
@@ -131,24 +132,19 @@ fn check_bundles() -> Result<(), Failed> {
             continue;
         }
         for target in targets() {
-            let [bundled, flat] = [&case.tool, &*flat]
-                .map(|tool| view_tools(std::slice::from_ref(tool), target).remove(0));
+            let [bundled, flat] = [&case.tool, &*flat].map(|tool| view(tool, target));
             if bundled.is_unchanged() {
                 continue;
             }
             changed.insert(target.name);
             if bundled.tool != flat.tool {
-                wrong.push(format!(
-                    "{}, {}: {} is not {}",
-                    case.name, target.name, bundled.tool, flat.tool
-                ));
+                let (name, target) = (&case.name, target.name);
+                wrong.push(format!("{name}, {target}: {} is not {}", bundled.tool, flat.tool));
             }
         }
     }
-    if !changed.contains("gemini") {
-        wrong.push(format!("only {changed:?} have another view"));
-    }
-    report(&wrong)
+    assert!(changed.contains("gemini"), "only {changed:?} have another view");
+    none_of(wrong)
 }
 
 fn check_corpus(files: &[corpus::File], part: usize) -> Result<(), Failed> {
@@ -163,24 +159,18 @@ fn check_corpus(files: &[corpus::File], part: usize) -> Result<(), Failed> {
             let views = view_tools(&usable, target);
             let mut names = HashSet::new();
             for (view, values) in views.iter().zip(&values) {
+                let name = format!("{} {} {}", target.name, server.name, view.name);
                 if !names.insert(view.view_name()) {
-                    wrong.push(format!(
-                        "{} {}: two tools are called {}",
-                        target.name,
-                        server.name,
-                        view.view_name()
-                    ));
+                    wrong.push(format!("{name}: another tool is called {}", view.view_name()));
                 }
-                if view.is_unchanged() {
-                    continue;
-                }
-                for problem in problems(view, target, values) {
-                    wrong.push(format!("{} {} {}: {problem}", target.name, server.name, view.name));
+                if !view.is_unchanged() {
+                    let found = problems(view, target, values).into_iter();
+                    wrong.extend(found.map(|problem| format!("{name}: {problem}")));
                 }
             }
         }
     }
-    report(&wrong)
+    none_of(wrong)
 }
 
 /// Random schemas, as properties and as the whole input schema. Where the form of values stays, the view covers the full
@@ -205,25 +195,22 @@ fn check_random(part: usize) -> Result<(), Failed> {
         }
         let values = samples(&schema);
         for target in targets() {
-            let view = view_tools(std::slice::from_ref(&tool), target).remove(0);
-            for problem in problems(&view, target, &values) {
-                wrong.push(format!(
-                    "{} {seed}: {problem}\n  {schema}\n  {}",
-                    target.name, view.tool["inputSchema"]
-                ));
-            }
+            let view = view(&tool, target);
+            let there = &view.tool["inputSchema"];
+            let mut found = problems(&view, target, &values);
             if !view.changes_arguments()
                 && schema.get("properties").is_some()
-                && !covers(&view.tool["inputSchema"], &schema)
+                && !covers(there, &schema)
             {
-                wrong.push(format!(
-                    "{} {seed}: accepts less\n  {schema}\n  {}",
-                    target.name, view.tool["inputSchema"]
-                ));
+                found.push("accepts less".to_owned());
             }
+            let name = target.name;
+            wrong.extend(
+                found.iter().map(|it| format!("{name} {seed}: {it}\n  {schema}\n  {there}")),
+            );
         }
     }
-    report(&wrong)
+    none_of(wrong)
 }
 
 /// Whether `view` accepts what `full` accepts, unless that is not decided. Objects may be closed.
@@ -325,12 +312,4 @@ fn has_surplus(value: &Value) -> bool {
         Value::Array(items) => items.iter().any(has_surplus),
         _ => false,
     }
-}
-
-fn report(wrong: &[String]) -> Result<(), Failed> {
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    let shown: Vec<_> = wrong.iter().take(20).map(String::as_str).collect();
-    Err(format!("{} problems:\n{}", wrong.len(), shown.join("\n")).into())
 }

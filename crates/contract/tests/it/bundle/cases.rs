@@ -8,7 +8,7 @@ use toolbond_contract::bundle::{Document, bundle, missing};
 use toolbond_harness::trials::file;
 use toolbond_schema::Schema;
 
-use crate::project::official::is_same;
+use crate::{assert_same, assert_verdicts};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -29,42 +29,26 @@ fn check(case: &Value) -> Result<(), Failed> {
                 json!([missing.uri, missing.reference, format!("{from}{}", missing.pointer)])
             })
             .collect();
-        if !is_same(&found, expected) {
-            return Err(format!("missing: {found}").into());
-        }
+        assert_same(&found, expected, "missing");
         if found != json!([]) {
             return Ok(());
         }
     }
     if let Some(reason) = case["refused"].as_str() {
         let found = bundle(schema, base, &documents).map_err(|error| error.to_string());
-        return match found {
-            Err(found) if found == reason => Ok(()),
-            found => Err(format!("found {found:?}").into()),
-        };
+        assert_eq!(found.err().as_deref(), Some(reason));
+        return Ok(());
     }
     let bundled = bundle(schema, base, &documents)?;
-    if !is_same(&bundled, &case["bundle"]) {
-        return Err(format!("found {bundled}").into());
-    }
-    if let Some(same) = case["borrowed"].as_bool()
-        && same != matches!(bundled, Cow::Borrowed(_))
-    {
-        return Err("copied without a change".into());
+    assert_same(&bundled, &case["bundle"], "bundle");
+    if let Some(same) = case["borrowed"].as_bool() {
+        assert_eq!(same, matches!(bundled, Cow::Borrowed(_)), "borrowed");
     }
     for (base, documents) in [(base, &documents[..]), (None, &[])] {
-        if !matches!(bundle(&bundled, base, documents)?, Cow::Borrowed(same) if *same == *bundled) {
-            return Err("bundling twice changes more".into());
-        }
+        let again = bundle(&bundled, base, documents)?;
+        assert!(matches!(again, Cow::Borrowed(same) if *same == *bundled), "twice: {again}");
     }
-    let compiled = Schema::compile(&bundled)?;
-    for (list, valid) in [("valid", true), ("invalid", false)] {
-        for value in case[list].as_array().into_iter().flatten() {
-            if compiled.is_valid(value) != valid {
-                return Err(format!("{value} should be {list}").into());
-            }
-        }
-    }
+    assert_verdicts(&Schema::compile(&bundled)?, case);
     Ok(())
 }
 

@@ -8,17 +8,16 @@ use toolbond_contract::bundle::{Document, bundle, flatten, flatten_tool};
 use toolbond_harness::trials;
 use toolbond_schema::Schema;
 
-use crate::project::official::is_same;
+use crate::{assert_same, assert_verdicts, deep, trial};
 
 const CASES: &str = include_str!("../../cases/bundle/flat.json");
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trials::file("bundle/flat/cases", CASES, check),
-        Trial::test("bundle/flat/tools", check_tool),
+        trial("bundle/flat/tools", check_tool),
         Trial::test("bundle/flat/many_documents_are_admitted", check_many),
-        Trial::test("bundle/flat/long_pointers", check_long_pointers),
-        Trial::test("bundle/flat/depth", check_depth),
+        Trial::test("bundle/flat/limits", check_limits),
     ]
 }
 
@@ -29,30 +28,19 @@ fn check(case: &Value) -> Result<(), Failed> {
         (found, _) => return Err(format!("found {found:?}").into()),
     };
     let Some(expected) = case.get("flat") else {
-        let is_borrowed = matches!(flat, Cow::Borrowed(_));
-        return if is_borrowed { Ok(()) } else { Err(format!("found {flat}").into()) };
+        assert!(matches!(flat, Cow::Borrowed(_)), "found {flat}");
+        return Ok(());
     };
-    if !is_same(&flat, expected) {
-        return Err(format!("found {flat}").into());
-    }
-    if !matches!(flatten(&flat)?, Cow::Borrowed(_)) {
-        return Err("flattening twice changes more".into());
-    }
+    assert_same(&flat, expected, "flat");
+    assert!(matches!(flatten(&flat)?, Cow::Borrowed(_)), "flattening twice changes more");
     for schema in [&case["schema"], &*flat] {
-        let compiled = Schema::compile(schema)?;
-        for (list, valid) in [("valid", true), ("invalid", false)] {
-            for value in case[list].as_array().into_iter().flatten() {
-                if compiled.is_valid(value) != valid {
-                    return Err(format!("{value} should be {list} under {schema}").into());
-                }
-            }
-        }
+        assert_verdicts(&Schema::compile(schema)?, case);
     }
     Ok(())
 }
 
 /// The root of an input schema keeps the type that the protocol requires. Each schema is flat or not by itself.
-fn check_tool() -> Result<(), Failed> {
+fn check_tool() {
     let tool = json!({
         "name": "a",
         "inputSchema": {
@@ -76,14 +64,9 @@ fn check_tool() -> Result<(), Failed> {
         },
         "outputSchema": tool["outputSchema"]
     });
-    if !is_same(&flat.tool, &expected) {
-        return Err(format!("found {}", flat.tool).into());
-    }
+    assert_same(&flat.tool, &expected, "tool");
     let errors: Vec<_> = flat.errors.iter().map(ToString::to_string).collect();
-    if errors != ["#/outputSchema/$ref: the reference `urn:b` would lead elsewhere"] {
-        return Err(format!("found {errors:?}").into());
-    }
-    Ok(())
+    assert_eq!(errors, ["#/outputSchema/$ref: the reference `urn:b` would lead elsewhere"]);
 }
 
 /// Documents that all refer to each other: too many paths through embedded resources, and few schemas without them.
@@ -95,36 +78,26 @@ fn check_many() -> Result<(), Failed> {
         .collect();
     let schema = json!({ "$ref": uri(0) });
     let bundled = bundle(&schema, None, &documents)?;
-    if Schema::compile(&bundled).is_ok() {
-        return Err("the bundle should be refused".into());
-    }
-    let flat = flatten(&bundled)?;
-    Schema::compile(&flat)?;
+    assert!(Schema::compile(&bundled).is_err(), "the bundle should be refused");
+    Schema::compile(&*flatten(&bundled)?)?;
     Ok(())
 }
 
-/// A short name must not become a long pointer, often.
-fn check_long_pointers() -> Result<(), Failed> {
-    let schema = |references: usize| {
+/// Depth, and that a short name does not become a long pointer, often: just within each limit, and past it.
+fn check_limits() -> Result<(), Failed> {
+    let pointers = |references: usize| {
         let references: Map<_, _> =
             (0..references).map(|at| (at.to_string(), json!({ "$ref": "urn:a" }))).collect();
         json!({ "properties": references, "$defs": { "x".repeat(1 << 20): { "$id": "urn:a" } } })
     };
-    flatten(&schema(60))?;
-    match flatten(&schema(70)) {
-        Err(error) if error.to_string().contains("exceed the limit of 67108864") => Ok(()),
-        _ => Err("70 MiB of pointers".into()),
+    let nested = |levels| deep(levels, json!({ "$id": "urn:a" }));
+    for (within, past, reason) in [
+        (pointers(60), pointers(70), "exceed the limit of 67108864"),
+        (nested(255), nested(256), "more than 256 nested levels"),
+    ] {
+        flatten(&within)?;
+        let refused = flatten(&past).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(refused.contains(reason), "expected {reason}, found {refused}");
     }
-}
-
-fn check_depth() -> Result<(), Failed> {
-    let schema = |levels: usize| {
-        let inner = json!({ "$id": "urn:a" });
-        (0..levels).fold(inner, |schema, _| Map::from_iter([("not".to_owned(), schema)]).into())
-    };
-    flatten(&schema(255))?;
-    match flatten(&schema(256)) {
-        Err(error) if error.to_string().contains("more than 256 nested levels") => Ok(()),
-        found => Err(format!("found {found:?}").into()),
-    }
+    Ok(())
 }

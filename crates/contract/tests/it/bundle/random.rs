@@ -1,19 +1,15 @@
 //! Random documents: what is valid with the documents at hand is valid under the bundle and its flat form.
 
 use std::borrow::Cow;
-use std::cell::Cell;
 
 use libtest_mimic::{Failed, Trial};
-use proptest::prelude::*;
-use proptest::test_runner::TestCaseError;
 use serde_json::{Map, Value};
 use toolbond_contract::bundle::{bundle, flatten, missing};
-use toolbond_schema::Options;
+use toolbond_harness::generate::Rng;
+use toolbond_schema::{Options, Schema};
 
+use super::world::{World, instance};
 use crate::project::random::schemas;
-use crate::runner;
-
-use super::world::{World, instance, world};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![Trial::test("bundle/random", holds)]
@@ -23,9 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     refused: usize,
-    without_documents: usize,
     with_documents: usize,
-    rewritten: usize,
     /// Flat forms of those with documents, and those of several dialects among them.
     flat: usize,
     converted: usize,
@@ -34,77 +28,59 @@ struct Counts {
 }
 
 fn holds() -> Result<(), Failed> {
-    let cases = u32::try_from(8 * schemas())?;
-    let counts = Cell::new(Counts::default());
-    let strategy = (world(), prop::collection::vec(instance(), 8));
-    runner(cases).run(&strategy, |(world, instances)| {
-        let mut next = counts.get();
-        check(&world, &instances, &mut next)?;
-        counts.set(next);
-        Ok(())
-    })?;
-    let counts = counts.get();
-    eprintln!("{counts:?}");
-    let cases = counts.refused + counts.without_documents + counts.with_documents;
+    let cases = 8 * schemas();
+    let mut counts = Counts::default();
+    for seed in 0..cases {
+        let mut rng = Rng::new(seed as u64);
+        let world = World::new(&mut rng);
+        check(&world, &mut rng, &mut counts).map_err(|fault| format!("{fault} in {world:#?}"))?;
+    }
     let is_telling = 3 * counts.with_documents > cases
         && counts.invalid > cases / 2
         && counts.valid > cases
         && counts.refused < cases / 10
         && 10 * counts.flat > 9 * counts.with_documents
         && counts.converted > cases / 10;
-    if is_telling { Ok(()) } else { Err(format!("few cases tell anything: {counts:?}").into()) }
+    assert!(is_telling, "few of {cases} cases tell anything: {counts:?}");
+    Ok(())
 }
 
-fn check(world: &World, instances: &[Value], counts: &mut Counts) -> Result<(), TestCaseError> {
-    let fail = |reason: String| TestCaseError::fail(format!("{reason} in {world:?}"));
-    let (schema, named, documents) = (world.schema(), world.named_schema(), world.documents());
-    let options = world
-        .by_uri()
-        .into_iter()
-        .fold(Options::default(), |options, (uri, value)| options.document(uri, value));
-    let base = world.base();
-    let bundled = bundle(&schema, base.as_deref(), &documents)
-        .map_err(|error| fail(format!("{error}: {schema} with {documents:?}")))?;
-    prop_assert!(missing(&schema, base.as_deref(), &documents).is_ok_and(|list| list.is_empty()));
-    let again = bundle(&bundled, base.as_deref(), &documents);
-    prop_assert!(matches!(again, Ok(Cow::Borrowed(_))), "again: {again:?} of {bundled}");
-    let flat = flatten(&bundled);
-    if let Ok(flat) = &flat {
+fn check(world: &World, rng: &mut Rng, counts: &mut Counts) -> Result<(), String> {
+    let World { schema, named_schema, base, documents, by_uri } = world;
+    let base = base.as_deref();
+    let bundled = bundle(schema, base, documents).map_err(|error| error.to_string())?;
+    assert_eq!(missing(schema, base, documents), Ok(Vec::new()), "missing in {world:#?}");
+    let again = bundle(&bundled, base, documents);
+    assert!(matches!(again, Ok(Cow::Borrowed(_))), "again: {again:?} of {bundled}");
+    let flat = flatten(&bundled).ok();
+    if let Some(flat) = &flat {
         let again = flatten(flat);
-        prop_assert!(matches!(again, Ok(Cow::Borrowed(_))), "again: {again:?} of {flat}");
+        assert!(matches!(again, Ok(Cow::Borrowed(_))), "again: {again:?} of {flat}");
     }
-    let Ok(before) = options.compile(&named) else {
+    let options = by_uri.iter().cloned();
+    let options = options.fold(Options::default(), |options, (uri, it)| options.document(uri, it));
+    let Ok(before) = options.compile(named_schema) else {
         counts.refused += 1;
         return Ok(());
     };
-    let after = Options::default().compile(&bundled);
-    let after = after.map_err(|error| fail(format!("{error}: {bundled} of {schema}")))?;
-    let of_flat = match &flat {
-        Ok(flat) => {
-            let compiled = Options::default().compile(flat);
-            Some(compiled.map_err(|error| fail(format!("{error}: {flat} of {bundled}")))?)
-        }
-        Err(_) => None,
-    };
-    for instance in instances {
-        let valid = before.is_valid(instance);
-        if after.is_valid(instance) != valid {
-            let reason = format!("{instance} is {valid} under {named} with {documents:#?}");
-            return Err(fail(format!("{reason}, not under {bundled}")));
-        }
-        if of_flat.as_ref().is_some_and(|flat| flat.is_valid(instance) != valid) {
-            return Err(fail(format!("{instance} is {valid} under {bundled}, not under {flat:?}")));
+    let compile =
+        |after: &Value| Schema::compile(after).map_err(|error| format!("{error}: {after}"));
+    let after = [Some(compile(&bundled)?), flat.as_deref().map(compile).transpose()?];
+    for instance in (0..8).map(|_| instance(rng, 4)) {
+        let valid = before.is_valid(&instance);
+        for after in after.iter().flatten() {
+            if after.is_valid(&instance) != valid {
+                return Err(format!("{instance} is {valid}, not under {}", after.source()));
+            }
         }
         *(if valid { &mut counts.valid } else { &mut counts.invalid }) += 1;
     }
-    let embeds = definitions(&bundled) > definitions(&schema);
-    *(if embeds { &mut counts.with_documents } else { &mut counts.without_documents }) += 1;
-    if let (true, Ok(flat)) = (embeds, &flat) {
-        counts.flat += 1;
-        let dialect = |schema: &Value| schema.get("$schema").cloned();
-        counts.converted += usize::from(dialect(flat) != dialect(&bundled));
+    if definitions(&bundled) > definitions(schema) {
+        counts.with_documents += 1;
+        counts.flat += usize::from(flat.is_some());
+        let is_converted = flat.is_some_and(|flat| flat.get("$schema") != bundled.get("$schema"));
+        counts.converted += usize::from(is_converted);
     }
-    counts.rewritten += usize::from(matches!(bundled, Cow::Owned(_)) && !embeds);
     Ok(())
 }
 

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 
 use libtest_mimic::{Failed, Trial};
-use serde_json::Value;
 use toolbond_contract::ProjectErrorKind;
 use toolbond_contract::bundle::{BundleErrorKind, Document, bundle, flatten, missing};
 use toolbond_harness::suite::{Documents, File, Kind};
 use toolbond_harness::trials;
-use toolbond_schema::{Dialect, Options};
+use toolbond_schema::{Dialect, Schema};
 
 use crate::project::official::{self, Example};
 
@@ -30,21 +29,12 @@ pub(crate) fn remotes(documents: &Documents) -> Vec<Document> {
 
 fn is_kept(file: &File, documents: &Documents) -> Result<(), Failed> {
     let documents = remotes(documents);
-    let mut faults = Vec::new();
-    let mut bundled = 0;
-    let examples = official::examples(file);
-    for example in &examples {
-        match check(example, &documents) {
-            Ok(is_bundled) => bundled += usize::from(is_bundled),
-            Err(fault) => {
-                faults.push(format!("{}: {}", example.name, fault.message().unwrap_or_default()));
-            }
-        }
-    }
-    if file.name.ends_with("/refRemote.json") && bundled < examples.len() {
-        faults.push(format!("{bundled} of {} groups are bundled", examples.len()));
-    }
-    trials::none_of(faults)
+    let is_remote = file.name.ends_with("/refRemote.json");
+    official::check_each(file, |example| {
+        let is_bundled = check(example, &documents)?;
+        assert!(is_bundled || !is_remote, "not bundled");
+        Ok(())
+    })
 }
 
 /// Whether anything is bundled.
@@ -58,9 +48,7 @@ fn check(example: &Example, documents: &[Document]) -> Result<bool, Failed> {
         }
         Err(error) => return Err(error.to_string().into()),
     };
-    if !missing(schema, None, documents)?.is_empty() {
-        return Err("a document is missing".into());
-    }
+    assert!(missing(schema, None, documents)?.is_empty(), "a document is missing");
     let flat = match flatten(&bundled) {
         Ok(flat) => Some(flat),
         Err(error) if matches!(error.kind, ProjectErrorKind::DynamicReference { .. }) => None,
@@ -68,23 +56,11 @@ fn check(example: &Example, documents: &[Document]) -> Result<bool, Failed> {
         Err(_) if *bundled == *schema => None,
         Err(error) => return Err(format!("{error}: {bundled}").into()),
     };
-    if let Some(Cow::Owned(flat)) = &flat {
-        expect_verdicts(flat, example)?;
+    let is_bundled = *bundled != *schema;
+    let flat = flat.filter(|flat| matches!(flat, Cow::Owned(_)));
+    for schema in flat.iter().chain(is_bundled.then_some(&bundled)) {
+        let compiled = Schema::compile(schema).map_err(|error| format!("{error} in {schema}"))?;
+        example.assert_verdicts(&compiled);
     }
-    if *bundled == *schema {
-        return Ok(false);
-    }
-    expect_verdicts(&bundled, example)?;
-    Ok(true)
-}
-
-fn expect_verdicts(schema: &Value, example: &Example) -> Result<(), Failed> {
-    let compiled = Options::default().compile(schema);
-    let compiled = compiled.map_err(|error| format!("{error} in {schema}"))?;
-    for (description, value, valid) in &example.values {
-        if compiled.is_valid(value) != *valid {
-            return Err(format!("{description}: {value} should be {valid} under {schema}").into());
-        }
-    }
-    Ok(())
+    Ok(is_bundled)
 }

@@ -1,27 +1,57 @@
 //! Random schemas that are split over documents of several dialects.
 
-use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use toolbond_contract::bundle::Document;
+use toolbond_harness::generate::Rng;
 use toolbond_schema::Dialect;
 
-/// A schema and the documents that it may refer to; the schema is the first of them.
-#[derive(Clone, Debug)]
+const NAMES: [&str; 2] = ["a", "b"];
+
+/// A schema and the documents that it may refer to.
+#[derive(Debug)]
 pub(crate) struct World {
-    pages: Vec<Page>,
-    /// Whether the schema has no `$id`, and is told its base.
-    pub(crate) has_base: bool,
+    /// The schema as it is bundled: without an `$id` where there is a base.
+    pub(crate) schema: Value,
+    /// The schema with its base as `$id`.
+    pub(crate) named_schema: Value,
+    pub(crate) base: Option<String>,
+    pub(crate) documents: Vec<Document>,
+    /// The documents by every URI that references use.
+    pub(crate) by_uri: Vec<(String, Value)>,
 }
 
-#[derive(Clone, Debug)]
+impl World {
+    pub(crate) fn new(rng: &mut Rng) -> Self {
+        let plan = Plan((0..2 + rng.below(3)).map(|_| Page::new(rng)).collect());
+        let mut pages = (0..plan.0.len()).map(|at| (at, plan.page(rng, at)));
+        let named_schema = pages.next().map(|(_, page)| page).unwrap_or_default();
+        let pages: Vec<_> = pages.collect();
+        let base = rng.one_in(2).then(|| uri(0));
+        let mut schema = named_schema.clone();
+        if let (Some(_), Value::Object(members)) = (&base, &mut schema) {
+            members.shift_remove(plan.id_keyword(0));
+        }
+        let by_uri = pages
+            .iter()
+            .flat_map(|(at, page)| [uri(*at), plan.identity(*at)].map(|uri| (uri, page.clone())));
+        let by_uri = by_uri.collect();
+        let documents = pages.into_iter().map(|(at, page)| Document::new(uri(at), page)).collect();
+        Self { schema, named_schema, base, documents, by_uri }
+    }
+}
+
+/// What references have to know of each page; the schema is the first one.
+struct Plan(Vec<Page>);
+
 struct Page {
     dialect: Option<Dialect>,
     id: Id,
-    top: Node,
-    definitions: Vec<Definition>,
+    /// What the page is where it is nothing but a reference.
+    top: Option<Reference>,
+    definitions: Vec<Kind>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Id {
     Absent,
     Same,
@@ -29,13 +59,7 @@ enum Id {
     Elsewhere,
 }
 
-#[derive(Clone, Debug)]
-struct Definition {
-    kind: Kind,
-    node: Node,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,
     Anchor,
@@ -45,114 +69,13 @@ enum Kind {
     Component,
 }
 
-#[derive(Clone, Debug)]
-enum Node {
-    Any,
-    Type(&'static str),
-    Enum(Vec<i32>),
-    Maximum(i32),
-    Required(&'static str),
-    Properties(Vec<(&'static str, Node)>),
-    Items(Box<Node>),
-    AllOf(Vec<Node>),
-    AnyOf(Vec<Node>),
-    Not(Box<Node>),
-    /// Data that looks like a reference.
-    Data,
-    Reference(Reference),
-}
-
-#[derive(Clone, Debug)]
 struct Reference {
     page: usize,
     /// A definition, or the top.
     part: Option<usize>,
     by_id: bool,
     is_relative: bool,
-    sibling: Option<Box<Node>>,
-}
-
-pub(crate) fn world() -> impl Strategy<Value = World> {
-    let pages = prop::collection::vec(page(), 2..5);
-    (pages, any::<bool>()).prop_map(|(pages, has_base)| World { pages, has_base })
-}
-
-fn page() -> impl Strategy<Value = Page> {
-    let dialect = prop::option::weighted(0.6, prop::sample::select(Dialect::ALL.to_vec()));
-    let id = prop::sample::select(vec![Id::Absent, Id::Same, Id::Relative, Id::Elsewhere]);
-    let kinds = vec![Kind::Plain, Kind::Anchor, Kind::Resource, Kind::Component];
-    let definition =
-        (prop::sample::select(kinds), node()).prop_map(|(kind, node)| Definition { kind, node });
-    let definitions = prop::collection::vec(definition, 0..3);
-    let top = prop_oneof![node(), reference().prop_map(Node::Reference)];
-    (dialect, id, top, definitions).prop_map(|(dialect, id, top, definitions)| Page {
-        dialect,
-        id,
-        top,
-        definitions,
-    })
-}
-
-fn node() -> impl Strategy<Value = Node> {
-    let types = vec!["object", "array", "integer", "string", "null"];
-    let leaf = prop_oneof![
-        Just(Node::Any),
-        prop::sample::select(types).prop_map(Node::Type),
-        prop::collection::vec(0..4, 1..3).prop_map(Node::Enum),
-        (0..4).prop_map(Node::Maximum),
-        name().prop_map(Node::Required),
-        Just(Node::Data),
-    ];
-    let leaf = prop_oneof![1 => leaf, 1 => reference().prop_map(Node::Reference)];
-    leaf.prop_recursive(3, 10, 3, |inner| {
-        let list = prop::collection::vec(inner.clone(), 1..3);
-        prop_oneof![
-            3 => prop::collection::vec((name(), inner.clone()), 1..3).prop_map(Node::Properties),
-            2 => inner.clone().prop_map(|node| Node::Items(Box::new(node))),
-            1 => list.clone().prop_map(Node::AllOf),
-            1 => list.prop_map(Node::AnyOf),
-            1 => inner.prop_map(|node| Node::Not(Box::new(node))),
-        ]
-    })
-}
-
-fn name() -> impl Strategy<Value = &'static str> {
-    prop::sample::select(vec!["a", "b"])
-}
-
-fn reference() -> impl Strategy<Value = Reference> {
-    let sibling = (0..4, name()).prop_map(|(maximum, name)| match maximum {
-        0 => Node::Required(name),
-        maximum => Node::Maximum(maximum),
-    });
-    let sibling = prop::option::weighted(0.5, sibling.prop_map(Box::new));
-    (0..4_usize, prop::option::of(0..3_usize), any::<bool>(), any::<bool>(), sibling).prop_map(
-        |(page, part, by_id, is_relative, sibling)| Reference {
-            page,
-            part,
-            by_id,
-            is_relative,
-            sibling,
-        },
-    )
-}
-
-pub(crate) fn instance() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        (0..5).prop_map(Value::from),
-        Just(json!("x")),
-        Just(json!(null)),
-        Just(json!([])),
-    ];
-    leaf.prop_recursive(4, 12, 3, |inner| {
-        let members = prop::collection::vec((name(), inner.clone()), 0..3);
-        prop_oneof![
-            2 => members.prop_map(|members| {
-                members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-            }),
-            1 => prop::collection::vec(inner, 0..3).prop_map(Value::from),
-        ]
-    })
+    sibling: Value,
 }
 
 /// Where a schema is written.
@@ -166,68 +89,66 @@ struct Context<'a> {
     in_place: bool,
 }
 
-impl World {
-    /// The schema as it is bundled.
-    pub(crate) fn schema(&self) -> Value {
-        self.page(0, self.has_base)
-    }
-
-    /// The schema with its base as `$id`.
-    pub(crate) fn named_schema(&self) -> Value {
-        self.page(0, false)
-    }
-
-    pub(crate) fn base(&self) -> Option<String> {
-        self.has_base.then(|| uri(0))
-    }
-
-    pub(crate) fn documents(&self) -> Vec<Document> {
-        (1..self.pages.len()).map(|at| Document::new(uri(at), self.page(at, false))).collect()
-    }
-
-    /// The documents by every URI that references use.
-    pub(crate) fn by_uri(&self) -> Vec<(String, Value)> {
-        let uris = (1..self.pages.len()).flat_map(|at| [(uri(at), at), (self.identity(at), at)]);
-        uris.map(|(uri, at)| (uri, self.page(at, false))).collect()
-    }
-
-    fn dialect(&self, at: usize) -> Dialect {
-        let dialect = self.pages[at].dialect.or(self.pages[0].dialect);
-        dialect.unwrap_or_default()
-    }
-
-    /// Whether only `$ref` has an effect at the top.
-    fn is_silenced(&self, at: usize) -> bool {
-        let Node::Reference(reference) = &self.pages[at].top else { return false };
-        let context = Context { page: at, part: None, base: "", in_place: true };
-        at > 0 && self.dialect(at) <= Dialect::Draft7 && self.leads_on(reference, context)
-    }
-
-    /// The top of a page; a base in the place of an `$id` has an effect beside `$ref` too.
-    fn top(&self, at: usize) -> Node {
-        match &self.pages[at].top {
-            top @ Node::Reference(_) if at == 0 => Node::AllOf(vec![top.clone()]),
-            top => top.clone(),
+impl Page {
+    fn new(rng: &mut Rng) -> Self {
+        let kinds = [Kind::Plain, Kind::Anchor, Kind::Resource, Kind::Component];
+        Self {
+            dialect: (!rng.one_in(3)).then(|| *rng.pick(&Dialect::ALL)),
+            id: *rng.pick(&[Id::Absent, Id::Same, Id::Relative, Id::Elsewhere]),
+            top: rng.one_in(2).then(|| Reference::new(rng)),
+            definitions: (0..rng.below(3)).map(|_| *rng.pick(&kinds)).collect(),
         }
     }
+}
 
-    /// The URI that a page has by its `$id`.
+impl Reference {
+    fn new(rng: &mut Rng) -> Self {
+        Self {
+            page: rng.below(4),
+            part: (!rng.one_in(3)).then(|| rng.below(3)),
+            by_id: rng.one_in(2),
+            is_relative: rng.one_in(2),
+            sibling: match rng.below(8) {
+                0 => json!({ "required": [rng.pick(&NAMES)] }),
+                maximum @ 1..4 => json!({ "maximum": maximum }),
+                _ => json!({}),
+            },
+        }
+    }
+}
+
+impl Plan {
+    fn dialect(&self, at: usize) -> Dialect {
+        self.0[at].dialect.or(self.0[0].dialect).unwrap_or_default()
+    }
+
+    fn id_keyword(&self, at: usize) -> &'static str {
+        if self.dialect(at) == Dialect::Draft4 { "id" } else { "$id" }
+    }
+
+    fn holder(&self, at: usize) -> &'static str {
+        if self.dialect(at) >= Dialect::Draft201909 { "$defs" } else { "definitions" }
+    }
+
+    /// The URI that a page has by its `$id`, which has no effect beside `$ref` up to draft-07.
     fn identity(&self, at: usize) -> String {
-        match self.pages[at].id {
-            Id::Elsewhere if at > 0 && !self.is_silenced(at) => {
+        let context = Context { page: at, part: None, base: "", in_place: true };
+        let leads_on = self.0[at].top.as_ref().is_some_and(|top| self.leads_on(top, context));
+        let is_silenced = self.dialect(at) <= Dialect::Draft7 && leads_on;
+        match self.0[at].id {
+            Id::Elsewhere if at > 0 && !is_silenced => {
                 format!("http://other.example/ids/{at}.json")
             }
-            Id::Relative if at > 0 && !self.is_silenced(at) => {
+            Id::Relative if at > 0 && !is_silenced => {
                 format!("http://example.com/dir/ids/{at}.json")
             }
             _ => uri(at),
         }
     }
 
-    fn page(&self, at: usize, is_nameless: bool) -> Value {
-        let page = &self.pages[at];
-        let dialect = self.dialect(at);
-        let key = if dialect == Dialect::Draft4 { "id" } else { "$id" };
+    fn page(&self, rng: &mut Rng, at: usize) -> Value {
+        let page = &self.0[at];
+        let key = self.id_keyword(at);
         let mut schema = Map::new();
         if let Some(dialect) = page.dialect {
             schema.insert("$schema".to_owned(), dialect.uri().into());
@@ -238,102 +159,86 @@ impl World {
             Id::Elsewhere if at > 0 => Some(format!("http://other.example/ids/{at}.json")),
             _ => Some(uri(at)),
         };
-        if let (Some(id), false) = (id, is_nameless) {
-            schema.insert(key.to_owned(), id.into());
-        }
+        schema.extend(id.map(|id| (key.to_owned(), id.into())));
         let base = self.identity(at);
         let context = Context { page: at, part: None, base: &base, in_place: true };
-        if let Value::Object(keywords) = self.node(&self.top(at), context) {
-            schema.extend(keywords);
-        }
-        let holder = if dialect >= Dialect::Draft201909 { "$defs" } else { "definitions" };
-        for (number, definition) in page.definitions.iter().enumerate() {
+        let top = match &page.top {
+            // A base in the place of an `$id` has an effect beside `$ref` too.
+            Some(reference) if at > 0 => self.reference(reference, context),
+            _ => apart(self.node(rng, 3, context)),
+        };
+        schema.extend(top.as_object().cloned().unwrap_or_default());
+        for (number, kind) in page.definitions.iter().enumerate() {
             let resource = nested(&base, at, number);
-            let base = if definition.kind == Kind::Resource { &resource } else { &base };
+            let base = if *kind == Kind::Resource { &resource } else { &base };
             let context = Context { page: at, part: Some(number), base, in_place: true };
-            let mut value = match self.node(&definition.node, context) {
-                // Up to draft-07 a name has no effect beside `$ref`.
-                value if value.get("$ref").is_some() => json!({ "allOf": [value] }),
-                value => value,
-            };
-            let (key, name) = match definition.kind {
+            // Up to draft-07 a name has no effect beside `$ref`.
+            let mut value = apart(self.node(rng, 3, context));
+            let (key, name) = match kind {
                 Kind::Resource => (key, format!("nested-{at}-{number}.json")),
-                Kind::Anchor if dialect >= Dialect::Draft201909 => ("$anchor", anchor(number)),
+                Kind::Anchor if self.holder(at) == "$defs" => ("$anchor", anchor(number)),
                 Kind::Anchor => (key, format!("#{}", anchor(number))),
                 Kind::Plain | Kind::Component => ("title", anchor(number)),
             };
             value[key] = name.into();
-            let holder = if definition.kind == Kind::Component { "components" } else { holder };
+            let holder = if *kind == Kind::Component { "components" } else { self.holder(at) };
             schema.entry(holder).or_insert_with(|| json!({}))[anchor(number)] = value;
         }
         schema.into()
     }
 
-    fn node(&self, node: &Node, context: Context<'_>) -> Value {
-        let inside = Context { in_place: false, ..context };
-        let all =
-            |list: &[Node]| -> Value { list.iter().map(|node| self.node(node, context)).collect() };
-        match node {
-            Node::Any => json!({}),
-            Node::Type(name) => json!({ "type": name }),
-            Node::Enum(list) => json!({ "enum": list }),
-            Node::Maximum(maximum) => json!({ "maximum": maximum }),
-            Node::Required(name) => json!({ "required": [name] }),
-            Node::Properties(properties) => {
-                let properties = properties.iter();
-                let properties: Map<_, _> = properties
-                    .map(|(name, node)| ((*name).to_owned(), self.node(node, inside)))
-                    .collect();
-                json!({ "properties": properties })
-            }
-            Node::Items(node) => json!({ "items": self.node(node, inside) }),
-            Node::AllOf(list) => json!({ "allOf": all(list) }),
-            Node::AnyOf(list) => json!({ "anyOf": all(list) }),
-            Node::Not(node) => json!({ "not": self.node(node, context) }),
-            Node::Data => json!({ "default": { "$ref": "nowhere.json" } }),
-            Node::Reference(reference) => {
-                let mut schema = match &reference.sibling {
-                    Some(node) => self.node(node, context),
-                    None => json!({}),
-                };
-                schema["$ref"] = self.reference(reference, context).into();
-                if context.in_place && !self.leads_on(reference, context) {
-                    schema = json!({ "properties": { "a": schema } });
-                }
-                schema
-            }
+    fn node(&self, rng: &mut Rng, depth: usize, context: Context<'_>) -> Value {
+        let here = |rng: &mut Rng| self.node(rng, depth - 1, context);
+        let inside =
+            |rng: &mut Rng| self.node(rng, depth - 1, Context { in_place: false, ..context });
+        match rng.below(if depth == 0 { 12 } else { 20 }) {
+            0 => json!({}),
+            1 => json!({ "type": rng.pick(&["object", "array", "integer", "string", "null"]) }),
+            2 => json!({ "enum": [rng.below(3), 3] }),
+            3 => json!({ "maximum": rng.below(4) }),
+            4 => json!({ "required": [rng.pick(&NAMES)] }),
+            // Data that looks like a reference.
+            5 => json!({ "default": { "$ref": "nowhere.json" } }),
+            6..=11 => self.reference(&Reference::new(rng), context),
+            12..=13 => json!({ "properties": { *rng.pick(&NAMES): inside(rng) } }),
+            14 => json!({ "properties": { "a": inside(rng), "b": inside(rng) } }),
+            15..=16 => json!({ "items": inside(rng) }),
+            17 => json!({ "allOf": [here(rng), here(rng)] }),
+            18 => json!({ "anyOf": [here(rng), here(rng)] }),
+            _ => json!({ "not": here(rng) }),
         }
+    }
+
+    fn reference(&self, reference: &Reference, context: Context<'_>) -> Value {
+        let mut schema = reference.sibling.clone();
+        schema["$ref"] = self.target(reference, context).into();
+        if context.in_place && !self.leads_on(reference, context) {
+            schema = json!({ "properties": { "a": schema } });
+        }
+        schema
     }
 
     /// Whether a reference leads to a later page or definition: no schema then applies to a value without end.
     fn leads_on(&self, reference: &Reference, context: Context<'_>) -> bool {
-        let page = reference.page % self.pages.len();
-        let part = reference.part.filter(|part| *part < self.pages[page].definitions.len());
+        let page = reference.page % self.0.len();
+        let part = reference.part.filter(|part| *part < self.0[page].definitions.len());
         (page, part) > (context.page, context.part)
     }
 
-    fn reference(
-        &self,
-        reference: &Reference,
-        Context { page: at, base, .. }: Context<'_>,
-    ) -> String {
-        let page = reference.page % self.pages.len();
+    fn target(&self, reference: &Reference, Context { page: at, base, .. }: Context<'_>) -> String {
+        let page = reference.page % self.0.len();
         let mut target =
             if reference.by_id || page == at { self.identity(page) } else { uri(page) };
-        let definitions = &self.pages[page].definitions;
-        let holder =
-            if self.dialect(page) >= Dialect::Draft201909 { "$defs" } else { "definitions" };
+        let definitions = &self.0[page].definitions;
         let fragment = match reference.part.and_then(|part| Some((part, definitions.get(part)?))) {
             None => String::new(),
-            Some((part, definition)) => match definition.kind {
-                Kind::Component => format!("#/components/{}", anchor(part)),
-                Kind::Anchor if reference.by_id => format!("#{}", anchor(part)),
-                Kind::Resource if reference.by_id && page == at => {
-                    target = nested(&target, page, part);
-                    String::new()
-                }
-                _ => format!("#/{holder}/{}", anchor(part)),
-            },
+            Some((part, Kind::Component)) => format!("#/components/{}", anchor(part)),
+            Some((part, Kind::Anchor)) if reference.by_id => format!("#{}", anchor(part)),
+            Some((part, Kind::Resource)) if reference.by_id && page == at => {
+                target = nested(&target, page, part);
+                String::new()
+            }
+            Some((part, _)) => format!("#/{}/{}", self.holder(page), anchor(part)),
         };
         let target = match target.strip_prefix(base) {
             Some("") if reference.is_relative => String::new(),
@@ -342,6 +247,25 @@ impl World {
         };
         if target.is_empty() && fragment.is_empty() { "#".to_owned() } else { target + &fragment }
     }
+}
+
+/// A value that may have the members of the schemas.
+pub(crate) fn instance(rng: &mut Rng, depth: usize) -> Value {
+    match rng.below(if depth == 0 { 5 } else { 11 }) {
+        0 | 1 => rng.below(5).into(),
+        2 => json!("x"),
+        3 => json!(null),
+        4 => json!([]),
+        5..=8 => (0..rng.below(3))
+            .map(|_| ((*rng.pick(&NAMES)).to_owned(), instance(rng, depth - 1)))
+            .collect(),
+        _ => (0..rng.below(3)).map(|_| instance(rng, depth - 1)).collect(),
+    }
+}
+
+/// `schema` where something stands beside it that has no effect beside `$ref`.
+fn apart(schema: Value) -> Value {
+    if schema.get("$ref").is_some() { json!({ "allOf": [schema] }) } else { schema }
 }
 
 /// The URI of a page.

@@ -10,7 +10,7 @@ use toolbond_harness::generate::{Rng, sample};
 use toolbond_harness::{corpus, trials};
 use toolbond_schema::{Dialect, Schema};
 
-use crate::project::official::is_same;
+use crate::assert_same;
 use crate::project::reader::{Question, agrees, ajv_as};
 
 const VALUES: usize = 12;
@@ -34,36 +34,27 @@ fn keeps_validity(servers: impl Iterator<Item = Server>) -> Result<(), Failed> {
             };
             let sides = ["inputSchema", "outputSchema"];
             let older: Vec<_> = sides.into_iter().filter(|side| is_older(&tool[*side])).collect();
-            if converted.findings.len() != older.len()
-                || converted.findings.iter().any(|finding| finding.action != Action::Converted)
-            {
-                return Err(format!("{name}: {:?}", converted.findings).into());
-            }
-            if !is_same(&restore_tool(&converted.tool), tool) {
-                return Err(format!("{name}: not restored").into());
-            }
+            let actions: Vec<_> = converted.findings.iter().map(|finding| finding.action).collect();
+            assert_eq!(actions, vec![Action::Converted; older.len()], "{name}");
+            assert_same(&restore_tool(&converted.tool), tool, &name);
             for side in older {
                 let (before, after) = (&tool[side], &converted.tool[side]);
                 // A schema that is not admitted has no meaning to keep.
                 let Ok(compiled) = Schema::compile(before) else { continue };
                 let again = Schema::compile(after).map_err(|error| format!("{name}: {error}"))?;
-                let values = (0..VALUES).map(|_| sample(&mut rng, before, 8));
-                let values: Vec<_> =
-                    values.map(|value| (compiled.is_valid(&value), value)).collect();
-                if let Some((_, value)) =
-                    values.iter().find(|(valid, it)| again.is_valid(it) != *valid)
-                {
-                    return Err(format!("{name}: {value} under {after}").into());
-                }
-                let values = values.into_iter().map(|(valid, value)| (value, valid)).collect();
+                let values = (0..VALUES).map(|_| {
+                    let value = sample(&mut rng, before, 8);
+                    let valid = compiled.is_valid(&value);
+                    assert!(again.is_valid(&value) == valid, "{name}: {value} under {after}");
+                    (value, valid)
+                });
+                let values = values.collect();
                 questions.push(Question { name: name.clone(), schema: after.clone(), values });
             }
         }
     }
     let verdicts = questions.iter().flat_map(|question| &question.values);
     let verdicts: BTreeSet<bool> = verdicts.map(|(_, valid)| *valid).collect();
-    if verdicts.len() != 2 {
-        return Err("values of one kind only".into());
-    }
+    assert!(verdicts.len() == 2, "values of one kind only");
     agrees(ajv_as("2020-12"), &questions, BTreeSet::new())
 }

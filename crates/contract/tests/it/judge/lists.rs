@@ -6,6 +6,7 @@ use toolbond_contract::{JudgeOptions, JudgedTools, judge_tools};
 use toolbond_schema::Schema;
 
 use super::cases::{self, expect};
+use crate::assert_verdicts;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -54,9 +55,7 @@ fn list(case: &Value) -> Result<(), Failed> {
     expect(case, "findings", &findings(&judged))?;
     let names: Vec<_> = judged.contracts.iter().map(toolbond_contract::Contract::name).collect();
     expect(case, "names", &json!(names))?;
-    if judged.indices.len() != judged.contracts.len() {
-        return Err(format!("{:?} are the places of {names:?}", judged.indices).into());
-    }
+    assert_eq!(judged.indices.len(), names.len(), "{:?} are the places", judged.indices);
     expect(case, "kept", &json!(judged.list))
 }
 
@@ -73,11 +72,10 @@ fn headers(case: &Value) -> Result<(), Failed> {
     let found = all.first();
     expect(case, "pointer", &found.map_or(Value::Null, |found| json!(found.pointer)))?;
     expect(case, "message", &found.map_or(Value::Null, |found| json!(found.message)))?;
-    if judged.list.is_some() != found.is_none() {
-        return Err("dropped without a finding, or kept with one".into());
-    }
+    assert_eq!(judged.list.is_some(), found.is_none(), "kept without a finding");
     let ignored = judge_tools(tool, &JudgeOptions::default().ignore_headers(true));
-    if ignored.list.is_none() { Err("dropped although ignored".into()) } else { Ok(()) }
+    assert!(ignored.list.is_some(), "dropped although ignored");
+    Ok(())
 }
 
 /// A case has `side` and `schema`, and says what `repair` makes of it (`repaired`, `null` where that
@@ -93,18 +91,10 @@ fn repair(case: &Value) -> Result<(), Failed> {
     expect(case, "repaired", &json!(repaired))?;
     if let Some(schema) = repaired {
         let compiled = Schema::compile(&schema).map_err(|error| error.to_string())?;
-        for (member, valid) in [("valid", true), ("invalid", false)] {
-            for value in case[member].as_array().into_iter().flatten() {
-                if compiled.is_valid(value) != valid {
-                    return Err(format!("expected {value} to be {member}").into());
-                }
-            }
-        }
+        assert_verdicts(&compiled, case);
         let again = judge_tools(judged.list.unwrap_or_default(), &options);
         let kept = again.list.as_ref().and_then(|tool| tool.get(side));
-        if kept != Some(&schema) {
-            return Err(format!("repaired again: {kept:?}").into());
-        }
+        assert_eq!(kept, Some(&schema), "repaired again");
     }
     Ok(())
 }

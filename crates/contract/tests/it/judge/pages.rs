@@ -20,37 +20,23 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn page(rule: &'static Rule) -> Result<(), Failed> {
     let page = rule.page();
     let sections: Vec<_> = page.lines().filter(|line| line.starts_with("## ")).collect();
-    if rule.summary().is_empty() || !rule.summary().ends_with('.') {
-        return Err("no summary".into());
-    }
+    assert!(rule.summary().ends_with('.'), "no summary");
+    let examples = page.split("```json\n").skip(1);
+    let examples = examples.map(|rest| rest.split("```").next().unwrap_or_default());
+    let examples: Vec<Value> = examples.map(serde_json::from_str).collect::<Result<_, _>>()?;
     if sections == ["## What it does", "## Example", "## Becomes"] {
-        let (_, rest) = page.split_once("## Example\n").expect("a section of that name");
-        let (example, becomes) = rest.split_once("## Becomes\n").expect("a section of that name");
-        let (example, becomes) = (json(example)?, json(becomes)?);
-        let is_change = example.is_some() && becomes.is_some() && example != becomes;
-        return if is_change { Ok(()) } else { Err("the example does not change".into()) };
+        assert!(matches!(&examples[..], [one, other] if one != other), "{examples:?}");
+        return Ok(());
     }
-    if sections != ["## What it does", "## Why is this bad", "## Example", "## Use instead"] {
-        return Err(format!("sections {sections:?}").into());
-    }
-    let (_, rest) = page.split_once("## Example\n").expect("a section of that name");
-    let (example, instead) = rest.split_once("## Use instead\n").expect("a section of that name");
-    let Some(example) = json(example)? else { return Err("no example in JSON".into()) };
-    for (example, finds) in [(Some(example), true), (json(instead)?, false)] {
-        let Some(example) = example else { continue };
-        let findings = judge(rule, &example)?;
-        if findings.iter().any(|finding| finding.rule == rule.id) != finds {
-            return Err(format!("expected the finding: {finds}, found {findings:?}").into());
-        }
+    let expected = ["## What it does", "## Why is this bad", "## Example", "## Use instead"];
+    assert_eq!(sections, expected);
+    assert!((1..=2).contains(&examples.len()), "{examples:?}");
+    for (example, finds) in examples.iter().zip([true, false]) {
+        let findings = judge(rule, example)?;
+        let is_found = findings.iter().any(|finding| finding.rule == rule.id);
+        assert_eq!(is_found, finds, "{findings:?}");
     }
     Ok(())
-}
-
-/// The JSON in a section.
-fn json(section: &str) -> Result<Option<Value>, Failed> {
-    let Some((_, rest)) = section.split_once("```json\n") else { return Ok(None) };
-    let text = rest.split("```").next().unwrap_or_default();
-    serde_json::from_str(text).map(Some).map_err(|error| format!("{text}: {error}").into())
 }
 
 /// What judging or converting the example finds: a call where it has `arguments` or a `result`, else a tool list.

@@ -1,159 +1,96 @@
 //! Arguments that were valid, corrupted as hosts and models do, and repaired.
 
 use libtest_mimic::{Failed, Trial};
-use proptest::prelude::*;
-use proptest::strategy::ValueTree as _;
-use proptest::test_runner::TestRng;
 use serde_json::{Map, Value, json};
 use toolbond_contract::{Contract, Mode, Outcome};
+use toolbond_harness::generate::Rng;
 
-use crate::runner;
+use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         Trial::test("repaired/corrupted_calls_return_to_what_they_were", corrupted_calls),
-        Trial::test("repaired/valid_arguments_never_change", valid_arguments),
-        Trial::test("repaired/what_leaves_is_valid_and_stays", what_leaves),
-        Trial::test("repaired/hostile_text_is_refused_within_bounds", hostile_text),
+        trial("repaired/what_leaves_is_valid_and_stays", what_leaves),
+        trial("repaired/hostile_text_is_refused_within_bounds", hostile_text),
     ]
 }
 
 /// A schema, and a value that is valid under it.
-#[derive(Clone, Debug)]
-struct Typed {
-    schema: Value,
-    value: Value,
-    /// Whether a string may stand here: then text is text.
-    takes_strings: bool,
-    parts: Parts,
-}
+type Typed = (Value, Value);
 
-#[derive(Clone, Debug)]
-enum Parts {
-    None,
-    Enum,
-    Items(Vec<Typed>),
-    Members(Vec<(String, Typed)>),
-}
-
-fn leaf() -> impl Strategy<Value = Typed> {
-    let words = prop::sample::select(vec!["a", "10", "true", "null", "[1]", "{}", "Red", ""]);
-    let typed = |schema: Value, value: Value, takes_strings, parts| Typed {
-        schema,
-        value,
-        takes_strings,
-        parts,
-    };
-    prop_oneof![
-        (-1000..1000_i64).prop_map(move |n| typed(
-            json!({ "type": "integer" }),
-            n.into(),
-            false,
-            Parts::None
-        )),
-        (-1e6..1e6_f64).prop_map(move |n| typed(
-            json!({ "type": "number" }),
-            n.into(),
-            false,
-            Parts::None
-        )),
-        any::<bool>().prop_map(move |b| typed(
-            json!({ "type": "boolean" }),
-            b.into(),
-            false,
-            Parts::None
-        )),
-        words.clone().prop_map(move |text| typed(
-            json!({ "type": "string" }),
-            text.into(),
-            true,
-            Parts::None
-        )),
-        words.prop_map(move |text| {
-            let schema = json!({ "type": ["string", "integer"] });
-            typed(schema, text.into(), true, Parts::None)
-        }),
-        prop::sample::select(vec!["red", "dark blue", "green"]).prop_map(move |text| {
-            let schema = json!({ "enum": ["red", "dark blue", "green"] });
-            typed(schema, text.into(), false, Parts::Enum)
-        }),
-    ]
-}
-
-/// One schema for all items: that of the first, which the others follow.
-fn typed() -> BoxedStrategy<Typed> {
-    leaf()
-        .prop_recursive(3, 24, 4, |inner| {
-            prop_oneof![
-                (inner.clone(), 0..4_usize).prop_map(|(item, count)| Typed {
-                    schema: json!({ "type": "array", "items": item.schema }),
-                    value: json!(vec![item.value.clone(); count]),
-                    takes_strings: false,
-                    parts: Parts::Items(vec![item; count]),
-                }),
-                object(inner.clone()),
-                inner.prop_map(|typed| Typed {
-                    schema: json!({ "anyOf": [typed.schema, { "type": "null" }] }),
-                    ..typed
-                }),
-            ]
-        })
-        .boxed()
-}
-
-fn object(member: impl Strategy<Value = Typed> + 'static) -> impl Strategy<Value = Typed> {
-    let members = prop::collection::vec((member, any::<bool>()), 0..4);
-    (members, any::<bool>()).prop_map(|(members, is_closed)| {
-        let named: Vec<(String, Typed, bool)> = members
-            .into_iter()
-            .enumerate()
-            .map(|(index, (typed, is_required))| (format!("p{index}"), typed, is_required))
-            .collect();
-        let properties: Map<String, Value> =
-            named.iter().map(|(name, typed, _)| (name.clone(), typed.schema.clone())).collect();
-        let required: Vec<&String> =
-            named.iter().filter(|(_, _, required)| *required).map(|(name, _, _)| name).collect();
-        let mut schema = json!({
-            "type": "object", "properties": properties, "required": required,
-        });
-        // A declared property that is not given, for a `null` to stand in.
-        schema["properties"]["absent"] = json!({ "type": "integer" });
-        if is_closed {
-            schema["additionalProperties"] = false.into();
+fn typed(rng: &mut Rng, depth: usize) -> Typed {
+    let words = ["a", "10", "true", "null", "[1]", "{}", "Red", ""];
+    let colours = ["red", "dark blue", "green"];
+    let number = |rng: &mut Rng| i32::try_from(rng.below(2000)).unwrap_or(0) - 1000;
+    match rng.below(if depth == 0 { 6 } else { 12 }) {
+        0 => (json!({ "type": "integer" }), json!(number(rng))),
+        1 => (json!({ "type": "number" }), json!(f64::from(number(rng)) / 7.0)),
+        2 => (json!({ "type": "boolean" }), json!(rng.one_in(2))),
+        3 => (json!({ "type": "string" }), json!(rng.pick(&words))),
+        4 => (json!({ "type": ["string", "integer"] }), json!(rng.pick(&words))),
+        5 => (json!({ "enum": colours }), json!(rng.pick(&colours))),
+        6 | 7 => {
+            let (schema, value) = typed(rng, depth - 1);
+            (json!({ "type": "array", "items": schema }), json!(vec![value; rng.below(4)]))
         }
-        let value = named.iter().map(|(name, typed, _)| (name.clone(), typed.value.clone()));
-        Typed {
-            schema,
-            value: Value::Object(value.collect()),
-            takes_strings: false,
-            parts: Parts::Members(
-                named.into_iter().map(|(name, typed, _)| (name, typed)).collect(),
-            ),
+        8..=10 => object(rng, depth - 1),
+        _ => {
+            let (schema, value) = typed(rng, depth - 1);
+            (json!({ "anyOf": [schema, { "type": "null" }] }), value)
         }
-    })
+    }
 }
 
-/// `typed`, written wrong in places that `rng` chooses.
-fn corrupt(typed: &Typed, rng: &mut TestRng) -> Value {
-    let value = match &typed.parts {
-        Parts::None => typed.value.clone(),
-        Parts::Enum => match (rng.random_range(0..4), typed.value.as_str()) {
-            (0, Some(text)) => text.to_uppercase().into(),
-            (1, Some(text)) => format!(" {text}\n").into(),
-            _ => typed.value.clone(),
-        },
-        Parts::Items(items) => items.iter().map(|item| corrupt(item, rng)).collect(),
-        Parts::Members(members) => {
-            let mut object: Map<String, Value> =
-                members.iter().map(|(name, typed)| (name.clone(), corrupt(typed, rng))).collect();
-            if rng.random_range(0..4) == 0 {
-                object.insert("absent".to_owned(), Value::Null);
+fn object(rng: &mut Rng, depth: usize) -> Typed {
+    // A declared property that is not given, for a `null` to stand in.
+    let mut schema = json!({ "type": "object", "required": [], "properties": { "absent": { "type": "integer" } } });
+    let mut object = json!({});
+    let mut required = Vec::new();
+    for name in (0..rng.below(4)).map(|index| format!("p{index}")) {
+        let (property, value) = typed(rng, depth);
+        schema["properties"][&name] = property;
+        object[&name] = value;
+        if rng.one_in(2) {
+            required.push(name);
+        }
+    }
+    schema["required"] = required.into();
+    if rng.one_in(2) {
+        schema["additionalProperties"] = false.into();
+    }
+    (schema, object)
+}
+
+/// `value`, written wrong in places that `rng` chooses.
+fn corrupt(rng: &mut Rng, schema: &Value, value: &Value) -> Value {
+    if let Some(branches) = schema.get("anyOf") {
+        return corrupt(rng, &branches[0], value);
+    }
+    let corrupted: Value = match value {
+        // Where a string may stand, text is text.
+        Value::String(text) => {
+            return match rng.below(4) {
+                0 if schema.get("enum").is_some() => text.to_uppercase().into(),
+                1 if schema.get("enum").is_some() => format!(" {text}\n").into(),
+                _ => value.clone(),
+            };
+        }
+        Value::Array(items) => {
+            items.iter().map(|item| corrupt(rng, &schema["items"], item)).collect()
+        }
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| {
+                (name.clone(), corrupt(rng, &schema["properties"][name], value))
+            });
+            let mut members: Map<_, _> = members.collect();
+            if rng.one_in(4) {
+                members.insert("absent".to_owned(), Value::Null);
             }
-            object.into()
+            members.into()
         }
+        value => value.clone(),
     };
-    let is_text = typed.takes_strings || matches!(typed.parts, Parts::Enum);
-    if !is_text && rng.random_range(0..3) == 0 { value.to_string().into() } else { value }
+    if rng.one_in(3) { corrupted.to_string().into() } else { corrupted }
 }
 
 fn contract(schema: &Value) -> Contract {
@@ -163,103 +100,85 @@ fn contract(schema: &Value) -> Contract {
 
 fn corrupted_calls() -> Result<(), Failed> {
     const CALLS: usize = 4000;
-    let mut runner = runner(1);
-    let strategy = object(typed()).boxed();
+    let mut rng = Rng::new(0);
     let (mut corrupted, mut returned) = (0, 0);
     let mut lost = Vec::new();
     while corrupted < CALLS {
-        let typed = strategy.new_tree(&mut runner)?.current();
-        let given = match corrupt(&typed, runner.rng()) {
+        let (schema, value) = object(&mut rng, 3);
+        let contract = contract(&schema);
+        let judged = contract.judge_arguments(Some(&value), Mode::Repair);
+        assert_eq!(judged.outcome, Outcome::Valid, "{value} under {schema}");
+        assert!(judged.repaired.is_none() && judged.findings.is_empty(), "{value} under {schema}");
+        let given = match corrupt(&mut rng, &schema, &value) {
             Value::String(text) => serde_json::from_str(&text)?,
             given => given,
         };
-        if given == typed.value {
-            continue;
-        }
-        let contract = contract(&typed.schema);
         let judged = contract.judge_arguments(Some(&given), Mode::Repair);
-        if judged.outcome == Outcome::Valid {
+        if given == value || judged.outcome == Outcome::Valid {
             continue;
         }
         corrupted += 1;
         match judged.repaired {
-            Some(repaired) if repaired.arguments == typed.value => returned += 1,
             Some(repaired) => {
-                let message = format!(
-                    "another value: {}\nwas: {}\ngiven: {given}\ncame: {}",
-                    typed.schema, typed.value, repaired.arguments
-                );
-                return Err(message.into());
+                assert_eq!(repaired.arguments, value, "{given} under {schema}");
+                returned += 1;
             }
-            None => lost.push(format!("{given} under {}", typed.schema)),
+            None => lost.push(format!("{given} under {schema}")),
         }
     }
-    if returned * 100 < corrupted * 99 {
-        lost.truncate(5);
-        return Err(format!("{returned} of {corrupted} returned:\n{}", lost.join("\n")).into());
-    }
-    Ok(())
-}
-
-fn valid_arguments() -> Result<(), Failed> {
-    runner(1000).run(&object(typed()), |typed| {
-        let judged = contract(&typed.schema).judge_arguments(Some(&typed.value), Mode::Repair);
-        prop_assert_eq!(judged.outcome, Outcome::Valid);
-        prop_assert!(judged.repaired.is_none() && judged.findings.is_empty());
-        Ok(())
-    })?;
+    lost.truncate(5);
+    let lost = lost.join("\n");
+    assert!(returned * 100 >= corrupted * 99, "{returned} of {corrupted} returned:\n{lost}");
     Ok(())
 }
 
 /// Any value against any schema: what comes out is valid, and a second repair changes nothing.
-fn what_leaves() -> Result<(), Failed> {
-    runner(2000).run(&(object(typed()), typed()), |(schema, other)| {
-        let contract = contract(&schema.schema);
-        let arguments = json!({ "p0": other.value, "p1": other.value.to_string() });
+fn what_leaves() {
+    for seed in 0..2000 {
+        let mut rng = Rng::new(seed);
+        let ((schema, _), (_, other)) = (object(&mut rng, 3), typed(&mut rng, 3));
+        let contract = contract(&schema);
+        let arguments = json!({ "p0": other, "p1": other.to_string() });
         let judged = contract.judge_arguments(Some(&arguments), Mode::Repair);
         if let Some(repaired) = judged.repaired {
             let again = contract.judge_arguments(Some(&repaired.arguments), Mode::Repair);
-            prop_assert_eq!(again.outcome, Outcome::Valid);
-            prop_assert!(!judged.findings.is_empty() && judged.refusal.is_none());
+            assert_eq!(again.outcome, Outcome::Valid, "{arguments} under {schema}");
+            assert!(
+                !judged.findings.is_empty() && judged.refusal.is_none(),
+                "{:?}",
+                judged.findings
+            );
         } else if judged.outcome != Outcome::Valid {
-            prop_assert!(judged.refusal.is_some());
+            assert!(judged.refusal.is_some(), "{arguments} under {schema}");
         }
-        Ok(())
-    })?;
-    Ok(())
+    }
 }
 
-fn hostile_text() -> Result<(), Failed> {
-    let contract = contract(&json!({
-        "type": "object",
-        "properties": { "a": { "type": "array" }, "o": { "type": "object" }, "n": { "type": "number" } }
-    }));
+fn hostile_text() {
+    let contract = contract(&json!({ "type": "object", "properties": {
+        "a": { "type": "array" },
+        "o": { "type": "object" },
+        "n": { "type": "number" },
+        "numbers": { "type": "array", "items": { "type": "integer" } }
+    } }));
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
     let long = format!("[{}0]", "0,".repeat(600_000));
     let keys = format!("{{{}\"a\":1}}", "\"a\":1,".repeat(1000));
     let many: Vec<Value> = (0..5000).map(|n| n.to_string().into()).collect();
-    let numbers = contract_of_numbers();
-    for (contract, arguments) in [
-        (&contract, json!({ "a": deep })),
-        (&contract, json!({ "a": long })),
-        (&contract, json!({ "o": keys })),
-        (&contract, json!({ "n": "1e400" })),
-        (&contract, json!({ "n": "9".repeat(100_000) })),
-        (&contract, json!({ "a": "[".repeat(900_000) })),
-        (&numbers, json!({ "a": many })),
+    for arguments in [
+        json!({ "a": deep }),
+        json!({ "a": long }),
+        json!({ "o": keys }),
+        json!({ "n": "1e400" }),
+        json!({ "n": "9".repeat(100_000) }),
+        json!({ "a": "[".repeat(900_000) }),
+        // More numbers than one call may have repaired.
+        json!({ "numbers": many }),
     ] {
         let judged = contract.judge_arguments(Some(&arguments), Mode::Repair);
         let fuel = contract.input().schema().limits().fuel;
-        if judged.refusal.is_none() || judged.fuel > 4 * fuel {
-            let text: String = arguments.to_string().chars().take(60).collect();
-            return Err(format!("{text}: {:?} {}", judged.outcome, judged.fuel).into());
-        }
+        let text: String = arguments.to_string().chars().take(60).collect();
+        let is_refused = judged.refusal.is_some() && judged.fuel <= 4 * fuel;
+        assert!(is_refused, "{text}: {:?} {}", judged.outcome, judged.fuel);
     }
-    Ok(())
-}
-
-/// More numbers than one call may have repaired.
-fn contract_of_numbers() -> Contract {
-    contract(&json!({ "type": "object", "properties": {
-        "a": { "type": "array", "items": { "type": "integer" } } } }))
 }

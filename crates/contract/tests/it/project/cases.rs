@@ -12,8 +12,9 @@ use toolbond_contract::{
 use toolbond_harness::trials::{check_all, file, named};
 use toolbond_schema::Schema;
 
-use super::official::{self, is_same};
+use super::official;
 use super::reader::{Question, agrees, ajv_as};
+use crate::{assert_same, assert_verdicts};
 
 const LEGACY: Revision = Revision::V2025_11_25;
 const NATURAL: Revision = Revision::V2026_07_28;
@@ -29,62 +30,63 @@ pub(crate) fn trials() -> Vec<Trial> {
     ]
 }
 
-fn same(what: &str, found: &Value, wanted: &Value) -> Result<(), Failed> {
-    if is_same(found, wanted) {
-        return Ok(());
-    }
-    Err(format!("{what}: expected {wanted}, found {found}").into())
-}
-
-/// A schema and values in both shapes.
+/// A schema and values in both shapes. Values of `envelope` are in one, as the schema is; `result` is the schema there where
+/// it changes.
 fn schema(case: &Value) -> Result<(), Failed> {
     let natural = &case["natural"];
+    let mut case = case.clone();
+    if let Some(Value::Array(values)) = case.get("envelope").cloned() {
+        let inside = case.get("result").unwrap_or(natural).clone();
+        case["values"] = values
+            .iter()
+            .map(|value| json!({ "natural": value, "legacy": { "result": value } }))
+            .collect();
+        case["legacy"] =
+            json!({ "type": "object", "properties": { "result": inside }, "required": ["result"] });
+    }
     let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": natural });
     let nullable = if case["nullable"] == "object" { Nullable::Object } else { Nullable::Envelope };
     let projection = Projection::default().nullable(nullable);
 
-    same("natural", &projection.project_tool(&tool, &NATURAL)?.tool, &tool)?;
+    assert_same(&projection.project_tool(&tool, &NATURAL)?.tool, &tool, "natural");
     let projected = projection.project_tool(&tool, &LEGACY)?;
-    same("legacy", &projected.tool["outputSchema"], &case["legacy"])?;
-    same("twice", &projection.project_tool(&projected.tool, &LEGACY)?.tool, &projected.tool)?;
-    same("lifted", &lift_tool(&projected.tool, &LEGACY)?.tool, &tool)?;
+    assert_same(&projected.tool["outputSchema"], &case["legacy"], "legacy");
+    assert_same(&projection.project_tool(&projected.tool, &LEGACY)?.tool, &projected.tool, "twice");
+    assert_same(&lift_tool(&projected.tool, &LEGACY)?.tool, &tool, "lifted");
 
     let (before, after) = (Schema::compile(natural)?, Schema::compile(&case["legacy"])?);
     for value in case["invalid"].as_array().into_iter().flatten() {
-        if before.is_valid(&value["natural"]) || after.is_valid(&value["legacy"]) {
-            return Err(format!("{value} is valid in one of both shapes").into());
-        }
+        assert!(!before.is_valid(&value["natural"]), "{value}");
+        assert!(!after.is_valid(&value["legacy"]), "{value}");
     }
     for value in case["values"].as_array().into_iter().flatten() {
-        let result = json!({
-            "content": [{ "type": "text", "text": "" }],
-            "structuredContent": value["natural"]
-        });
+        let result = official::result(&value["natural"]);
         let sent = project_result(Cow::Borrowed(&result), projected.form, &LEGACY)?;
-        same("value", &sent["structuredContent"], &value["legacy"])?;
-        same("lifted value", &*lift_result(&sent, projected.form)?, &result)?;
-        if !before.is_valid(&value["natural"]) || !after.is_valid(&value["legacy"]) {
-            return Err(format!("{value} is not valid in both shapes").into());
-        }
+        assert_same(&sent["structuredContent"], &value["legacy"], "value");
+        assert_same(&*lift_result(&sent, projected.form)?, &result, "lifted value");
+        assert!(before.is_valid(&value["natural"]), "{value}");
+        assert!(after.is_valid(&value["legacy"]), "{value}");
     }
     Ok(())
 }
 
-/// A result as each kind of revision gets it.
+/// A result as each kind of revision gets it: `natural` is what it was, and `legacy` what is natural, unless a case says.
 fn result(case: &Value) -> Result<(), Failed> {
     let form = form(&case["form"])?;
     let result = &case["result"];
+    let expected = case.get("natural").unwrap_or(result);
     let project = |result, to| project_result(Cow::Borrowed(result), form, to);
     let natural = project(result, &NATURAL)?;
-    same("natural", &natural, &case["natural"])?;
-    same("natural twice", &*project(&natural, &NATURAL)?, &natural)?;
+    assert_same(&natural, expected, "natural");
+    assert_same(&*project(&natural, &NATURAL)?, &natural, "natural twice");
     let sent = project(result, &LEGACY)?;
-    same("legacy", &sent, &case["legacy"])?;
-    same("twice", &*project(&sent, &LEGACY)?, &sent)?;
-    same("lifted", &*lift_result(&sent, form)?, &case["natural"])
+    assert_same(&sent, case.get("legacy").unwrap_or(expected), "legacy");
+    assert_same(&*project(&sent, &LEGACY)?, &sent, "twice");
+    assert_same(&*lift_result(&sent, form)?, expected, "lifted");
+    Ok(())
 }
 
-/// A tool and its results as another SDK sends them.
+/// A tool and its results as another SDK sends them. What is `lifted` is what it was, unless a case says.
 fn foreign(case: &Value) -> Result<(), Failed> {
     let from = Revision::named(case["from"].as_str());
     let mut tool = json!({ "name": "t", "outputSchema": case["outputSchema"] });
@@ -94,12 +96,11 @@ fn foreign(case: &Value) -> Result<(), Failed> {
     let unmarked =
         if case["unmarked"] == "recognised" { Unmarked::Recognised } else { Unmarked::ByRevision };
     let lifted = Projection::default().unmarked(unmarked).lift_tool(&tool, &from)?;
-    same("lifted", &lifted.tool["outputSchema"], &case["lifted"])?;
-    if lifted.form != form(&case["form"])? {
-        return Err(format!("expected form {}, found {:?}", case["form"], lifted.form).into());
-    }
+    let expected = case.get("lifted").unwrap_or(&case["outputSchema"]);
+    assert_same(&lifted.tool["outputSchema"], expected, "lifted");
+    assert_eq!(lifted.form, form(&case["form"])?);
     for result in case["results"].as_array().into_iter().flatten() {
-        same("result", &*lift_result(&result["wire"], lifted.form)?, &result["lifted"])?;
+        assert_same(&*lift_result(&result["wire"], lifted.form)?, &result["lifted"], "result");
     }
     Ok(())
 }
@@ -108,12 +109,12 @@ fn foreign(case: &Value) -> Result<(), Failed> {
 /// whatever the form of its tool.
 fn marker(case: &Value) -> Result<(), Failed> {
     let lifted = lift_result(&case["wire"], form(&case["form"])?)?;
-    same("lifted", &lifted, &case["lifted"])?;
+    assert_same(&lifted, &case["lifted"], "lifted");
     for client in ["undeclared", "natural", "object", "nullable", "envelope"] {
         let client = form(&client.into())?;
         let natural = project_result(Cow::Borrowed(&lifted), client, &NATURAL)?;
         let sent = project_result(Cow::Borrowed(&lifted), client, &LEGACY)?;
-        same("read by a client", &*lift_result(&sent, client)?, &natural)?;
+        assert_same(&*lift_result(&sent, client)?, &natural, "read by a client");
     }
     Ok(())
 }
@@ -122,7 +123,8 @@ fn refused(case: &Value) -> Result<(), Failed> {
     let tool = json!({ "name": "t", "outputSchema": case["outputSchema"] });
     match project_tool(&tool, &LEGACY) {
         Ok(projected) => Err(format!("projected to {}", projected.tool).into()),
-        Err(error) => same("error", &error.to_string().into(), &case["error"]),
+        Err(error) if case["error"] == error.to_string() => Ok(()),
+        Err(error) => Err(error.to_string().into()),
     }
 }
 
@@ -145,17 +147,16 @@ fn question(case: &Value) -> Result<Question, Failed> {
     let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": natural });
     let projected = project_tool(&tool, &LEGACY)?;
     let wire = &projected.tool["outputSchema"];
-    same("lifted", &lift_tool(&projected.tool, &LEGACY)?.tool, &tool)?;
-    let (before, after) = (Schema::compile(natural)?, Schema::compile(wire)?);
+    assert_same(&lift_tool(&projected.tool, &LEGACY)?.tool, &tool, "lifted");
+    assert_verdicts(&Schema::compile(natural)?, case);
+    let after = Schema::compile(wire)?;
     let mut values = Vec::new();
     for (list, valid) in [("valid", true), ("invalid", false)] {
         for value in case[list].as_array().into_iter().flatten() {
             let result = Cow::Owned(official::result(value));
             let sent =
                 project_result(result, projected.form, &LEGACY)?["structuredContent"].clone();
-            if before.is_valid(value) != valid || after.is_valid(&sent) != valid {
-                return Err(format!("{value} should be {list} under {natural} and {wire}").into());
-            }
+            assert!(after.is_valid(&sent) == valid, "{value} should be {list} under {wire}");
             values.extend(valid.then_some((sent, true)));
         }
     }

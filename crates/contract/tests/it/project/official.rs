@@ -1,8 +1,10 @@
 //! The official suite, each schema as the output schema of a tool.
 
+use libtest_mimic::Failed;
 use serde_json::{Value, json};
 use toolbond_harness::suite::{self, File, Kind};
-use toolbond_schema::Dialect;
+use toolbond_harness::trials::check_all;
+use toolbond_schema::{Dialect, Schema};
 
 /// A tool whose output schema is one of the suite, and the values it is tried on.
 pub(crate) struct Example {
@@ -22,6 +24,25 @@ pub(crate) fn is_meant(file: &File) -> bool {
 /// The required files of all dialects.
 pub(crate) fn files() -> Vec<File> {
     suite::files().into_iter().filter(is_meant).collect()
+}
+
+/// Checks every group of `file`.
+pub(crate) fn check_each(
+    file: &File,
+    check: impl Fn(&Example) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    check_all(examples(file).into_iter().map(|example| (example.name.clone(), example)), check)
+}
+
+impl Example {
+    /// Fails unless `schema` has the verdicts that the suite expects.
+    pub(crate) fn assert_verdicts(&self, schema: &Schema) {
+        for (description, value, valid) in &self.values {
+            let is_right = schema.is_valid(value) == *valid;
+            let source = schema.source();
+            assert!(is_right, "{description}: {value} should be {valid} under {source}");
+        }
+    }
 }
 
 /// The groups of `file`; a schema that does not name its dialect gets to.
@@ -56,10 +77,4 @@ pub(crate) fn examples(file: &File) -> Vec<Example> {
 /// A result with `value` as its structured content.
 pub(crate) fn result(value: &Value) -> Value {
     json!({ "content": [{ "type": "text", "text": "" }], "structuredContent": value })
-}
-
-/// Whether two values are the same to the order of their members.
-pub(crate) fn is_same(one: &Value, other: &Value) -> bool {
-    let (one, other) = (one.to_string(), other.to_string());
-    one == other
 }

@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Map, Value, json};
 use toolbond_contract::{Formats, Projection, Revision, lift_tool, project_result};
+use toolbond_harness::generate::Rng;
 use toolbond_schema::{Dialect, Schema};
 
 use super::official;
 use super::reader::{Question, agrees, ajv_as};
+use crate::assert_same;
 
 const VALUES: usize = 24;
 
@@ -26,19 +28,17 @@ pub(crate) fn trials() -> Vec<Trial> {
 }
 
 fn holds(dialect: Dialect) -> Result<(), Failed> {
-    let mut random = Random::new(0x9E37_79B9_7F4A_7C15 ^ dialect as u64);
+    let mut random = Random::new(dialect as u64, dialect);
     let projection = Projection::default().formats(Formats::Dropped);
     let legacy = Revision::V2025_11_25;
     let mut questions = Vec::new();
     for _ in 0..schemas() {
-        let schema = random.document(dialect);
+        let schema = random.document();
         let Ok(before) = Schema::compile(&schema) else { continue };
         let tool = json!({ "name": "random", "outputSchema": schema });
         let projected = projection.project_tool(&tool, &legacy)?;
         let wire = &projected.tool["outputSchema"];
-        if !official::is_same(&lift_tool(&projected.tool, &legacy)?.tool, &tool) {
-            return Err(format!("{tool} is not lifted from {}", projected.tool).into());
-        }
+        assert_same(&lift_tool(&projected.tool, &legacy)?.tool, &tool, "lifted");
         let after =
             Schema::compile(wire).map_err(|error| format!("{error}: {schema} as {wire}"))?;
         let mut values = Vec::new();
@@ -48,9 +48,8 @@ fn holds(dialect: Dialect) -> Result<(), Failed> {
             let sent = project_result(Cow::Borrowed(&result), projected.form, &legacy)?;
             let content = &sent["structuredContent"];
             let valid = before.is_valid(&value);
-            if after.is_valid(content) != valid {
-                return Err(format!("{value}: {valid} under {schema}, not under {wire}").into());
-            }
+            let is_kept = after.is_valid(content) == valid;
+            assert!(is_kept, "{value}: {valid} under {schema}, not under {wire}");
             values.extend(valid.then(|| (content.clone(), true)));
         }
         questions.push(Question { name: schema.to_string(), schema: wire.clone(), values });
@@ -58,23 +57,23 @@ fn holds(dialect: Dialect) -> Result<(), Failed> {
     agrees(ajv_as("draft-07"), &questions, BTreeSet::new())
 }
 
-/// A generator of schemas and values, the same in every run.
-pub(crate) struct Random(u64);
+/// A generator of schemas and values of a dialect, the same in every run.
+pub(crate) struct Random {
+    pub(crate) rng: Rng,
+    dialect: Dialect,
+}
 
 impl Random {
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed)
+    pub(crate) const fn new(seed: u64, dialect: Dialect) -> Self {
+        Self { rng: Rng::new(seed), dialect }
     }
 
-    pub(crate) fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 33).unwrap_or(0) % bound
+    fn below(&mut self, bound: usize) -> usize {
+        self.rng.below(bound)
     }
 
     fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len())]
+        self.rng.pick::<&str>(from)
     }
 
     /// A property, half of the time one that JavaScript objects inherit.
@@ -82,20 +81,20 @@ impl Random {
         self.pick(&["a", "b", "constructor", "hasOwnProperty"])
     }
 
-    pub(crate) fn document(&mut self, dialect: Dialect) -> Value {
+    pub(crate) fn document(&mut self) -> Value {
+        let dialect = self.dialect;
         let mut schema = Map::new();
         schema.insert("$schema".to_owned(), dialect.uri().into());
         let holder = if dialect >= Dialect::Draft201909 { "$defs" } else { "definitions" };
-        let mut definitions: Map<_, _> = (0..3)
-            .map(|number| (format!("d{number}"), self.schema(dialect, 2, number + 1)))
-            .collect();
-        self.name(dialect, &mut schema, "http://example.com/root.json", "root");
+        let mut definitions: Map<_, _> =
+            (0..3).map(|number| (format!("d{number}"), self.schema(2, number + 1))).collect();
+        self.name(&mut schema, "http://example.com/root.json", "root");
         for (name, definition) in &mut definitions {
             if let Value::Object(definition) = definition {
-                self.name(dialect, definition, &format!("{name}.json"), name);
+                self.name(definition, &format!("{name}.json"), name);
             }
         }
-        if let Value::Object(keywords) = self.schema(dialect, 3, 0) {
+        if let Value::Object(keywords) = self.schema(3, 0) {
             schema.extend(keywords);
         }
         schema.insert(holder.to_owned(), definitions.into());
@@ -103,7 +102,8 @@ impl Random {
     }
 
     /// Names a schema in one of the ways of its dialect, or not at all.
-    fn name(&mut self, dialect: Dialect, schema: &mut Map<String, Value>, id: &str, anchor: &str) {
+    fn name(&mut self, schema: &mut Map<String, Value>, id: &str, anchor: &str) {
+        let dialect = self.dialect;
         let later = dialect >= Dialect::Draft201909;
         let key = if dialect == Dialect::Draft4 { "id" } else { "$id" };
         match self.below(8) {
@@ -129,23 +129,24 @@ impl Random {
     }
 
     /// A reference to something above or beside, for a place further down in the value.
-    fn reference(&mut self, dialect: Dialect) -> Value {
-        match self.below(6) {
-            0 => json!({ "$ref": "d1.json" }),
-            1 => json!({ "$ref": "#d2" }),
-            2 if dialect == Dialect::Draft202012 => json!({ "$dynamicRef": "#node" }),
-            2 | 3 if dialect == Dialect::Draft201909 => json!({ "$recursiveRef": "#" }),
-            3 => json!({ "$ref": "http://example.com/root.json" }),
+    fn reference(&mut self) -> Value {
+        match (self.below(6), self.dialect) {
+            (0, _) => json!({ "$ref": "d1.json" }),
+            (1, _) => json!({ "$ref": "#d2" }),
+            (2, Dialect::Draft202012) => json!({ "$dynamicRef": "#node" }),
+            (2 | 3, Dialect::Draft201909) => json!({ "$recursiveRef": "#" }),
+            (3, _) => json!({ "$ref": "http://example.com/root.json" }),
             _ => json!({ "$ref": "#" }),
         }
     }
 
     /// A schema that refers in place only to definitions from `from` on, so that nothing loops.
-    fn schema(&mut self, dialect: Dialect, depth: usize, from: usize) -> Value {
-        if depth == 0 || (dialect >= Dialect::Draft6 && self.below(12) == 0) {
+    fn schema(&mut self, depth: usize, from: usize) -> Value {
+        let six = self.dialect >= Dialect::Draft6;
+        if depth == 0 || (six && self.below(12) == 0) {
             return match self.below(3) {
-                0 if dialect >= Dialect::Draft6 => json!(true),
-                1 if dialect >= Dialect::Draft6 => json!(false),
+                0 if six => json!(true),
+                1 if six => json!(false),
                 _ => {
                     json!({ "type": self.pick(&["integer", "string", "array", "object", "null"]) })
                 }
@@ -153,7 +154,7 @@ impl Random {
         }
         let mut schema = Map::new();
         for _ in 0..=self.below(3) {
-            let (keyword, value) = self.keyword(dialect, depth - 1, from);
+            let (keyword, value) = self.keyword(depth - 1, from);
             if let (Value::Object(more), true) = (&value, keyword.is_empty()) {
                 schema.extend(more.clone());
             } else {
@@ -163,12 +164,13 @@ impl Random {
         schema.into()
     }
 
-    fn keyword(&mut self, dialect: Dialect, depth: usize, from: usize) -> (&'static str, Value) {
+    fn keyword(&mut self, depth: usize, from: usize) -> (&'static str, Value) {
+        let dialect = self.dialect;
         let later = dialect >= Dialect::Draft201909;
         let tuples = dialect == Dialect::Draft202012;
         let six = dialect >= Dialect::Draft6;
-        let inside = |random: &mut Self| random.schema(dialect, depth, 0);
-        let here = |random: &mut Self| random.schema(dialect, depth, from);
+        let inside = |random: &mut Self| random.schema(depth, 0);
+        let here = |random: &mut Self| random.schema(depth, from);
         match self.below(30) {
             0 => ("type", self.pick(&["integer", "string", "array", "object", "number"]).into()),
             1 => ("enum", json!([self.value(1), self.value(1), self.value(1)])),
@@ -234,7 +236,7 @@ impl Random {
                 let keyword = if tuples && self.below(3) == 0 { "$dynamicRef" } else { "$ref" };
                 (keyword, format!("#/{holder}/d{number}").into())
             }
-            25 => ("properties", json!({ "b": self.reference(dialect) })),
+            25 => ("properties", json!({ "b": self.reference() })),
             _ => ("minItems", 1.into()),
         }
     }

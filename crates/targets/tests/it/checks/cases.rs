@@ -66,19 +66,13 @@ fn run(case: &Case) -> Result<(), Failed> {
     };
     let found: Vec<_> = findings.iter().filter(|one| one.finding.rule == case.rule()).collect();
     let places: Value = found.iter().map(|one| json!(one.finding.pointer)).collect();
-    if places != case.0["finds"] {
-        return Err(format!("expected findings at {}, found {findings:#?}", case.0["finds"]).into());
-    }
+    assert_eq!(places, case.0["finds"], "{findings:#?}");
+    let first = found.first().map(|one| &one.finding);
     if let Some(message) = case.0.get("message") {
-        let found = found.first().map(|one| one.finding.message.as_str());
-        if message.as_str() != found {
-            return Err(format!("expected {message}, found {found:?}").into());
-        }
+        assert_eq!(message.as_str(), first.map(|first| first.message.as_str()));
     }
-    if let (Some(severity), Some(first)) = (case.0.get("severity"), found.first())
-        && *severity != json!(first.finding.severity)
-    {
-        return Err(format!("expected {severity}, found {}", first.finding.severity).into());
+    if let (Some(severity), Some(first)) = (case.0.get("severity"), first) {
+        assert_eq!(*severity, json!(first.severity));
     }
     if let (Some(mut document), Some(fixed)) = (case.document(), case.fixed()) {
         fix_tools(&mut document, &options);

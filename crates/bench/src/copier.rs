@@ -2,14 +2,19 @@
 
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 
 use anyhow::Context as _;
 
-/// Copies what comes on `port` to the server on the port `to`, and back, until the process is ended.
-pub(crate) fn on_http(port: u16, to: u16) -> anyhow::Result<()> {
-    for client in TcpListener::bind(("127.0.0.1", port))?.incoming() {
+use crate::serve::say_port;
+
+/// Copies what comes on a free port, which is printed, to the server on the port `to`, and back, until the process is
+/// ended.
+pub(crate) fn on_http(to: u16) -> anyhow::Result<()> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    say_port(listener.local_addr()?.port())?;
+    for client in listener.incoming() {
         let (client, server) = (client?, TcpStream::connect(("127.0.0.1", to))?);
         client.set_nodelay(true)?;
         server.set_nodelay(true)?;
@@ -22,10 +27,8 @@ pub(crate) fn on_http(port: u16, to: u16) -> anyhow::Result<()> {
 
 /// Copies standard input to the server that `command` starts, and its output back, until one ends.
 pub(crate) fn on_stdio(command: &[String]) -> anyhow::Result<()> {
-    let (program, arguments) = command.split_first().context("no command")?;
-    let mut server = Command::new(program);
-    server.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut server = server.spawn()?;
+    let mut server = toolbond_harness::process::command(command);
+    let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let streams = server.stdin.take().zip(server.stdout.take());
     let (stdin, stdout) = streams.context("no standard streams")?;
     thread::spawn(move || copy(io::stdin(), stdin));

@@ -1,6 +1,7 @@
-//! Timing two ways to do the same, in turns.
+//! Times, and what many of them come to.
 
-use std::{hint::black_box, time::Instant};
+use std::hint::black_box;
+use std::time::{Duration, Instant};
 
 /// Rounds of each way; the fastest counts, because everything that disturbs makes it slower.
 const ROUNDS: usize = 40;
@@ -35,10 +36,40 @@ fn time<T>(batch: u32, work: &mut impl FnMut() -> T) -> f64 {
     started.elapsed().as_secs_f64() * 1e9 / f64::from(batch)
 }
 
+/// A count as a number to divide by.
+#[expect(clippy::cast_precision_loss, reason = "counts of one run")]
+pub(crate) fn float(count: usize) -> f64 {
+    count as f64
+}
+
 /// The geometric mean of `ratios`.
 pub(crate) fn geometric_mean(ratios: &[f64]) -> f64 {
     let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-    #[expect(clippy::cast_precision_loss, reason = "a handful of cases")]
-    let count = ratios.len().max(1) as f64;
-    (sum / count).exp()
+    (sum / float(ratios.len().max(1))).exp()
+}
+
+/// The middle of `values`.
+pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<_> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// How long answers took.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times(pub(crate) Vec<Duration>);
+
+impl Times {
+    /// The microseconds that so many percent of the answers took no longer than.
+    pub(crate) fn micros(&self, percent: usize) -> Option<f64> {
+        let mut times = self.0.clone();
+        times.sort_unstable();
+        let at = (times.len() * percent / 100).min(times.len().saturating_sub(1));
+        times.get(at).map(|time| time.as_secs_f64() * 1e6)
+    }
+
+    /// The same in milliseconds, as text; `-` where nothing was answered.
+    pub(crate) fn millis(&self, percent: usize) -> String {
+        self.micros(percent).map_or_else(|| "-".to_owned(), |time| format!("{:.1}", time / 1e3))
+    }
 }
