@@ -11,7 +11,7 @@ use hyper::body::Incoming as IncomingBody;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
-use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
@@ -28,7 +28,6 @@ use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
 use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
-use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::runtime::memory::Counted;
 use crate::runtime::pool::JobPool;
@@ -48,9 +47,6 @@ const MAX_TRIES: usize = 5;
 
 /// How long an answer waits for log messages that the server sent before it, on another stream.
 const LOG: Duration = Duration::from_millis(30);
-
-/// The bytes that wait between the guard and the connections.
-const ROOM: usize = 64 << 10;
 
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
@@ -84,7 +80,8 @@ struct Connection {
     ended: Mutex<Option<String>>,
     /// Whether a client has asked for the log of a legacy server.
     is_logging: AtomicBool,
-    to_guard: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
+    /// `None` after the end.
+    to_guard: Mutex<Option<mpsc::Sender<Counted>>>,
 }
 
 /// The input schemas of tools whose arguments are repeated in headers.
@@ -92,7 +89,7 @@ type Tools = Mutex<AHashMap<String, Arc<Value>>>;
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
-    streams: Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)>,
+    ways: Option<(mpsc::Receiver<Counted>, mpsc::Sender<Counted>)>,
     connection: Arc<Connection>,
     pump: JoinHandle<()>,
 }
@@ -167,8 +164,8 @@ impl Drop for OwnHeaders {
 impl Remote {
     /// A pipe to the server.
     pub(crate) fn connect(&self, headers: Arc<RemoteHeaders>) -> RemoteSession {
-        let (near, far) = duplex(ROOM);
-        let (from_guard, to_guard) = split(far);
+        let (to_guard, from_remote) = mpsc::channel(1);
+        let (to_remote, from_guard) = mpsc::channel(1);
         let connection = Arc::new(Connection {
             remote: self.clone(),
             headers,
@@ -177,17 +174,17 @@ impl Remote {
             opening: Mutex::default(),
             ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
-            to_guard: Arc::new(tokio::sync::Mutex::new(to_guard)),
+            to_guard: Mutex::new(Some(to_guard)),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
-        RemoteSession { streams: Some(split(near)), connection, pump }
+        RemoteSession { ways: Some((from_remote, to_remote)), connection, pump }
     }
 }
 
 impl RemoteSession {
     /// Takes the output and the input of the server. Returns `None` the second time.
-    pub(crate) fn streams(&mut self) -> Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)> {
-        self.streams.take()
+    pub(crate) fn ways(&mut self) -> Option<(mpsc::Receiver<Counted>, mpsc::Sender<Counted>)> {
+        self.ways.take()
     }
 
     /// Why the connection has ended, if it has.
@@ -208,27 +205,13 @@ impl RemoteSession {
 }
 
 /// Sends the lines of the guard to the server, each as a request of its own.
-async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
-    let max = connection.remote.server.rules().settings.max_message;
-    // What the bridge adds to a message is not counted against its limit.
-    let max = max.saturating_add(ROOM).saturating_mul(2);
+async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::Receiver<Counted>) {
     let pool = Arc::clone(&connection.remote.pool);
-    let mut reader = LineReader::new(from_guard, max, pool.memory(), true);
     let mut running = JoinSet::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
-    while let Ok(Some(line)) = reader.next().await {
+    while let Some(line) = from_guard.recv().await {
         while running.try_join_next().is_some() {}
         requests.retain(|_, handle| !handle.is_finished());
-        let line = match line {
-            Line::Whole(line) => line,
-            Line::TooLong(unread) => {
-                if let Some(id) = unread.id.filter(|_| unread.has_method) {
-                    let error = error(code::INTERNAL, &unread.reason, None);
-                    connection.tell(pool.memory().count(failure(&id, &error))).await;
-                }
-                continue;
-            }
-        };
         let Some(Some((text, sent))) = pool.run(line.len(), move || Sent::read(&line)).await else {
             continue;
         };
@@ -353,13 +336,13 @@ impl Connection {
     async fn request(&self, id: &Id, text: &ByteString) {
         match self.ask(id, text).await {
             Ok(()) => {}
-            Err(Refusal::SessionEnded) => self.end_with_session().await,
-            Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason).await,
+            Err(Refusal::SessionEnded) => self.end_with_session(),
+            Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason),
             Err(Refusal::Unreached(reason)) => {
                 let error = error(code::INTERNAL, &reason, None);
                 self.tell(self.remote.pool.memory().count(failure(id, &error))).await;
             }
-            Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
+            Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error),
             Err(Refusal::Error(error)) => {
                 self.tell(self.remote.pool.memory().count(failure(id, &error))).await
             }
@@ -399,24 +382,24 @@ impl Connection {
     }
 
     /// Ends the connection, for which the server opens no session, so that the next request tries again.
-    async fn end_refused(&self, error: &str) {
+    fn end_refused(&self, error: &str) {
         // The server may be of another era now.
         self.remote.server.eras().forget();
         let message = error_message(error).unwrap_or_default();
-        self.end(format!("the server has opened no session: {message}")).await;
+        self.end(format!("the server has opened no session: {message}"));
     }
 
     /// Ends the connection, whose session the server does not know any more.
-    async fn end_with_session(&self) {
+    fn end_with_session(&self) {
         lock(&self.session).0 = None;
         let reason = "the server has ended the session; the next request opens a new one";
-        self.end(reason.to_owned()).await;
+        self.end(reason.to_owned());
     }
 
     /// Ends the connection: the guard reads no more from it.
-    async fn end(&self, reason: String) {
+    fn end(&self, reason: String) {
         lock(&self.ended).get_or_insert(reason);
-        let _ = self.to_guard.lock().await.shutdown().await;
+        lock(&self.to_guard).take();
     }
 
     /// Reads what the server sends to nobody's request in particular, as long as it offers that.
@@ -426,7 +409,7 @@ impl Connection {
         loop {
             match self.resume(&mut place, None).await {
                 Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
-                    return self.end_with_session().await;
+                    return self.end_with_session();
                 }
                 Ok(Resumed::Never(_)) => return,
                 Ok(Resumed::Read(_)) => is_offered = true,
@@ -573,7 +556,7 @@ impl Connection {
             match outcome {
                 Ok(learned) => self.learn(learned),
                 Err(error) if self.is_opening(&found) => {
-                    self.end_refused(&error).await;
+                    self.end_refused(&error);
                     return is_answer;
                 }
                 Err(_) => {}
@@ -596,19 +579,16 @@ impl Connection {
         }
     }
 
-    /// Hands a message to the guard: all of it, even if its request is cancelled meanwhile.
+    /// Hands a message to the guard.
     async fn tell(&self, message: Counted) {
-        let (pipe, pool) = (Arc::clone(&self.to_guard), Arc::clone(&self.remote.pool));
-        let length = message.len();
-        let told = tokio::spawn(async move {
-            let memory = Arc::clone(pool.memory());
-            let line = move || memory.count_changed(message, one_line);
-            let Some(line) = pool.run(length, line).await else { return };
-            let mut pipe = pipe.lock().await;
-            let _ = pipe.write_all(&line).await;
-            let _ = pipe.write_all(b"\n").await;
-        });
-        let _ = told.await;
+        let pool = &self.remote.pool;
+        let (length, memory) = (message.len(), Arc::clone(pool.memory()));
+        let line = pool.run(length, move || memory.count_changed(message, one_line)).await;
+        let guard = lock(&self.to_guard).clone();
+        if let (Some(guard), Some(line)) = (guard, line) {
+            // A guard that reads no more needs none.
+            let _ = guard.send(line).await;
+        }
     }
 }
 

@@ -61,7 +61,9 @@ const WAYS: [(Way, &str); 10] = [
 /// Pushes each way and prints the peaks.
 pub(super) fn run(only: &str) -> anyhow::Result<()> {
     let most = LIMIT + BESIDE;
-    println!("peak resident memory with --max-memory of {LIMIT} MiB, and {CLIENTS} messages of 16 MiB each\n");
+    println!(
+        "peak resident memory with --max-memory of {LIMIT} MiB, and {CLIENTS} messages of 16 MiB each\n"
+    );
     println!("{:<42} {:>9} {:>9}", "held", "peak MiB", "at most");
     let (mut above, mut rows) = (Vec::new(), 0);
     for (way, name) in WAYS {
@@ -92,7 +94,8 @@ fn push(way: Way) -> u64 {
         folder.write("toolbond.toml", "[servers.a]\nurl = \"http://127.0.0.1:9/mcp\"\n");
         let replica = Replica::start_with(&folder, reserved(), &["--max-memory", &limit], &[]);
         let address = replica.address;
-        let streams: Vec<_> = (0..CLIENTS).map(|_| thread::spawn(move || endless_message(address))).collect();
+        let streams: Vec<_> =
+            (0..CLIENTS).map(|_| thread::spawn(move || endless_message(address))).collect();
         let peak = settle(replica.process.id());
         drop(replica);
         streams.into_iter().for_each(|stream| drop(stream.join()));
@@ -109,9 +112,13 @@ fn push(way: Way) -> u64 {
     let server = server(way);
     let (guard, port) = in_front_of(server.port, &options);
     let (head, body) = match way {
-        Way::Bodies => (format!("{head}\r\ncontent-length: {WHOLE}"), format!("[\"{}", "x".repeat(PART))),
+        Way::Bodies => {
+            (format!("{head}\r\ncontent-length: {WHOLE}"), format!("[\"{}", "x".repeat(PART)))
+        }
         Way::Batches => (head, batch()),
-        Way::BridgedCalls => modern("/mcp", &call(1, "endless", &json!({ "text": "x".repeat(PART) }))),
+        Way::BridgedCalls => {
+            modern("/mcp", &call(1, "endless", &json!({ "text": "x".repeat(PART) })))
+        }
         Way::BridgedAnswers | Way::BridgedEvents => modern("/mcp", &small),
         _ => (head, small),
     };
@@ -159,9 +166,7 @@ fn server(way: Way) -> HttpServer {
         // Most of it is text without an end.
         let start = String::from_utf8_lossy(&request.body[..request.body.len().min(4096)]);
         let is = |method: &str| start.contains(&format!("\"{method}\""));
-        let result = |result: serde_json::Value| {
-            json!({ "jsonrpc": "2.0", "id": request.message()["id"], "result": result })
-        };
+        let result = |result: serde_json::Value| json!({ "jsonrpc": "2.0", "id": request.message()["id"], "result": result });
         match way {
             _ if is("initialize") => reply.json(&result(json!({
                 "protocolVersion": "2025-11-25", "capabilities": { "tools": {} },
@@ -189,7 +194,8 @@ fn server(way: Way) -> HttpServer {
             _ if start.contains("\"notifications/") => reply.send("202 Accepted", "", ""),
             _ => {
                 let error = json!({ "code": -32601, "message": "method not found" });
-                let answer = json!({ "jsonrpc": "2.0", "id": request.message()["id"], "error": error });
+                let answer =
+                    json!({ "jsonrpc": "2.0", "id": request.message()["id"], "error": error });
                 reply.send("400 Bad Request", "content-type: application/json", answer.to_string())
             }
         }
@@ -231,13 +237,16 @@ fn endless_message(address: SocketAddr) -> std::io::Result<()> {
         }
         let mut start = [0; 9];
         stream.read_exact(&mut start)?;
-        let length = usize::from(start[0]) << 16 | usize::from(start[1]) << 8 | usize::from(start[2]);
+        let length =
+            usize::from(start[0]) << 16 | usize::from(start[1]) << 8 | usize::from(start[2]);
         let mut body = vec![0; length];
         stream.read_exact(&mut body)?;
         match (start[3], start[4] & 1, body.first_chunk::<4>()) {
             (4, 0, _) => stream.write_all(&frame(4, 1, 0, &[]))?,
             (6, 0, _) => stream.write_all(&frame(6, 1, 0, &body))?,
-            (8, _, Some(more)) if start[8] == 0 => of_connection += u32::from_be_bytes(*more) as usize,
+            (8, _, Some(more)) if start[8] == 0 => {
+                of_connection += u32::from_be_bytes(*more) as usize
+            }
             (8, _, Some(more)) => window += u32::from_be_bytes(*more) as usize,
             // The stream has ended.
             (3 | 7, ..) => return Ok(()),

@@ -42,7 +42,10 @@ impl Waited {
 
 /// Measures nginx and the guard, and prints both.
 pub(super) fn run() -> anyhow::Result<()> {
-    println!("{SENDERS} senders of 16 MiB messages and lists for {} s; requests of another client, in ms\n", TIME.as_secs());
+    println!(
+        "{SENDERS} senders of 16 MiB messages and lists for {} s; requests of another client, in ms\n",
+        TIME.as_secs()
+    );
     println!("{:<28} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "requests", "p50", "p99", "max", "sent");
     let natural = server("2026-07-28");
     let mut bar = BAR;
@@ -88,7 +91,8 @@ fn measure(name: &str, port: u16) -> Waited {
             let (is_over, sent) = (Arc::clone(&is_over), Arc::clone(&sent));
             thread::spawn(move || {
                 let (head, body) = modern("/mcp", &large(n));
-                let head = format!("{head}\r\nx-large: 1\r\nauthorization: {n}\r\nconnection: close");
+                let head =
+                    format!("{head}\r\nx-large: 1\r\nauthorization: {n}\r\nconnection: close");
                 while !is_over.load(Relaxed) {
                     let answer = Connection::open(port, &head, body.as_bytes()).rest();
                     sent.fetch_add(usize::from(answer.starts_with(b"HTTP/1.1 200")), Relaxed);
@@ -131,23 +135,27 @@ fn server(revision: &'static str) -> HttpServer {
     let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
     let tools = json!({ "tools": ["count", "zeros", "forecast"].map(tool) }).to_string();
     let schema = |n: usize| {
-        let property = |m: usize| (format!("p{n}x{m}"), json!({ "type": "string", "maxLength": m }));
+        let property =
+            |m: usize| (format!("p{n}x{m}"), json!({ "type": "string", "maxLength": m }));
         json!({ "type": "object", "properties": (0..80).map(property).collect::<serde_json::Map<_, _>>() })
     };
     let mut many: Vec<Value> = ["count", "zeros", "forecast"].map(tool).into();
     let mut length = 0;
     while length < LARGE {
-        let tool = json!({ "name": format!("tool{}", many.len()), "inputSchema": schema(many.len()) });
+        let tool =
+            json!({ "name": format!("tool{}", many.len()), "inputSchema": schema(many.len()) });
         length += tool.to_string().len() + 1;
         many.push(tool);
     }
     many.pop();
     let many = json!({ "tools": many }).to_string();
-    let zeros = json!({ "content": [], "structuredContent": { "values": vec![0; LARGE / 2] } }).to_string();
+    let zeros =
+        json!({ "content": [], "structuredContent": { "values": vec![0; LARGE / 2] } }).to_string();
     let one = json!({ "content": [], "structuredContent": { "city": "x" } }).to_string();
     let server = HttpServer::start(move |request: &Request, reply: &mut Reply<'_>| {
         let text = String::from_utf8_lossy(&request.body);
-        let (start, end) = (&text[..text.len().min(1000)], &text[text.len().saturating_sub(1000)..]);
+        let (start, end) =
+            (&text[..text.len().min(1000)], &text[text.len().saturating_sub(1000)..]);
         let is = |name: &str| [start, end].iter().any(|part| part.contains(&format!("\"{name}\"")));
         let is_large = request.header("x-large").is_some();
         let result = if is("server/discover") && revision == "2026-07-28" {
@@ -155,7 +163,8 @@ fn server(revision: &'static str) -> HttpServer {
             json!({ "supportedVersions": [revision], "capabilities": { "tools": {} }, "serverInfo": server })
                 .to_string()
         } else if is("server/discover") {
-            let id = serde_json::from_slice::<Value>(&request.body).unwrap_or_default()["id"].take();
+            let id =
+                serde_json::from_slice::<Value>(&request.body).unwrap_or_default()["id"].take();
             let error = json!({ "code": -32601, "message": "method not found" });
             let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
             return reply.send("400 Bad Request", "content-type: application/json", answer);

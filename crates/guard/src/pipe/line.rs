@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
+use tokio::sync::mpsc;
 
 use crate::message::{Skim, Unreadable};
 use crate::runtime::memory::{Counted, MemoryLimit, NoMemory, Reservation};
@@ -42,6 +43,25 @@ struct Skimmed {
     bytes: usize,
     /// Why it is not kept, if it is not too long.
     why: Option<NoMemory>,
+}
+
+/// Where lines come from.
+pub(crate) trait LineSource: Send {
+    /// Polls for the next line; `None` at the end.
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>>;
+}
+
+/// Lines that were counted elsewhere.
+impl LineSource for mpsc::Receiver<Counted> {
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+        self.poll_recv(context).map(|line| Ok(line.map(Line::Whole)))
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> LineSource for LineReader<R> {
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+        self.poll_next(context)
+    }
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {

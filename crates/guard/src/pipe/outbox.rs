@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 use smallvec::SmallVec;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
@@ -25,6 +25,8 @@ const EACH: usize = 64;
 /// The most lines of one write, each with its line break.
 const SLICES: usize = 32;
 
+const LINE_BREAK: Counted = Counted::from_static(b"\n");
+
 /// Lines that wait to be written, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
@@ -35,7 +37,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<Bytes>,
+    lines: VecDeque<Counted>,
     bytes: usize,
     is_closed: bool,
     writer: Option<Waker>,
@@ -44,7 +46,6 @@ struct State {
 impl Outbox {
     /// Adds a line; its line break is added where it has none.
     pub(crate) fn push(&self, line: Counted) {
-        let line = line.into_bytes();
         let mut state = lock(&self.state);
         if state.is_closed {
             return;
@@ -53,7 +54,7 @@ impl Outbox {
         let ends = line.ends_with(b"\n");
         state.lines.push_back(line);
         if !ends {
-            state.lines.push_back(Bytes::from_static(b"\n"));
+            state.lines.push_back(LINE_BREAK);
         }
         if let Some(writer) = state.writer.take() {
             writer.wake();
@@ -91,6 +92,25 @@ impl Outbox {
         }
         drop(state);
         self.written.notify_waiters();
+    }
+
+    /// Takes the next line, for who needs no pipe; `None` when the outbox is closed and empty.
+    pub(crate) async fn next_line(&self) -> Option<Counted> {
+        poll_fn(|context| {
+            let mut state = lock(&self.state);
+            let Some(line) = state.lines.front().cloned() else {
+                state.writer = Some(context.waker().clone());
+                return if state.is_closed { Poll::Ready(None) } else { Poll::Pending };
+            };
+            state.advance(line.len());
+            if state.lines.front().is_some_and(|next| !line.ends_with(b"\n") && **next == "\n") {
+                state.advance(1);
+            }
+            drop(state);
+            self.written.notify_waiters();
+            Poll::Ready(Some(line))
+        })
+        .await
     }
 
     /// Writes what is pushed, until the outbox is closed and empty, or the pipe is broken.
@@ -231,6 +251,21 @@ mod tests {
         );
         written.unwrap();
         assert!(read.starts_with(b"a\nb\ncc") && read.ends_with(b"c\n") && outbox.len() == 0);
+    }
+
+    #[tokio::test]
+    async fn hands_over_lines_in_order_and_whole() {
+        let outbox = Outbox::default();
+        for line in ["a\n", "b", "", "c\n"] {
+            outbox.push(Bytes::from(line).into());
+        }
+        outbox.close();
+        let mut lines = Vec::new();
+        while let Some(line) = outbox.next_line().await {
+            lines.push(line.trim_ascii_end().to_vec());
+        }
+        assert_eq!(lines, [&b"a"[..], b"b", b"", b"c"]);
+        assert_eq!(outbox.len(), 0);
     }
 
     #[test]

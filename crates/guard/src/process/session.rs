@@ -12,7 +12,7 @@ use toolbond_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;
-use super::peer::{ENDED, Peer, Target};
+use super::peer::{ENDED, Peer, Target, Ways};
 use crate::caller::Caller;
 use crate::child::StartError;
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
@@ -20,7 +20,7 @@ use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
 use crate::message::Message;
-use crate::pipe::line::LineReader;
+use crate::pipe::line::{LineReader, LineSource};
 use crate::pipe::outbox::one_line;
 use crate::remote::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
@@ -245,19 +245,44 @@ impl ProcessSession {
 
     /// Forwards messages; `true` if the server has ended.
     async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
-        let Some((output, mut input)) = peer.streams() else { return true };
-        let max = self.server.rules().settings.max_message;
-        // Other clients of a shared process do not wait for memory.
-        let may_wait = !self.kind.is_modern();
-        let mut reader = LineReader::new(output, max, self.memory(), may_wait);
+        match peer.ways() {
+            None => true,
+            Some(Ways::Pipes(output, mut input)) => {
+                let max = self.server.rules().settings.max_message;
+                // Other clients of a shared process do not wait for memory.
+                let may_wait = !self.kind.is_modern();
+                let mut lines = LineReader::new(output, max, self.memory(), may_wait);
+                let written = async {
+                    let _ = self.upstream.outbox().write_to(&mut input).await;
+                };
+                self.carry_between(&mut lines, written, idle).await
+            }
+            Some(Ways::Messages(mut lines, input)) => {
+                let written = async {
+                    while let Some(line) = self.upstream.outbox().next_line().await
+                        && input.send(line).await.is_ok()
+                    {}
+                };
+                self.carry_between(&mut lines, written, idle).await
+            }
+        }
+    }
+
+    /// Forwards messages from `lines`, and `writes` what is for the server.
+    async fn carry_between(
+        self: &Arc<Self>,
+        lines: &mut impl LineSource,
+        writes: impl Future<Output = ()>,
+        idle: Duration,
+    ) -> bool {
         let written = async {
-            let _ = self.upstream.outbox().write_to(&mut input).await;
+            writes.await;
             // A process that stopped reading is noticed when it ends.
             self.upstream.stop_sending();
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = self.read(&mut reader) => true,
+            () = self.read(lines) => true,
             () = written => false,
             () = self.is_stopped.notified() => false,
             () = self.until_idle(idle) => false,
@@ -265,8 +290,8 @@ impl ProcessSession {
     }
 
     /// Reads the messages of the process until it ends.
-    async fn read<R: tokio::io::AsyncRead + Unpin>(self: &Arc<Self>, reader: &mut LineReader<R>) {
-        while let Ok(Some(line)) = self.upstream.next(reader).await {
+    async fn read(self: &Arc<Self>, lines: &mut impl LineSource) {
+        while let Ok(Some(line)) = self.upstream.next(lines).await {
             let mut received = match line {
                 FromServer::TooLong(unreadable) => {
                     drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));

@@ -144,6 +144,16 @@ impl Counted {
         Self(self.0.slice_ref(part))
     }
 
+    /// Bytes that take no memory of their own.
+    pub(crate) const fn from_static(bytes: &'static [u8]) -> Self {
+        Self(Bytes::from_static(bytes))
+    }
+
+    /// Drops the first `count` bytes.
+    pub(crate) fn advance(&mut self, count: usize) {
+        bytes::Buf::advance(&mut self.0, count);
+    }
+
     /// The bytes, which stay counted as long as they or a part of them are kept.
     pub(crate) fn into_bytes(self) -> Bytes {
         self.0

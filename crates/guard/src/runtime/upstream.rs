@@ -1,11 +1,11 @@
 //! The pipe to a server, with the bridge between eras in it.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use tokio::io::AsyncRead;
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
@@ -15,7 +15,7 @@ use super::pool::JobPool;
 use crate::era::{Bridge, Output, Users};
 use crate::lock::lock;
 use crate::message::{INLINE_BYTES, Unreadable};
-use crate::pipe::line::{Line, LineReader};
+use crate::pipe::line::{Line, LineSource};
 use crate::pipe::outbox::{Outbox, one_line};
 use crate::server::GuardedServer;
 
@@ -162,10 +162,7 @@ impl Upstream {
     }
 
     /// The next that comes from the server, or from the bridge in its name; `None` at the end of the pipe.
-    pub(crate) async fn next<R: AsyncRead + Unpin>(
-        &self,
-        reader: &mut LineReader<R>,
-    ) -> io::Result<Option<FromServer>> {
+    pub(crate) async fn next(&self, lines: &mut impl LineSource) -> io::Result<Option<FromServer>> {
         loop {
             if let Some(found) = lock(&self.0.inbox).pop_front() {
                 return Ok(Some(found));
@@ -183,7 +180,7 @@ impl Upstream {
             // A server that sends without end and does not read what it gets for it is not read any further.
             let read = async {
                 self.0.outbox.wait_until_below(FLOOD).await;
-                reader.next().await
+                poll_fn(|context| lines.poll_line(context)).await
             };
             tokio::select! {
                 biased;
