@@ -1,9 +1,10 @@
 //! Whatever is held of messages that never end is counted, and stays within the memory limit.
 
-use serde_json::json;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
+use serde_json::json;
 use toolbond_harness::guard::{ENFORCE, Talk, in_front_of};
 use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask};
 use toolbond_harness::mcp::{call, initialize, modern, post};
@@ -140,7 +141,6 @@ fn unfinished_lines_are_counted() {
     let status = talk.guard.port("status on");
     wait_until("the line is counted", || held(status) >= PART as u64);
     // So is what the client has not finished.
-    use std::io::Write as _;
     let line = initialize("2025-11-25", &json!({ "a": "x".repeat(100_000) }));
     let before = held(status);
     let input = talk.input.as_mut().unwrap();
