@@ -25,8 +25,6 @@ const EACH: usize = 64;
 /// The most lines of one write, each with its line break.
 const SLICES: usize = 32;
 
-const LINE_BREAK: Counted = Counted::from_static(b"\n");
-
 /// Lines that wait to be written, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
@@ -54,7 +52,7 @@ impl Outbox {
         let ends = line.ends_with(b"\n");
         state.lines.push_back(line);
         if !ends {
-            state.lines.push_back(LINE_BREAK);
+            state.lines.push_back(Counted::from_static(b"\n"));
         }
         if let Some(writer) = state.writer.take() {
             writer.wake();
@@ -98,14 +96,15 @@ impl Outbox {
     pub(crate) async fn next_line(&self) -> Option<Counted> {
         poll_fn(|context| {
             let mut state = lock(&self.state);
-            let Some(line) = state.lines.front().cloned() else {
+            let Some(line) = state.lines.pop_front() else {
                 state.writer = Some(context.waker().clone());
                 return if state.is_closed { Poll::Ready(None) } else { Poll::Pending };
             };
-            state.advance(line.len());
-            if state.lines.front().is_some_and(|next| !line.ends_with(b"\n") && **next == "\n") {
-                state.advance(1);
+            if !line.ends_with(b"\n") {
+                // Its line break is the next one.
+                state.lines.pop_front();
             }
+            state.bytes = state.bytes.saturating_sub(line.len() + EACH);
             drop(state);
             self.written.notify_waiters();
             Poll::Ready(Some(line))

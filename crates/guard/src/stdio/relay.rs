@@ -141,7 +141,7 @@ impl Relay {
 
     /// Handles what comes from the server until it closes its output, or is silent after its process `ended`. Returns
     /// how that ended, if it did.
-    async fn read_server<R: AsyncRead + Unpin>(
+    async fn read_server<R: AsyncRead + Send + Unpin>(
         self: &Arc<Self>,
         reader: &mut LineReader<R>,
         ended: impl Future<Output = String>,
