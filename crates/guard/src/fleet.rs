@@ -189,8 +189,8 @@ impl Fleet {
         state.config = config;
         let mut before = std::mem::replace(&mut state.members, members);
         before.retain(|name, member| {
-            let now = state.members.get(name).map(|member| &member.backend);
-            !matches!((&member.backend, now), (Backend::Processes(a), Some(Backend::Processes(b))) if Arc::ptr_eq(a, b))
+            let now = state.members.get(name);
+            !now.is_some_and(|now| now.backend.is_same(&member.backend))
         });
         Ok(before)
     }
@@ -240,6 +240,9 @@ impl Fleet {
         }
         for (name, member) in &members {
             let Some(old) = before.get(name) else { continue };
+            if !member.backend.is_same(&old.backend) {
+                member.backend.server().eras().forget();
+            }
             let terms = |member: &Member| {
                 let config = &member.config;
                 (member.defaults.clone(), config.contract.clone(), config.tools.clone())

@@ -1,41 +1,22 @@
 //! Which eras of the protocol a server is known to speak.
 
-use std::sync::Mutex;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::lock::lock;
-
-/// The eras that a server is known to speak. What a server does not speak is found out again now and then: one wrong
-/// answer must not count for ever.
+/// The eras that a server is known to speak, for as long as the guard runs or until it turns out to be wrong.
 #[derive(Debug, Default)]
-pub(crate) struct KnownEras(Mutex<Known>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Known {
-    eras: u8,
-    /// Until when it counts; `None` for ever.
-    until: Option<Instant>,
-}
+pub(crate) struct KnownEras(AtomicU8);
 
 const SPEAKS_LEGACY: u8 = 1;
 const SPEAKS_MODERN: u8 = 2;
 const ONLY: u8 = 4;
 
-/// How long a server counts as one of a single era.
-const ONLY_FOR: Duration = Duration::from_secs(600);
-
 impl KnownEras {
     fn load(&self) -> u8 {
-        let mut known = lock(&self.0);
-        if known.until.is_some_and(|until| until <= Instant::now()) {
-            *known = Known::default();
-        }
-        known.eras
+        self.0.load(Ordering::Relaxed)
     }
 
-    fn store(&self, eras: u8, time: Option<Duration>) {
-        let until = time.map(|time| Instant::now() + time);
-        *lock(&self.0) = Known { eras, until };
+    fn store(&self, eras: u8) {
+        self.0.store(eras, Ordering::Relaxed);
     }
 
     /// Whether the server is known to speak only legacy revisions.
@@ -59,23 +40,23 @@ impl KnownEras {
     }
 
     pub(crate) fn set_modern(&self) {
-        self.store((self.load() & !ONLY) | SPEAKS_MODERN, None);
+        self.store((self.load() & !ONLY) | SPEAKS_MODERN);
     }
 
     pub(crate) fn set_legacy(&self) {
-        self.store((self.load() & !ONLY) | SPEAKS_LEGACY, None);
+        self.store((self.load() & !ONLY) | SPEAKS_LEGACY);
     }
 
     pub(crate) fn set_modern_only(&self) {
-        self.store(SPEAKS_MODERN | ONLY, Some(ONLY_FOR));
+        self.store(SPEAKS_MODERN | ONLY);
     }
 
     pub(crate) fn set_legacy_only(&self) {
-        self.store(SPEAKS_LEGACY | ONLY, Some(ONLY_FOR));
+        self.store(SPEAKS_LEGACY | ONLY);
     }
 
     /// Forgets what is known, because it turned out to be wrong.
     pub(crate) fn forget(&self) {
-        self.store(0, None);
+        self.store(0);
     }
 }

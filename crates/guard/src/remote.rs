@@ -7,8 +7,11 @@ use std::time::Duration;
 use ahash::AHashMap;
 use bytes::Bytes;
 use bytestring::ByteString;
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming as IncomingBody;
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, WWW_AUTHENTICATE,
+};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -29,7 +32,9 @@ use crate::json::object::Object;
 use crate::lock::lock;
 use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::outbox::one_line;
-use crate::runtime::memory::Counted;
+use crate::random::random;
+use crate::remote_refusal::{HttpRefusal, Mark};
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
@@ -45,8 +50,8 @@ const MAX_RETRY: Duration = Duration::from_secs(30);
 /// How often the stream of a request is opened again without hearing anything.
 const MAX_TRIES: usize = 5;
 
-/// How long an answer waits for log messages that the server sent before it, on another stream.
-const LOG: Duration = Duration::from_millis(30);
+/// How long the server may take to answer `ping` before an answer goes on.
+const PING: Duration = Duration::from_secs(1);
 
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
@@ -78,8 +83,9 @@ struct Connection {
     opening: Mutex<Option<Id>>,
     /// Why the connection has ended.
     ended: Mutex<Option<String>>,
-    /// Whether a client has asked for the log of a legacy server.
+    /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     is_logging: AtomicBool,
+    is_listening: AtomicBool,
     /// `None` after the end.
     to_guard: Mutex<Option<mpsc::Sender<Counted>>>,
 }
@@ -101,6 +107,8 @@ pub(crate) struct RemoteSession {
 #[derive(Default)]
 pub(crate) struct RemoteHeaders {
     is_fixed: bool,
+    /// What refusals of the server are marked with.
+    mark: Option<Mark>,
     /// Those of what no request of the client stands for.
     general: Mutex<Arc<HeaderMap>>,
     /// Those of the requests of a legacy client.
@@ -108,10 +116,41 @@ pub(crate) struct RemoteHeaders {
 }
 
 impl RemoteHeaders {
+    /// For a process, which gets none.
+    pub(crate) fn none() -> Self {
+        Self { is_fixed: true, ..Self::default() }
+    }
+
     /// The headers of this caller.
     pub(crate) fn fixed(caller: &Caller) -> Self {
         let general = Mutex::new(Arc::new(caller.headers()));
-        Self { is_fixed: true, general, own: Mutex::default() }
+        Self { is_fixed: true, general, ..Self::of_requests() }
+    }
+
+    /// Headers that each request of a client has for itself.
+    pub(crate) fn of_requests() -> Self {
+        Self { mark: Mark::new(), ..Self::default() }
+    }
+
+    /// Whether the server may refuse requests with a status.
+    pub(crate) fn may_be_refused(&self) -> bool {
+        self.mark.is_some()
+    }
+
+    /// Takes out of an answer how the server refused its request.
+    pub(crate) fn take_refusal(
+        &self,
+        answer: Counted,
+        memory: &MemoryLimit,
+    ) -> (Counted, Option<HttpRefusal>) {
+        let Some(mark) = &self.mark else { return (answer, None) };
+        let mut refusal = None;
+        let answer = memory.count_changed(&answer, |answer| {
+            let (answer, found) = mark.take(answer);
+            refusal = found;
+            answer
+        });
+        (answer, refusal)
     }
 
     /// Takes the headers of `message`, for its requests and what follows from them.
@@ -174,6 +213,7 @@ impl Remote {
             opening: Mutex::default(),
             ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
+            is_listening: AtomicBool::new(false),
             to_guard: Mutex::new(Some(to_guard)),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
@@ -339,13 +379,15 @@ impl Connection {
             Err(Refusal::SessionEnded) => self.end_with_session(),
             Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason),
             Err(Refusal::Unreached(reason)) => {
-                let error = error(code::INTERNAL, &reason, None);
-                self.tell(self.remote.pool.memory().count(failure(id, &error))).await;
+                self.tell_failure(id, &error(code::INTERNAL, &reason, None)).await;
+            }
+            Err(Refusal::Http(error, refusal)) => {
+                let mark = self.headers.mark.as_ref();
+                let marked = mark.map_or_else(|| error.clone(), |mark| mark.add(&error, &refusal));
+                self.tell_failure(id, &marked).await;
             }
             Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error),
-            Err(Refusal::Error(error)) => {
-                self.tell(self.remote.pool.memory().count(failure(id, &error))).await
-            }
+            Err(Refusal::Error(error)) => self.tell_failure(id, &error).await,
         }
     }
 
@@ -430,6 +472,9 @@ impl Connection {
         let Ok(response) = sent else { return Ok(Resumed::Later) };
         let status = response.status();
         if status.is_success() && matches!(media(response.headers()), Ok(Media::Events)) {
+            if id.is_none() {
+                self.is_listening.store(true, Ordering::Relaxed);
+            }
             let start = Instant::now();
             let is_answered = self.read(response, id, false, place).await;
             place.has_moved |= start.elapsed() >= MAX_RETRY;
@@ -502,11 +547,12 @@ impl Connection {
         {
             lock(&self.session).0 = Some(session.clone());
         }
-        let is_stream = matches!(media(response.headers()), Ok(Media::Events));
+        let (parts, body) = response.into_parts();
+        let is_stream = matches!(media(&parts.headers), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
         let failed = |reason: &str| Err(Refusal::internal(reason));
         let memory = self.remote.pool.memory();
-        let (body, mut all) = (response.into_body(), Counted::default());
+        let mut all = Counted::default();
         let mut is_answered = id.is_none();
         if is_stream {
             let mut events = BodyEvents::new(body, max, memory);
@@ -529,18 +575,25 @@ impl Connection {
                 Err(error) => return failed(&format!("the answer of the server: {error}")),
             }
         }
-        if has_session && is_without_session(status, &all, id) {
+        if status.is_success() {
+            if !all.is_empty() {
+                is_answered |= self.take(all, id).await;
+            }
+            return Ok(is_answered);
+        }
+        let may_sign_in = parts.headers.contains_key(WWW_AUTHENTICATE);
+        let (length, id) = (all.len(), id.cloned());
+        let read = move || (is_without_session(status, &all, id.as_ref()), error_of(&all));
+        let (is_unknown, told) = self.remote.pool.run(length, read).await.unwrap_or_default();
+        if has_session && !may_sign_in && is_unknown {
             return Err(Refusal::SessionEnded);
         }
-        if !all.is_empty() && !status.is_success() {
-            // Errors about a request do not always repeat its id.
-            if let Some(refusal) = error_of(&all) {
-                return Err(Refusal::Error(refusal));
-            }
-        } else if !all.is_empty() {
-            is_answered |= self.take(all, id).await;
+        if let Some(refusal) = HttpRefusal::read(&parts) {
+            let text = || error(code::INTERNAL, &format!("the server answered {status}"), None);
+            return Err(Refusal::Http(told.unwrap_or_else(text), Box::new(refusal)));
         }
-        Ok(is_answered)
+        // Errors about a request do not always repeat its id.
+        told.map_or(Ok(is_answered), |told| Err(Refusal::Error(told)))
     }
 
     /// Takes a message of the server; `true` if it answers the request `id`.
@@ -549,10 +602,8 @@ impl Connection {
         let same = message.clone();
         let read = self.remote.pool.run(message.len(), move || Learned::read(&same)).await;
         if let Some((found, outcome)) = read.flatten() {
-            is_answer = Some(&found) == id;
-            if self.is_logging.load(Ordering::Relaxed) {
-                sleep(LOG).await;
-            }
+            is_answer = found.among(|found| Some(found) == id).is_some();
+            self.catch_up().await;
             match outcome {
                 Ok(learned) => self.learn(learned),
                 Err(error) if self.is_opening(&found) => {
@@ -564,6 +615,25 @@ impl Connection {
         }
         self.tell(message).await;
         is_answer
+    }
+
+    /// Waits for log messages that the server sent before an answer, on its other stream. Nothing says that they have
+    /// arrived, so they get one round trip more than the answer.
+    async fn catch_up(&self) {
+        let is_logging = self.is_logging.load(Ordering::Relaxed);
+        if !is_logging || !self.is_listening.load(Ordering::Relaxed) {
+            return;
+        }
+        let Some(number) = random() else { return };
+        let ping = format!(r#"{{"jsonrpc":"2.0","id":"toolbond/{number:032x}","method":"ping"}}"#);
+        let answered = async {
+            let response = self.post(&ping.into()).await.ok()?;
+            Limited::new(response.into_body(), MAX_TOLD).collect().await.ok()
+        };
+        // A server that ignores it is not asked again.
+        if timeout(PING, answered).await.is_err() {
+            self.is_logging.store(false, Ordering::Relaxed);
+        }
     }
 
     /// Keeps what later requests need.
@@ -579,11 +649,16 @@ impl Connection {
         }
     }
 
+    /// Answers the request `id` with this error.
+    async fn tell_failure(&self, id: &Id, error: &str) {
+        self.tell(self.remote.pool.memory().count(failure(id, error))).await;
+    }
+
     /// Hands a message to the guard.
     async fn tell(&self, message: Counted) {
         let pool = &self.remote.pool;
         let (length, memory) = (message.len(), Arc::clone(pool.memory()));
-        let line = pool.run(length, move || memory.count_changed(message, one_line)).await;
+        let line = pool.run(length, move || memory.count_changed(&message, one_line)).await;
         let guard = lock(&self.to_guard).clone();
         if let (Some(guard), Some(line)) = (guard, line) {
             // A guard that reads no more needs none.
@@ -677,6 +752,8 @@ enum Refusal {
     Unreached(String),
     /// An error object.
     Error(String),
+    /// An error object for a refusal with a status.
+    Http(String, Box<HttpRefusal>),
 }
 
 impl Refusal {

@@ -55,6 +55,15 @@ impl Backend {
         }
     }
 
+    /// Whether both are one, with one state.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Proxy(one), Self::Proxy(other)) => Arc::ptr_eq(one, other),
+            (Self::Processes(one), Self::Processes(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+
     /// Closes the streams that clients opened with GET, which never end by themselves.
     pub(crate) fn close_streams(&self) {
         match self {

@@ -84,7 +84,7 @@ fn folder_of(name: &str) -> Option<String> {
 
 /// Lines before the tests of a file; none if it is a file of tests.
 fn source_lines(name: &str, text: &str) -> usize {
-    if name.ends_with("/tests.rs") {
+    if name.ends_with("/tests.rs") || name.ends_with("_tests.rs") {
         return 0;
     }
     let source = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Calls that wait for input across eras, while clients and servers misbehave: every call gets its own answer or an error,
-//! and nothing is left. The server is `rmcp`.
+//! Calls across eras while clients and servers misbehave: every call gets its own answer or an error, and nothing is left.
+//! The server is `rmcp` where it is no shell.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::thread;
 use serde_json::{Value, json};
 use toolbond_harness::guard::{Configured, Talk};
 use toolbond_harness::http::body;
-use toolbond_harness::mcp::{ask_modern, call};
+use toolbond_harness::mcp::{self, ask_modern, call};
 use toolbond_harness::peers;
 use toolbond_harness::process::Process;
 use toolbond_harness::wait::wait_until;
@@ -163,6 +163,46 @@ fn a_server_that_ends_takes_what_waits_along_and_the_next_call_works() {
     let asked = send(port, &call);
     let answer = send(port, &retry(call, &asked, "Ada"));
     assert_eq!(answer["result"]["content"][0]["text"], "Hello, Ada");
+}
+
+/// A guard in front of a shell that knows three methods, and ignores everything else. It answers with strings for
+/// numbers.
+fn shell() -> Talk {
+    let hello = r#"{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"}}"#;
+    let tools = r#"{"tools":[{"name":"a","inputSchema":{"type":"object"}}]}"#;
+    let answer =
+        |result: &str| format!(r#"echo '{{"jsonrpc":"2.0","id":"'"$id"'","result":{result}}}'"#);
+    let script = format!(
+        r#"while read -r line; do
+            id=$(printf '%s' "$line" | sed 's/.*"id":"\{{0,1\}}\([^,"]*\).*/\1/')
+            case "$line" in
+                *'"initialize"'*) {};; *tools/list*) {};; *tools/call*) {};;
+            esac
+        done"#,
+        answer(hello),
+        answer(tools),
+        answer(r#"{"content":[]}"#),
+    );
+    Talk::start(&[], &["sh", "-c", &script])
+}
+
+#[test]
+fn a_server_that_ignores_what_it_does_not_know_and_writes_strings_for_numbers_is_understood() {
+    let mut old = shell();
+    assert_eq!(old.greet(&json!({}))["id"], 0);
+    let mut new = shell();
+    for (talk, id) in [(&mut old, 1), (&mut new, 2)] {
+        let list = mcp::request(id, "tools/list");
+        let (_, modern) = mcp::modern("/mcp", &list);
+        let list = if id == 1 { list } else { modern };
+        let answer = talk.ask(&list);
+        assert_eq!(
+            (&answer["id"], &answer["result"]["tools"][0]["name"]),
+            (&json!(id), &json!("a"))
+        );
+    }
+    let answer = new.ask(&modern("ada", 3, "a").to_string());
+    assert_eq!((&answer["id"], &answer["result"]["resultType"]), (&json!(3), &json!("complete")));
 }
 
 /// A guard on standard input and output in front of a server of `era`.

@@ -28,6 +28,13 @@ fn is_list(request: &Request) -> bool {
     request.message()["method"] == "tools/list"
 }
 
+/// Answers lists with what `list` says, and calls as [`echo`] does.
+fn serve(list: impl Fn(&Request) -> Value + Send + Sync + 'static) -> HttpServer {
+    HttpServer::start(move |request, reply| {
+        if is_list(request) { reply.result(request, &list(request)) } else { echo(request, reply) }
+    })
+}
+
 /// Each tenant has a tool of its own form, and tells who it is in a way of its own.
 #[test]
 fn one_tenants_list_never_judges_anothers_calls() {
@@ -37,10 +44,7 @@ fn one_tenants_list_never_judges_anothers_calls() {
         let told = header.unwrap_or_else(|| request.path().to_owned());
         if told.ends_with('a') { "integer" } else { "string" }
     };
-    let server = HttpServer::start(move |request, reply| match is_list(request) {
-        true => reply.result(request, &tools(tenant(request))),
-        false => echo(request, reply),
-    });
+    let server = serve(move |request| tools(tenant(request)));
     let (_guard, port) = in_front_of(server.port, &ENFORCE);
     let headers = ["x-auth-token", "api-key", "x-tenant", "authorization", "cookie"];
     let by_header =
@@ -61,12 +65,9 @@ fn one_tenants_list_never_judges_anothers_calls() {
 /// A session id that the server ignores does not make two callers one.
 #[test]
 fn a_made_up_session_hides_nobody() {
-    let server = HttpServer::start(|request, reply| match is_list(request) {
-        true => {
-            let is_a = request.header("authorization") == Some("a");
-            reply.result(request, &tools(if is_a { "integer" } else { "string" }))
-        }
-        false => echo(request, reply),
+    let server = serve(|request| {
+        let is_a = request.header("authorization") == Some("a");
+        tools(if is_a { "integer" } else { "string" })
     });
     let (_guard, port) = in_front_of(server.port, &ENFORCE);
     let head = |who: &str| post("/mcp", &format!("\r\nmcp-session-id: s\r\nauthorization: {who}"));
@@ -133,10 +134,7 @@ fn a_list_that_hangs_ends_with_its_request_and_lets_nothing_pass() {
 
 #[test]
 fn what_is_not_listed_is_refused_under_enforce_on_either_side() {
-    let server = HttpServer::start(|request, reply| match is_list(request) {
-        true => reply.result(request, &tools("integer")),
-        false => echo(request, reply),
-    });
+    let server = serve(|_| tools("integer"));
     let unlisted = call(1, "u", &json!({}));
     for options in [ENFORCE, ["--results", "enforce"]] {
         let (_guard, port) = in_front_of(server.port, &options);
@@ -151,10 +149,7 @@ fn what_is_not_listed_is_refused_under_enforce_on_either_side() {
 /// A result of a task that the guard did not see created is withheld.
 #[test]
 fn the_result_of_an_unknown_task_is_withheld() {
-    let server = HttpServer::start(|request, reply| match is_list(request) {
-        true => reply.result(request, &tools("integer")),
-        false => echo(request, reply),
-    });
+    let server = serve(|_| tools("integer"));
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tasks/result",
         "params": { "taskId": "unknown" } });
     let (_guard, port) = in_front_of(server.port, &["--results", "enforce"]);
@@ -165,10 +160,7 @@ fn the_result_of_an_unknown_task_is_withheld() {
 
 #[test]
 fn the_query_of_the_url_reaches_the_server_with_every_request_and_nobody_else() {
-    let server = HttpServer::start(|request, reply| match is_list(request) {
-        true => reply.result(request, &tools("integer")),
-        false => echo(request, reply),
-    });
+    let server = serve(|_| tools("integer"));
     let url = server.url("/mcp?key=s3cret&v=2");
     let (guard, _) = in_front_of_url(&url, &["--status", "127.0.0.1:0"]);
     let port = guard.port("listening on");

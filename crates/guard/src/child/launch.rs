@@ -95,11 +95,14 @@ impl Launch {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use toolbond_harness::files::Folder;
+
     use super::Launch;
 
     #[tokio::test]
     async fn is_found_where_it_would_be_started() {
-        let folder = std::env::temp_dir().join(format!("toolbond-launch-{}", std::process::id()));
+        let own = Folder::new();
+        let folder = own.path().to_owned();
         std::fs::create_dir_all(folder.join("bin/sub")).unwrap();
         std::os::unix::fs::symlink("/bin/sh", folder.join("bin/here")).unwrap();
         std::fs::write(folder.join("bin/text"), "").unwrap();
@@ -126,6 +129,5 @@ mod tests {
             assert_eq!(launch.check().is_ok(), is_found, "{launch:?}");
             assert_eq!(launch.clone().start().is_ok(), is_found, "{launch:?}");
         }
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

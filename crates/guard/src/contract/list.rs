@@ -563,16 +563,18 @@ mod tests {
 
     use toolbond_contract::Revision;
     use toolbond_fetch::Policy;
+    use toolbond_harness::files::Folder;
+    use toolbond_harness::wait::wait_until;
     use toolbond_targets::UsedNames;
 
-    use super::{PageCheck, PageFate};
+    use super::{CheckedPage, PageCheck, PageFate};
     use crate::contract::catalog::{Catalog, Tool};
     use crate::event::Event;
     use crate::lock::lock;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 
-    fn check(server: &GuardedServer, tools: &[&str], others: &[&str]) -> PageFate {
+    fn check(server: &GuardedServer, tools: &[&str], others: &[&str]) -> CheckedPage {
         let result = format!("{{\"tools\":[{}]}}", tools.join(","));
         let mut used = UsedNames::default();
         used.tools = others.iter().map(|name| (*name).to_owned()).collect();
@@ -584,7 +586,7 @@ mod tests {
             audience: &Revision::V2025_11_25.into(),
             may_wait: false,
         };
-        check.check(&result).fate
+        check.check(&result)
     }
 
     fn server() -> GuardedServer {
@@ -614,25 +616,22 @@ mod tests {
 
     #[test]
     fn a_bundled_tool_stays_when_two_others_get_one_name() {
-        let folder = std::env::temp_dir().join(format!("toolbond-twins-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join("a.json"), "{}").unwrap();
-        let documents = format!("https://a.example/={}", folder.display());
+        let folder = Folder::new();
+        folder.write("a.json", "{}");
+        let documents = format!("https://a.example/={}", folder.path().display());
         let fetch = Policy::default().documents(&documents).unwrap();
         let settings = Settings { fetch: Some(fetch), ..Settings::default() };
         let server = GuardedServer::new("a", settings, Arc::new(|_: Event| {}));
         let book =
             r#"{"name":"book","inputSchema":{"$ref":"https://a.example/a.json","type":"object"}}"#;
-        let has_book =
-            |fate: PageFate| matches!(fate, PageFate::Replaced(text) if text.contains("book"));
-        // Until it is bundled.
-        while !has_book(check(&server, &[book, &tool("a")], &[])) {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
+        let has_book = |others: &[&str]| {
+            let page = check(&server, &[&[book][..], others].concat(), &[]);
+            matches!(page.fate, PageFate::Replaced(text) if text.contains("book"))
+        };
+        let a = tool("a");
+        wait_until("the tool is bundled", || has_book(&[&a]));
         assert!(lock(&server.rules().tools).get(book).is_some());
-        assert!(has_book(check(&server, &[book, &tool("a"), &tool("a")], &[])));
-        assert!(has_book(check(&server, &[book, &tool("a")], &[])));
-        std::fs::remove_dir_all(folder).unwrap();
+        assert!(has_book(&[&a, &a]) && has_book(&[&a]));
     }
 
     #[test]
@@ -640,16 +639,7 @@ mod tests {
         let server = server();
         for bad in [r#""description":"\ud800""#, r#""_meta":{"x":1e999}"#] {
             let bad = format!(r#"{{"name":"bad","inputSchema":{{"type":"object"}},{bad}}}"#);
-            let result = format!("{{\"tools\":[{bad},{}]}}", tool("good"));
-            let check = PageCheck {
-                server: &server,
-                rules: &server.rules(),
-                request: Catalog::default().request_page(None, std::time::Instant::now()),
-                others: &UsedNames::default(),
-                audience: &Revision::V2025_11_25.into(),
-                may_wait: false,
-            };
-            let page = check.check(&result);
+            let page = check(&server, &[&bad, &tool("good")], &[]);
             let (_, tools) = page.tools.unwrap();
             assert!(matches!(&tools[0], (name, Tool::Withheld(_)) if name == "bad"), "{tools:?}");
             assert_eq!(page.fate, PageFate::Replaced(format!("{{\"tools\":[{}]}}", tool("good"))));
@@ -659,9 +649,9 @@ mod tests {
     #[test]
     fn a_tool_on_two_pages_is_listed_once() {
         let server = server();
-        assert_eq!(check(&server, &[&tool("a")], &[]), PageFate::Same);
+        assert_eq!(check(&server, &[&tool("a")], &[]).fate, PageFate::Same);
         let expected = format!("{{\"tools\":[{}]}}", tool("b"));
-        let fate = check(&server, &[&tool("a"), &tool("b")], &["a"]);
-        assert_eq!(fate, PageFate::Replaced(expected));
+        let page = check(&server, &[&tool("a"), &tool("b")], &["a"]);
+        assert_eq!(page.fate, PageFate::Replaced(expected));
     }
 }

@@ -8,7 +8,7 @@ use toolbond_contract::Revision;
 
 use super::fetch::WaitingCall;
 use super::held::{Fates, PartFate};
-use super::pending::{Key, MAX_PENDING, NotAdded, Pending, Purpose};
+use super::pending::{Key, Pending, Purpose};
 use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
 use crate::audience::Audience;
 use crate::caller::Caller;
@@ -202,15 +202,11 @@ impl Conversation {
         }
         let span = pending.span.clone();
         if let Err(reason) = self.pending.insert(key.clone(), pending) {
-            let text = match reason {
-                NotAdded::InUse => format!("request id {id} is already in use"),
-                NotAdded::TooMany => format!("{MAX_PENDING} requests are pending already"),
-            };
             if let Some(span) = span {
                 span.set_refused();
                 span.end_error(code::REQUEST.into());
             }
-            self.refuse(part.stream, Some(id), code::REQUEST, &text);
+            self.refuse(part.stream, Some(id), code::REQUEST, &reason.describe(id));
             return PartFate::Dropped;
         }
         let Some((params, audience)) = call else {

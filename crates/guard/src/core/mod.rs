@@ -6,6 +6,8 @@
 
 mod action;
 mod call;
+#[cfg(test)]
+mod decision_tests;
 mod fetch;
 mod from_client;
 mod from_server;

@@ -90,6 +90,14 @@ impl Pending {
         answered
     }
 
+    /// Has an answer with `id` leave with `own`, which the client knows it by.
+    fn answered_as(mut self, id: &Id, own: &Id) -> Self {
+        if id != own {
+            self.client_id.get_or_insert_with(|| own.to_string());
+        }
+        self
+    }
+
     /// Ends its span, because the answer is an error of the guard.
     pub(super) fn end_refused(&self, code: i32) {
         if let Some(span) = &self.span {
@@ -135,6 +143,16 @@ pub(super) enum NotAdded {
     InUse,
     /// There are [`MAX_PENDING`] requests already.
     TooMany,
+}
+
+impl NotAdded {
+    /// What the client is told about its request `id`.
+    pub(super) fn describe(&self, id: &Id) -> String {
+        match self {
+            Self::InUse => format!("request id {id} is already in use"),
+            Self::TooMany => format!("{MAX_PENDING} requests are pending already"),
+        }
+    }
 }
 
 /// The requests that wait for their answer.
@@ -193,12 +211,10 @@ impl PendingRequests {
 
     /// Takes the request that an answer with `id` on a pipe belongs to.
     pub(super) fn answer(&mut self, id: &Id) -> Option<Pending> {
-        let mut take = |id: Id| {
-            let key = (StreamId::PIPE, id);
-            let is_open = self.requests.get(&key).is_some_and(Pending::is_open);
-            if is_open { self.remove(&key) } else { None }
-        };
-        take(id.clone()).or_else(|| take(id.other_reading()?))
+        let key = |id: &Id| (StreamId::PIPE, id.clone());
+        let is_open = |id: &Id| self.requests.get(&key(id)).is_some_and(Pending::is_open);
+        let own = id.among(is_open)?;
+        self.remove(&key(&own)).map(|pending| pending.answered_as(id, &own))
     }
 
     /// The request that an answer with `id` on `stream` belongs to, marked as answered.
@@ -214,19 +230,19 @@ impl PendingRequests {
         let fits = |pending: &Pending| {
             if is_resumed { !pending.is_held } else { pending.is_open() }
         };
-        let exact = |id: Id| {
-            let key = (stream, id);
-            self.requests.get(&key).filter(|pending| fits(pending)).map(|_| key)
-        };
-        let key = id.and_then(|id| exact(id.clone()).or_else(|| exact(id.other_reading()?)));
-        let key = key.or_else(|| {
+        let is_open = |id: &Id| self.requests.get(&(stream, id.clone())).is_some_and(fits);
+        let own = id.and_then(|id| id.among(is_open));
+        let key = own.clone().map(|own| (stream, own)).or_else(|| {
             let keys = self.streams.get(&stream)?.iter();
             let mut open = keys.filter(|key| self.requests.get(key).is_some_and(&fits));
             let only = open.next()?;
             open.next().is_none().then(|| only.clone())
         })?;
-        let pending = self.requests.get_mut(&key)?;
-        Some(pending.mark_answered())
+        let answered = self.requests.get_mut(&key)?.mark_answered();
+        Some(match id.zip(own) {
+            Some((id, own)) => answered.answered_as(id, &own),
+            None => answered,
+        })
     }
 
     /// Whether a request with `id` is pending on another stream, and none on `stream`.
@@ -247,12 +263,12 @@ impl PendingRequests {
             pending.is_open() && (key.1 == *id || Some(&key.1) == other.as_ref())
         };
         let mut found = self.requests.iter_mut().filter(|(key, pending)| fits(key, pending));
-        let (_, pending) = found.next()?;
+        let (key, pending) = found.next()?;
         // Two requests of the same id on two streams: nobody can tell which one it answers.
         if found.next().is_some() {
             return None;
         }
-        Some(pending.mark_answered())
+        Some(pending.mark_answered().answered_as(id, &key.1))
     }
 
     /// The request with the progress token `token`.
@@ -370,7 +386,8 @@ impl PendingRequests {
 #[cfg(test)]
 mod tests {
     use super::{
-        MAX_ABANDONED, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose, StreamId,
+        MAX_ABANDONED, MAX_PENDING, MAX_RESUMABLE, NotAdded, Pending, PendingRequests, Purpose,
+        StreamId,
     };
     use crate::message::Id;
 
@@ -385,7 +402,9 @@ mod tests {
         requests.insert(key.clone(), pending(StreamId::PIPE)).unwrap();
         let again = requests.insert(key, pending(StreamId::PIPE));
         assert_eq!(again, Err(NotAdded::InUse));
-        assert!(requests.answer(&Id::String("1".into())).is_some());
+        // It leaves with the id that the client knows.
+        let answered = requests.answer(&Id::String("1".into())).unwrap();
+        assert_eq!(answered.client_id.as_deref(), Some("1"));
         assert!(requests.answer(&Id::Integer(1)).is_none());
         assert!(requests.is_idle());
     }
@@ -414,6 +433,43 @@ mod tests {
         requests.insert((two, Id::Integer(3)), pending(two)).unwrap();
         assert!(requests.answer_on(two, Some(&Id::Integer(9)), false).is_none());
         assert_eq!(requests.close(two).len(), 3);
+    }
+
+    #[test]
+    fn an_answer_that_may_be_to_two_requests_is_to_none() {
+        let mut requests = PendingRequests::default();
+        let [one, two] = [(); 2].map(|()| StreamId::new());
+        requests.insert((one, Id::Integer(1)), pending(one)).unwrap();
+        requests.insert((two, Id::String("1".into())), pending(two)).unwrap();
+        assert!(requests.answer_anywhere(&Id::Integer(1)).is_none());
+        assert!(requests.is_elsewhere(StreamId::new(), &Id::Integer(1)));
+        assert!(!requests.is_elsewhere(two, &Id::Integer(1)));
+        requests.close(two);
+        assert!(requests.answer_anywhere(&Id::Integer(1)).is_some());
+    }
+
+    #[test]
+    fn a_token_goes_with_its_request() {
+        let mut requests = PendingRequests::default();
+        let (key, token) = ((StreamId::PIPE, Id::Integer(1)), Id::Integer(7));
+        let told = Pending { token: Some((token.clone(), None)), ..pending(StreamId::PIPE) };
+        requests.insert(key.clone(), told).unwrap();
+        assert!(requests.by_token(&token).is_some());
+        requests.remove(&key);
+        // Another request of the same id did not ask for progress.
+        requests.insert(key, pending(StreamId::PIPE)).unwrap();
+        assert!(requests.by_token(&token).is_none());
+    }
+
+    #[test]
+    fn a_bounded_number_of_requests_waits() {
+        let mut requests = PendingRequests::default();
+        let mut add = |id: usize| {
+            let id = Id::Integer(i64::try_from(id).unwrap());
+            requests.insert((StreamId::PIPE, id), pending(StreamId::PIPE))
+        };
+        assert!((0..MAX_PENDING).all(|id| add(id).is_ok()));
+        assert_eq!(add(MAX_PENDING), Err(NotAdded::TooMany));
     }
 
     #[test]

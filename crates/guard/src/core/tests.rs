@@ -130,8 +130,12 @@ impl World {
                 self.asked.insert(id, stream);
             }
         }
+        self.sent.insert(message.to_string());
+        self.deliver(stream, message);
+    }
+
+    fn deliver(&mut self, stream: StreamId, message: &Value) {
         let text = Text::from(message.to_string());
-        self.sent.insert(text.to_string());
         let message = Message::read(&text).unwrap();
         self.conversation.on_client(stream, &message, &Told::default(), self.now);
         self.drain();
@@ -228,21 +232,17 @@ impl World {
             }
             Step::Cancel(nth) => {
                 let Some(id) = self.asked.keys().copied().nth(*nth) else { return };
+                self.cancelled.insert(id);
                 if matches!(self.link, Link::Shared | Link::Streams) {
                     // There, a client gives up by leaving.
-                    self.cancelled.insert(id);
                     let stream = self.asked[&id];
                     self.asked.retain(|_, other| *other != stream);
                     self.conversation.close_stream(stream, false);
                     return self.drain();
                 }
-                self.cancelled.insert(id);
                 let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
                     "params": { "requestId": id } });
-                let text = Text::from(cancel.to_string());
-                let message = Message::read(&text).unwrap();
-                self.conversation.on_client(StreamId::PIPE, &message, &Told::default(), self.now);
-                self.drain();
+                self.deliver(StreamId::PIPE, &cancel);
             }
             Step::Answer { nth, is_valid, is_large } => {
                 if self.at_server.is_empty() {
@@ -252,18 +252,14 @@ impl World {
                 let AtServer { id, stream, is_call } = self.at_server.remove(at);
                 let n = if *is_valid { json!(1) } else { json!("INVALID-RESULT") };
                 let pad = if *is_large { "x".repeat(70_000) } else { String::new() };
-                let result = json!({ "content": [], "structuredContent": { "n": n, "p": pad } });
-                let result = if *is_valid {
-                    result
-                } else {
-                    json!({ "structuredContent": result["structuredContent"] })
+                let content = json!({ "n": n, "p": pad });
+                let result = match (is_valid, is_call) {
+                    (true, _) => json!({ "content": [], "structuredContent": content }),
+                    (false, true) => json!({ "structuredContent": content }),
+                    (false, false) => json!({}),
                 };
                 let id = if nth % 3 == 0 && id.is_i64() { json!(id.to_string()) } else { id };
-                if is_call || *is_valid {
-                    self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
-                } else {
-                    self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": {} }));
-                }
+                self.server(stream, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
             }
             Step::Stray(nth) => {
                 let stream = self.asked.values().copied().nth(*nth).unwrap_or(StreamId::PIPE);

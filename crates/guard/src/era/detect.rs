@@ -1,31 +1,46 @@
 //! Finding out which era a server is of, as the specification describes.
 //!
 //! The first message of the client goes to the server as it is, so that nothing changes where both are of
-//! one era. Only a server that refuses it, or does not answer, is asked by the bridge itself.
+//! one era. Only a server that refuses it is asked by the bridge itself.
+//!
+//! Silence tells nothing: a server may still start, or ignore what it does not know. A legacy client's server is not
+//! asked anything then, because some end at what they do not expect. A modern client's server has `server/discover`
+//! already; it gets `tools/list` of the modern revision and `initialize`, too. Servers of both eras go by the first
+//! request that is not `server/discover`, so that they stay modern and refuse `initialize`, and one that knows nothing
+//! else answers it.
 
 use std::time::{Duration, Instant};
 
 use bytestring::ByteString;
+use toolbond_contract::Revision;
 
 use super::capability::log_level;
 use super::legacy_client::LegacyClient;
 use super::message::{
-    Incoming, LEGACY, MODERN, is_modern_error, is_modern_request, meta, notification, request,
+    Incoming, LEGACY, MODERN, failure, is_http_refusal, is_modern_error, is_modern_request,
+    is_modern_version, meta, notification, request, supported_versions,
 };
 use super::modern_client::ModernClient;
 use super::{Io, Users};
 use crate::json::object::Object;
 use crate::message::Id;
 
-/// How long a server may be silent before it is asked in the other era, too. Many take some seconds to start, and some
-/// end when they are asked in the era that they do not speak.
-pub(super) const SILENCE: Duration = Duration::from_secs(30);
+/// How long a modern client's server may be silent before it is asked in the other era, too.
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
+
+/// How long a legacy client's further messages wait for the answer to its first one, and that for a second opinion.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a server may take to answer `initialize`, or that was started again.
+const START: Duration = Duration::from_secs(30);
 
 /// The most bytes of messages that wait for the era of the server.
 const MAX_HELD: usize = 16 << 20;
 
 /// What was found out.
 pub(super) enum Found {
+    /// Nothing: the server refuses this client.
+    Nothing,
     /// Client and server are of one era, or cannot talk to each other.
     Same,
     Legacy(Box<LegacyClient>),
@@ -36,7 +51,8 @@ pub(super) enum Found {
 #[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
 pub(super) struct Detect {
     is_modern_client: bool,
-    /// The id of the first request of the client.
+    /// The first request of the client, and its id.
+    text: ByteString,
     first: Id,
     /// The parameters of the first request.
     params: ByteString,
@@ -46,14 +62,19 @@ pub(super) struct Detect {
     bytes: usize,
     /// What the server answered to the first request, if it was an error.
     refusal: Option<ByteString>,
-    /// The bridge's own `server/discover` and `initialize`, while they have no answer.
+    /// The bridge's own `server/discover`, `initialize` and `tools/list`, while they have no answer.
     discover: Option<Id>,
     initialize: Option<Id>,
+    list: Option<Id>,
     deadline: Option<Instant>,
+    /// Whether the era of the server is taken from what is known already.
+    is_known: bool,
     /// Whether the server was started again.
     is_second: bool,
     /// Whether the server was silent for so long that it gets what the client sends.
     is_passing: bool,
+    /// Whether the server has refused `initialize` and is silent about `server/discover`.
+    is_refused: bool,
 }
 
 impl Detect {
@@ -69,8 +90,12 @@ impl Detect {
         if !is_modern_client && method != "initialize" {
             return None;
         }
+        let known = io.server.eras();
+        let is_known =
+            if is_modern_client { known.is_legacy_only() } else { known.is_modern_only() };
         let mut detect = Self {
             is_modern_client,
+            text: text.clone(),
             first: id.clone(),
             params: params.map_or_else(ByteString::new, |params| text.slice_ref(params)),
             is_forwarded: false,
@@ -79,14 +104,15 @@ impl Detect {
             refusal: None,
             discover: None,
             initialize: None,
-            deadline: Some(now + SILENCE),
+            list: None,
+            deadline: Some(now + if is_modern_client { SILENCE } else { PATIENCE }),
+            is_known,
             is_second: false,
             is_passing: false,
+            is_refused: false,
         };
-        let known = io.server.eras();
-        let is_other_era =
-            if is_modern_client { known.is_legacy_only() } else { known.is_modern_only() };
-        if is_other_era {
+        if is_known {
+            detect.deadline = None;
             detect.hold(io, text);
             detect.ask_other_era(io);
         } else if !is_modern_client || (method == "server/discover" && is_complete(&detect.params))
@@ -114,8 +140,13 @@ impl Detect {
     /// Asks a server that was started again, in the other era only.
     pub(super) fn on_restart(&mut self, io: &mut Io, now: Instant) {
         self.is_second = true;
-        self.deadline = Some(now + SILENCE);
-        (self.discover, self.initialize) = (None, None);
+        self.deadline = self.refusal.is_some().then(|| now + START);
+        (self.discover, self.initialize, self.list) = (None, None, None);
+        // The server that ended does not answer it any more.
+        if self.is_forwarded && self.refusal.is_none() {
+            self.is_forwarded = false;
+            self.held.insert(0, self.text.clone());
+        }
         self.ask_other_era(io);
     }
 
@@ -145,18 +176,24 @@ impl Detect {
 
     /// The messages of the client that wait, and the requests of the bridge that may still be answered.
     pub(super) fn into_rest(self) -> (Vec<ByteString>, Vec<Id>) {
-        (self.held, [self.discover, self.initialize].into_iter().flatten().collect())
+        let asked = [self.discover, self.initialize, self.list];
+        (self.held, asked.into_iter().flatten().collect())
     }
 
     /// Takes a message of the server; returns what it tells about its era.
-    pub(super) fn on_server(&mut self, io: &mut Io, text: &ByteString) -> Option<Found> {
+    pub(super) fn on_server(
+        &mut self,
+        io: &mut Io,
+        text: &ByteString,
+        now: Instant,
+    ) -> Option<Found> {
         let Incoming::Answer { id, outcome } = Incoming::read(text) else {
             // What a server tells before it answers: its log.
             io.send_client(text.as_bytes().clone());
             return None;
         };
-        if self.is_forwarded && id == self.first {
-            return self.on_first_answer(io, text, outcome);
+        if self.is_forwarded && id.among(|id| *id == self.first).is_some() {
+            return self.on_first_answer(io, text, outcome, now);
         }
         if self.discover.as_ref() == Some(&id) {
             self.discover = None;
@@ -164,10 +201,21 @@ impl Detect {
         }
         if self.initialize.as_ref() == Some(&id) {
             self.initialize = None;
-            return self.on_initialize(io, outcome);
+            return self.on_initialize(io, outcome, now);
+        }
+        if self.list.as_ref() == Some(&id) {
+            self.list = None;
+            let result = Object::read(outcome.ok()).unwrap_or_default();
+            return result.get("resultType").map(|_| Self::is_modern(io));
         }
         io.send_client(text.as_bytes().clone());
         None
+    }
+
+    /// The server is of the era of its modern client.
+    fn is_modern(io: &mut Io) -> Found {
+        io.server.eras().set_modern();
+        Found::Same
     }
 
     /// The server answered what the client itself sent.
@@ -176,8 +224,13 @@ impl Detect {
         io: &mut Io,
         text: &ByteString,
         outcome: Result<&str, &str>,
+        now: Instant,
     ) -> Option<Found> {
         match outcome {
+            Err(error) if is_http_refusal(error) => {
+                io.send_client(text.as_bytes().clone());
+                Some(Found::Nothing)
+            }
             Ok(_) => {
                 if self.is_modern_client {
                     io.server.eras().set_modern();
@@ -199,6 +252,11 @@ impl Detect {
             }
             Err(_) => {
                 self.refusal = Some(text.clone());
+                if self.is_refused {
+                    return Some(self.give_up(io));
+                }
+                // A legacy server may do much at `initialize`.
+                self.deadline = Some(now + if self.is_modern_client { START } else { PATIENCE });
                 self.ask_other_era(io);
                 None
             }
@@ -228,34 +286,68 @@ impl Detect {
     }
 
     fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
+        if let Err(error) = outcome
+            && is_http_refusal(error)
+        {
+            return Some(self.refuse_held(io, error));
+        }
         // A legacy server does not know the method.
         let is_modern = outcome.map_or_else(is_modern_error, |_| true);
         if self.is_modern_client {
             if is_modern {
-                io.server.eras().set_modern();
-                return Some(Found::Same);
+                return Some(Self::is_modern(io));
             }
+            if self.is_refused {
+                return Some(self.give_up(io));
+            }
+            // It is alive: it answers `initialize`, too.
             self.ask_other_era(io);
+            self.deadline = None;
             return None;
         }
         match outcome {
             Ok(result) => {
                 let params = Object::read(Some(&self.params)).unwrap_or_default();
                 let mut bridge = LegacyClient::new(&params);
-                io.server.eras().set_modern_only();
-                io.report_once(format!(
-                    "server: speaks no revision before {MODERN}; the guard translates for clients that do"
-                ));
+                if !self.is_known && self.tells_era() {
+                    io.server.eras().set_modern_only();
+                    io.report_once(format!(
+                        "server: speaks no revision before {MODERN}; the guard translates for clients that do"
+                    ));
+                }
                 bridge.answer_initialize(io, &self.first, &params, result);
                 self.drop_first();
                 Some(Found::Legacy(Box::new(bridge)))
             }
-            Err(_) => self.give_up(io),
+            Err(_) => Some(self.give_up(io)),
         }
     }
 
-    fn on_initialize(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
+    /// Whether the refusal of the client's `initialize` is about its era: a server of both eras may refuse a version that
+    /// it does not know.
+    fn tells_era(&self) -> bool {
+        let refusal = self.refusal.as_deref().map(Incoming::read);
+        let names_modern_only = match refusal {
+            Some(Incoming::Answer { outcome: Err(error), .. }) => {
+                let versions = supported_versions(error);
+                versions.is_some_and(|it| it.iter().all(|version| is_modern_version(version)))
+            }
+            _ => false,
+        };
+        names_modern_only || names_legacy_version(&self.params)
+    }
+
+    fn on_initialize(
+        &mut self,
+        io: &mut Io,
+        outcome: Result<&str, &str>,
+        now: Instant,
+    ) -> Option<Found> {
         match outcome {
+            Err(error) if is_http_refusal(error) => Some(self.refuse_held(io, error)),
+            Err(error) if is_modern_error(error) && self.refusal.is_none() => {
+                Some(Self::is_modern(io))
+            }
             Ok(result) => {
                 io.server.eras().set_legacy_only();
                 io.report_once(format!(
@@ -270,21 +362,38 @@ impl Detect {
                 Some(Found::Modern(Box::new(bridge)))
             }
             // The server may still answer `server/discover`.
-            Err(_) if self.discover.is_some() => None,
-            Err(_) => self.give_up(io),
+            Err(_) if self.discover.is_some() || (self.is_forwarded && self.refusal.is_none()) => {
+                self.is_refused = true;
+                self.deadline = Some(now + SILENCE);
+                None
+            }
+            Err(_) => Some(self.give_up(io)),
         }
     }
 
-    /// The server speaks neither era with the bridge: the client gets what the server says to it.
-    fn give_up(&mut self, io: &mut Io) -> Option<Found> {
-        io.server.eras().forget();
-        self.deadline = None;
+    /// The server refuses this client: so it does all that waits.
+    fn refuse_held(&mut self, io: &mut Io, error: &str) -> Found {
         if let Some(refusal) = self.refusal.take() {
             io.send_client(refusal.as_bytes().clone());
-            return Some(Found::Same);
+            return Found::Nothing;
         }
-        // A first message that waits is sent now. One that was sent may still be answered.
-        (!self.is_forwarded).then_some(Found::Same)
+        for text in std::mem::take(&mut self.held) {
+            if let Incoming::Request { id, .. } = Incoming::read(&text) {
+                io.send_client(failure(&id, error));
+            }
+        }
+        Found::Nothing
+    }
+
+    /// The server speaks neither era with the bridge: the client gets what the server says to it.
+    fn give_up(&mut self, io: &mut Io) -> Found {
+        if self.is_known {
+            io.server.eras().forget();
+        }
+        if let Some(refusal) = self.refusal.take() {
+            io.send_client(refusal.as_bytes().clone());
+        }
+        Found::Same
     }
 
     /// Removes the first request from those that wait: it has its answer.
@@ -298,21 +407,21 @@ impl Detect {
         if self.deadline.is_none_or(|deadline| deadline > now) {
             return None;
         }
-        let is_asked = if self.is_modern_client { &self.initialize } else { &self.discover };
-        if is_asked.is_none() {
-            self.deadline = Some(now + SILENCE);
+        self.deadline = None;
+        if self.refusal.is_some() || self.is_refused {
+            return Some(self.give_up(io));
+        }
+        if self.is_modern_client {
+            let id = io.own_id();
+            let params = Object::read(Some(&self.params)).unwrap_or_default();
+            io.send_server(request(&id, "tools/list", &discover_params(&params, true)));
+            self.list = Some(id);
             self.ask_other_era(io);
-            if !self.is_modern_client && self.is_forwarded {
-                self.is_passing = true;
-                for text in std::mem::take(&mut self.held) {
-                    io.send_server(text.as_bytes().clone());
-                }
-            }
             return None;
         }
-        self.deadline = None;
-        if self.refusal.is_some() {
-            return self.give_up(io);
+        self.is_passing = true;
+        for text in std::mem::take(&mut self.held) {
+            io.send_server(text.as_bytes().clone());
         }
         None
     }
@@ -352,6 +461,14 @@ fn is_complete(params: &str) -> bool {
             .is_none_or(|_| about.string(meta::LOG_LEVEL).as_deref().and_then(log_level).is_some())
 }
 
+/// Whether the parameters of `initialize` name a legacy revision.
+fn names_legacy_version(params: &str) -> bool {
+    let params = Object::read(Some(params)).unwrap_or_default();
+    let version = params.string("protocolVersion").unwrap_or_default();
+    let revision = Revision::from(version.as_str());
+    Revision::PUBLISHED.contains(&revision) && !revision.is_natural()
+}
+
 /// Whether the parameters of `initialize` are what every legacy server takes.
 fn is_initialize_params(params: &str) -> bool {
     let params = Object::read(Some(params)).unwrap_or_default();
@@ -364,13 +481,27 @@ fn is_object(text: Option<&str>) -> bool {
     text.is_some_and(|text| text.starts_with('{'))
 }
 
-/// Whether `text` is an `initialize` that every legacy server takes.
-pub(crate) fn is_initialize(text: &str) -> bool {
-    matches!(
-        Incoming::read(text),
+/// Whether `text` is an `initialize` that every legacy server takes; with that, whether it names a legacy revision.
+pub(crate) fn is_initialize(text: &str) -> Option<bool> {
+    match Incoming::read(text) {
         Incoming::Request { method, params: Some(params), .. }
-            if method == "initialize" && is_initialize_params(params)
-    )
+            if method == "initialize" && is_initialize_params(params) =>
+        {
+            Some(names_legacy_version(params))
+        }
+        _ => None,
+    }
+}
+
+/// The request `initialize` in the name of the modern client that sent `first`.
+pub(crate) fn initialize_request(first: &str) -> String {
+    let params = match Incoming::read(first) {
+        Incoming::Request { params, .. } => params,
+        _ => None,
+    };
+    let params = Object::read(params).unwrap_or_default();
+    let params = initialize_params(&params.object("_meta"), Users::Many);
+    request(&Id::String("toolbond-era".to_owned()), "initialize", &params)
 }
 
 /// The request `server/discover` in the name of the client that sent `first`.

@@ -304,10 +304,11 @@ impl LegacyClient {
 
     /// Takes the request that the server knows as `id`, if its client knows it as another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
-        if self.requests.get(id)?.client_id == *id {
+        let id = id.among(|id| self.requests.contains_key(id))?;
+        if self.requests.get(&id)?.client_id == id {
             return None;
         }
-        let Request { client_id, .. } = self.requests.remove(id)?;
+        let Request { client_id, .. } = self.requests.remove(&id)?;
         self.retried.remove(&client_id);
         Some(client_id)
     }
@@ -367,7 +368,11 @@ impl LegacyClient {
             return;
         }
         // Cancelled, or answered before.
-        let Some(Request { client_id, again }) = self.requests.remove(id) else { return };
+        let own = id.among(|id| self.requests.contains_key(id));
+        let Some(Request { client_id, again }) = own.and_then(|own| self.requests.remove(&own))
+        else {
+            return;
+        };
         self.retried.remove(&client_id);
         let content = match outcome {
             Ok(content) => content,

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use toolbond_contract::Revision;
 
 use crate::json::members::{Name, members};
+use crate::json::object::Object;
 pub(crate) use crate::message::meta;
 use crate::message::{BYTE_ORDER_MARK, Id};
 
@@ -146,17 +147,32 @@ pub(crate) fn error_code(error: &str) -> Option<i32> {
 /// Whether only a modern server answers with `error`. One that names the versions it speaks, and no modern one among
 /// them, is legacy.
 pub(crate) fn is_modern_error(error: &str) -> bool {
-    let supported = || {
-        let [data] = members(error, ["data"]).ok()?;
-        let [supported] = members(data?.get(), ["supported"]).ok()?;
-        serde_json::from_str::<Vec<String>>(supported?.get()).ok()
-    };
-    let is_modern = |version: &String| Revision::from(version.as_str()).is_natural();
     match error_code(error) {
-        Some(code::UNSUPPORTED_VERSION) => supported().is_none_or(|it| it.iter().any(is_modern)),
+        Some(code::UNSUPPORTED_VERSION) => supported_versions(error)
+            .is_none_or(|it| it.iter().any(|version| is_modern_version(version))),
         Some(code) => (code::UNSUPPORTED_VERSION..=code::HEADER_MISMATCH).contains(&code),
         None => false,
     }
+}
+
+/// The versions that the server speaks, where an error names them.
+pub(crate) fn supported_versions(error: &str) -> Option<Vec<String>> {
+    let [data] = members(error, ["data"]).ok()?;
+    let [supported] = members(data?.get(), ["supported"]).ok()?;
+    serde_json::from_str(supported?.get()).ok()
+}
+
+pub(crate) fn is_modern_version(version: &str) -> bool {
+    Revision::from(version).is_natural()
+}
+
+/// How the member of an error begins that says with which status and headers a server on HTTP has refused a request.
+pub(crate) const HTTP_REFUSAL: &str = "toolbond-http/";
+
+/// Whether a server on HTTP has refused a request for what its client is or may, which tells nothing about its era.
+pub(crate) fn is_http_refusal(error: &str) -> bool {
+    let error = Object::read(Some(error)).unwrap_or_default();
+    error.iter().any(|(name, _)| name.starts_with(HTTP_REFUSAL))
 }
 
 /// Whether a request of a client is modern: it says so in `_meta`, or only modern clients send it.

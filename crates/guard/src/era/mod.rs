@@ -25,18 +25,19 @@ use bytestring::ByteString;
 
 pub(crate) use self::capability::Asks;
 use self::detect::Detect;
-pub(crate) use self::detect::{discover_request, is_initialize};
+pub(crate) use self::detect::{discover_request, initialize_request, is_initialize};
 use self::legacy_client::LegacyClient;
 pub(crate) use self::legacy_client::may_need_input;
 use self::message::split;
 pub(crate) use self::message::{
-    Incoming, MODERN, error, failure, is_modern_error, is_modern_request, meta,
+    HTTP_REFUSAL, Incoming, MODERN, error, failure, is_modern_error, is_modern_request, meta,
 };
 use self::modern_client::ModernClient;
 pub(crate) use self::modern_client::pipe_of_state;
 use crate::event::Event;
 use crate::json::members::members;
 use crate::message::{Id, Parts, code as rpc, text};
+use crate::random::random;
 use crate::server::GuardedServer;
 
 /// How often one request may ask its client for input.
@@ -83,6 +84,7 @@ struct Io {
     server: Arc<GuardedServer>,
     users: Users,
     out: VecDeque<Output>,
+    random: u128,
     last: u64,
 }
 
@@ -100,10 +102,10 @@ impl Io {
         self.send_client(failure(id, &message::error(code, message, None)));
     }
 
-    /// An id for a request of the bridge itself.
+    /// An id for a request of the bridge itself, which no client can guess.
     fn own_id(&mut self) -> Id {
         self.last += 1;
-        Id::String(format!("toolbond-era/{}", self.last))
+        Id::String(format!("toolbond-era/{:032x}/{}", self.random, self.last))
     }
 
     fn warn(&self, message: impl Into<String>) {
@@ -140,7 +142,9 @@ pub(crate) struct Bridge {
 impl Bridge {
     /// A bridge to `server`, whose pipe `users` use.
     pub(crate) fn new(server: Arc<GuardedServer>, users: Users) -> Self {
-        let io = Io { server, users, out: VecDeque::new(), last: 0 };
+        // Without random numbers, ids are merely unusual.
+        let random = random().unwrap_or_default();
+        let io = Io { server, users, out: VecDeque::new(), random, last: 0 };
         Self { io, phase: Phase::Idle, stray: Vec::new() }
     }
 
@@ -241,7 +245,7 @@ impl Bridge {
                 Phase::Legacy(bridge) => bridge.on_server(io, &part, now),
                 Phase::Modern(bridge) => bridge.on_server(io, &part, now),
                 Phase::Detecting(detect) => {
-                    let found = detect.on_server(io, &part);
+                    let found = detect.on_server(io, &part, now);
                     self.settle(found, now);
                 }
                 Phase::Idle | Phase::Same => io.send_client(part.as_bytes().clone()),
@@ -298,6 +302,7 @@ impl Bridge {
         let (held, stray) = detect.into_rest();
         self.stray = stray;
         match found {
+            detect::Found::Nothing => self.phase = Phase::Idle,
             detect::Found::Same => {}
             detect::Found::Legacy(bridge) => self.phase = Phase::Legacy(bridge),
             detect::Found::Modern(bridge) => self.phase = Phase::Modern(bridge),

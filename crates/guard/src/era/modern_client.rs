@@ -17,6 +17,7 @@ use super::subscriptions::Subscriptions;
 use super::{INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Users};
 use crate::json::object::Object;
 use crate::message::{Id, cancelled_id, code as rpc};
+use crate::random::random;
 
 /// A modern client in front of a legacy server.
 pub(super) struct ModernClient {
@@ -250,8 +251,9 @@ impl ModernClient {
 
     /// Takes the request that the server knows as `id`, if its client knows it as another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
-        let client_id = self.calls.get(id)?.client_id.clone().filter(|own| own != id)?;
-        self.calls.remove(id);
+        let id = id.among(|id| self.calls.contains_key(id))?;
+        let client_id = self.calls.get(&id)?.client_id.clone().filter(|own| *own != id)?;
+        self.calls.remove(&id);
         self.retried.remove(&client_id);
         Some(client_id)
     }
@@ -347,7 +349,8 @@ impl ModernClient {
         if self.subscriptions.on_answer(io, id, outcome) {
             return;
         }
-        let Some(call) = self.calls.get_mut(id) else { return };
+        let Some(id) = id.among(|id| self.calls.contains_key(id)) else { return };
+        let Some(call) = self.calls.get_mut(&id) else { return };
         if let Err(error) = outcome
             && error_code(error) == Some(code::URL_ELICITATION)
             && call.client_id.is_some()
@@ -355,7 +358,7 @@ impl ModernClient {
             && let Some(inputs) = url_inputs(error, call.asks)
         {
             (call.inputs, call.is_over) = (inputs, true);
-            return self.ask(io, &id.clone(), now);
+            return self.ask(io, &id, now);
         }
         let Some(client_id) = call.client_id.clone() else {
             // The client learns it when it sends the request again.
@@ -363,7 +366,7 @@ impl ModernClient {
             call.inputs.clear();
             return;
         };
-        let Some(call) = self.calls.remove(id) else { return };
+        let Some(call) = self.calls.remove(&id) else { return };
         self.retried.remove(&client_id);
         Self::send_answer(io, &client_id, &call.method, outcome);
     }
@@ -604,14 +607,12 @@ fn is_cacheable(method: &str) -> bool {
 
 /// State that nobody can guess, and that names the pipe that it belongs to.
 fn new_state(users: Users) -> Option<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
     let pipe = match users {
         Users::One => 0,
         Users::Caller(number) => number,
         Users::Many => return None,
     };
-    Some(format!("toolbond.{pipe}.{:032x}", u128::from_ne_bytes(bytes)))
+    Some(format!("toolbond.{pipe}.{:032x}", random()?))
 }
 
 /// The pipe that a state belongs to.

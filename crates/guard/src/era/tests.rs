@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::detect::SILENCE;
-use super::{Bridge, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Users, meta};
+use super::detect::{PATIENCE, SILENCE};
+use super::{Bridge, HTTP_REFUSAL, INPUT_TIMEOUT, MAX_ROUNDS, MAX_WAITING, Output, Users, meta};
 use crate::event::Event;
 use crate::server::GuardedServer;
 use crate::settings::Settings;
@@ -74,17 +74,13 @@ impl Pipe {
         let mut pipe = Self::new();
         let hello = initialize(capabilities);
         assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
-        let refusal =
-            json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32022, "message": "no" } });
-        let probe = only_server(pipe.server(&refusal));
+        let probe = only_server(pipe.server(&refuse(&json!(0), -32022)));
         assert_eq!(probe["method"], "server/discover");
         assert_eq!(probe["params"]["_meta"][meta::CAPABILITIES], *capabilities);
         let answer = only_client(pipe.server(&reply(&probe["id"], discovered())));
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
         assert_eq!(answer["result"]["serverInfo"]["name"], "s");
-        let listen = only_server(
-            pipe.client(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })),
-        );
+        let listen = only_server(pipe.client(&notification("initialized", &json!({}))));
         assert_eq!(listen["method"], "subscriptions/listen");
         assert_eq!(listen["params"]["notifications"], json!({ "toolsListChanged": true }));
         pipe
@@ -100,8 +96,7 @@ impl Pipe {
     fn shake_hands(&mut self, capabilities: &Value) {
         let hello = modern(0, "server/discover", json!({}), capabilities);
         assert_eq!(self.client(&hello), [Seen::Server(hello.clone())]);
-        let refusal = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": -32601, "message": "Method not found" } });
-        let probe = only_server(self.server(&refusal));
+        let probe = only_server(self.server(&refuse(&json!(0), -32601)));
         assert_eq!(probe["method"], "initialize");
         let told = self.server(&reply(&probe["id"], initialized()));
         let [Seen::Server(ready), Seen::Client(answer)] = &told[..] else { panic!("{told:?}") };
@@ -111,19 +106,19 @@ impl Pipe {
     }
 }
 
-fn only_server(seen: Vec<Seen>) -> Value {
-    match <[Seen; 1]>::try_from(seen) {
-        Ok([Seen::Server(message)]) => message,
-        Ok(other) => panic!("{other:?}"),
-        Err(other) => panic!("{other:?}"),
+#[track_caller]
+fn only_server(mut seen: Vec<Seen>) -> Value {
+    match (seen.pop(), &seen[..]) {
+        (Some(Seen::Server(message)), []) => message,
+        other => panic!("{other:?}"),
     }
 }
 
-fn only_client(seen: Vec<Seen>) -> Value {
-    match <[Seen; 1]>::try_from(seen) {
-        Ok([Seen::Client(message)]) => message,
-        Ok(other) => panic!("{other:?}"),
-        Err(other) => panic!("{other:?}"),
+#[track_caller]
+fn only_client(mut seen: Vec<Seen>) -> Value {
+    match (seen.pop(), &seen[..]) {
+        (Some(Seen::Client(message)), []) => message,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -160,6 +155,37 @@ fn reply(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
+fn refuse(id: &Value, code: i64) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": "x" } })
+}
+
+fn notification(method: &str, params: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": params })
+}
+
+fn cancel(id: u64) -> Value {
+    notification("cancelled", &json!({ "requestId": id }))
+}
+
+/// A call of a legacy client, as a legacy server gets it.
+fn call(id: u64) -> Value {
+    legacy(id, "tools/call", json!({ "name": "a" }))
+}
+
+fn modern_call(id: u64, capabilities: &Value) -> Value {
+    modern(id, "tools/call", json!({ "name": "a" }), capabilities)
+}
+
+/// What a legacy server asks during a call.
+fn question(id: u64) -> Value {
+    legacy(id, "elicitation/create", json!({ "message": "?", "requestedSchema": {} }))
+}
+
+/// A result for which a modern server asks for one input.
+fn needs(method: &str) -> Value {
+    json!({ "resultType": "input_required", "inputRequests": { "x": { "method": method, "params": {} } } })
+}
+
 #[test]
 fn one_era_on_both_sides_changes_no_byte() {
     let mut pipe = Pipe::new();
@@ -188,35 +214,171 @@ fn one_era_on_both_sides_changes_no_byte() {
 #[test]
 fn a_modern_call_waits_until_the_era_of_the_server_is_known() {
     let mut pipe = Pipe::new();
-    let call = modern(1, "tools/call", json!({ "name": "a" }), &json!({}));
-    let probe = only_server(pipe.client(&call));
+    let sent = modern_call(1, &json!({}));
+    let probe = only_server(pipe.client(&sent));
     assert_eq!(probe["method"], "server/discover");
-    assert_eq!(pipe.server(&reply(&probe["id"], discovered())), [Seen::Server(call.clone())]);
+    assert_eq!(pipe.server(&reply(&probe["id"], discovered())), [Seen::Server(sent.clone())]);
     assert!(pipe.bridge.is_transparent());
 
     let mut pipe = Pipe::new();
-    let probe = only_server(pipe.client(&call));
-    let refusal =
-        json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32602, "message": "x" } });
-    let hello = only_server(pipe.server(&refusal));
+    let probe = only_server(pipe.client(&sent));
+    let hello = only_server(pipe.server(&refuse(&probe["id"], -32602)));
     let told = pipe.server(&reply(&hello["id"], initialized()));
     let [Seen::Server(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
-    assert_eq!(*sent, legacy(1, "tools/call", json!({ "name": "a" })));
+    assert_eq!(*sent, call(1));
 }
 
 #[test]
 fn a_silent_server_is_asked_in_the_other_era_too() {
     let mut pipe = Pipe::new();
     pipe.client(&modern(0, "server/discover", json!({}), &json!({})));
-    let hello = only_server(pipe.wait(SILENCE));
-    assert_eq!(hello["method"], "initialize");
-    // It was only slow, and answers the other question, too.
+    let [list, hello] = asked_in_silence(&mut pipe);
+    // It was only slow, and answers the other questions, too.
     let answer = reply(&json!(0), discovered());
     assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
-    let stray =
-        json!({ "jsonrpc": "2.0", "id": hello["id"], "error": { "code": -32022, "message": "x" } });
-    assert_eq!(pipe.server(&stray), []);
+    assert_eq!(pipe.server(&reply(&list["id"], json!({ "tools": [] }))), []);
+    assert_eq!(pipe.server(&refuse(&hello["id"], -32022)), []);
     assert!(pipe.bridge.is_transparent());
+}
+
+/// What the bridge asks the silent server of a modern client: first what a server of both eras goes by.
+fn asked_in_silence(pipe: &mut Pipe) -> [Value; 2] {
+    let asked = pipe.wait(SILENCE);
+    let [Seen::Server(list), Seen::Server(hello)] = &asked[..] else { panic!("{asked:?}") };
+    assert_eq!((&list["method"], &hello["method"]), (&json!("tools/list"), &json!("initialize")));
+    assert_eq!(list["params"]["_meta"][meta::VERSION], "2026-07-28");
+    [list.clone(), hello.clone()]
+}
+
+#[test]
+fn a_server_that_ignores_what_it_does_not_know_is_legacy() {
+    let server = guarded();
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::One);
+    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({})));
+    let [list, hello] = asked_in_silence(&mut pipe);
+    assert_eq!(pipe.server(&reply(&list["id"], json!({ "tools": [] }))), []);
+    let told = pipe.server(&reply(&hello["id"], initialized()));
+    let [Seen::Server(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!(*sent, legacy(1, "tools/call", json!({ "name": "a" })));
+    assert!(server.eras().is_legacy_only());
+}
+
+#[test]
+fn a_modern_server_that_ignores_server_discover_gets_what_the_client_sends() {
+    let call = modern(1, "tools/call", json!({ "name": "a" }), &json!({}));
+    let told = |answer: &dyn Fn(&Value, &Value) -> Value| {
+        let mut pipe = Pipe::new();
+        pipe.client(&call);
+        let [list, hello] = asked_in_silence(&mut pipe);
+        let mut told = pipe.server(&answer(&list, &hello));
+        told.extend(pipe.wait(SILENCE));
+        told
+    };
+    let listed = json!({ "tools": [], "resultType": "complete" });
+    let expected = [Seen::Server(call.clone())];
+    assert_eq!(told(&|list, _| reply(&list["id"], listed.clone())), expected);
+    assert_eq!(told(&|_, hello| refuse(&hello["id"], -32022)), expected);
+    assert_eq!(told(&|_, hello| refuse(&hello["id"], -32601)), expected);
+}
+
+#[test]
+fn the_silent_server_of_a_legacy_client_is_not_asked_anything() {
+    let mut pipe = Pipe::new();
+    pipe.client(&initialize(&json!({})));
+    let list = legacy(1, "tools/list", json!({}));
+    assert_eq!(pipe.client(&list), []);
+    // It may be that it never answers `initialize`.
+    assert_eq!(pipe.wait(PATIENCE), [Seen::Server(list)]);
+    assert_eq!(pipe.wait(100 * PATIENCE), []);
+    assert!(!pipe.bridge.wants_restart());
+    let answer = reply(&json!(0), initialized());
+    assert_eq!(pipe.server(&answer), [Seen::Client(answer.clone())]);
+    assert!(pipe.bridge.is_transparent());
+}
+
+#[test]
+fn a_server_that_ends_at_server_discover_is_asked_with_initialize_alone() {
+    let mut pipe = Pipe::new();
+    let discover = modern(0, "server/discover", json!({}), &json!({}));
+    pipe.client(&discover);
+    assert!(pipe.bridge.wants_restart());
+    pipe.bridge.on_restart(pipe.now);
+    let hello = only_server(pipe.seen());
+    assert_eq!(hello["method"], "initialize");
+    assert_eq!(pipe.wait(100 * PATIENCE), []);
+    // It is a modern one that had broken down: it gets what it has not answered.
+    assert_eq!(pipe.server(&refuse(&hello["id"], -32022)), [Seen::Server(discover)]);
+}
+
+#[test]
+fn a_number_that_comes_back_as_a_string_is_the_id_of_its_request() {
+    let text = |id: u64| json!(id.to_string());
+    let mut pipe = Pipe::new();
+    pipe.client(&initialize(&json!({})));
+    pipe.server(&reply(&text(0), initialized()));
+    assert!(pipe.bridge.is_transparent());
+
+    let mut pipe = Pipe::modern(&json!({}));
+    pipe.client(&modern(1, "tools/list", json!({}), &json!({})));
+    let answer = only_client(pipe.server(&reply(&text(1), json!({ "tools": [] }))));
+    assert_eq!(answer["id"], 1);
+
+    let mut pipe = Pipe::legacy(&json!({}));
+    pipe.client(&legacy(1, "tools/list", json!({})));
+    let answer = only_client(pipe.server(&reply(&text(1), json!({ "tools": [] }))));
+    assert_eq!(answer["id"], 1);
+    // Of two that fit, it is the one with this very id.
+    pipe.client(&legacy(2, "tools/list", json!({})));
+    let mut other = legacy(2, "tools/list", json!({}));
+    other["id"] = text(2);
+    pipe.client(&other);
+    for id in [text(2), json!(2)] {
+        let answer = only_client(pipe.server(&reply(&text(2), json!({ "tools": [] }))));
+        assert_eq!(answer["id"], id);
+    }
+}
+
+#[test]
+fn a_version_that_a_server_does_not_know_tells_nothing_about_its_era() {
+    let found = |version: &str, refusal: Value| {
+        let server = guarded();
+        server.eras().set_legacy();
+        let mut pipe = Pipe::over(Arc::clone(&server), Users::One);
+        let mut hello = initialize(&json!({}));
+        hello["params"]["protocolVersion"] = json!(version);
+        pipe.client(&hello);
+        let mut answer = refuse(&json!(0), -32022);
+        answer["error"]["data"] = refusal;
+        let probe = only_server(pipe.server(&answer));
+        // The client is served all the same.
+        let answer = only_client(pipe.server(&reply(&probe["id"], discovered())));
+        assert!(answer["result"].is_object(), "{answer}");
+        (server.eras().is_legacy(), server.eras().is_modern_only())
+    };
+    let both = json!({ "supported": ["2026-07-28", "2025-11-25"] });
+    assert_eq!(found("1900-01-01", both), (true, false));
+    assert_eq!(found("1900-01-01", json!(null)), (true, false));
+    assert_eq!(found("2026-07-28", json!({ "supported": ["2026-07-28"] })), (false, true));
+    assert_eq!(found("2025-06-18", json!(null)), (false, true));
+}
+
+#[test]
+fn a_refusal_of_a_client_tells_nothing_about_the_era_of_the_server() {
+    let server = guarded();
+    server.eras().set_legacy_only();
+    let mut pipe = Pipe::over(Arc::clone(&server), Users::Many);
+    let list = |id| modern(id, "tools/list", json!({}), &json!({}));
+    let hello = only_server(pipe.client(&list(1)));
+    assert_eq!(pipe.client(&list(2)), []);
+    let mut refusal = refuse(&hello["id"], -32603);
+    refusal["error"][format!("{HTTP_REFUSAL}1")] = json!([401, []]);
+    let told = pipe.server(&refusal);
+    let [Seen::Client(one), Seen::Client(two)] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((&one["id"], &two["id"]), (&json!(1), &json!(2)));
+    assert_eq!((&one["error"], &two["error"]), (&refusal["error"], &refusal["error"]));
+    assert!(server.eras().is_legacy_only());
+    let again = only_server(pipe.client(&list(3)));
+    assert_eq!(again["method"], "initialize");
 }
 
 #[test]
@@ -224,11 +386,8 @@ fn a_legacy_client_that_does_not_wait_has_its_messages_wait() {
     let mut pipe = Pipe::new();
     let hello = initialize(&json!({}));
     assert_eq!(pipe.client(&hello), [Seen::Server(hello.clone())]);
-    let call = legacy(1, "tools/call", json!({ "name": "a" }));
-    assert_eq!(pipe.client(&call), []);
-    let refusal =
-        json!({ "jsonrpc": "2.0", "id": hello["id"], "error": { "code": -32022, "message": "x" } });
-    let probe = only_server(pipe.server(&refusal));
+    assert_eq!(pipe.client(&call(1)), []);
+    let probe = only_server(pipe.server(&refuse(&hello["id"], -32022)));
     let told = pipe.server(&reply(&probe["id"], discovered()));
     let [Seen::Client(_), Seen::Server(sent)] = &told[..] else { panic!("{told:?}") };
     assert!(sent["params"]["_meta"].is_object(), "{sent}");
@@ -241,8 +400,7 @@ fn what_a_client_writes_wrong_says_nothing_about_the_era_of_the_server() {
     let mut hello = initialize(&json!({}));
     hello["params"] = json!({});
     pipe.client(&hello);
-    let refusal =
-        json!({ "jsonrpc": "2.0", "id": hello["id"], "error": { "code": -32602, "message": "x" } });
+    let refusal = refuse(&hello["id"], -32602);
     assert_eq!(pipe.server(&refusal), [Seen::Client(refusal.clone())]);
     assert!(!server.eras().is_modern_only());
 
@@ -257,14 +415,15 @@ fn what_a_client_writes_wrong_says_nothing_about_the_era_of_the_server() {
 
 #[test]
 fn a_broken_answer_after_a_question_is_an_error_for_the_client() {
-    let mut pipe = Pipe::modern(&json!({ "elicitation": {} }));
-    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({ "elicitation": {} })));
-    let question = legacy(7, "elicitation/create", json!({ "message": "Name?" }));
-    let asked = only_client(pipe.server(&question));
+    let capabilities = json!({ "elicitation": {} });
+    let mut pipe = Pipe::modern(&capabilities);
+    pipe.client(&modern_call(1, &capabilities));
+    let asked = only_client(pipe.server(&question(7)));
     let key = asked["result"]["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
-    let params = json!({ "name": "a", "requestState": asked["result"]["requestState"],
-        "inputResponses": { key: { "action": "decline" } } });
-    pipe.client(&modern(2, "tools/call", params, &json!({ "elicitation": {} })));
+    let mut retry = modern_call(2, &capabilities);
+    retry["params"]["requestState"] = asked["result"]["requestState"].clone();
+    retry["params"]["inputResponses"] = json!({ key: { "action": "decline" } });
+    pipe.client(&retry);
     let broken = json!({ "jsonrpc": "2.0", "id": 1, "result": {}, "error": {} });
     let answer = only_client(pipe.server(&broken));
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32603)));
@@ -272,10 +431,10 @@ fn a_broken_answer_after_a_question_is_an_error_for_the_client() {
 
 #[test]
 fn an_id_is_free_after_its_request_was_answered_with_a_question() {
-    let mut pipe = Pipe::modern(&json!({ "elicitation": {} }));
-    let call = modern(1, "tools/call", json!({ "name": "a" }), &json!({ "elicitation": {} }));
-    pipe.client(&call);
-    only_client(pipe.server(&legacy(7, "elicitation/create", json!({ "message": "Name?" }))));
+    let capabilities = json!({ "elicitation": {} });
+    let mut pipe = Pipe::modern(&capabilities);
+    pipe.client(&modern_call(1, &capabilities));
+    only_client(pipe.server(&question(7)));
     let again = only_server(pipe.client(&modern(1, "tools/list", json!({}), &json!({}))));
     let answer = only_client(pipe.server(&reply(&again["id"], json!({ "tools": [] }))));
     assert_eq!(answer["id"], 1);
@@ -284,10 +443,8 @@ fn an_id_is_free_after_its_request_was_answered_with_a_question() {
 #[test]
 fn a_client_that_closed_its_input_is_not_asked_any_more() {
     let mut pipe = Pipe::legacy(&json!({ "elicitation": {} }));
-    let sent = only_server(pipe.client(&legacy(1, "tools/call", json!({ "name": "a" }))));
-    let needed = json!({ "resultType": "input_required", "requestState": "s",
-        "inputRequests": { "q": { "method": "elicitation/create", "params": { "message": "?" } } } });
-    only_client(pipe.server(&reply(&sent["id"], needed)));
+    let sent = only_server(pipe.client(&call(1)));
+    only_client(pipe.server(&reply(&sent["id"], needs("elicitation/create"))));
     pipe.bridge.on_client_end();
     let seen = pipe.seen();
     assert!(
@@ -304,9 +461,7 @@ fn a_wrong_guess_about_the_era_is_mended() {
     let hello = initialize(&json!({}));
     let probe = only_server(pipe.client(&hello));
     assert_eq!(probe["method"], "server/discover");
-    let refusal =
-        json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": -32601, "message": "x" } });
-    assert_eq!(pipe.server(&refusal), [Seen::Server(hello)]);
+    assert_eq!(pipe.server(&refuse(&probe["id"], -32601)), [Seen::Server(hello)]);
     assert!(!server.eras().is_modern_only());
 }
 
@@ -314,10 +469,9 @@ fn a_wrong_guess_about_the_era_is_mended() {
 fn a_server_of_neither_era_answers_for_itself() {
     let mut pipe = Pipe::new();
     pipe.client(&initialize(&json!({})));
-    let refusal = json!({ "jsonrpc": "2.0", "id": 0, "error": { "code": 1, "message": "closed" } });
-    let probe = only_server(pipe.server(&refusal));
-    let no = json!({ "jsonrpc": "2.0", "id": probe["id"], "error": { "code": 2, "message": "x" } });
-    assert_eq!(pipe.server(&no), [Seen::Client(refusal)]);
+    let own = refuse(&json!(0), 1);
+    let probe = only_server(pipe.server(&own));
+    assert_eq!(pipe.server(&refuse(&probe["id"], 2)), [Seen::Client(own)]);
 }
 
 #[test]
@@ -334,10 +488,7 @@ fn a_legacy_client_gets_input_requests_as_requests() {
             "y": { "method": "sampling/createMessage", "params": { "messages": [] } } } });
     let asked = pipe.server(&reply(&json!(1), needed));
     let [Seen::Client(x), Seen::Client(y)] = &asked[..] else { panic!("{asked:?}") };
-    assert_eq!(
-        (&x["method"], &y["method"]),
-        (&json!("elicitation/create"), &json!("sampling/createMessage"))
-    );
+    assert_eq!([&x["method"], &y["method"]], ["elicitation/create", "sampling/createMessage"]);
     assert!(pipe.client(&reply(&y["id"], json!({ "model": "m" }))).is_empty());
     // An answer counts once.
     assert!(pipe.client(&reply(&y["id"], json!({ "model": "other" }))).is_empty());
@@ -348,19 +499,15 @@ fn a_legacy_client_gets_input_requests_as_requests() {
     assert_eq!(again["params"]["inputResponses"], answers);
     assert_ne!(again["id"], 1);
     let done = json!({ "resultType": "complete", "content": [] });
-    assert_eq!(
-        pipe.server(&reply(&again["id"], done.clone())),
-        [Seen::Client(reply(&json!(1), done))]
-    );
+    let answer = only_client(pipe.server(&reply(&again["id"], done.clone())));
+    assert_eq!(answer, reply(&json!(1), done));
 }
 
 #[test]
 fn a_legacy_client_is_not_asked_for_what_it_did_not_declare() {
     let mut pipe = Pipe::legacy(&json!({ "sampling": {} }));
-    pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
-    let needed = json!({ "resultType": "input_required",
-        "inputRequests": { "x": { "method": "elicitation/create", "params": {} } } });
-    let refusal = only_client(pipe.server(&reply(&json!(1), needed)));
+    pipe.client(&call(1));
+    let refusal = only_client(pipe.server(&reply(&json!(1), needs("elicitation/create"))));
     let text = "the server needs `elicitation/create`, and the client did not declare the capability `elicitation`";
     assert_eq!(refusal["error"]["message"], text);
 }
@@ -368,9 +515,8 @@ fn a_legacy_client_is_not_asked_for_what_it_did_not_declare() {
 #[test]
 fn a_legacy_client_that_never_answers_is_not_waited_for_forever() {
     let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
-    pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
-    let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
-    let question = only_client(pipe.server(&reply(&json!(1), needed)));
+    pipe.client(&call(1));
+    let question = only_client(pipe.server(&reply(&json!(1), needs("roots/list"))));
     assert!(pipe.wait(INPUT_TIMEOUT / 2).is_empty());
     let late = pipe.wait(INPUT_TIMEOUT / 2);
     let [Seen::Client(cancelled), Seen::Client(refusal)] = &late[..] else { panic!("{late:?}") };
@@ -384,36 +530,33 @@ fn rounds_and_waiting_requests_are_bounded() {
     let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
     let mut id =
         only_server(pipe.client(&legacy(1, "prompts/get", json!({ "name": "a" }))))["id"].clone();
+    let state = json!({ "resultType": "input_required", "requestState": "s" });
     for _ in 0..MAX_ROUNDS {
-        let needed = json!({ "resultType": "input_required", "requestState": "s" });
-        id = only_server(pipe.server(&reply(&id, needed)))["id"].clone();
+        id = only_server(pipe.server(&reply(&id, state.clone())))["id"].clone();
     }
-    let needed = json!({ "resultType": "input_required", "requestState": "s" });
-    let refusal = only_client(pipe.server(&reply(&id, needed)));
+    let refusal = only_client(pipe.server(&reply(&id, state)));
     assert_eq!(refusal["error"]["message"], "the server asked for input 32 times");
 
-    let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
+    let mut asks = |id: u64| {
+        pipe.client(&call(id));
+        only_client(pipe.server(&reply(&json!(id), needs("roots/list"))))
+    };
     for id in 2..2 + MAX_WAITING as u64 {
-        pipe.client(&legacy(id, "tools/call", json!({ "name": "a" })));
-        let question = only_client(pipe.server(&reply(&json!(id), needed.clone())));
-        assert_eq!(question["method"], "roots/list");
+        assert_eq!(asks(id)["method"], "roots/list");
     }
-    pipe.client(&legacy(9999, "tools/call", json!({ "name": "a" })));
-    let refusal = only_client(pipe.server(&reply(&json!(9999), needed)));
+    let refusal = asks(9999);
     assert_eq!(refusal["error"]["message"], "1024 requests wait for input already");
 }
 
 #[test]
 fn a_legacy_client_cancels_what_waits_for_its_input() {
     let mut pipe = Pipe::legacy(&json!({ "roots": {} }));
-    pipe.client(&legacy(1, "tools/call", json!({ "name": "a" })));
-    let needed = json!({ "resultType": "input_required", "inputRequests": { "x": { "method": "roots/list" } } });
-    let question = only_client(pipe.server(&reply(&json!(1), needed)));
-    let cancel = |id: u64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    pipe.client(&call(1));
+    let question = only_client(pipe.server(&reply(&json!(1), needs("roots/list"))));
     let told = only_client(pipe.client(&cancel(1)));
     assert_eq!(told["params"]["requestId"], question["id"]);
 
-    pipe.client(&legacy(2, "tools/call", json!({ "name": "a" })));
+    pipe.client(&call(2));
     let state = json!({ "resultType": "input_required", "requestState": "s" });
     let again = only_server(pipe.server(&reply(&json!(2), state)));
     let told = only_server(pipe.client(&cancel(2)));
@@ -424,12 +567,10 @@ fn a_legacy_client_cancels_what_waits_for_its_input() {
 #[test]
 fn a_legacy_client_hears_of_changes() {
     let mut pipe = Pipe::legacy(&json!({}));
-    assert_eq!(
-        pipe.client(&legacy(5, "ping", json!({}))),
-        [Seen::Client(reply(&json!(5), json!({})))]
-    );
-    let level = legacy(6, "logging/setLevel", json!({ "level": "info" }));
-    assert_eq!(pipe.client(&level), [Seen::Client(reply(&json!(6), json!({})))]);
+    for (id, method) in [(5, "ping"), (6, "logging/setLevel")] {
+        let answer = only_client(pipe.client(&legacy(id, method, json!({ "level": "info" }))));
+        assert_eq!(answer, reply(&json!(id), json!({})));
+    }
     let sent = only_server(pipe.client(&legacy(7, "tools/list", json!({}))));
     assert_eq!(sent["params"]["_meta"][meta::LOG_LEVEL], "info");
 
@@ -438,17 +579,13 @@ fn a_legacy_client_hears_of_changes() {
     let wanted = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
     assert_eq!(listen["params"]["notifications"], wanted);
     let about = json!({ meta::SUBSCRIPTION: listen["id"] });
-    let acknowledged = json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged",
-        "params": { "_meta": about, "notifications": wanted } });
-    let told = pipe.server(&acknowledged);
+    let told = json!({ "_meta": about, "notifications": wanted });
+    let told = pipe.server(&notification("subscriptions/acknowledged", &told));
     let [Seen::Server(cancelled), Seen::Client(answer)] = &told[..] else { panic!("{told:?}") };
-    assert_eq!(
-        (&cancelled["method"], &answer["id"]),
-        (&json!("notifications/cancelled"), &json!(8))
-    );
-    let updated = json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated",
-        "params": { "_meta": about, "uri": "a:b" } });
-    let told = only_client(pipe.server(&updated));
+    assert_eq!(cancelled["method"], "notifications/cancelled");
+    assert_eq!(answer["id"], 8);
+    let updated = json!({ "_meta": about, "uri": "a:b" });
+    let told = only_client(pipe.server(&notification("resources/updated", &updated)));
     assert_eq!(told["params"], json!({ "uri": "a:b" }));
 }
 
@@ -461,19 +598,15 @@ fn a_modern_client_gets_requests_as_input_requests() {
     };
     let sent = only_server(pipe.client(&call(1)));
     assert_eq!(sent, legacy(1, "tools/call", json!({ "name": "a", "arguments": { "n": 1 } })));
-    let question =
-        legacy(70, "elicitation/create", json!({ "message": "?", "requestedSchema": {} }));
-    let asked = only_client(pipe.server(&question));
+    let asked = only_client(pipe.server(&question(70)));
     assert_eq!(
-        (&asked["id"], &asked["result"]["resultType"]),
-        (&json!(1), &json!("input_required"))
+        (&asked["id"], asked["result"]["resultType"].as_str()),
+        (&json!(1), Some("input_required"))
     );
     let inputs = asked["result"]["inputRequests"].as_object().unwrap();
     let (key, input) = inputs.iter().next().unwrap();
-    assert_eq!(
-        *input,
-        json!({ "method": "elicitation/create", "params": { "message": "?", "requestedSchema": {} } })
-    );
+    let expected = question(70);
+    assert_eq!(*input, json!({ "method": expected["method"], "params": expected["params"] }));
     let state = &asked["result"]["requestState"];
     let retry = |id: u64, state: &Value| {
         let mut retry = call(id);
@@ -504,13 +637,11 @@ fn a_modern_client_gets_requests_as_input_requests() {
 #[test]
 fn a_modern_client_is_not_asked_for_what_it_did_not_declare() {
     let mut pipe = Pipe::modern(&json!({ "elicitation": {} }));
-    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &json!({})));
-    let refusal = only_server(pipe.server(&legacy(70, "elicitation/create", json!({}))));
+    pipe.client(&modern_call(1, &json!({})));
+    let refusal = only_server(pipe.server(&question(70)));
     assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!(70), &json!(-32601)));
-    assert_eq!(
-        only_server(pipe.server(&legacy(71, "ping", json!({})))),
-        reply(&json!(71), json!({}))
-    );
+    let pong = only_server(pipe.server(&legacy(71, "ping", json!({}))));
+    assert_eq!(pong, reply(&json!(71), json!({})));
 }
 
 #[test]
@@ -519,8 +650,8 @@ fn several_clients_of_one_pipe_are_not_asked() {
     let mut pipe = Pipe::over(server, Users::Many);
     let capabilities = json!({ "elicitation": {} });
     pipe.shake_hands(&capabilities);
-    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &capabilities));
-    let refusal = only_server(pipe.server(&legacy(70, "elicitation/create", json!({}))));
+    pipe.client(&modern_call(1, &capabilities));
+    let refusal = only_server(pipe.server(&question(70)));
     assert_eq!(refusal["error"]["code"], -32601);
 }
 
@@ -528,8 +659,8 @@ fn several_clients_of_one_pipe_are_not_asked() {
 fn a_modern_client_that_never_comes_back_is_not_waited_for_forever() {
     let capabilities = json!({ "elicitation": {} });
     let mut pipe = Pipe::modern(&capabilities);
-    pipe.client(&modern(1, "tools/call", json!({ "name": "a" }), &capabilities));
-    pipe.server(&legacy(70, "elicitation/create", json!({})));
+    pipe.client(&modern_call(1, &capabilities));
+    pipe.server(&question(70));
     assert!(pipe.bridge.is_waiting());
     let late = pipe.wait(INPUT_TIMEOUT);
     let [Seen::Server(refusal), Seen::Server(cancelled)] = &late[..] else { panic!("{late:?}") };
@@ -540,22 +671,19 @@ fn a_modern_client_that_never_comes_back_is_not_waited_for_forever() {
 #[test]
 fn a_modern_client_subscribes_to_what_a_legacy_server_tells() {
     let mut pipe = Pipe::modern(&json!({}));
-    let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+    let changed = notification("tools/list_changed", &json!({}));
     assert_eq!(pipe.server(&changed), [Seen::ToolsChanged]);
     let filter = json!({ "toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": ["a:b"] });
     let listen = modern(9, "subscriptions/listen", json!({ "notifications": filter }), &json!({}));
     let subscribe = only_server(pipe.client(&listen));
-    assert_eq!(
-        (&subscribe["method"], &subscribe["params"]),
-        (&json!("resources/subscribe"), &json!({ "uri": "a:b" }))
-    );
+    assert_eq!(subscribe["method"], "resources/subscribe");
+    assert_eq!(subscribe["params"], json!({ "uri": "a:b" }));
     let told = only_client(pipe.server(&reply(&subscribe["id"], json!({}))));
     let expected = json!({ "toolsListChanged": true, "resourceSubscriptions": ["a:b"] });
     assert_eq!(told["params"]["notifications"], expected);
     let told = only_client(pipe.server(&changed));
     assert_eq!(told["params"]["_meta"][meta::SUBSCRIPTION], 9);
-    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 9 } });
-    assert_eq!(only_server(pipe.client(&cancel))["method"], "resources/unsubscribe");
+    assert_eq!(only_server(pipe.client(&cancel(9)))["method"], "resources/unsubscribe");
     assert_eq!(pipe.server(&changed), [Seen::ToolsChanged]);
 }
 
@@ -574,38 +702,33 @@ fn codes_versions_and_caching_are_those_of_the_modern_revision() {
     let mut unknown = modern(3, "tools/list", json!({}), &json!({}));
     unknown["params"]["_meta"][meta::VERSION] = json!("1900-01-01");
     let told = only_client(pipe.client(&unknown));
-    assert_eq!(
-        told["error"]["data"],
-        json!({ "supported": ["2026-07-28"], "requested": "1900-01-01" })
-    );
-    assert_eq!(only_client(pipe.client(&initialize(&json!({}))))["error"]["code"], -32022);
-    assert_eq!(
-        only_client(pipe.client(&modern(4, "ping", json!({}), &json!({}))))["error"]["code"],
-        -32601
-    );
-    let bare = only_client(pipe.client(&legacy(5, "tools/list", json!({}))));
-    assert_eq!(bare["error"]["code"], -32602);
+    let expected = json!({ "supported": ["2026-07-28"], "requested": "1900-01-01" });
+    assert_eq!(told["error"]["data"], expected);
+    for (message, code) in [
+        (initialize(&json!({})), -32022),
+        (modern(4, "ping", json!({}), &json!({})), -32601),
+        (legacy(5, "tools/list", json!({})), -32602),
+    ] {
+        assert_eq!(only_client(pipe.client(&message))["error"]["code"], code, "{message}");
+    }
 }
 
 #[test]
 fn an_error_that_asks_for_a_url_becomes_an_input_request() {
     let capabilities = json!({ "elicitation": { "url": {} } });
     let mut pipe = Pipe::modern(&capabilities);
-    let call = |id: u64| modern(id, "tools/call", json!({ "name": "a" }), &capabilities);
-    pipe.client(&call(1));
+    pipe.client(&modern_call(1, &capabilities));
     let data = json!({ "elicitations": [{ "mode": "url", "elicitationId": "e", "url": "https://x", "message": "?" }] });
     let refusal = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32042, "message": "m", "data": data } });
     let asked = only_client(pipe.server(&refusal));
     let input = &asked["result"]["inputRequests"]["url-0"];
     assert_eq!(input["params"], json!({ "mode": "url", "url": "https://x", "message": "?" }));
-    let mut retry = call(2);
+    let mut retry = modern_call(2, &capabilities);
     retry["params"]["requestState"] = asked["result"]["requestState"].clone();
     retry["params"]["inputResponses"] = json!({ "url-0": { "action": "accept" } });
     let again = only_server(pipe.client(&retry));
-    assert_eq!(
-        (&again["method"], &again["params"]),
-        (&json!("tools/call"), &json!({ "name": "a" }))
-    );
+    assert_eq!(again["method"], "tools/call");
+    assert_eq!(again["params"], json!({ "name": "a" }));
     let done = only_client(pipe.server(&reply(&again["id"], json!({ "content": [] }))));
     assert_eq!(done["id"], 2);
 }

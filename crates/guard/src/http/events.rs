@@ -87,13 +87,13 @@ impl EventSplitter {
             self.take(end)
         };
         self.seen = self.taken;
-        Some(self.unmarked(event))
+        Some(self.unmarked(&event))
     }
 
     /// The bytes after the last complete event.
     pub(crate) fn rest(&mut self) -> Counted {
         let rest = self.take(self.buffer.len());
-        self.unmarked(rest)
+        self.unmarked(&rest)
     }
 
     /// Takes the bytes up to `end`, with the memory that they are in.
@@ -113,7 +113,7 @@ impl EventSplitter {
     }
 
     /// The first event without the marks that some clients skip before it.
-    fn unmarked(&mut self, event: Counted) -> Counted {
+    fn unmarked(&mut self, event: &Counted) -> Counted {
         let mut left = &event[..];
         if !std::mem::replace(&mut self.has_begun, true) {
             let marks = [BYTE_ORDER_MARK.as_bytes(), MISREAD_MARK];

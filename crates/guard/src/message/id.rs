@@ -38,6 +38,15 @@ impl Id {
         }
     }
 
+    /// The open request that an answer with this id belongs to: the one with this id, else the one with the other reading
+    /// of it.
+    pub(crate) fn among(&self, is_open: impl Fn(&Self) -> bool) -> Option<Self> {
+        if is_open(self) {
+            return Some(self.clone());
+        }
+        self.other_reading().filter(is_open)
+    }
+
     /// Its text: a string without quotes.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -120,6 +129,17 @@ mod tests {
         for text in ["\"a1\"", "\"inf\"", "\"0xg\"", "\"é\""] {
             assert_eq!(reads(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn an_answer_belongs_to_the_request_with_its_id_or_else_with_its_other_reading() {
+        let open = |all: &'static [&'static str]| {
+            move |it: &Id| all.iter().any(|text| id(text).as_ref() == Some(it))
+        };
+        let text = Id::String("1".into());
+        assert_eq!(text.among(open(&["1", "2"])), Some(Id::Integer(1)));
+        assert_eq!(text.among(open(&["1", "\"1\""])), Some(text.clone()));
+        assert_eq!(text.among(open(&["2"])), None);
     }
 
     #[test]

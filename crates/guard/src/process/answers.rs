@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::mailbox::Mail;
 use super::session::ClientStream;
-use crate::http::respond::Body;
+use crate::http::respond::{Body, join};
 use crate::runtime::memory::Counted;
 
 /// The interval of keep-alive comments in an event stream.
@@ -42,6 +42,17 @@ pub(super) struct Answers {
 impl Answers {
     pub(super) fn is_complete(&self) -> bool {
         self.expected == 0
+    }
+
+    /// The response where the server has refused all requests with a status.
+    pub(super) fn refused(&mut self, is_batch: bool) -> Option<Response<Body>> {
+        if !self.is_complete() || !self.seen.iter().all(|mail| mail.refusal.is_some()) {
+            return None;
+        }
+        let refusal = self.seen.front_mut()?.refusal.take()?;
+        let texts: Vec<_> = self.seen.drain(..).map(|mail| mail.bytes.into_bytes()).collect();
+        let message = self.client.session.memory().count(join(&texts, is_batch));
+        Some(refusal.respond(message.into_bytes()))
     }
 
     /// Receives messages until all answers are here, or some other message. Without `all`, returns after the

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tokio::time::Instant;
+
 use super::session::ProcessSession;
 use crate::caller::Caller;
 use crate::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
@@ -46,8 +48,9 @@ impl Drop for Reserved {
 }
 
 impl CallerProcess {
-    fn is_free(&self) -> bool {
-        self.reserved.load(Ordering::Acquire) == 0 && self.session.is_free()
+    fn worth(&self) -> Option<(bool, Instant)> {
+        let is_reserved = self.reserved.load(Ordering::Acquire) > 0;
+        self.session.worth().filter(|_| !is_reserved)
     }
 
     fn reserve(&self) -> Reserved {
@@ -120,8 +123,8 @@ impl CallerProcesses {
             return Err(NoProcess::TooManyOfOne(share));
         }
         if all.len() >= most {
-            let idle = all.iter().find(|(_, it)| it.is_free()).map(|(number, _)| *number);
-            let Some(other) = idle.and_then(|number| all.remove(&number)) else {
+            let idle = all.iter().filter_map(|(number, it)| Some((it.worth()?, *number)));
+            let Some(other) = idle.min().and_then(|(_, number)| all.remove(&number)) else {
                 return Err(NoProcess::TooMany);
             };
             other.session.end();

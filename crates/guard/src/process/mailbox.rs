@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use crate::lock::lock;
+use crate::remote_refusal::HttpRefusal;
 use crate::runtime::memory::Counted;
 
 /// The bytes that may wait for a client. A longer message waits alone.
@@ -20,9 +21,16 @@ pub(super) struct Mail {
     pub(super) bytes: Counted,
     /// Whether it answers a request of the client.
     pub(super) is_answer: bool,
+    /// How a server on HTTP refused that request.
+    pub(super) refusal: Option<Box<HttpRefusal>>,
 }
 
 impl Mail {
+    /// A message that answers nothing, or what a server answered that did not refuse.
+    pub(super) fn new(bytes: Counted, is_answer: bool) -> Self {
+        Self { bytes, is_answer, refusal: None }
+    }
+
     /// The share of [`ROOM`] that it uses.
     pub(super) fn weight(&self) -> usize {
         (self.bytes.len() + OVERHEAD).min(ROOM)
@@ -119,7 +127,7 @@ mod tests {
     use super::{Delivery, Mail, Mailbox, ROOM};
 
     fn mail(bytes: usize, is_answer: bool) -> Mail {
-        Mail { bytes: vec![b'a'; bytes].into(), is_answer }
+        Mail::new(vec![b'a'; bytes].into(), is_answer)
     }
 
     #[tokio::test]

@@ -19,6 +19,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use tokio::time::Instant;
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
@@ -33,6 +34,7 @@ use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
 use crate::lock::lock;
 use crate::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
+use crate::random::random;
 use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::{Received, examine};
@@ -44,6 +46,9 @@ const UNREAD: &str = "reading the message failed\n";
 
 /// How long a call waits for the era of its server to be found out.
 const DETECTING: Duration = Duration::from_secs(75);
+
+/// How long the session of a modern client at a server on HTTP stays unused before it makes room for others.
+const UNUSED: Duration = Duration::from_secs(60);
 
 /// The limits of [`Processes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +119,7 @@ impl Processes {
     /// Changes how further processes are started. Running ones go on.
     pub(crate) fn set(&self, launch: Launch, limits: ProcessLimits) {
         self.settings.store(Arc::new((Target::Process(launch), limits)));
+        self.server.eras().forget();
         // The next request without a session starts a new process; this one ends when it is idle.
         lock(&self.shared).drain().for_each(|(_, session)| session.end_when_idle());
     }
@@ -303,7 +309,8 @@ impl Processes {
             return;
         }
         let Ok(session) = self.shared(caller) else { return };
-        let discover = self.pool.memory().count(discover_request(message.text));
+        let ask = examine(message, &self.pool, |it| discover_request(it.text));
+        let Some(discover) = ask.await.map(|it| self.pool.memory().count(it)) else { return };
         let Ok(text) = Text::read(&discover) else { return };
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
@@ -314,19 +321,19 @@ impl Processes {
 
     /// Opens a session.
     async fn open(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
-        let mut bytes = [0; 16];
-        if getrandom::fill(&mut bytes).is_err() {
+        let Some(id) = random().map(|id| format!("{id:032x}")) else {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers\n");
-        }
-        let id = format!("{:032x}", u128::from_ne_bytes(bytes));
+        };
         let session = {
             let mut sessions = lock(&self.sessions);
             sessions.retain(|_, session| !session.is_over());
             let most = self.settings.load().1.sessions;
             if sessions.len() >= most {
                 // Many clients leave without ending their session.
-                let idle = sessions.iter().filter_map(|(id, it)| Some((it.idle_since()?, id)));
-                let longest = idle.min().map(|(_, id)| id.clone());
+                let idle = sessions
+                    .iter()
+                    .filter_map(|(id, it)| Some((it.has_returned(), it.idle_since()?, id)));
+                let longest = idle.min().map(|(.., id)| id.clone());
                 let text = format!("{most} sessions are open (max-sessions)");
                 let Some(session) = longest.and_then(|id| sessions.remove(&id)) else {
                     self.server.report(Event::error(format!("client: {text}")));
@@ -368,10 +375,18 @@ impl Processes {
             return Ok(Arc::clone(session));
         }
         shared.retain(|_, session| !session.is_over());
-        if shared.len() >= settings.1.sessions {
-            let free = shared.iter().find(|(_, session)| session.is_free());
-            let Some(other) = free.map(|(other, _)| other.clone()) else {
-                let text = format!("{} clients have requests open (max-sessions)", shared.len());
+        let mut free: Vec<_> =
+            shared.iter().filter_map(|(other, it)| Some((it.worth()?, other))).collect();
+        free.sort_unstable_by_key(|(worth, _)| *worth);
+        let strangers = free.iter().take_while(|((has_returned, _), _)| !has_returned).count();
+        let is_full = shared.len() >= settings.1.sessions;
+        if is_full || strangers >= settings.1.sessions.div_ceil(4) {
+            // Made-up headers cost no client its session that has just used it.
+            let may_end =
+                |(has_returned, used): (bool, Instant)| !has_returned || used.elapsed() >= UNUSED;
+            let other = free.first().filter(|(worth, _)| may_end(*worth));
+            let Some(other) = other.map(|(_, other)| Caller::clone(other)) else {
+                let text = format!("{} clients use the server (max-sessions)", shared.len());
                 let status = StatusCode::SERVICE_UNAVAILABLE;
                 return Err(Box::new(refuse(status, code::INTERNAL, &text)));
             };

@@ -74,10 +74,13 @@ impl ProcessSession {
         }
         let answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
         // Earlier clients cannot read the event that a resumable stream starts with.
-        if takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25) {
-            return resume::respond(answers);
-        }
         let mut answers = answers;
+        if takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25) {
+            if self.may_be_refused() {
+                let _ = timeout(HEAD, answers.fill(false)).await;
+            }
+            return answers.refused(is_batch).unwrap_or_else(|| resume::respond(answers));
+        }
         let wait = answers.fill(true);
         let is_in_time = if takes_events {
             timeout(HEAD, wait).await.is_ok()
@@ -89,6 +92,9 @@ impl ProcessSession {
             if answers.seen.is_empty() {
                 // The server ended before it got the request.
                 return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
+            }
+            if let Some(refused) = answers.refused(is_batch) {
+                return refused;
             }
             let texts: Vec<Bytes> =
                 answers.seen.drain(..).map(|mail| mail.bytes.into_bytes()).collect();

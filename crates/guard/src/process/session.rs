@@ -1,7 +1,7 @@
 //! One process, and the clients that use it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -67,6 +67,8 @@ pub(super) struct ProcessSession {
     streams: Mutex<Streams>,
     is_stopped: Notify,
     ends_when_idle: AtomicBool,
+    /// How many messages clients have sent since a server on HTTP last refused one.
+    posts: AtomicUsize,
     phase: watch::Sender<Phase>,
 }
 
@@ -147,15 +149,18 @@ impl Transport for ProcessSession {
     fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
         match to {
             Destination::Server(_) => {
-                self.upstream.send(self.memory().count_changed(bytes, one_line));
+                self.upstream.send(self.memory().count_changed(&bytes, one_line));
             }
             Destination::Answer(stream) => {
-                self.deliver(Some(stream), Mail { bytes, is_answer: true });
+                let (bytes, refusal) = self.headers.take_refusal(bytes, self.memory());
+                if refusal.is_some() {
+                    self.posts.store(0, Ordering::Relaxed);
+                }
+                let refusal = refusal.map(Box::new);
+                self.deliver(Some(stream), Mail { refusal, ..Mail::new(bytes, true) });
             }
-            Destination::Client(stream) => {
-                self.deliver(Some(stream), Mail { bytes, is_answer: false });
-            }
-            Destination::Listener => self.deliver(None, Mail { bytes, is_answer: false }),
+            Destination::Client(stream) => self.deliver(Some(stream), Mail::new(bytes, false)),
+            Destination::Listener => self.deliver(None, Mail::new(bytes, false)),
         }
     }
 }
@@ -193,6 +198,7 @@ impl ProcessSession {
             }),
             is_stopped: Notify::new(),
             ends_when_idle: AtomicBool::new(false),
+            posts: AtomicUsize::new(0),
             phase: watch::Sender::new(Phase::Running),
         })
     }
@@ -208,8 +214,9 @@ impl ProcessSession {
         pool: &Arc<JobPool>,
     ) -> Result<Arc<Self>, StartError> {
         let headers = match &target {
-            Target::Remote(_) if !kind.is_modern() => RemoteHeaders::default(),
-            _ => RemoteHeaders::fixed(caller),
+            Target::Process(_) => RemoteHeaders::none(),
+            Target::Remote(_) if kind.is_modern() => RemoteHeaders::fixed(caller),
+            Target::Remote(_) => RemoteHeaders::of_requests(),
         };
         let headers = Arc::new(headers);
         let mut peer = target.start(&headers)?;
@@ -319,6 +326,11 @@ impl ProcessSession {
         }
     }
 
+    /// Whether the server may refuse requests with a status.
+    pub(super) fn may_be_refused(&self) -> bool {
+        self.headers.may_be_refused()
+    }
+
     /// Whether clients without a session share it.
     pub(super) fn is_modern(&self) -> bool {
         self.kind.is_modern()
@@ -409,6 +421,7 @@ impl ProcessSession {
     /// Opens the stream of a request.
     pub(super) fn open(self: &Arc<Self>, answers_only: bool) -> ClientStream {
         let (stream, mailbox) = (StreamId::new(), Mailbox::new(answers_only));
+        self.posts.fetch_add(1, Ordering::Relaxed);
         let mut streams = lock(&self.streams);
         streams.used = Instant::now();
         streams.requests.insert(stream, Arc::clone(&mailbox));
@@ -514,9 +527,19 @@ impl ProcessSession {
         self.upstream.is_waiting()
     }
 
-    /// Whether no request uses the process, and none waits for input of its client.
-    pub(super) fn is_free(&self) -> bool {
-        lock(&self.streams).requests.is_empty() && !self.upstream.is_waiting()
+    /// Whether its client has come back after it opened the session.
+    pub(super) fn has_returned(&self) -> bool {
+        // A legacy client opens it with two messages.
+        let opening = if self.kind.is_modern() { 1 } else { 2 };
+        self.posts.load(Ordering::Relaxed) > opening
+    }
+
+    /// How much it is worth to keep: one whose client came once may be anybody's, and is worth less than any other one.
+    /// `None` while a request uses it, or waits for input of its client.
+    pub(super) fn worth(&self) -> Option<(bool, Instant)> {
+        let streams = lock(&self.streams);
+        let is_free = streams.requests.is_empty() && !self.upstream.is_waiting();
+        is_free.then(|| (self.has_returned(), streams.used))
     }
 
     /// Sends a client's message to a server on HTTP with the headers that it came with.

@@ -2,37 +2,80 @@
 //!
 //! The era of a server on HTTP is found out with the first request: a legacy client's `initialize` goes to the server as
 //! it is, and only if that is refused is the server asked as a modern client would. Before the first modern request the
-//! server is asked with `server/discover`.
+//! server is asked with `server/discover`, and with `initialize` where it is silent.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
-use hyper::body::Frame;
-use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::body::{Frame, Incoming as IncomingBody};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
-
-use tokio::time::timeout;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
 
 use super::Proxy;
-use crate::caller::Caller;
+use crate::caller::{Caller, forwarded};
 use crate::era::{
-    Incoming, MODERN, discover_request, is_initialize, is_modern_error, is_modern_request,
+    Incoming, MODERN, discover_request, initialize_request, is_initialize, is_modern_error,
+    is_modern_request,
 };
 use crate::http::answer::read_answer;
 use crate::http::body::{Sender, read_body};
 use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full};
+use crate::lock::lock;
 use crate::message::{self, Envelope, Kind, text};
 use crate::runtime::memory::Counted;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 
-/// How long the server may take to answer `server/discover`.
-const SILENCE: Duration = Duration::from_secs(5);
+const SESSION: &str = "mcp-session-id";
+
+/// How long the server may take to answer `server/discover` before it is asked with `initialize`, too.
+const SILENCE: Duration = Duration::from_secs(1);
+
+/// How long a client waits for the era of a silent server, once; how long the server is asked, and how soon again.
+const PATIENCE: Duration = Duration::from_secs(3);
+const ASKING: Duration = Duration::from_secs(60);
+
+/// The most callers that a silent server is remembered for, and asked for at a time.
+const MAX_SILENT: usize = 1024;
+const MAX_ASKED: usize = 64;
+
+/// What the server is being asked, or was asked in vain, for one caller.
+pub(super) struct Asking {
+    /// What was found out; `None` until then.
+    found: watch::Receiver<Option<Found>>,
+    /// Whether the caller has waited for it.
+    has_waited: bool,
+    since: Instant,
+}
+
+impl Asking {
+    fn is_open(&self) -> bool {
+        self.found.borrow().is_none()
+    }
+}
+
+/// What was found out about the era of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// It speaks the modern revision.
+    Modern,
+    /// It has refused a modern request, as a legacy server does.
+    Refusal,
+    /// It speaks legacy revisions, and does not answer a modern request.
+    LegacyOnly,
+    /// It has answered, and that tells nothing.
+    Nothing,
+    /// It has not answered.
+    Silence,
+}
 
 /// What becomes of a request whose client may be of another era.
 pub(super) enum Bridged {
@@ -91,10 +134,11 @@ impl Proxy {
         let asked = self.on_worker(bytes, Asked::read).await.unwrap_or(Asked::Other);
         let eras = self.server.eras();
         if asked == Asked::Modern {
-            if !eras.is_modern() && !eras.is_legacy_only() {
-                self.detect(&parts.headers, bytes).await;
-            }
-            if eras.is_legacy_only() {
+            let is_known = eras.is_modern() || eras.is_legacy_only();
+            let is_refused =
+                !is_known && self.detect(caller, &parts.headers, bytes).await == Found::Refusal;
+            // Whether a server that refuses is legacy, the bridge finds out.
+            if is_refused || eras.is_legacy_only() {
                 return self.answer_bridged(caller, &parts.headers, bytes).await;
             }
         } else if asked == Asked::Initialize && eras.is_modern_only() {
@@ -117,7 +161,12 @@ impl Proxy {
         self.pool.run(bytes.len(), move || read(&bytes)).await
     }
 
-    async fn answer_bridged(&self, caller: &Caller, headers: &HeaderMap, bytes: &Counted) -> Bridged {
+    async fn answer_bridged(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        bytes: &Counted,
+    ) -> Bridged {
         let response = self.bridged.answer_post(caller, headers, bytes.clone()).await;
         Bridged::Response(Box::new(response))
     }
@@ -140,67 +189,186 @@ impl Proxy {
             self.server.eras().set_legacy();
             return response;
         }
-        let is_opening = |bytes: &Counted| text(bytes).is_ok_and(|text| is_initialize(&text));
-        if self.on_worker(&opening.bytes, is_opening).await != Some(true) {
+        let read = |bytes: &Counted| {
+            let text = text(bytes).ok()?;
+            Some((is_initialize(&text)?, discover_request(&text)))
+        };
+        let read = self.on_worker(&opening.bytes, read).await.flatten();
+        let Some((is_legacy_version, discover)) = read else { return response };
+        let discover = self.discover(&opening.headers, self.pool.memory().count(discover));
+        if timeout(PATIENCE, discover).await != Ok(Found::Modern) {
             return response;
         }
-        let asked = timeout(SILENCE, self.discover(&opening.headers, &opening.bytes)).await;
-        if asked != Ok(Some(true)) {
-            return response;
+        // A server of both eras may refuse a version that it does not know.
+        if is_legacy_version {
+            self.server.eras().set_modern_only();
         }
-        self.server.eras().set_modern_only();
         self.bridged.answer_post(&opening.caller, &opening.headers, opening.bytes).await
     }
 
-    /// Finds out which era the server is of, in the name of the client that sent `message`.
-    async fn detect(&self, headers: &HeaderMap, message: &Counted) {
-        match timeout(SILENCE, self.discover(headers, message)).await {
-            Ok(Some(false)) => self.server.eras().set_legacy_only(),
-            Ok(Some(true)) => self.server.eras().set_modern(),
-            // A server that is silent, because it starts for example, gets what the client sends. The next request asks
-            // again.
-            Ok(None) | Err(_) => {}
+    /// Finds out which era the server is of, in the name of the client that sent `message`. A client waits once for a
+    /// server that is silent; then the server gets what the client sends, and is asked besides.
+    async fn detect(
+        self: &Arc<Self>,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Counted,
+    ) -> Found {
+        let Some(mut asked) = self.asked(caller, headers, message) else { return Found::Nothing };
+        if let Ok(Ok(found)) = timeout(PATIENCE, asked.wait_for(Option::is_some)).await {
+            return found.unwrap_or(Found::Nothing);
         }
+        if let Some(asking) = lock(&self.asking).get_mut(caller) {
+            asking.has_waited = true;
+        }
+        Found::Nothing
     }
 
-    /// Asks the server whether it speaks the modern revision; `None` if it does not say.
-    async fn discover(&self, headers: &HeaderMap, message: &Counted) -> Option<bool> {
-        let mut headers = headers.clone();
-        let of_message = |name: &str| name.starts_with("mcp-");
-        let names: Vec<_> =
-            headers.keys().filter(|name| of_message(name.as_str())).cloned().collect();
-        for name in names {
-            headers.remove(name);
+    /// What is found out about the server for this caller; `None` where that is not waited for.
+    fn asked(
+        self: &Arc<Self>,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Counted,
+    ) -> Option<watch::Receiver<Option<Found>>> {
+        let mut all = lock(&self.asking);
+        let known = all.get(caller);
+        let has_waited = known.is_some_and(|asking| asking.has_waited);
+        if let Some(open) = known.filter(|asking| asking.is_open()) {
+            return (!has_waited).then(|| open.found.clone());
         }
-        headers.remove(CONTENT_LENGTH);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        if known.is_some_and(|asking| asking.since.elapsed() < ASKING) {
+            return None;
+        }
+        if all.len() >= MAX_SILENT {
+            all.retain(|_, asking| asking.is_open());
+        }
+        if all.values().filter(|asking| asking.is_open()).count() >= MAX_ASKED {
+            return None;
+        }
+        let (tell, found) = watch::channel(None);
+        let since = Instant::now();
+        all.insert(caller.clone(), Asking { found: found.clone(), has_waited, since });
+        drop(all);
+        let (proxy, caller) = (Arc::clone(self), caller.clone());
+        let (headers, message) = (headers.clone(), message.clone());
+        tokio::spawn(async move {
+            let asked = timeout(ASKING, proxy.ask(&headers, message)).await;
+            let found = asked.unwrap_or(Found::Silence);
+            match found {
+                Found::Modern => proxy.server.eras().set_modern(),
+                Found::LegacyOnly => proxy.server.eras().set_legacy_only(),
+                Found::Refusal | Found::Nothing | Found::Silence => {}
+            }
+            let mut all = lock(&proxy.asking);
+            if found != Found::Silence {
+                all.remove(&caller);
+            } else if let Some(asking) = all.get_mut(&caller) {
+                asking.has_waited = true;
+            }
+            tell.send_replace(Some(found));
+        });
+        (!has_waited).then_some(found)
+    }
+
+    /// Asks the server with `server/discover`, and where it does not answer that with `initialize`, too.
+    async fn ask(&self, headers: &HeaderMap, message: Counted) -> Found {
+        let read = |bytes: &Counted| {
+            let text = text(bytes).ok()?;
+            Some((discover_request(&text), initialize_request(&text)))
+        };
+        let Some((discover, initialize)) = self.on_worker(&message, read).await.flatten() else {
+            return Found::Nothing;
+        };
+        // The message may be long, and the server silent.
+        drop(message);
+        let [discover, initialize] = [discover, initialize].map(|it| self.pool.memory().count(it));
+        let mut discover = pin!(self.discover(headers, discover));
+        if let Ok(found) = timeout(SILENCE, &mut discover).await {
+            return found;
+        }
+        let opened = tokio::select! {
+            biased;
+            found = &mut discover => return found,
+            Some(opened) = self.initialize(headers, initialize) => opened,
+            else => return Found::Silence,
+        };
+        // It is there, and may only be slow.
+        timeout(SILENCE, discover).await.unwrap_or(opened)
+    }
+
+    /// Asks the server with `initialize`, and ends the session that it opens for that; `None` if it does not answer.
+    async fn initialize(&self, headers: &HeaderMap, request: Counted) -> Option<Found> {
+        let mut headers = own_headers(headers);
+        let sent = self.post(headers.clone(), request).await;
+        let response = sent.ok()?;
+        let session = response.headers().get(SESSION).cloned();
+        let max = self.server.rules().settings.max_message;
+        let answer = read_answer(response, max, None, &self.pool).await;
+        if let Some(session) = session {
+            headers.insert(SESSION, session);
+            let body = full("");
+            let _ = self.request(Method::DELETE, &self.upstream, headers, body).await;
+        }
+        let (answer, result) = answer?;
+        if result.is_some() {
+            return Some(Found::LegacyOnly);
+        }
+        let is_modern = self.on_worker(&answer, is_modern_refusal).await?;
+        Some(if is_modern { Found::Modern } else { Found::Silence })
+    }
+
+    /// Posts a message of the guard itself.
+    async fn post(
+        &self,
+        headers: HeaderMap,
+        message: Counted,
+    ) -> Result<Response<IncomingBody>, String> {
+        let body = full(message.into_bytes());
+        self.request(Method::POST, &self.upstream, headers, body).await
+    }
+
+    /// Asks the server whether it speaks the modern revision.
+    async fn discover(&self, headers: &HeaderMap, request: Counted) -> Found {
+        self.try_discover(headers, request).await.unwrap_or(Found::Nothing)
+    }
+
+    async fn try_discover(&self, headers: &HeaderMap, request: Counted) -> Option<Found> {
+        let mut headers = own_headers(headers);
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
         headers.insert("mcp-method", HeaderValue::from_static("server/discover"));
-        let request = |bytes: &Counted| text(bytes).ok().map(|text| discover_request(&text));
-        let request = self.on_worker(message, request).await??;
-        let sent = self.request(Method::POST, &self.upstream, headers, full(request)).await;
-        let response = sent.ok()?;
+        let response = self.post(headers, request).await.ok()?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
         let answer = read_answer(response, max, None, &self.pool).await;
+        // A legacy server does not know the method.
         let is_legacy_status = matches!(status.as_u16(), 200 | 400 | 404 | 405 | 406 | 422);
+        let refusal = is_legacy_status.then_some(Found::Refusal);
         match answer {
-            // A legacy server does not know the method.
-            Some((_, Some(_))) => Some(true),
+            Some((_, Some(_))) => Some(Found::Modern),
             Some((bytes, None)) => {
-                let text = text(&bytes).ok()?;
-                let Incoming::Answer { outcome: Err(error), .. } = Incoming::read(&text) else {
-                    return is_legacy_status.then_some(false);
-                };
-                if is_modern_error(error) {
-                    return Some(true);
-                }
-                is_legacy_status.then_some(false)
+                let is_modern = self.on_worker(&bytes, is_modern_refusal).await?;
+                if is_modern { Some(Found::Modern) } else { refusal }
             }
-            None => (is_legacy_status && status != StatusCode::OK).then_some(false),
+            None => refusal.filter(|_| status != StatusCode::OK),
         }
     }
+}
+
+/// Whether a message is an error that only modern servers answer with.
+fn is_modern_refusal(bytes: &Counted) -> bool {
+    let Ok(text) = text(bytes) else { return false };
+    matches!(Incoming::read(&text),
+        Incoming::Answer { outcome: Err(error), .. } if is_modern_error(error))
+}
+
+/// The headers of a request in the name of a client whose request has `headers`.
+fn own_headers(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = forwarded(headers);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    headers
 }
 
 /// Whether a response has a result. Returns the same response, with what was read of it.

@@ -11,8 +11,9 @@ mod session;
 #[cfg(feature = "grpc")]
 mod watch;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
+use ahash::AHashMap;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
@@ -21,6 +22,7 @@ use tokio::sync::Semaphore;
 
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
+use crate::caller::Caller;
 use crate::event::Event;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
@@ -48,6 +50,8 @@ pub struct Proxy {
     lists: Semaphore,
     /// Sessions of clients that are of another era than the server.
     bridged: Processes,
+    /// The callers in whose name the server is asked for its era, or was asked in vain.
+    asking: Mutex<AHashMap<Caller, bridge::Asking>>,
     /// Whether the streams that clients opened with GET are closed.
     is_closing: tokio::sync::watch::Sender<bool>,
     /// Whether the server is listened to for changes of its tool list.
@@ -90,6 +94,7 @@ impl Proxy {
             pool,
             lists: Semaphore::new(MAX_LISTS),
             bridged,
+            asking: Mutex::default(),
             is_closing: tokio::sync::watch::Sender::new(false),
             #[cfg(feature = "grpc")]
             watched: watch::Watched::default(),

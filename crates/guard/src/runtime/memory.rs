@@ -119,10 +119,10 @@ impl MemoryLimit {
     /// What is made of counted bytes: counted, too, unless they are the same.
     pub(crate) fn count_changed(
         &self,
-        bytes: Counted,
+        bytes: &Counted,
         change: impl FnOnce(Bytes) -> Bytes,
     ) -> Counted {
-        let changed = change(Bytes::clone(&bytes));
+        let changed = change(Bytes::clone(bytes));
         if changed.as_ptr() == bytes.as_ptr() { Counted(changed) } else { self.count(changed) }
     }
 
@@ -373,13 +373,13 @@ mod tests {
         assert_eq!(limit.used(), [0, 0]);
         let large = limit.message().attach(vec![0; SMALL + 1]);
         assert_eq!(limit.used(), [SMALL + 1, 0]);
-        let same = limit.count_changed(large.clone(), |bytes| bytes.slice(..10));
+        let same = limit.count_changed(&large, |bytes| bytes.slice(..10));
         assert_eq!(limit.used(), [SMALL + 1, 0]);
-        let other = limit.count_changed(large, |bytes| Bytes::from(bytes.repeat(2)));
+        let other = limit.count_changed(&large, |bytes| Bytes::from(bytes.repeat(2)));
         assert_eq!(limit.used(), [3 * (SMALL + 1), 0]);
-        drop((small, same));
+        drop((small, large, same));
         assert_eq!(limit.used(), [2 * (SMALL + 1), 0]);
-        assert_eq!(Bytes::from(other.into_bytes()).len(), 2 * (SMALL + 1));
+        assert_eq!(other.into_bytes().len(), 2 * (SMALL + 1));
         assert_eq!(limit.used(), [0, 0]);
     }
 }

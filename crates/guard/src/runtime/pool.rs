@@ -91,10 +91,7 @@ impl JobPool {
         let is_large = length > LARGE || !self.memory.is_small_when_parsed(bytes);
         let lane = if is_large { &self.large } else { &self.workers };
         // Of large jobs, only those whose turn it is wait for memory. A small one holds no worker meanwhile.
-        let turn = match is_large {
-            true => Some(Arc::clone(lane).acquire_owned().await.ok()?),
-            false => None,
-        };
+        let turn = if is_large { Some(Arc::clone(lane).acquire_owned().await.ok()?) } else { None };
         if job.is_abandoned() {
             return None;
         }
@@ -198,7 +195,7 @@ mod tests {
     use toolbond_contract::Revision;
 
     use super::{INLINE_BYTES, JobPool, LARGE};
-    use crate::core::{Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId};
+    use crate::core::{Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId, Told};
     use crate::event::Event;
     use crate::message::{Message, Text};
     use crate::runtime::drive::now;
@@ -211,7 +208,8 @@ mod tests {
         let server = GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| ()));
         let mut conversation = Conversation::new(Arc::new(server), Link::Pipe, Revision::default());
         let list = Text::from(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-        conversation.on_client(StreamId::PIPE, &Message::read(&list).unwrap(), None, now());
+        let list = Message::read(&list).unwrap();
+        conversation.on_client(StreamId::PIPE, &list, &Told::default(), now());
         let long = "x".repeat(bytes);
         let tools = Text::from(format!(
             r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"a","description":"{long}","inputSchema":{{"type":"object"}}}}]}}}}"#

@@ -72,7 +72,7 @@ impl Transport for Relay {
 
     fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
         let bytes = if self.server.rules().settings.is_inspecting() {
-            self.driven.pool().memory().count_changed(bytes, one_line)
+            self.driven.pool().memory().count_changed(&bytes, one_line)
         } else {
             bytes
         };

@@ -1,11 +1,8 @@
 //! Answers on HTTP that are written so that a guard might pass over them.
 
-use std::sync::{Arc, Mutex};
-
-use tokio::io::AsyncWriteExt as _;
-use toolbond_guard::{Event, Settings};
-
-use crate::lossless_http::{Http, rest};
+use crate::contract::strict as settings;
+use crate::http::{Http, events, json, response};
+use crate::pair::{Said, listener, result};
 
 const TOOLS: &str = r#"[{"name":"count","description":"Counts.","inputSchema":{"type":"object"},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}}]"#;
 
@@ -14,242 +11,178 @@ const GOOD: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text
 const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"count"}}"#;
 
 /// What breaks the contract, and must not arrive.
-const WRONG: &str = r#"{"content":[],"structuredContent":{"n":"wrong"}}"#;
+const WRONG: &str =
+    r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"n":"wrong"}}}"#;
 
-fn json(body: &[u8], more: &str) -> Vec<u8> {
-    let more = format!("content-type: application/json\r\n{more}");
-    of_type(&more, body)
-}
-
-fn events(body: &[u8]) -> Vec<u8> {
-    of_type("content-type: text/event-stream\r\n", body)
-}
-
-fn of_type(headers: &str, body: &[u8]) -> Vec<u8> {
-    [format!("HTTP/1.1 200 OK\r\n{headers}connection: close\r\n\r\n").as_bytes(), body].concat()
-}
+const POST: &str = "POST /mcp HTTP/1.1\r\nmcp-session-id: s\r\nmcp-protocol-version: 2025-11-25\r\naccept-encoding: gzip, br";
 
 /// A strict guard that knows the tools, and what it says.
-async fn strict() -> (Http, Arc<Mutex<Vec<String>>>) {
-    let mut settings = Settings::default();
-    settings.results = toolbond_contract::Mode::Enforce;
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let hears = Arc::clone(&said);
-    let listener = Arc::new(move |event: Event| hears.lock().unwrap().push(event.to_string()));
-    let http = Http::heard_by(listener, settings, "2025-11-25").await;
-    let list = format!(r#"{{"jsonrpc":"2.0","id":0,"result":{{"tools":{TOOLS}}}}}"#);
+fn strict() -> (Http, Said) {
+    let mut settings = settings();
+    // The server answers nothing that it was not told to.
+    settings.bridge_eras = false;
+    let (listener, said) = listener();
+    let mut http = Http::new(settings, listener, "");
+    POST.clone_into(&mut http.client.head);
+    let list = result(0, &format!(r#"{{"tools":{TOOLS}}}"#));
     let ask = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
-    let (_, got) = http.exchange(ask, &json(list.as_bytes(), "")).await;
-    assert!(String::from_utf8(got).unwrap().contains("count"));
+    let (_, _, got) = http.exchange(ask, &json(list.as_bytes(), ""));
+    assert!(got.contains("count"));
     (http, said)
 }
 
-#[tokio::test]
-async fn a_wrong_result_arrives_in_no_disguise() {
-    let plain = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
-    let marked = [b"\xef\xbb\xbf", plain.as_bytes()].concat();
-    let latin = [&b"{\"x\":\"\xff\","[..], &plain.as_bytes()[1..]].concat();
-    let cases: Vec<(&str, Vec<u8>)> = vec![
-        ("plain", json(plain.as_bytes(), "")),
-        ("as an event", events(format!("data: {plain}\n\n").as_bytes())),
-        (
-            "after another event",
-            events(format!("event: x\ndata: {GOOD}\n\ndata: {plain}\n\n").as_bytes()),
-        ),
-        (
-            "in lines, and nothing follows",
-            events(format!("data: {}\r\r", plain.replace(',', ",\rdata:")).as_bytes()),
-        ),
-        ("encoded", json(plain.as_bytes(), "content-encoding: gzip\r\n")),
-        ("with a mark", json(&marked, "")),
-        ("as an event, with a mark", events(format!("\u{feff}data: {plain}\n\n").as_bytes())),
-        (
-            "with two results",
-            json(plain.replace("\"result\"", "\"result\":{},\"result\"").as_bytes(), ""),
-        ),
-        ("not in UTF-8", json(&latin, "")),
-        ("in a batch that breaks off", json(format!("[{plain},").as_bytes(), "")),
-        ("after two marks", events(format!("\u{feff}\u{feff}data: {plain}\n\n").as_bytes())),
-        (
-            "after a mark in Latin-1",
-            events(format!("\u{ef}\u{bb}\u{bf}data: {plain}\n\n").as_bytes()),
-        ),
-        (
-            "after a mark, and nothing follows",
-            events(format!("\u{feff}data: [{plain}]\r\r").as_bytes()),
-        ),
-        (
-            "as another kind of JSON",
-            of_type("Content-Type: Application/JSON-rpc\r\n", plain.as_bytes()),
-        ),
-        (
-            "as a kind of JSON",
-            of_type("content-type: application/mcp+json; a=b\r\n", plain.as_bytes()),
-        ),
-        (
-            "as two kinds",
-            of_type(
-                "content-type: text/plain\r\ncontent-type: application/json\r\n",
-                plain.as_bytes(),
-            ),
-        ),
-        (
-            "as JSON and as events",
-            of_type("content-type: application/json; text/event-stream\r\n", plain.as_bytes()),
-        ),
-        (
-            "as a kind of events",
-            of_type(
-                "content-type: Text/Event-Stream-2\r\n",
-                format!("data: {plain}\n\n").as_bytes(),
-            ),
-        ),
-        ("for another request", json(plain.replace("\"id\":1", "\"id\":2").as_bytes(), "")),
-        ("with a string as id", json(plain.replace("\"id\":1", "\"id\":\"1\"").as_bytes(), "")),
-    ];
-    let (http, _) = strict().await;
+/// A strict guard whose client gets one of the texts `instead` of each of these responses.
+fn withholds(instead: &[&str], cases: impl IntoIterator<Item = (String, Vec<u8>)>) {
+    let (mut http, _) = strict();
     for (name, out) in cases {
-        let (head, got) = http.exchange(CALL, &out).await;
-        assert!(head.to_ascii_lowercase().contains("accept-encoding: identity"), "{head}");
-        let got = String::from_utf8_lossy(&got);
-        // A second answer is left out.
-        let answers = got.contains("isError") || got.contains("error") || got.contains(GOOD);
-        assert!(answers && !got.contains(r#"{"n":"wrong"}"#), "{name}: {got}");
+        let (asked, head, got) = http.exchange(CALL, &out);
+        assert_eq!(asked.header("accept-encoding"), Some("identity"));
+        let is_answered = instead.iter().any(|text| got.contains(text));
+        assert!(is_answered && !got.contains(r#"{"n":"wrong"}"#), "{name}: {head} {got}");
     }
 }
 
-#[tokio::test]
-async fn what_is_no_message_passes() {
-    let (http, said) = strict().await;
+#[test]
+fn a_wrong_result_arrives_in_no_disguise() {
+    let event = |text: &str| events(text.replace("WRONG", WRONG).as_bytes());
+    let typed = |types: &str| response(&format!("{types}\r\n"), WRONG.as_bytes());
+    let marked = [b"\xef\xbb\xbf", WRONG.as_bytes()].concat();
+    let latin = [&b"{\"x\":\"\xff\","[..], &WRONG.as_bytes()[1..]].concat();
+    let twice = WRONG.replace("\"result\"", "\"result\":{},\"result\"");
+    let second = format!("event: x\ndata: {GOOD}\n\ndata: WRONG\n\n");
+    let lines = format!("data: {}\r\r", WRONG.replace(',', ",\rdata:"));
+    let stream_2 = format!("data: {WRONG}\n\n");
+    let stream_2 = response("content-type: Text/Event-Stream-2\r\n", stream_2.as_bytes());
+    let cases = [
+        ("plain", json(WRONG.as_bytes(), "")),
+        ("as an event", event("data: WRONG\n\n")),
+        ("after another event", event(&second)),
+        ("in lines, and nothing follows", event(&lines)),
+        ("encoded", json(WRONG.as_bytes(), "content-encoding: gzip\r\n")),
+        ("with a mark", json(&marked, "")),
+        ("as an event, with a mark", event("\u{feff}data: WRONG\n\n")),
+        ("with two results", json(twice.as_bytes(), "")),
+        ("not in UTF-8", json(&latin, "")),
+        ("in a batch that breaks off", json(format!("[{WRONG},").as_bytes(), "")),
+        ("after two marks", event("\u{feff}\u{feff}data: WRONG\n\n")),
+        ("after a mark in Latin-1", event("\u{ef}\u{bb}\u{bf}data: WRONG\n\n")),
+        ("after a mark, and nothing follows", event("\u{feff}data: [WRONG]\r\r")),
+        ("as another kind of JSON", typed("Content-Type: Application/JSON-rpc")),
+        ("as a kind of JSON", typed("content-type: application/mcp+json; a=b")),
+        ("as two kinds", typed("content-type: text/plain\r\ncontent-type: application/json")),
+        ("as JSON and as events", typed("content-type: application/json; text/event-stream")),
+        ("as a kind of events", stream_2),
+    ];
+    // A second answer is left out.
+    let instead = ["isError", "error", GOOD];
+    withholds(&instead, cases.map(|(name, out)| (name.to_owned(), out)));
+    // An answer under another id is held to the request of its stream.
+    let ids = ["2", "\"1\"", "\"x\"", "0"].into_iter();
+    let under_other_ids = ids.flat_map(|id| {
+        let wrong = WRONG.replace("\"id\":1", &format!("\"id\":{id}"));
+        let event = events(format!("data: {wrong}\n\n").as_bytes());
+        [(id.to_owned(), json(wrong.as_bytes(), "")), (format!("{id}, as an event"), event)]
+    });
+    withholds(&["isError"], under_other_ids);
+}
+
+#[test]
+fn what_is_no_message_passes() {
+    let (mut http, said) = strict();
     let body = format!("id: 1\ndata: \n\ndata: ping\n\ndata: {GOOD}\n\n");
-    let (_, got) = http.exchange(CALL, &events(body.as_bytes())).await;
-    let got = String::from_utf8(got).unwrap();
+    let (_, _, got) = http.exchange(CALL, &events(body.as_bytes()));
     assert!(got.contains("data: ping") && got.contains(GOOD), "{got}");
     assert_eq!(said.lock().unwrap().len(), 0);
 }
 
-#[tokio::test]
-async fn an_answer_on_another_stream_is_checked_or_left_out() {
-    let (http, said) = strict().await;
-    let wrong = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
-    let twice = wrong.replace("\"result\"", "\"result\":{},\"result\"");
+#[test]
+fn an_answer_on_another_stream_is_checked_or_left_out() {
+    let (mut http, said) = strict();
+    let twice = WRONG.replace("\"result\"", "\"result\":{},\"result\"");
     let ping = r#"{"jsonrpc":"2.0","id":"p","method":"ping"}"#;
     let answer = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#;
-    for (target, question) in [("GET /mcp", ""), ("POST /mcp", ping)] {
-        let (_, waits, mut own) = http.ask("POST /mcp", CALL).await;
-        own.write_all(&events(b": wait\n\n")).await.unwrap();
-        let (_, client, mut server) = http.ask(target, question).await;
-        let body = format!("data: {wrong}\n\ndata: {answer}\n\ndata: {twice}\n\ndata: {GOOD}\n\n");
-        server.write_all(&events(body.as_bytes())).await.unwrap();
-        drop(server);
-        let got = String::from_utf8(rest(client).await).unwrap();
+    for (method, question) in [("GET", ""), ("POST", ping)] {
+        let own = http.wait(CALL, &events(b": wait\n\n"));
+        http.client.head = POST.replace("POST", method);
+        let body = format!("data: {WRONG}\n\ndata: {answer}\n\ndata: {twice}\n\ndata: {GOOD}\n\n");
+        let (_, _, got) = http.exchange(question, &events(body.as_bytes()));
         assert!(!got.contains(r#"{"n":"wrong"}"#) && !got.contains(GOOD), "{got}");
         // On a stream for whatever comes it is the answer; on that of another request it is not.
-        assert_eq!(got.contains("isError"), target == "GET /mcp", "{got}");
-        assert_eq!(got.contains(answer), target == "POST /mcp", "{got}");
+        assert_eq!(got.contains("isError"), method == "GET", "{got}");
+        assert_eq!(got.contains(answer), method == "POST", "{got}");
         drop(own);
-        rest(waits).await;
+        POST.clone_into(&mut http.client.head);
     }
     let said = said.lock().unwrap();
     let dropped = said.iter().filter(|text| text.contains("request \"p\", which is not pending"));
     assert_eq!(dropped.count(), 1, "{said:?}");
 }
 
-#[tokio::test]
-async fn an_answer_under_another_id_is_held_to_the_request_of_its_stream() {
-    let (http, _) = strict().await;
-    for id in ["7", "\"x\"", "0"] {
-        let wrong = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{WRONG}}}"#);
-        let event = format!("data: {wrong}\n\n");
-        for out in [json(wrong.as_bytes(), ""), events(event.as_bytes())] {
-            let (_, got) = http.exchange(CALL, &out).await;
-            let got = String::from_utf8(got).unwrap();
-            assert!(got.contains("isError") && !got.contains(r#"{"n":"wrong"}"#), "{id}: {got}");
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_stream_is_resumed_with_answers_that_came_before() {
-    let (http, said) = strict().await;
+#[test]
+fn a_stream_is_resumed_with_answers_that_came_before() {
+    let (mut http, said) = strict();
     let event = format!("id: 7\ndata: {GOOD}\n\n");
-    http.exchange(CALL, &events(event.as_bytes())).await;
-    let resume = "GET /mcp HTTP/1.1\r\nlast-event-id: 7\r\nx:";
-    let (_, client, mut server) = http.ask(resume, "").await;
+    http.exchange(CALL, &events(event.as_bytes()));
+    http.client.head = format!("{}\r\nlast-event-id: 7", POST.replace("POST", "GET"));
     let failed = r#"{"jsonrpc":"2.0","id":"unknown","error":{"code":1,"message":""}}"#;
-    let wrong = format!(r#"{{"jsonrpc":"2.0","id":0,"result":{WRONG}}}"#);
+    let wrong = WRONG.replace("\"id\":1", "\"id\":0");
     let body = format!("{event}data: {failed}\n\ndata: {wrong}\n\n");
-    server.write_all(&events(body.as_bytes())).await.unwrap();
-    drop(server);
-    let got = String::from_utf8(rest(client).await).unwrap();
+    let (_, _, got) = http.exchange("", &events(body.as_bytes()));
     assert!(got.contains(&event) && got.contains(failed), "{got}");
     assert!(!got.contains(r#"{"n":"wrong"}"#), "{got}");
     assert_eq!(said.lock().unwrap().iter().filter(|said| said.contains("error")).count(), 1);
 }
 
-#[tokio::test]
-async fn calls_are_checked_at_whatever_path() {
-    let (http, _) = strict().await;
-    let wrong = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{WRONG}}}"#);
+#[test]
+fn calls_are_checked_at_whatever_path() {
+    let (mut http, _) = strict();
     for path in ["/mcp/", "/MCP", "//mcp", "/%6dcp//?x=1", "/x/../mcp", "/other"] {
-        let (head, client, mut server) = http.ask(&format!("POST {path}"), CALL).await;
-        assert!(head.starts_with(&format!("POST {path} HTTP/1.1\r\n")), "{head}");
-        server.write_all(&json(wrong.as_bytes(), "")).await.unwrap();
-        drop(server);
-        let got = String::from_utf8(rest(client).await).unwrap();
+        http.client.head = POST.replacen("/mcp", path, 1);
+        let (asked, _, got) = http.exchange(CALL, &json(WRONG.as_bytes(), ""));
+        assert_eq!(asked.line(), format!("POST {path} HTTP/1.1"));
         assert!(got.contains("isError"), "{path}: {got}");
     }
 }
 
-#[tokio::test]
-async fn a_redirect_does_not_lead_around_the_guard() {
-    let (http, _) = strict().await;
-    let server = http.server.local_addr().unwrap();
-    let kept = [
-        (format!("HTTP://{server}/mcp/?a=b"), "/mcp/?a=b"),
-        (format!("//{server}/mcp"), "/mcp"),
-        ("elsewhere".to_owned(), "elsewhere"),
-        ("/else?where=http://x/".to_owned(), "/else?where=http://x/"),
-    ];
-    let refused =
-        ["https://127.0.0.1/mcp", "http://other.example/mcp", "//other.example", "/\\other"];
-    let kept = kept.into_iter().map(|(location, expected)| (location, Some(expected)));
-    for (location, expected) in kept.chain(refused.map(|it| (it.to_owned(), None))) {
-        let (_, client, mut server) = http.ask("POST /mcp", CALL).await;
-        let out = format!(
-            "HTTP/1.1 307 Temporary Redirect\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
-        );
-        server.write_all(out.as_bytes()).await.unwrap();
-        drop(server);
-        let got = String::from_utf8(rest(client).await).unwrap();
-        match expected {
-            Some(expected) => {
-                assert!(got.contains(&format!("location: {expected}\r\n")), "{got}");
-            }
-            None => assert!(got.starts_with("HTTP/1.1 502") && !got.contains("location:"), "{got}"),
-        }
+#[test]
+fn a_redirect_does_not_lead_around_the_guard() {
+    let (mut http, _) = strict();
+    let server = format!("127.0.0.1:{}", http.server);
+    for (location, expected) in [
+        (&*format!("HTTP://{server}/mcp/?a=b"), Some("/mcp/?a=b")),
+        (&format!("//{server}/mcp"), Some("/mcp")),
+        ("elsewhere", Some("elsewhere")),
+        ("/else?where=http://x/", Some("/else?where=http://x/")),
+        ("https://127.0.0.1/mcp", None),
+        ("http://other.example/mcp", None),
+        ("//other.example", None),
+        ("/\\other", None),
+    ] {
+        let redirect = format!("HTTP/1.1 307 X\r\nlocation: {location}");
+        let out = format!("{redirect}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        let (_, head, _) = http.exchange(CALL, out.as_bytes());
+        let found = head.lines().find_map(|line| line.strip_prefix("location: "));
+        assert_eq!(found, expected, "{location}");
+        assert!(found.is_some() || head.starts_with("HTTP/1.1 502"), "{location}: {head}");
     }
 }
 
-#[tokio::test]
-async fn lines_of_a_changed_message_stay_lines_of_data() {
-    let (http, _) = strict().await;
+#[test]
+fn lines_of_a_changed_message_stay_lines_of_data() {
+    let (mut http, _) = strict();
     let lines = "event: message\ndata: {\ndata: \"jsonrpc\": \"2.0\",\ndata: \"id\": 1,\n\
                  data: \"result\": {\"content\":[],\"structuredContent\":{\"n\":\"wrong\"}}\ndata: }\n\n";
-    let (_, got) = http.exchange(CALL, &events(lines.as_bytes())).await;
-    let got = String::from_utf8(got).unwrap();
-    assert!(
-        got.contains("data: \"id\": 1,\ndata: \"result\": {") && got.contains("isError"),
-        "{got}"
-    );
+    let (_, _, got) = http.exchange(CALL, &events(lines.as_bytes()));
+    let is_kept = got.contains("data: \"id\": 1,\ndata: \"result\": {");
+    assert!(is_kept && got.contains("isError"), "{got}");
 }
 
-#[tokio::test]
-async fn blank_lines_go_on_together() {
-    let (http, _) = strict().await;
+#[test]
+fn blank_lines_go_on_together() {
+    let (mut http, _) = strict();
     let body = format!("{}data: {GOOD}\n\n", "\n".repeat(1 << 18));
-    let (_, got) = http.exchange(CALL, &events(body.as_bytes())).await;
-    assert!(String::from_utf8_lossy(&got).contains(GOOD));
-    let ends = got.windows(2).filter(|window| window == b"\r\n").count();
+    let (_, _, got) = http.exchange(CALL, &events(body.as_bytes()));
+    assert!(got.contains(GOOD));
+    let ends = got.matches("\r\n").count();
     assert!(got.len() > 1 << 18 && ends < 1 << 10, "{ends}");
 }

@@ -1,16 +1,13 @@
 //! An upstream that means harm: every case of the hostile corpus as a tool's schema, and as what is
 //! held to it, while other calls go on.
 
-use futures_util::future::join_all;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use toolbond_contract::Mode;
-use toolbond_guard::Settings;
 use toolbond_harness::hostile::{Case, End, cases};
 use toolbond_schema::{Limits, Schema};
 
-use crate::lossless::runtime;
+use crate::contract::strict;
 use crate::pair::{Pair, Peer};
 
 /// Less than by default, so that the whole corpus is through in seconds, and is not judged on threads
@@ -79,39 +76,44 @@ impl Seen {
     }
 }
 
-/// The message with this id; what comes before it is kept in `others`.
-async fn get(peer: &mut Peer, others: &mut Vec<Seen>, id: &str) -> Seen {
-    loop {
-        if let Some(at) = others.iter().position(|message| message.id == id) {
-            return others.remove(at);
+/// The client, and the answers that came before the one it waited for.
+struct Client {
+    peer: Peer,
+    others: Vec<Seen>,
+}
+
+impl Client {
+    fn receives(&mut self, id: &str) -> Seen {
+        loop {
+            if let Some(at) = self.others.iter().position(|message| message.id == id) {
+                return self.others.remove(at);
+            }
+            self.others.push(serde_json::from_str(&self.peer.line()).unwrap());
         }
-        others.push(serde_json::from_str(&peer.line().await).unwrap());
+    }
+
+    /// A good call goes through whatever else is under way.
+    fn calls_good(&mut self, id: &str) {
+        self.peer.send(&call(id, "good", r#"{"n":1}"#));
+        assert_eq!(self.receives(id).result.unwrap().get(), GOOD);
     }
 }
 
-/// One conversation: a good call goes through whatever else is under way.
-struct Talk {
-    pair: Pair,
-    at_server: Vec<Seen>,
-    at_client: Vec<Seen>,
-}
+const GOOD: &str = r#"{"content":[{"type":"text","text":"{}"}],"structuredContent":{"n":2}}"#;
 
-impl Talk {
-    async fn server_gets(&mut self, id: &str) -> Seen {
-        get(&mut self.pair.server, &mut self.at_server, id).await
-    }
-
-    async fn client_gets(&mut self, id: &str) -> Seen {
-        get(&mut self.pair.client, &mut self.at_client, id).await
-    }
-
-    async fn good_call(&mut self, id: &str) {
-        self.pair.client.send(&call(id, "good", r#"{"n":1}"#)).await;
-        self.server_gets(id).await;
-        let result = r#"{"content":[{"type":"text","text":"{}"}],"structuredContent":{"n":2}}"#;
-        let answer = format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{result}}}"#);
-        self.pair.server.send(&answer).await;
-        assert_eq!(self.client_gets(id).await.result.unwrap().get(), result);
+/// Answers the calls that arrive.
+fn serve(mut server: Peer, gives: &str) {
+    loop {
+        let line = server.line();
+        if line.is_empty() {
+            return;
+        }
+        let Seen { id, .. } = serde_json::from_str(&line).unwrap();
+        server.send(&match &*id {
+            "gives" => gives.to_owned(),
+            "takes" => r#"{"jsonrpc":"2.0","id":"takes","error":{"code":1,"message":""}}"#.into(),
+            _ => format!(r#"{{"jsonrpc":"2.0","id":"{id}","result":{GOOD}}}"#),
+        });
     }
 }
 
@@ -128,23 +130,21 @@ struct Tool {
     output: Option<Box<RawValue>>,
 }
 
-async fn outlives(script: &Script, revision: &str) {
+fn outlives(script: Script, revision: &str) {
     let name = &script.name;
     let mut limits = Limits::default();
     limits.fuel = FUEL;
-    let mut settings = Settings::default();
-    settings.results = Mode::Enforce;
+    let mut settings = strict();
     settings.max_message = 256 << 20;
     settings.schema = Schema::options().limits(limits);
-    let mut pair = Pair::new(settings);
-    pair.initialize(revision).await;
-    pair.passes(r#"{"jsonrpc":"2.0","id":"list","method":"tools/list"}"#).await;
+    let mut pair = Pair::greeted(settings, revision);
+    pair.passes(r#"{"jsonrpc":"2.0","id":"list","method":"tools/list"}"#);
     let tools = &script.tools;
-    pair.server
-        .send(&format!(r#"{{"jsonrpc":"2.0","id":"list","result":{{"tools":{tools}}}}}"#))
-        .await;
-    let mut talk = Talk { pair, at_server: Vec::new(), at_client: Vec::new() };
-    let list = talk.client_gets("list").await.result.expect(name);
+    pair.server.send(&format!(r#"{{"jsonrpc":"2.0","id":"list","result":{{"tools":{tools}}}}}"#));
+    let Pair { client, server, .. } = pair;
+    std::thread::spawn(move || serve(server, &script.gives));
+    let mut client = Client { peer: client, others: Vec::new() };
+    let list = client.receives("list").result.expect(name);
     let list: List = serde_json::from_str(list.get()).unwrap();
     assert_eq!(list.tools[0].name, "good", "{name}");
     let gives = list.tools.iter().find(|tool| tool.name == "gives");
@@ -153,22 +153,19 @@ async fn outlives(script: &Script, revision: &str) {
         assert!(!checked, "{name}: a schema that is refused is offered");
     }
 
-    talk.pair.client.send(&script.takes).await;
-    talk.good_call("good 1").await;
+    client.peer.send(&script.takes);
+    client.calls_good("good 1");
     if gives.is_some() {
-        talk.pair.client.send(&call("gives", "gives", "{}")).await;
-        talk.server_gets("gives").await;
-        talk.pair.server.send(&script.gives).await;
-        talk.good_call("good 2").await;
-        let answer = talk.client_gets("gives").await;
+        client.peer.send(&call("gives", "gives", "{}"));
+        client.calls_good("good 2");
+        let answer = client.receives("gives");
         let wrong = matches!(script.ends, End::Invalid | End::Unfinished);
         if checked && wrong && script.plain {
             assert!(answer.is_refused(), "{name}: a result that is not valid is let through");
         }
     }
-    // It was sent on, refused, or is still looked at when the server ends: it is not forgotten.
-    talk.pair.server.close().await;
-    assert!(talk.client_gets("takes").await.is_refused(), "{name}");
+    // The guard refuses it, or the server does.
+    assert!(client.receives("takes").is_refused(), "{name}");
 }
 
 /// Every `of`th case from `part` on, so that parts of the corpus can run at the same time.
@@ -180,13 +177,8 @@ fn outlives_part(part: usize, of: usize) {
     };
     let builder = std::thread::Builder::new().stack_size(1 << 30);
     let scripts = builder.spawn(build).unwrap().join().unwrap();
-    let runtime = runtime();
-    let revisions = ["2025-11-25", "2026-07-28"].into_iter().cycle();
-    let scripts: Vec<_> = scripts.iter().zip(revisions).collect();
-    // A relay waits a moment for the last words of its server, so several go on at a time.
-    for some in scripts.chunks(8) {
-        let all = some.iter().map(|(script, revision)| outlives(script, revision));
-        runtime.block_on(join_all(all));
+    for (script, revision) in scripts.into_iter().zip(["2025-11-25", "2026-07-28"].iter().cycle()) {
+        outlives(script, revision);
     }
 }
 

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
-use toolbond_contract::{Mode, Policy};
+use toolbond_contract::Policy;
 use toolbond_guard::Settings;
 
+use crate::contract::strict;
 use crate::pair::Pair;
 
 /// Messages of every kind, `ID` to be replaced by an id that is free. None is valid for one reader
@@ -57,13 +58,13 @@ pub(crate) const FROM_SERVER: &[&str] = &[
 ];
 
 /// A list and results that keep their contract, and are written in unusual ways.
-pub(crate) const TOOLS: &str = r#"[ {"name":"echo" ,"description":"Ech\u006f.","x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","description":"Plain.","annotations":{ }}]"#;
-pub(crate) const CALLS: &[&str] = &[
+const TOOLS: &str = r#"[ {"name":"echo" ,"description":"Ech\u006f.","x-unknown":1.0,"inputSchema":{"type":"object","properties":{"n":{"type":"number","maximum":1e3}}},"outputSchema":{"type":"object","required":["n"]}}, {"inputSchema":{"type":"object"},"name":"plain","description":"Plain.","annotations":{ }}]"#;
+const CALLS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools\/call","params":{"name":"echo","arguments":{"n":1.0e2},"x":1}}"#,
     r#"{"id":ID,"params":{"arguments":null,"name":"pl\u0061in","_meta":{"progressToken":5}},"jsonrpc":"2.0","method":"tools/call"}"#,
     r#"{"jsonrpc":"2.0","id":ID,"method":"tools/call","params":{"name":"plain","inputResponses":{"a":{"action":"accept","content":{}}},"requestState":"\u0073","task":{"ttl":6.0e4}}}"#,
 ];
-pub(crate) const RESULTS: &[&str] = &[
+const RESULTS: &[&str] = &[
     r#"{"result":{"structuredContent":{"n":123456789012345678901234567890},"content":[{"type":"text","text":"\u0061"}], "_meta":{}},"id":ID,"jsonrpc":"2.0"}"#,
     r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[ ],"isError":true}}"#,
     r#"{"jsonrpc":"2.0","id":ID,"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{ }}},"requestState":"s"}}"#,
@@ -71,96 +72,93 @@ pub(crate) const RESULTS: &[&str] = &[
     r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32602,"message":"no such tool"}}"#,
 ];
 
-pub(crate) fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
-}
-
-/// Plays a generated conversation of everything but tools.
-async fn converse(settings: Settings, script: &[(bool, usize)]) {
-    let looks = settings.is_inspecting();
-    let mut pair = Pair::new(settings);
-    // Messages that come before the era of the server is known may wait.
-    pair.initialize("2025-11-25").await;
-    for (n, &(from_client, which)) in script.iter().enumerate() {
-        if from_client {
-            let id = if n % 2 == 0 { n.to_string() } else { format!("\"id {n}\"") };
-            pair.passes(&FROM_CLIENT[which % FROM_CLIENT.len()].replace("ID", &id)).await;
-            continue;
-        }
-        let text = FROM_SERVER[which % FROM_SERVER.len()];
-        // A result that nobody asked for leaves where nothing is looked at.
-        if !(looks && text.contains(r#""nobody asked","result""#)) {
-            pair.comes(text).await;
-        }
-    }
-    assert_eq!(pair.said(), [""; 0]);
-}
+pub(crate) const SETTINGS: [&str; 3] = ["off", "default", "strict"];
 
 pub(crate) fn settings(name: &str) -> Settings {
     match name {
         "off" => Settings::off(),
         "default" => Settings::default(),
         _ => {
-            let mut settings = Settings::default();
+            let mut settings = strict();
             settings.tools = Some(Policy::Reject);
-            settings.results = Mode::Enforce;
             settings
         }
     }
 }
 
+/// Whether a message of a server leaves as it is: a result that nobody asked for does where nothing is looked at.
+pub(crate) fn leaves(settings: &str, message: &str) -> bool {
+    settings == "off" || !message.contains(r#""id":"nobody asked","result""#)
+}
+
+/// Plays lists and calls that keep their contract on every kind of guard that `build` makes; `pass` carries a request
+/// and its answer.
+pub(crate) fn play_tools<G>(build: impl Fn(&str, &str) -> G, pass: impl Fn(&mut G, &str, &str)) {
+    for name in SETTINGS {
+        for revision in ["2025-06-18", "2026-07-28"] {
+            let mut guard = build(name, revision);
+            let list = format!(r#"{{"id":0,"result":{{ "tools":{TOOLS},"ttlMs":5}},"x":0}}"#);
+            pass(&mut guard, r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#, &list);
+            for (n, call) in CALLS.iter().enumerate() {
+                for (m, result) in RESULTS.iter().enumerate() {
+                    let id = format!("\"{n} {m}\"");
+                    pass(&mut guard, &call.replace("ID", &id), &result.replace("ID", &id));
+                }
+            }
+        }
+    }
+}
+
+/// Plays a conversation of everything but tools: who sends which message.
+fn converse(name: &str, script: impl IntoIterator<Item = (bool, usize)>) {
+    // Messages that come before the era of the server is known may wait.
+    let mut pair = Pair::greeted(settings(name), "2025-11-25");
+    for (n, (from_client, which)) in script.into_iter().enumerate() {
+        if from_client {
+            let id = if n % 2 == 0 { n.to_string() } else { format!("\"id {n}\"") };
+            pair.passes(&FROM_CLIENT[which % FROM_CLIENT.len()].replace("ID", &id));
+            continue;
+        }
+        let text = FROM_SERVER[which % FROM_SERVER.len()];
+        if leaves(name, text) {
+            pair.comes(text);
+        }
+    }
+    assert_eq!(pair.said(), [""; 0]);
+}
+
 #[test]
 fn every_kind_of_message_passes_both_ways() {
-    let script: Vec<_> = (0..FROM_CLIENT.len())
-        .map(|n| (true, n))
-        .chain((0..FROM_SERVER.len()).map(|n| (false, n)))
-        .collect();
-    for name in ["off", "default", "strict"] {
-        runtime().block_on(converse(settings(name), &script));
+    for name in SETTINGS {
+        let (client, server) = (0..FROM_CLIENT.len(), 0..FROM_SERVER.len());
+        converse(name, client.map(|n| (true, n)).chain(server.map(|n| (false, n))));
     }
 }
 
 #[test]
 fn generated_conversations_pass() {
     let scripts = proptest::collection::vec((any::<bool>(), 0..64_usize), 1..40);
-    let names = select(vec!["off", "default", "strict"]);
     let mut runner = TestRunner::new(Config { cases: 64, ..Config::default() });
-    runner
-        .run(&(names, scripts), |(name, script)| {
-            runtime().block_on(converse(settings(name), &script));
-            Ok(())
-        })
-        .unwrap();
+    let run = runner.run(&(select(&SETTINGS[..]), scripts), |(name, script)| {
+        converse(name, script);
+        Ok(())
+    });
+    run.unwrap();
 }
 
 #[test]
 fn tools_and_calls_that_keep_the_contract_pass() {
-    for name in ["off", "default", "strict"] {
-        for revision in ["2025-06-18", "2026-07-28"] {
-            runtime().block_on(async {
-                let mut pair = Pair::new(settings(name));
-                pair.initialize(revision).await;
-                pair.passes(r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#).await;
-                let list = format!(r#"{{"id":0,"result":{{ "tools":{TOOLS},"ttlMs":5}},"x":0}}"#);
-                pair.comes(&list).await;
-                for (n, call) in CALLS.iter().enumerate() {
-                    for (m, result) in RESULTS.iter().enumerate() {
-                        let id = (1 + n * RESULTS.len() + m).to_string();
-                        pair.passes(&call.replace("ID", &id)).await;
-                        pair.comes(&result.replace("ID", &id)).await;
-                    }
-                }
-                assert_eq!(pair.said(), [""; 0], "{name} {revision}");
-            });
-        }
-    }
+    let pass = |pair: &mut Pair, question: &str, answer: &str| {
+        pair.passes(question);
+        pair.comes(answer);
+        assert_eq!(pair.said(), [""; 0]);
+    };
+    play_tools(|name, revision| Pair::greeted(settings(name), revision), pass);
 }
 
 #[test]
 fn line_breaks_stay_as_they_are() {
-    runtime().block_on(async {
-        let mut pair = Pair::new(Settings::default());
-        pair.client.send_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/a\"}\r\n").await;
-        assert!(pair.server.line().await.ends_with("}\r\n"));
-    });
+    let mut pair = Pair::new(Settings::default());
+    pair.client.send_bytes(b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/a\"}\r\n");
+    assert!(pair.server.line().ends_with("}\r\n"));
 }

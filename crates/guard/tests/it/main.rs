@@ -8,6 +8,7 @@ mod contract;
 mod faults;
 mod fetch;
 mod hostile;
+mod http;
 mod lossless;
 mod lossless_http;
 mod pair;

@@ -1,56 +1,68 @@
 //! A client and a server with a relay between them.
 
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread::{self, JoinHandle};
 
-use serde_json::Value;
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex,
-    split,
-};
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use serde_json::{Value, json};
+use tokio::io::split;
 use toolbond_guard::stdio::{End, relay};
-use toolbond_guard::{Event, GuardedServer, MemoryLimit, Settings};
+use toolbond_guard::{Event, GuardedServer, Listener, MemoryLimit, Settings};
+use toolbond_harness::http::Connection;
+use toolbond_harness::mcp::request;
 
-/// Longer than anything takes on a busy machine.
-const HANG: Duration = Duration::from_secs(120);
+/// What a guard says.
+pub(crate) type Said = Arc<Mutex<Vec<String>>>;
 
-/// One side of the conversation, as the test plays it.
-pub(crate) struct Peer {
-    reader: BufReader<ReadHalf<DuplexStream>>,
-    writer: WriteHalf<DuplexStream>,
+/// A listener, and what it hears.
+pub(crate) fn listener() -> (Arc<dyn Listener>, Said) {
+    let said = Said::default();
+    let hears = Arc::clone(&said);
+    (Arc::new(move |event: Event| hears.lock().unwrap().push(event.to_string())), said)
 }
 
+/// Runs a guard on a thread of its own, as the test waits for its peers.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// One side of the conversation, as the test plays it.
+pub(crate) struct Peer(Connection);
+
 impl Peer {
-    fn new(stream: DuplexStream) -> Self {
-        let (reader, writer) = split(stream);
-        Self { reader: BufReader::new(reader), writer }
+    /// A peer, and its connection as the guard has it.
+    fn new() -> (Self, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let peer = Connection::to(listener.local_addr().unwrap());
+        let (guard, _) = listener.accept().unwrap();
+        for stream in [peer.reader.get_ref(), &guard] {
+            stream.set_nodelay(true).unwrap();
+        }
+        guard.set_nonblocking(true).unwrap();
+        (Self(peer), guard)
     }
 
     /// Sends `text` and a line break.
-    pub(crate) async fn send(&mut self, text: &str) {
-        self.send_bytes(format!("{text}\n").as_bytes()).await;
+    pub(crate) fn send(&mut self, text: &str) {
+        self.send_bytes(format!("{text}\n").as_bytes());
     }
 
-    pub(crate) async fn send_bytes(&mut self, bytes: &[u8]) {
-        timeout(HANG, self.writer.write_all(bytes)).await.unwrap().unwrap();
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.0.write(bytes).unwrap();
     }
 
     /// The next line, with its line break; empty at the end.
-    pub(crate) async fn line(&mut self) -> String {
-        let mut line = String::new();
-        timeout(HANG, self.reader.read_line(&mut line)).await.unwrap().unwrap();
-        line
+    pub(crate) fn line(&mut self) -> String {
+        self.0.line()
     }
 
-    pub(crate) async fn json(&mut self) -> Value {
-        serde_json::from_str(&self.line().await).unwrap()
+    pub(crate) fn json(&mut self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
     }
 
     /// Nothing more is sent.
-    pub(crate) async fn close(&mut self) {
-        self.writer.shutdown().await.unwrap();
+    pub(crate) fn close(&mut self) {
+        self.0.reader.get_ref().shutdown(Shutdown::Write).unwrap();
     }
 }
 
@@ -59,22 +71,48 @@ pub(crate) struct Pair {
     pub(crate) client: Peer,
     pub(crate) server: Peer,
     pub(crate) relay: JoinHandle<End>,
-    said: Arc<Mutex<Vec<String>>>,
+    said: Said,
 }
 
 impl Pair {
     pub(crate) fn new(settings: Settings) -> Self {
-        let said = Arc::new(Mutex::new(Vec::new()));
-        let hears = Arc::clone(&said);
-        let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
-        let guarded = Arc::new(GuardedServer::new("server", settings, Arc::new(listener)));
-        let memory = Arc::new(MemoryLimit::default());
-        let (client, to_client) = duplex(1 << 16);
-        let (server, to_server) = duplex(1 << 16);
-        let relay = tokio::spawn(async move {
-            relay(split(to_client), split(to_server), guarded, memory).await
-        });
-        Self { client: Peer::new(client), server: Peer::new(server), relay, said }
+        let (listener, said) = listener();
+        let guarded = Arc::new(GuardedServer::new("server", settings, listener));
+        let ((client, to_client), (server, to_server)) = (Peer::new(), Peer::new());
+        let carry = async move {
+            let [client, server] = [to_client, to_server]
+                .map(|stream| split(tokio::net::TcpStream::from_std(stream).unwrap()));
+            relay(client, server, guarded, Arc::new(MemoryLimit::default())).await
+        };
+        Self { client, server, relay: thread::spawn(|| runtime().block_on(carry)), said }
+    }
+
+    /// After the handshake of a revision.
+    pub(crate) fn greeted(settings: Settings, revision: &str) -> Self {
+        let mut pair = Self::new(settings);
+        pair.passes(r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}"#);
+        let result = format!(r#"{{"protocolVersion":"{revision}"}}"#);
+        pair.comes(&format!(r#"{{"jsonrpc":"2.0","id":"hello","result":{result}}}"#));
+        pair
+    }
+
+    /// After the handshake of a revision, and a list of `tools`.
+    pub(crate) fn listed(settings: Settings, revision: &str, tools: &str) -> Self {
+        let mut pair = Self::greeted(settings, revision);
+        pair.list(tools);
+        pair
+    }
+
+    /// After the modern handshake.
+    pub(crate) fn discovered(settings: Settings) -> Self {
+        let mut pair = Self::new(settings);
+        let meta = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {} });
+        let mut hello: Value = serde_json::from_str(&request(0, "server/discover")).unwrap();
+        hello["params"] = json!({ "_meta": meta });
+        pair.passes(&hello.to_string());
+        pair.comes(&result(0, r#"{"supportedVersions":["2026-07-28"],"capabilities":{}}"#));
+        pair
     }
 
     pub(crate) fn said(&self) -> Vec<String> {
@@ -82,47 +120,54 @@ impl Pair {
     }
 
     /// The client sends `text`, and the server gets it as it is.
-    pub(crate) async fn passes(&mut self, text: &str) {
-        self.client.send(text).await;
-        assert_eq!(self.server.line().await, format!("{text}\n"));
+    pub(crate) fn passes(&mut self, text: &str) {
+        self.becomes(text, text);
+    }
+
+    /// The client sends `text`, and the server gets `expected`.
+    pub(crate) fn becomes(&mut self, text: &str, expected: &str) {
+        self.client.send(text);
+        assert_eq!(self.server.line(), format!("{expected}\n"));
     }
 
     /// The server sends `text`, and the client gets it as it is.
-    pub(crate) async fn comes(&mut self, text: &str) {
-        self.server.send(text).await;
-        assert_eq!(self.client.line().await, format!("{text}\n"));
+    pub(crate) fn comes(&mut self, text: &str) {
+        self.server.send(text);
+        assert_eq!(self.client.line(), format!("{text}\n"));
     }
 
-    /// The handshake of a revision.
-    pub(crate) async fn initialize(&mut self, revision: &str) {
-        self.passes(r#"{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}"#).await;
-        let answer = format!(
-            r#"{{"jsonrpc":"2.0","id":"hello","result":{{"protocolVersion":"{revision}"}}}}"#
-        );
-        self.comes(&answer).await;
+    /// What the client gets for `text`.
+    pub(crate) fn ask(&mut self, text: &str) -> Value {
+        self.client.send(text);
+        self.client.json()
     }
 
-    /// The modern handshake.
-    pub(crate) async fn discover(&mut self) {
-        let meta = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
-        self.passes(&format!(
-            r#"{{"jsonrpc":"2.0","id":"hello","method":"server/discover","params":{{"_meta":{meta}}}}}"#
-        ))
-        .await;
-        let result = r#"{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;
-        self.comes(&format!(r#"{{"jsonrpc":"2.0","id":"hello","result":{result}}}"#)).await;
+    /// What the client gets for a call that it sends.
+    pub(crate) fn refuses(&mut self, call: &str) -> Value {
+        let answer = self.ask(call);
+        assert_eq!(answer["result"]["isError"], true, "{call:.200}: {answer}");
+        answer
+    }
+
+    /// What the client gets when the server sends `text`.
+    pub(crate) fn tell(&mut self, text: &str) -> Value {
+        self.server.send(text);
+        self.client.json()
     }
 
     /// The client asks for the tools and the server answers with `tools`: what the client gets.
-    pub(crate) async fn list(&mut self, tools: &str) -> Value {
-        self.passes(r#"{"jsonrpc":"2.0","id":"list","method":"tools/list"}"#).await;
-        let answer = format!(r#"{{"jsonrpc":"2.0","id":"list","result":{{"tools":{tools}}}}}"#);
-        self.server.send(&answer).await;
-        self.client.json().await
+    pub(crate) fn list(&mut self, tools: &str) -> Value {
+        self.passes(&request(1, "tools/list"));
+        self.tell(&result(1, &format!(r#"{{"tools":{tools}}}"#)))
     }
 
     /// How the relay ended.
-    pub(crate) async fn end(self) -> End {
-        timeout(HANG, self.relay).await.unwrap().unwrap()
+    pub(crate) fn end(self) -> End {
+        self.relay.join().unwrap()
     }
+}
+
+/// The answer to the request `id`.
+pub(crate) fn result(id: u32, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }

@@ -1,92 +1,73 @@
 //! Results that a task delivers later are held to the contract of the call.
 
 use serde_json::json;
-use toolbond_contract::Mode;
-use toolbond_guard::Settings;
 
-use crate::pair::Pair;
+use crate::contract::strict;
+use crate::pair::{Pair, result};
 
 const DAYS: &str = r#"[{"name":"days","inputSchema":{"type":"object"},"outputSchema":{"type":"array","items":{"type":"string"}}}]"#;
 
-fn strict() -> Settings {
-    let mut settings = Settings::default();
-    settings.results = Mode::Enforce;
-    settings
+/// A guard that has carried a call, which `answer` made a task.
+fn with_task(revision: &str, answer: &str) -> Pair {
+    let mut pair = Pair::listed(strict(), revision, DAYS);
+    call(&mut pair, answer);
+    pair
 }
 
-async fn call(pair: &mut Pair, id: u32, answer: &str) {
-    let params = json!({ "name": "days", "task": { "ttl": 1000 } });
-    let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-    pair.passes(&call.to_string()).await;
-    pair.comes(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{answer}}}"#)).await;
+fn call(pair: &mut Pair, answer: &str) {
+    pair.passes(r#"{"id":1,"method":"tools/call","params":{"name":"days","task":{"ttl":1000}}}"#);
+    pair.comes(&result(1, answer));
 }
 
-#[tokio::test]
-async fn the_answer_to_tasks_result_is_judged_and_shaped() {
-    let mut pair = Pair::new(strict());
-    pair.initialize("2025-11-25").await;
-    pair.list(DAYS).await;
-    call(&mut pair, 1, r#"{"task":{"taskId":"t","status":"working"}}"#).await;
+#[test]
+fn the_answer_to_tasks_result_is_judged_and_shaped() {
+    let mut pair = with_task("2025-11-25", r#"{"task":{"taskId":"t","status":"working"}}"#);
     let long = "t".repeat(2000);
-    call(&mut pair, 2, &format!(r#"{{"task":{{"taskId":"{long}"}}}}"#)).await;
-    let ask = |id: u32, task: &str| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tasks/result","params":{{"taskId":"{task}"}}}}"#
-        )
+    call(&mut pair, &format!(r#"{{"task":{{"taskId":"{long}"}}}}"#));
+    let ask = |task: &str| {
+        format!(r#"{{"id":2,"method":"tasks/result","params":{{"taskId":"{task}"}}}}"#)
     };
-    pair.passes(&ask(2, "t")).await;
-    pair.server
-        .send(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"x"}],"structuredContent":["m"]}}"#)
-        .await;
-    let answer = pair.client.json().await;
+    pair.passes(&ask("t"));
+    let text = r#"{"content":[{"type":"text","text":"x"}],"structuredContent":["m"]}"#;
+    let answer = pair.tell(&result(2, text));
     assert_eq!(answer["result"]["structuredContent"], json!({ "result": ["m"] }));
 
-    let wrong = r#"{"jsonrpc":"2.0","id":3,"result":{"content":[],"structuredContent":[7]}}"#;
+    let wrong = result(2, r#"{"content":[],"structuredContent":[7]}"#);
     for task in ["t", &long] {
-        pair.passes(&ask(3, task)).await;
-        pair.server.send(wrong).await;
-        assert_eq!(pair.client.json().await["result"]["isError"], true);
+        pair.passes(&ask(task));
+        assert_eq!(pair.tell(&wrong)["result"]["isError"], true);
     }
     // A task of which the guard knows nothing.
-    pair.passes(&ask(3, "other")).await;
-    pair.comes(wrong).await;
+    pair.passes(&ask("other"));
+    pair.comes(&wrong);
 }
 
-#[tokio::test]
-async fn the_result_inside_of_a_task_is_judged_and_shaped() {
-    let mut pair = Pair::new(strict());
-    pair.initialize("2026-07-28").await;
-    pair.list(DAYS).await;
-    call(&mut pair, 1, r#"{"resultType":"task","taskId":"t","status":"working"}"#).await;
-    let ask = |id: u32| {
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tasks/get","params":{{"taskId":"t"}}}}"#)
-    };
-    let state = |id: u32, rest: &str| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","taskId":"t",{rest}}}}}"#
-        )
-    };
-    pair.passes(&ask(2)).await;
-    pair.comes(&state(2, r#""status":"working", "ttlMs":1e3"#)).await;
-    pair.passes(&ask(3)).await;
+#[test]
+fn the_result_inside_of_a_task_is_judged_and_shaped() {
+    let task = r#"{"resultType":"task","taskId":"t","status":"working"}"#;
+    let mut pair = with_task("2026-07-28", task);
     let good = r#""status":"completed","result":{"content":[{"type":"text","text":"x"}],"structuredContent":[ "m" ]}"#;
-    pair.comes(&state(3, good)).await;
-    pair.passes(&ask(4)).await;
     let bad =
         r#""status":"completed", "result":{"content":[],"structuredContent":[7]}, "ttlMs":1e3"#;
-    pair.server.send(&state(4, bad)).await;
-    let answer = pair.client.line().await;
-    assert!(answer.contains("withheld") && !answer.contains("[7]"), "{answer}");
-    assert!(answer.contains(r#""status":"completed", "result":{"#), "{answer}");
-    assert!(answer.contains(r#", "ttlMs":1e3"#), "{answer}");
-    // The same, told unasked.
+    let asked =
+        |rest: &str| result(2, &format!(r#"{{"resultType":"complete","taskId":"t",{rest}}}"#));
     let told = |rest: &str| {
-        format!(
-            r#"{{"jsonrpc":"2.0","method":"notifications/tasks","params":{{"taskId":"t",{rest}}}}}"#
-        )
+        format!(r#"{{"method":"notifications/tasks","params":{{"taskId":"t",{rest}}}}}"#)
     };
-    pair.comes(&told(good)).await;
-    pair.server.send(&told(bad)).await;
-    let answer = pair.client.line().await;
-    assert!(answer.contains("withheld") && !answer.contains("[7]"), "{answer}");
+    let messages = [asked(r#""status":"working", "ttlMs":1e3"#), asked(good), asked(bad)];
+    // The same, told unasked.
+    for message in messages.into_iter().chain([told(good), told(bad)]) {
+        if message.contains("\"id\"") {
+            pair.passes(r#"{"id":2,"method":"tasks/get","params":{"taskId":"t"}}"#);
+        }
+        if !message.contains("[7]") {
+            pair.comes(&message);
+            continue;
+        }
+        pair.server.send(&message);
+        let answer = pair.client.line();
+        assert!(answer.contains("withheld") && !answer.contains("[7]"), "{answer}");
+        assert!(answer.contains(r#""status":"completed", "result":{"#), "{answer}");
+        assert!(answer.contains(r#", "ttlMs":1e3"#), "{answer}");
+    }
 }

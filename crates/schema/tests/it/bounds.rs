@@ -1,8 +1,9 @@
 //! The table of docs/limits.md says what the default limits are.
 
 use libtest_mimic::{Failed, Trial};
+use serde_json::json;
 use toolbond_harness::trials;
-use toolbond_schema::Limits;
+use toolbond_schema::{Limits, Options};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -11,6 +12,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials::check_all(names.map(|name| (name.to_owned(), name)), is_documented)
         }),
         Trial::test("bounds/every_limit_can_be_set", can_be_set),
+        Trial::test("bounds/depth_is_refused_where_it_is", names_the_deepest_place),
     ]
 }
 
@@ -44,4 +46,15 @@ fn can_be_set() -> Result<(), Failed> {
         return Err("a limit without a name".into());
     }
     Ok(())
+}
+
+fn names_the_deepest_place() -> Result<(), Failed> {
+    let mut limits = Limits::default();
+    limits.depth = 4;
+    let schema = json!({ "allOf": [{}, { "allOf": [{ "not": {} }] }] });
+    let refused = Options::default().limits(limits).compile(&schema);
+    match refused.map_err(|error| error.pointer.to_string()) {
+        Err(place) if place == "#/allOf/1/allOf/0" => Ok(()),
+        found => Err(format!("{found:?}").into()),
+    }
 }

@@ -79,7 +79,7 @@ fn headers(case: &Value) -> Result<(), Failed> {
 }
 
 /// A case has `side` and `schema`, and says what `repair` makes of it (`repaired`, `null` where that
-/// cannot be mended), with `findings`, and `valid` and `invalid` values.
+/// cannot be mended), with `findings` and the message of the `last`, and `valid` and `invalid` values.
 fn repair(case: &Value) -> Result<(), Failed> {
     let side = case["side"].as_str().unwrap_or("inputSchema");
     let mut tool = json!({ "name": "t", "inputSchema": { "type": "object" } });
@@ -87,6 +87,7 @@ fn repair(case: &Value) -> Result<(), Failed> {
     let options = about(RULES).policy("repair".parse().expect("a policy"));
     let judged = judge_tools(tool.clone(), &options);
     expect(case, "findings", &findings(&judged))?;
+    expect(case, "last", &json!(judged.findings.last().map(|last| &last.message)))?;
     let repaired = judged.list.as_ref().and_then(|tool| tool.get(side)).cloned();
     expect(case, "repaired", &json!(repaired))?;
     if let Some(schema) = repaired {
