@@ -231,7 +231,7 @@ impl Conversation {
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
             restored: None,
-            meta: params.meta.map(str::to_owned),
+            meta: params.meta.map(|meta| part.text.slice_ref(meta)),
             caller: part.told.caller.clone(),
             audience,
             headers: part.told.headers.clone(),
