@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use toolbond_guard::{Event, Listener};
 
-use crate::terminal::printable;
+use crate::terminal::{printable, printable_json};
 
 /// How log lines are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -111,10 +111,31 @@ fn write(
     text: &str,
     value: impl FnOnce() -> serde_json::Value,
 ) -> io::Result<()> {
-    let line = match format {
-        LogFormat::Text => format!("toolbond: {}\n", printable(text)),
-        LogFormat::Json => format!("{}\n", value()),
-    };
     // In one call: the server writes to standard error as well.
-    io::stderr().lock().write_all(line.as_bytes())
+    io::stderr().lock().write_all(line(format, text, value).as_bytes())
+}
+
+/// A line of the log, without what controls a terminal.
+fn line(format: LogFormat, text: &str, value: impl FnOnce() -> serde_json::Value) -> String {
+    match format {
+        LogFormat::Text => format!("toolbond: {}\n", printable(text)),
+        LogFormat::Json => format!("{}\n", printable_json(&value().to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{LogFormat, line};
+
+    #[test]
+    fn no_line_controls_a_terminal() {
+        let text = "a\u{9b}b\u{202e}c";
+        let value = json!({ "message": text });
+        let json = line(LogFormat::Json, text, || value.clone());
+        assert_eq!(json, "{\"message\":\"a\\u009bb\\u202ec\"}\n");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
+        assert!(line(LogFormat::Text, text, || value).contains("\\u{9b}"));
+    }
 }

@@ -112,7 +112,6 @@ impl Mark {
 #[cfg(test)]
 mod tests {
     use hyper::Response;
-    use hyper::header::HeaderName;
 
     use super::{HttpRefusal, Mark};
 
@@ -130,7 +129,7 @@ mod tests {
     #[test]
     fn a_refusal_comes_out_as_it_went_in() {
         let refusal = response(401).unwrap();
-        let names: Vec<_> = refusal.headers.keys().map(HeaderName::as_str).collect();
+        let names: Vec<_> = refusal.headers.keys().map(hyper::header::HeaderName::as_str).collect();
         assert_eq!(names, ["www-authenticate"]);
         let mark = Mark::new().unwrap();
         let error = mark.add(r#"{"code":-1,"message":"m"}"#, &refusal);

@@ -74,7 +74,7 @@ fn a_made_up_session_hides_nobody() {
     let number = call(1, "t", &json!({ "n": 1 }));
     assert!(ask(port, &head("a"), &number).contains("ran with"));
     let refused = ask(port, &head("b"), &number);
-    assert!(refused.contains("n: expected a string"), "{refused}");
+    assert!(refused.contains("n: expected string"), "{refused}");
 }
 
 /// The list that is requested with one request's credentials fails for this request alone.

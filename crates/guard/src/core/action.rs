@@ -7,6 +7,7 @@ use bytes::Bytes;
 use super::job::Job;
 use crate::contract::header_changes::HeaderChange;
 use crate::message::Id;
+use crate::random::random;
 
 /// A way to one client: standard output, or one HTTP request and what answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -46,11 +47,9 @@ pub(crate) struct AskId(u128);
 const OWN: &str = "toolbond-guard/";
 
 impl AskId {
-    /// Fails if the system has no random numbers.
-    pub(super) fn new() -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes)?;
-        Ok(Self(u128::from_ne_bytes(bytes)))
+    /// A new one; `None` where the system has no random numbers.
+    pub(super) fn new() -> Option<Self> {
+        random().map(Self)
     }
 
     /// Reads the id of an answer; `None` if it is not that of a request of a guard.

@@ -446,14 +446,13 @@ fn a_client_that_leaves_takes_no_answer_of_another_along() {
 
 #[test]
 fn a_broken_line_of_a_shared_process_fails_no_ones_call() {
-    let (mut talk, [first, _], _) = shared(Settings::default());
+    let (mut talk, _, [one, _]) = shared(Settings::default());
     let broken = Text::from("{\"jsonrpc\":\"2.0\",\"result\":{");
     let unreadable = Message::read(&broken).map(drop).unwrap_err();
     talk.conversation.on_unreadable_server(Origin::Pipe, &unreadable, talk.now);
     assert_eq!(talk.seen(), []);
     // It can only be the answer to the last one.
-    talk.conversation.close_stream(first, false);
-    talk.seen();
+    talk.server(&json!({ "id": one, "result": { "content": [], "structuredContent": {} } }));
     talk.conversation.on_unreadable_server(Origin::Pipe, &unreadable, talk.now);
     assert_eq!(whom(&talk.seen()), ["client"]);
 }

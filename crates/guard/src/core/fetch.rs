@@ -256,11 +256,12 @@ impl Conversation {
             fetch.waiting.push(call);
             return PartFate::Waiting;
         }
-        let ask = AskId::new().map_err(|_| "the system has no random numbers");
-        let ask = ask.and_then(|ask| {
-            let is_full = self.fetcher.running.len() >= MAX_RUNNING;
-            if is_full { Err("too many tool lists are being fetched") } else { Ok(ask) }
-        });
+        let ask = match AskId::new() {
+            Some(_) if self.fetcher.running.len() >= MAX_RUNNING => {
+                Err("too many tool lists are being fetched")
+            }
+            ask => ask.ok_or("the system has no random numbers"),
+        };
         let ask = match ask {
             Ok(ask) => ask,
             Err(reason) => {
@@ -292,7 +293,7 @@ impl Conversation {
         let next = AskId::new();
         let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
-        let Ok(next) = next else {
+        let Some(next) = next else {
             return self.fail_fetch(ask, "the system has no random numbers", now);
         };
         fetch.ask = next;

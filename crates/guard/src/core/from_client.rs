@@ -264,7 +264,7 @@ impl Conversation {
             Link::Pipe | Link::Streams => None,
             Link::Session if id.is_exact() => None,
             // No random number: the id is used, and refused if it is in use.
-            Link::Session => AskId::new().ok().map(AskId::to_id),
+            Link::Session => AskId::new().map(AskId::to_id),
             Link::Shared => {
                 Some(Id::Integer(i64::try_from(self.next_number()).unwrap_or(i64::MAX)))
             }

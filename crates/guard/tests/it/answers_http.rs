@@ -24,11 +24,16 @@ fn strict() -> (Http, Said) {
     let (listener, said) = listener();
     let mut http = Http::new(settings, listener, "");
     POST.clone_into(&mut http.client.head);
+    list(&mut http);
+    (http, said)
+}
+
+/// The client lists the tools.
+fn list(http: &mut Http) {
     let list = result(0, &format!(r#"{{"tools":{TOOLS}}}"#));
     let ask = r#"{"jsonrpc":"2.0","id":0,"method":"tools/list"}"#;
     let (_, _, got) = http.exchange(ask, &json(list.as_bytes(), ""));
     assert!(got.contains("count"));
-    (http, said)
 }
 
 /// A strict guard whose client gets one of the texts `instead` of each of these responses.
@@ -138,6 +143,8 @@ fn calls_are_checked_at_whatever_path() {
     let (mut http, _) = strict();
     for path in ["/mcp/", "/MCP", "//mcp", "/%6dcp//?x=1", "/x/../mcp", "/other"] {
         http.client.head = POST.replacen("/mcp", path, 1);
+        // Another path may have other tools.
+        list(&mut http);
         let (asked, _, got) = http.exchange(CALL, &json(WRONG.as_bytes(), ""));
         assert_eq!(asked.line(), format!("POST {path} HTTP/1.1"));
         assert!(got.contains("isError"), "{path}: {got}");

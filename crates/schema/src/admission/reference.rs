@@ -1,6 +1,9 @@
 //! Following references, without ever fetching what they name.
 
-use std::{collections::HashMap, error::Error};
+use std::{
+    collections::{HashMap, HashSet},
+    error::Error,
+};
 
 use referencing::{Draft, Registry, Resolver, ResourceRef, Retrieve, Uri};
 use serde_json::{Map, Value, json};
@@ -89,8 +92,7 @@ pub(crate) struct Anchors<'a> {
 }
 
 impl<'a> Anchors<'a> {
-    /// The anchors of `schema`, whose subschemas are `values`. Where two have the same name, the first
-    /// counts.
+    /// The anchors of `schema`, whose subschemas are `values`.
     pub(crate) fn collect(schema: &'a Value, values: &[&'a Value]) -> Self {
         let mut anchors = Self { schema, named: HashMap::new() };
         anchors.add(values);
@@ -102,7 +104,7 @@ impl<'a> Anchors<'a> {
         for value in values {
             let names = ["$anchor", "$dynamicAnchor"].into_iter();
             for name in names.filter_map(|keyword| value.get(keyword)?.as_str()) {
-                self.named.entry(name).or_insert(*value);
+                self.named.insert(name, *value);
             }
         }
     }
@@ -196,13 +198,14 @@ impl<'a> Documents<'a> {
 /// What a schema names.
 #[derive(Default)]
 struct Names<'a> {
-    /// Whether anything looks like an identifier, or a reference other than a plain pointer or
-    /// anchor.
+    /// Whether anything looks like an identifier, an anchor of a name that is in use, or a reference other than a plain
+    /// pointer or anchor.
     other_documents: bool,
     /// Bytes of the identifiers around each identifier and reference, all together.
     copied_bytes: usize,
     /// Embedded schemas that have the URI of a metaschema.
     metaschemas: HashMap<&'a str, &'a Value>,
+    anchors: HashSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
@@ -240,6 +243,11 @@ impl<'a> Names<'a> {
                 around += id.len();
                 self.copied_bytes = self.copied_bytes.saturating_add(around);
             }
+        }
+        // Which of two anchors of one name counts, only the registry of the engine says.
+        for keyword in ["$anchor", "$dynamicAnchor"] {
+            let Some(name) = members.get(keyword).and_then(Value::as_str) else { continue };
+            self.other_documents |= !self.anchors.insert(name);
         }
         for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
             let Some(reference) = members.get(keyword).and_then(Value::as_str) else { continue };

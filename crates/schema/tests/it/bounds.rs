@@ -3,7 +3,7 @@
 use libtest_mimic::{Failed, Trial};
 use serde_json::json;
 use toolbond_harness::trials;
-use toolbond_schema::{Limits, Options};
+use toolbond_schema::{Limits, Options, SchemaErrorKind};
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
@@ -13,6 +13,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         }),
         Trial::test("bounds/every_limit_can_be_set", can_be_set),
         Trial::test("bounds/depth_is_refused_where_it_is", names_the_deepest_place),
+        Trial::test("bounds/an_anchor_hides_no_other", anchors_of_one_name),
     ]
 }
 
@@ -55,6 +56,24 @@ fn names_the_deepest_place() -> Result<(), Failed> {
     let refused = Options::default().limits(limits).compile(&schema);
     match refused.map_err(|error| error.pointer.to_string()) {
         Err(place) if place == "#/allOf/1/allOf/0" => Ok(()),
+        found => Err(format!("{found:?}").into()),
+    }
+}
+
+/// Before each anchor of a chain that doubles 25 times stands a harmless one of the same name.
+fn anchors_of_one_name() -> Result<(), Failed> {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..25 {
+        let next = json!({ "$ref": format!("#a{}", level + 1) });
+        let name = format!("a{level}");
+        definitions.insert(format!("{level} first"), json!({ "$anchor": name }));
+        definitions
+            .insert(format!("{level} last"), json!({ "$anchor": name, "allOf": [next, next] }));
+    }
+    definitions.insert("end".to_owned(), json!({ "$anchor": "a25" }));
+    let schema = json!({ "$ref": "#a0", "$defs": definitions });
+    match Options::default().compile(&schema).map_err(|error| error.kind) {
+        Err(SchemaErrorKind::Expansion { .. }) => Ok(()),
         found => Err(format!("{found:?}").into()),
     }
 }
