@@ -82,7 +82,9 @@ impl Fleet {
         let client = Client::new(config.ca_file.as_ref().map(|file| &**file.get_ref()))?;
         let state = State { config, client, members: BTreeMap::new() };
         let router = Arc::new(Router::new(Routes::named(BTreeMap::new(), hosts(&state.config))));
-        let status_page = Arc::new(StatusPage::new(Vec::new(), hosts(&state.config)));
+        let shared = Arc::clone(&memory);
+        let status_page = StatusPage::new(Vec::new(), hosts(&state.config), shared);
+        let status_page = Arc::new(status_page);
         let config = state.config.clone();
         let fleet = Self {
             router,
@@ -130,6 +132,12 @@ impl Fleet {
     #[cfg(feature = "grpc")]
     pub(crate) fn only_proxy(&self) -> Option<Arc<Proxy>> {
         self.router.only_proxy()
+    }
+
+    /// The memory limit of all servers.
+    #[cfg(feature = "grpc")]
+    pub(crate) fn memory(&self) -> &Arc<MemoryLimit> {
+        &self.memory
     }
 
     /// The most bytes of one message, for any of the servers.

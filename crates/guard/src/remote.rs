@@ -14,25 +14,28 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
-use tokio::io::{AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf, duplex, split};
+use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
 use crate::caller::{Caller, forwarded};
+use crate::contract::param_headers::annotated;
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
-use crate::http::events::{EventSplitter, data, event_id, event_retry};
+use crate::http::body::{BodyError, Sender, read_body};
+use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
 use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
-use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::one_line;
 use crate::random::random;
 use crate::remote_refusal::{HttpRefusal, Mark};
+use crate::runtime::memory::{Counted, MemoryLimit};
+use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
 
@@ -50,9 +53,6 @@ const MAX_TRIES: usize = 5;
 /// How long the server may take to answer `ping` before an answer goes on.
 const PING: Duration = Duration::from_secs(1);
 
-/// The bytes that wait between the guard and the connections.
-const ROOM: usize = 64 << 10;
-
 /// Who sends a request that several clients may share.
 const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
 
@@ -68,6 +68,7 @@ pub(crate) struct Remote {
     pub(crate) upstream: Uri,
     pub(crate) client: Client,
     pub(crate) server: Arc<GuardedServer>,
+    pub(crate) pool: Arc<JobPool>,
 }
 
 /// What a client is to a server on HTTP.
@@ -77,7 +78,7 @@ struct Connection {
     /// The session that a legacy server opened, and the version it chose.
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
-    tools: Mutex<AHashMap<String, Value>>,
+    tools: Arc<Tools>,
     /// The request that opens the session of a modern client at a legacy server.
     opening: Mutex<Option<Id>>,
     /// Why the connection has ended.
@@ -85,12 +86,16 @@ struct Connection {
     /// Whether a client has asked for the log of a legacy server, and the server sends it on another stream.
     is_logging: AtomicBool,
     is_listening: AtomicBool,
-    to_guard: Arc<tokio::sync::Mutex<WriteHalf<DuplexStream>>>,
+    /// `None` after the end.
+    to_guard: Mutex<Option<mpsc::Sender<Counted>>>,
 }
+
+/// The input schemas of tools whose arguments are repeated in headers.
+type Tools = Mutex<AHashMap<String, Arc<Value>>>;
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
-    streams: Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)>,
+    ways: Option<(mpsc::Receiver<Counted>, mpsc::Sender<Counted>)>,
     connection: Arc<Connection>,
     pump: JoinHandle<()>,
 }
@@ -133,11 +138,19 @@ impl RemoteHeaders {
     }
 
     /// Takes out of an answer how the server refused its request.
-    pub(crate) fn take_refusal(&self, answer: Bytes) -> (Bytes, Option<HttpRefusal>) {
-        match &self.mark {
-            Some(mark) => mark.take(answer),
-            None => (answer, None),
-        }
+    pub(crate) fn take_refusal(
+        &self,
+        answer: Counted,
+        memory: &MemoryLimit,
+    ) -> (Counted, Option<HttpRefusal>) {
+        let Some(mark) = &self.mark else { return (answer, None) };
+        let mut refusal = None;
+        let answer = memory.count_changed(&answer, |answer| {
+            let (answer, found) = mark.take(answer);
+            refusal = found;
+            answer
+        });
+        (answer, refusal)
     }
 
     /// Takes the headers of `message`, for its requests and what follows from them.
@@ -190,28 +203,28 @@ impl Drop for OwnHeaders {
 impl Remote {
     /// A pipe to the server.
     pub(crate) fn connect(&self, headers: Arc<RemoteHeaders>) -> RemoteSession {
-        let (near, far) = duplex(ROOM);
-        let (from_guard, to_guard) = split(far);
+        let (to_guard, from_remote) = mpsc::channel(1);
+        let (to_remote, from_guard) = mpsc::channel(1);
         let connection = Arc::new(Connection {
             remote: self.clone(),
             headers,
             session: Mutex::default(),
-            tools: Mutex::default(),
+            tools: Arc::default(),
             opening: Mutex::default(),
             ended: Mutex::default(),
             is_logging: AtomicBool::new(false),
             is_listening: AtomicBool::new(false),
-            to_guard: Arc::new(tokio::sync::Mutex::new(to_guard)),
+            to_guard: Mutex::new(Some(to_guard)),
         });
         let pump = tokio::spawn(pump(Arc::clone(&connection), from_guard));
-        RemoteSession { streams: Some(split(near)), connection, pump }
+        RemoteSession { ways: Some((from_remote, to_remote)), connection, pump }
     }
 }
 
 impl RemoteSession {
     /// Takes the output and the input of the server. Returns `None` the second time.
-    pub(crate) fn streams(&mut self) -> Option<(ReadHalf<DuplexStream>, WriteHalf<DuplexStream>)> {
-        self.streams.take()
+    pub(crate) fn ways(&mut self) -> Option<(mpsc::Receiver<Counted>, mpsc::Sender<Counted>)> {
+        self.ways.take()
     }
 
     /// Why the connection has ended, if it has.
@@ -232,19 +245,18 @@ impl RemoteSession {
 }
 
 /// Sends the lines of the guard to the server, each as a request of its own.
-async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
-    let max = connection.remote.server.rules().settings.max_message;
-    // What the bridge adds to a message is not counted against its limit.
-    let mut reader = LineReader::new(from_guard, max.saturating_add(ROOM).saturating_mul(2));
+async fn pump(connection: Arc<Connection>, mut from_guard: mpsc::Receiver<Counted>) {
+    let pool = Arc::clone(&connection.remote.pool);
     let mut running = JoinSet::new();
     let mut requests = AHashMap::<Id, AbortHandle>::new();
-    while let Ok(Some(line)) = reader.next().await {
+    while let Some(line) = from_guard.recv().await {
         while running.try_join_next().is_some() {}
         requests.retain(|_, handle| !handle.is_finished());
-        let Line::Whole(line) = line else { continue };
-        let Ok(text) = text(&Bytes::from(line)) else { continue };
-        match Incoming::read(&text) {
-            Incoming::Request { id, method, .. } => {
+        let Some(Some((text, sent))) = pool.run(line.len(), move || Sent::read(&line)).await else {
+            continue;
+        };
+        match sent {
+            Sent::Request { id, method } => {
                 // The session of a legacy client ends with an error anyway.
                 if method == "initialize" && connection.headers.is_fixed {
                     *lock(&connection.opening) = Some(id.clone());
@@ -257,18 +269,15 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
                 let handle = running.spawn(async move { connection.request(&id, &text).await });
                 requests.insert(key, handle);
             }
-            Incoming::Notification { method, params } => {
+            Sent::Notification { method, cancelled } => {
                 let is_modern = lock(&connection.session).1.is_none();
                 let is_cancel = method == "notifications/cancelled";
                 // To a modern server, closing the stream of a request is its cancellation.
                 if !(is_modern && is_cancel) {
                     let _ = timeout(PATIENCE, connection.post(&text)).await;
                 }
-                if is_cancel {
-                    let id = params.and_then(|params| cancelled_id(&text, params));
-                    if let Some(handle) = id.and_then(|(id, _)| requests.remove(&id)) {
-                        handle.abort();
-                    }
+                if let Some(handle) = cancelled.and_then(|id| requests.remove(&id)) {
+                    handle.abort();
                 }
                 if method == "notifications/initialized" {
                     let connection = Arc::clone(&connection);
@@ -276,9 +285,88 @@ async fn pump(connection: Arc<Connection>, from_guard: ReadHalf<DuplexStream>) {
                 }
             }
             // In the order in which they are sent.
-            Incoming::Answer { .. } | Incoming::Other => {
+            Sent::Other => {
                 let _ = timeout(PATIENCE, connection.post(&text)).await;
             }
+        }
+    }
+}
+
+/// What the guard sends to the server.
+enum Sent {
+    Request {
+        id: Id,
+        method: String,
+    },
+    Notification {
+        method: String,
+        /// The request that it cancels.
+        cancelled: Option<Id>,
+    },
+    Other,
+}
+
+impl Sent {
+    fn read(line: &Counted) -> Option<(ByteString, Self)> {
+        let text = text(line).ok()?;
+        let sent = match Incoming::read(&text) {
+            Incoming::Request { id, method, .. } => {
+                Self::Request { id, method: method.into_owned() }
+            }
+            Incoming::Notification { method, params } => {
+                let params = params.filter(|_| method == "notifications/cancelled");
+                let cancelled = params.and_then(|params| cancelled_id(&text, params));
+                let cancelled = cancelled.map(|(id, _)| id);
+                Self::Notification { method: method.into_owned(), cancelled }
+            }
+            Incoming::Answer { .. } | Incoming::Other => Self::Other,
+        };
+        Some((text, sent))
+    }
+}
+
+/// The headers of a message, and its id if it is a request.
+fn headers_of(text: &str, server: &GuardedServer, tools: &Tools) -> (HeaderMap, Option<Id>) {
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let both = HeaderValue::from_static("application/json, text/event-stream");
+    headers.insert(ACCEPT, both);
+    let Incoming::Request { id, method, params } = Incoming::read(text) else {
+        return (headers, None);
+    };
+    if is_modern_request(&method, params) {
+        headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
+        repeat(tools, &mut headers, &method, params);
+    }
+    repeat_trace(server, params, &mut headers);
+    (headers, Some(id))
+}
+
+/// Repeats parts of a modern request in its headers.
+fn repeat(tools: &Tools, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
+    let mut set = |name: &str, value: &str| {
+        let name = HeaderName::try_from(name.to_ascii_lowercase());
+        if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
+            headers.insert(name, value);
+        }
+    };
+    set("mcp-method", method);
+    let params = Object::read(params).unwrap_or_default();
+    let name = match method {
+        "tools/call" | "prompts/get" => params.string("name"),
+        "resources/read" => params.string("uri"),
+        _ => None,
+    };
+    let Some(name) = name else { return };
+    set("mcp-name", &encode(&name.as_str().into()).unwrap_or_default());
+    if method != "tools/call" {
+        return;
+    }
+    let Some(schema) = lock(tools).get(&name).cloned() else { return };
+    let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
+    for header in param_headers(&schema, arguments.as_ref()) {
+        if let Some(value) = header.value.and_then(encode) {
+            set(&header.name, &value);
         }
     }
 }
@@ -288,19 +376,18 @@ impl Connection {
     async fn request(&self, id: &Id, text: &ByteString) {
         match self.ask(id, text).await {
             Ok(()) => {}
-            Err(Refusal::SessionEnded) => self.end_with_session().await,
-            Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason).await,
+            Err(Refusal::SessionEnded) => self.end_with_session(),
+            Err(Refusal::Unreached(reason)) if self.is_opening(id) => self.end(reason),
             Err(Refusal::Unreached(reason)) => {
-                let error = error(code::INTERNAL, &reason, None);
-                self.tell(failure(id, &error).into()).await;
+                self.tell_failure(id, &error(code::INTERNAL, &reason, None)).await;
             }
             Err(Refusal::Http(error, refusal)) => {
                 let mark = self.headers.mark.as_ref();
                 let marked = mark.map_or_else(|| error.clone(), |mark| mark.add(&error, &refusal));
-                self.tell(failure(id, &marked).into()).await;
+                self.tell_failure(id, &marked).await;
             }
-            Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error).await,
-            Err(Refusal::Error(error)) => self.tell(failure(id, &error).into()).await,
+            Err(Refusal::Error(error)) if self.is_opening(id) => self.end_refused(&error),
+            Err(Refusal::Error(error)) => self.tell_failure(id, &error).await,
         }
     }
 
@@ -337,24 +424,24 @@ impl Connection {
     }
 
     /// Ends the connection, for which the server opens no session, so that the next request tries again.
-    async fn end_refused(&self, error: &str) {
+    fn end_refused(&self, error: &str) {
         // The server may be of another era now.
         self.remote.server.eras().forget();
         let message = error_message(error).unwrap_or_default();
-        self.end(format!("the server has opened no session: {message}")).await;
+        self.end(format!("the server has opened no session: {message}"));
     }
 
     /// Ends the connection, whose session the server does not know any more.
-    async fn end_with_session(&self) {
+    fn end_with_session(&self) {
         lock(&self.session).0 = None;
         let reason = "the server has ended the session; the next request opens a new one";
-        self.end(reason.to_owned()).await;
+        self.end(reason.to_owned());
     }
 
     /// Ends the connection: the guard reads no more from it.
-    async fn end(&self, reason: String) {
+    fn end(&self, reason: String) {
         lock(&self.ended).get_or_insert(reason);
-        let _ = self.to_guard.lock().await.shutdown().await;
+        lock(&self.to_guard).take();
     }
 
     /// Reads what the server sends to nobody's request in particular, as long as it offers that.
@@ -364,7 +451,7 @@ impl Connection {
         loop {
             match self.resume(&mut place, None).await {
                 Ok(Resumed::Never(StatusCode::NOT_FOUND)) if is_offered => {
-                    return self.end_with_session().await;
+                    return self.end_with_session();
                 }
                 Ok(Resumed::Never(_)) => return,
                 Ok(Resumed::Read(_)) => is_offered = true,
@@ -403,53 +490,14 @@ impl Connection {
 
     /// Posts a message, and reports a failure.
     async fn post(&self, text: &ByteString) -> Result<Response<IncomingBody>, String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let both = HeaderValue::from_static("application/json, text/event-stream");
-        headers.insert(ACCEPT, both);
-        let mut request = None;
-        if let Incoming::Request { id, method, params } = Incoming::read(text) {
-            if is_modern_request(&method, params) {
-                headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
-                self.repeat(&mut headers, &method, params);
-            }
-            repeat_trace(&self.remote.server, params, &mut headers);
-            request = Some(id);
-        }
+        let (same, server, tools) =
+            (text.clone(), Arc::clone(&self.remote.server), Arc::clone(&self.tools));
+        let read = move || headers_of(&same, &server, &tools);
+        let read = self.remote.pool.run(text.len(), read).await;
+        let (headers, request) = read.ok_or_else(|| "reading the message failed".to_owned())?;
         let body = text.as_bytes().clone();
         let sent = self.send(Method::POST, request.as_ref(), headers, body).await;
         sent.inspect_err(|failure| self.report(failure))
-    }
-
-    /// Repeats parts of a modern request in its headers.
-    fn repeat(&self, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
-        let mut set = |name: &str, value: &str| {
-            let name = HeaderName::try_from(name.to_ascii_lowercase());
-            if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
-                headers.insert(name, value);
-            }
-        };
-        set("mcp-method", method);
-        let params = Object::read(params).unwrap_or_default();
-        let name = match method {
-            "tools/call" | "prompts/get" => params.string("name"),
-            "resources/read" => params.string("uri"),
-            _ => None,
-        };
-        let Some(name) = name else { return };
-        set("mcp-name", &encode(&name.as_str().into()).unwrap_or_default());
-        if method != "tools/call" {
-            return;
-        }
-        let tools = lock(&self.tools);
-        let arguments: Option<Value> =
-            params.get("arguments").and_then(|text| serde_json::from_str(text).ok());
-        let Some(schema) = tools.get(&name) else { return };
-        for header in param_headers(schema, arguments.as_ref()) {
-            if let Some(value) = header.value.and_then(encode) {
-                set(&header.name, &value);
-            }
-        }
     }
 
     fn report(&self, failure: &str) {
@@ -499,66 +547,67 @@ impl Connection {
         {
             lock(&self.session).0 = Some(session.clone());
         }
-        let (parts, mut body) = response.into_parts();
+        let (parts, body) = response.into_parts();
         let is_stream = matches!(media(&parts.headers), Ok(Media::Events));
         let max = self.remote.server.rules().settings.max_message;
-        let (mut events, mut all) = (EventSplitter::default(), Vec::new());
+        let failed = |reason: &str| Err(Refusal::internal(reason));
+        let memory = self.remote.pool.memory();
+        let mut all = Counted::default();
         let mut is_answered = id.is_none();
-        while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame else { break };
-            let Ok(bytes) = frame.into_data() else { continue };
-            if !is_stream {
-                all.extend_from_slice(&bytes);
-                if all.len() > max {
-                    return Err(Refusal::internal(
-                        "the answer of the server exceeds --max-message",
-                    ));
-                }
-                continue;
-            }
-            events.feed(&bytes);
-            while let Some(event) = events.next() {
+        if is_stream {
+            let mut events = BodyEvents::new(body, max, memory);
+            loop {
+                let event = match events.next().await {
+                    Ok(Some(event)) => event,
+                    Ok(None) => break,
+                    Err(error) => return failed(&format!("an event of the server: {error}")),
+                };
                 place.move_to(&event);
-                let message = data(&event);
+                let message = data(&event, memory);
                 if !message.is_empty() {
-                    is_answered |= self.take(message.into(), id).await;
+                    is_answered |= self.take(message, id).await;
                 }
             }
-            if events.len() > max {
-                return Err(Refusal::internal("an event of the server exceeds --max-message"));
+        } else {
+            match read_body(body, Sender::Server, max, memory).await {
+                Ok(body) => all = body,
+                Err(BodyError::Incomplete) => {}
+                Err(error) => return failed(&format!("the answer of the server: {error}")),
             }
         }
+        if status.is_success() {
+            if !all.is_empty() {
+                is_answered |= self.take(all, id).await;
+            }
+            return Ok(is_answered);
+        }
         let may_sign_in = parts.headers.contains_key(WWW_AUTHENTICATE);
-        if has_session && !may_sign_in && is_without_session(status, &all, id) {
+        let (length, id) = (all.len(), id.cloned());
+        let read = move || (is_without_session(status, &all, id.as_ref()), error_of(&all));
+        let (is_unknown, told) = self.remote.pool.run(length, read).await.unwrap_or_default();
+        if has_session && !may_sign_in && is_unknown {
             return Err(Refusal::SessionEnded);
         }
         if let Some(refusal) = HttpRefusal::read(&parts) {
             let text = || error(code::INTERNAL, &format!("the server answered {status}"), None);
-            return Err(Refusal::Http(error_of(&all).unwrap_or_else(text), refusal));
+            return Err(Refusal::Http(told.unwrap_or_else(text), Box::new(refusal)));
         }
-        if !all.is_empty() && !status.is_success() {
-            // Errors about a request do not always repeat its id.
-            if let Some(refusal) = error_of(&all) {
-                return Err(Refusal::Error(refusal));
-            }
-        } else if !all.is_empty() {
-            is_answered |= self.take(all.into(), id).await;
-        }
-        Ok(is_answered)
+        // Errors about a request do not always repeat its id.
+        told.map_or(Ok(is_answered), |told| Err(Refusal::Error(told)))
     }
 
     /// Takes a message of the server; `true` if it answers the request `id`.
-    async fn take(&self, message: Bytes, id: Option<&Id>) -> bool {
+    async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let mut is_answer = false;
-        if let Ok(text) = text(&message)
-            && let Incoming::Answer { id: found, outcome } = Incoming::read(&text)
-        {
+        let same = message.clone();
+        let read = self.remote.pool.run(message.len(), move || Learned::read(&same)).await;
+        if let Some((found, outcome)) = read.flatten() {
             is_answer = found.among(|found| Some(found) == id).is_some();
             self.catch_up().await;
             match outcome {
-                Ok(result) => self.learn(result),
+                Ok(learned) => self.learn(learned),
                 Err(error) if self.is_opening(&found) => {
-                    self.end_refused(error).await;
+                    self.end_refused(&error);
                     return is_answer;
                 }
                 Err(_) => {}
@@ -587,38 +636,64 @@ impl Connection {
         }
     }
 
-    /// Learns from a result what later requests need: the version of the session, and which arguments are repeated in
-    /// headers.
-    fn learn(&self, result: &str) {
-        let Ok(object) = Object::read(Some(result)) else { return };
-        if let Some(version) = object.string("protocolVersion") {
+    /// Keeps what later requests need.
+    fn learn(&self, learned: Learned) {
+        if let Some(version) = learned.version {
             lock(&self.session).1 = Some(version);
         }
-        if object.get("tools").is_some_and(|tools| tools.contains("x-mcp-header")) {
-            let listed: Vec<Value> = object
-                .get("tools")
-                .and_then(|it| serde_json::from_str(it).ok())
-                .unwrap_or_default();
-            let mut tools = lock(&self.tools);
-            for mut tool in listed.into_iter().take(MAX_TOOLS) {
-                if let Some(name) = tool["name"].as_str().map(str::to_owned)
-                    && tools.len() < MAX_TOOLS
-                {
-                    tools.insert(name, tool["inputSchema"].take());
-                }
+        let mut tools = lock(&self.tools);
+        for (name, schema) in learned.tools {
+            if tools.len() < MAX_TOOLS {
+                tools.insert(name, Arc::new(schema));
             }
         }
     }
 
-    /// Hands a message to the guard: all of it, even if its request is cancelled meanwhile.
-    async fn tell(&self, message: Bytes) {
-        let pipe = Arc::clone(&self.to_guard);
-        let told = tokio::spawn(async move {
-            let mut pipe = pipe.lock().await;
-            let _ = pipe.write_all(&one_line(message)).await;
-            let _ = pipe.write_all(b"\n").await;
-        });
-        let _ = told.await;
+    /// Answers the request `id` with this error.
+    async fn tell_failure(&self, id: &Id, error: &str) {
+        self.tell(self.remote.pool.memory().count(failure(id, error))).await;
+    }
+
+    /// Hands a message to the guard.
+    async fn tell(&self, message: Counted) {
+        let pool = &self.remote.pool;
+        let (length, memory) = (message.len(), Arc::clone(pool.memory()));
+        let line = pool.run(length, move || memory.count_changed(&message, one_line)).await;
+        let guard = lock(&self.to_guard).clone();
+        if let (Some(guard), Some(line)) = (guard, line) {
+            // A guard that reads no more needs none.
+            let _ = guard.send(line).await;
+        }
+    }
+}
+
+/// What later requests need of a result: the version of the session, and which arguments are repeated in headers.
+#[derive(Default)]
+struct Learned {
+    version: Option<String>,
+    tools: Vec<(String, Value)>,
+}
+
+impl Learned {
+    /// Reads an answer: its id, and what is learned of its result, or its error.
+    fn read(message: &Counted) -> Option<(Id, Result<Self, String>)> {
+        let text = text(message).ok()?;
+        let Incoming::Answer { id, outcome } = Incoming::read(&text) else { return None };
+        Some((id, outcome.map(Self::of_result).map_err(str::to_owned)))
+    }
+
+    fn of_result(result: &str) -> Self {
+        let Ok(object) = Object::read(Some(result)) else { return Self::default() };
+        let mut tools = Vec::new();
+        if let Some(text) = object.get("tools").filter(|tools| tools.contains("x-mcp-header")) {
+            let listed: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+            for mut tool in listed.into_iter().take(MAX_TOOLS) {
+                if let Some(name) = tool["name"].as_str().map(str::to_owned) {
+                    tools.push((name, tool["inputSchema"].take()));
+                }
+            }
+        }
+        Self { version: object.string("protocolVersion"), tools }
     }
 }
 
@@ -678,7 +753,7 @@ enum Refusal {
     /// An error object.
     Error(String),
     /// An error object for a refusal with a status.
-    Http(String, HttpRefusal),
+    Http(String, Box<HttpRefusal>),
 }
 
 impl Refusal {
@@ -712,12 +787,11 @@ fn error_of(body: &[u8]) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use bytestring::ByteString;
     use hyper::{HeaderMap, StatusCode};
 
     use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
     use crate::caller::Caller;
-    use crate::message::{Id, Message};
+    use crate::message::{Id, Message, Text};
 
     fn of(who: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -728,11 +802,9 @@ mod tests {
     #[test]
     fn a_request_keeps_its_headers_when_others_follow() {
         let headers = Arc::new(RemoteHeaders::default());
-        let requests = ["a", "b"].map(|id| {
-            ByteString::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#))
-        });
-        let send =
-            |text: &ByteString, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
+        let requests = ["a", "b"]
+            .map(|id| Text::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)));
+        let send = |text: &Text, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
         let get = |id: &str| headers.get(Some(&Id::String(id.to_owned())));
         let _first = send(&requests[0], "ada");
         let second = send(&requests[1], "bob");

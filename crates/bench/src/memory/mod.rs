@@ -1,9 +1,11 @@
 //! Peak memory of the guard while clients or servers try to fill it, and how long an ordinary call of
 //! another client takes meanwhile.
 
+mod held;
 mod http;
 mod load;
 mod stdio;
+mod wait;
 mod watch;
 
 use std::time::Duration;
@@ -37,6 +39,12 @@ pub(crate) struct Options {
     /// Clients at a time; on stdio, requests open at a time.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 8, 64])]
     clients: Vec<usize>,
+    /// Instead: every way of holding bytes, pushed to eight times a limit of 64 MiB.
+    #[arg(long)]
+    held: bool,
+    /// Instead: how long another client waits for those who send large messages, beside nginx.
+    #[arg(long)]
+    wait: bool,
     /// End a guard that takes more than so many MiB.
     #[arg(long, default_value_t = 4096)]
     ceiling: u64,
@@ -93,6 +101,12 @@ const WAYS: [&str; 3] = ["http", "process", "stdio"];
 
 /// Measures everything and prints the table.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    if options.held {
+        return held::run(&options.only);
+    }
+    if options.wait {
+        return wait::run();
+    }
     println!("cargo xtask bench memory: peak resident memory of one guard, --arguments enforce");
     println!("--results enforce, and an ordinary call of another client every 20 ms meanwhile\n");
     let table = Table::start(

@@ -193,10 +193,11 @@ impl Guard {
         let guarded = self.server(&server_name(&self.command), observability)?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
-            let page = StatusPage::new(vec![Arc::clone(&guarded)], self.hosts());
+            let (servers, memory) = (vec![Arc::clone(&guarded)], self.memory());
+            let page = StatusPage::new(servers, self.hosts(), Arc::clone(&memory));
             serve_status(self.status, Arc::new(page), &observability.log)?;
             let client = stdio::standard();
-            anyhow::Ok(stdio::serve(self.launch()?, client, guarded, self.memory()).await?)
+            anyhow::Ok(stdio::serve(self.launch()?, client, guarded, memory).await?)
         });
         // The thread that reads standard input only ends with the input.
         runtime.shutdown_background();
@@ -214,9 +215,10 @@ impl Guard {
         // The query may hold a key.
         let shown = url.split('?').next().unwrap_or_default();
         let server = self.server(shown, observability)?;
-        let proxy = Proxy::new(url, client, server, self.memory())?;
+        let memory = self.memory();
+        let proxy = Proxy::new(url, client, server, Arc::clone(&memory))?;
         let what = format!("{} for {shown}", proxy.path());
-        self.serve_one(Backend::Proxy(Arc::new(proxy)), listen, &what, &observability.log)
+        self.serve_one(Backend::Proxy(Arc::new(proxy)), memory, listen, &what, &observability.log)
     }
 
     /// How to start the server.
@@ -240,20 +242,23 @@ impl Guard {
         launch.check()?;
         let name = server_name(&self.command);
         let (limits, server) = (ProcessLimits::default(), self.server(&name, observability)?);
-        let processes = Processes::new(launch, limits, server, self.memory());
+        let memory = self.memory();
+        let processes = Processes::new(launch, limits, server, Arc::clone(&memory));
         let backend = Backend::Processes(Arc::new(processes));
-        self.serve_one(backend, listen, &format!("/mcp for {name}"), &observability.log)
+        self.serve_one(backend, memory, listen, &format!("/mcp for {name}"), &observability.log)
     }
 
     fn serve_one(
         &self,
         backend: Backend,
+        memory: Arc<MemoryLimit>,
         listen: SocketAddr,
         what: &str,
         log: &Log,
     ) -> anyhow::Result<Exit> {
         runtime()?.block_on(async {
-            let page = StatusPage::new(vec![Arc::clone(backend.server())], self.hosts());
+            let servers = vec![Arc::clone(backend.server())];
+            let page = StatusPage::new(servers, self.hosts(), memory);
             serve_status(self.status, Arc::new(page), log)?;
             let (listener, address) = bind(listen)?;
             log.info(None, format!("listening on http://{address}{what}"));

@@ -52,6 +52,8 @@ mod guard_faults;
 mod guard_fetch;
 mod guard_http;
 mod guard_many;
+#[cfg(unix)]
+mod guard_memory;
 mod guard_modern;
 mod guard_peers;
 #[cfg(unix)]

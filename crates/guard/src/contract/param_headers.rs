@@ -58,7 +58,7 @@ impl ParamHeaders {
 }
 
 /// The part of the arguments `text` that `schema` describes with `properties` alone.
-fn annotated(schema: &Value, text: &str) -> serde_json::Result<Value> {
+pub(crate) fn annotated(schema: &Value, text: &str) -> serde_json::Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let value = Described(schema).deserialize(&mut deserializer)?;
     deserializer.end()?;

@@ -11,7 +11,7 @@ use super::{Action, AskId, Conversation, Destination, JobOutcome, Link, Origin, 
 use crate::caller::Caller;
 use crate::contract::budget::Budget;
 use crate::event::Event;
-use crate::message::{Id, Message};
+use crate::message::{Id, Message, Text};
 use crate::server::GuardedServer;
 use crate::settings::{Override, Settings};
 
@@ -44,7 +44,7 @@ impl Talk {
         if self.link != Link::Pipe {
             self.stream = StreamId::new();
         }
-        let text = ByteString::from(message.to_string());
+        let text = Text::from(message.to_string());
         let message = Message::read(&text).unwrap();
         let told = Told { caller: self.caller.clone(), ..Told::default() };
         self.conversation.on_client(self.stream, &message, &told, self.now);
@@ -53,7 +53,7 @@ impl Talk {
 
     /// What comes of a message of the server.
     fn server(&mut self, message: &Value) -> Vec<Seen> {
-        let text = ByteString::from(message.to_string());
+        let text = Text::from(message.to_string());
         let message = Message::read(&text).unwrap();
         let origin = match self.link {
             Link::Streams => Origin::Stream(self.stream),
@@ -450,7 +450,7 @@ fn a_client_that_leaves_takes_no_answer_of_another_along() {
     let pad = "x".repeat(100_000);
     let result = json!({ "content": [], "structuredContent": { "pad": pad } });
     let batch = ids.map(|id| json!({ "jsonrpc": "2.0", "id": id, "result": result }));
-    let text = ByteString::from(json!(batch).to_string());
+    let text = Text::from(json!(batch).to_string());
     talk.conversation.on_server(Origin::Pipe, &Message::read(&text).unwrap(), talk.now);
     // Both are checked in jobs; the client of the first one leaves.
     talk.conversation.close_stream(first, false);
@@ -461,7 +461,7 @@ fn a_client_that_leaves_takes_no_answer_of_another_along() {
 #[test]
 fn a_broken_line_of_a_shared_process_fails_no_ones_call() {
     let (mut talk, _, [one, _]) = shared(Settings::default());
-    let broken = ByteString::from_static("{\"jsonrpc\":\"2.0\",\"result\":{");
+    let broken = Text::from("{\"jsonrpc\":\"2.0\",\"result\":{");
     let unreadable = Message::read(&broken).map(drop).unwrap_err();
     talk.conversation.on_unreadable_server(Origin::Pipe, &unreadable, talk.now);
     assert_eq!(talk.seen(), []);

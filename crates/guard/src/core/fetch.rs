@@ -50,7 +50,7 @@ pub(super) struct WaitingCall {
     pub(super) arguments: Option<ByteString>,
     /// The arguments as the tool takes them, where the client called a view of it.
     pub(super) restored: Option<ByteString>,
-    pub(super) meta: Option<String>,
+    pub(super) meta: Option<ByteString>,
     pub(super) caller: Caller,
     pub(super) audience: Audience,
     /// The headers that repeat arguments, where there are headers to check.

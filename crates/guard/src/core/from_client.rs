@@ -164,7 +164,7 @@ impl Conversation {
         let purpose = match method {
             Method::Initialize => Purpose::Handshake { client: initializing_client(part.params()) },
             Method::Discover => Purpose::Handshake { client: None },
-            Method::CallTool if is_inspecting => match CallParams::read(part.params()) {
+            Method::CallTool if is_inspecting => match CallParams::of(part.text, part.envelope) {
                 Ok(mut params) => {
                     let audience = audience(self, std::mem::take(&mut params.client));
                     let revision = audience.revision.clone();
@@ -231,7 +231,7 @@ impl Conversation {
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
             restored: None,
-            meta: params.meta.map(str::to_owned),
+            meta: params.meta.map(|meta| part.text.slice_ref(meta)),
             caller: part.told.caller.clone(),
             audience,
             headers: part.told.headers.clone(),
@@ -276,7 +276,7 @@ impl Conversation {
         }
         let mut told = Progress::default();
         if matches!(self.link, Link::Session | Link::Shared) {
-            told = progress(part.text, part.params(), TokenOf::Request);
+            told = progress(part.text, part.envelope, TokenOf::Request);
         }
         pending.wants_log = told.wants_log;
         if let Some((token, span)) = told.token {

@@ -211,8 +211,7 @@ impl Conversation {
         if to != Destination::Listener {
             return (to, Vec::new());
         }
-        let params = part.envelope.params.map(|params| params.text(part.text));
-        let found = progress(part.text, params, TokenOf::Notification);
+        let found = progress(part.text, part.envelope, TokenOf::Notification);
         if let Some((token, span)) = &found.token
             && let Some(pending) = self.pending.by_token(token)
         {
@@ -581,7 +580,7 @@ fn replaced(message: Vec<u8>) -> PartFate {
 /// message is no request.
 pub(crate) fn refuse_undelivered(bytes: &Bytes, reason: &str) -> Option<Bytes> {
     let text = text(bytes).ok()?;
-    match Message::read(&text).ok()?.parts {
+    match Parts::read(&text).ok()? {
         Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => {
             Some(error(Some(&id), code::INTERNAL, reason).into())
         }

@@ -62,8 +62,12 @@ impl Conversation {
         }
         let spans = message.parts.as_slice().iter().map(|part| part.span);
         let parts = spans.zip(fates).map(|(span, (to, fate))| HeldPart { span, to, fate });
-        let mut held =
-            Held { text: message.text.clone(), is_batch, is_split, parts: parts.collect() };
+        let mut held = Held {
+            text: ByteString::clone(message.text),
+            is_batch,
+            is_split,
+            parts: parts.collect(),
+        };
         if is_split {
             for part in &mut held.parts {
                 send_part(&held.text, part, ticket, &mut self.actions);

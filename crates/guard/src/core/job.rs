@@ -89,6 +89,15 @@ impl std::fmt::Debug for Job {
 }
 
 impl Job {
+    /// The bytes of the text that it checks.
+    pub(crate) fn text_len(&self) -> usize {
+        match &self.check {
+            Check::Arguments { arguments, .. } => arguments.as_ref().map_or(0, |it| it.len()),
+            Check::Result { result, .. } | Check::Page { result, .. } => result.len(),
+            Check::Restore { arguments, .. } => arguments.len(),
+        }
+    }
+
     /// The bytes that parsed values may take while it runs, at most `cap`.
     pub(crate) fn memory(&self, cap: usize) -> usize {
         let bytes = match &self.check {

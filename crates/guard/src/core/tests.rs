@@ -13,7 +13,7 @@ use toolbond_targets::ViewFor;
 use super::{Action, Conversation, Destination, Job, JobOutcome, Link, Origin, StreamId, Told};
 use crate::contract::budget::Budget;
 use crate::event::Event;
-use crate::message::Message;
+use crate::message::{Message, Text};
 use crate::server::GuardedServer;
 use crate::settings::Settings;
 
@@ -135,7 +135,7 @@ impl World {
     }
 
     fn deliver(&mut self, stream: StreamId, message: &Value) {
-        let text = ByteString::from(message.to_string());
+        let text = Text::from(message.to_string());
         let message = Message::read(&text).unwrap();
         self.conversation.on_client(stream, &message, &Told::default(), self.now);
         self.drain();
@@ -146,7 +146,7 @@ impl World {
             Link::Streams => Origin::Stream(stream),
             _ => Origin::Pipe,
         };
-        let text = ByteString::from(message.to_string());
+        let text = Text::from(message.to_string());
         let message = Message::read(&text).unwrap();
         self.conversation.on_server(origin, &message, self.now);
         self.drain();

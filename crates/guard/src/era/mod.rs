@@ -36,7 +36,7 @@ use self::modern_client::ModernClient;
 pub(crate) use self::modern_client::pipe_of_state;
 use crate::event::Event;
 use crate::json::members::members;
-use crate::message::{Id, Message, code as rpc, text};
+use crate::message::{Id, Parts, code as rpc, text};
 use crate::random::random;
 use crate::server::GuardedServer;
 
@@ -315,7 +315,7 @@ impl Bridge {
 
 /// The request that `text` seems to answer, where that is no proper answer.
 fn answered_id(text: &ByteString) -> Option<Id> {
-    match Message::read(text) {
+    match Parts::read(text) {
         Ok(_) => members(text, ["id"]).ok()?[0].and_then(|id| Id::parse(id.get())),
         Err(unreadable) => unreadable.id.filter(|_| !unreadable.has_method),
     }

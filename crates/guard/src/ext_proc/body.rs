@@ -10,6 +10,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::http::respond::BoxError;
 use crate::lock::lock;
+use crate::runtime::memory::Reservation;
 
 /// Bytes that wait to be read, after which no more messages of Envoy are.
 const MAX_WAITING: usize = 256 << 10;
@@ -24,7 +25,8 @@ pub(super) struct PieceBody(Pieces);
 
 #[derive(Default)]
 struct Queue {
-    pieces: VecDeque<Bytes>,
+    /// Each with its memory, which whoever reads it counts.
+    pieces: VecDeque<(Bytes, Option<Reservation>)>,
     bytes: usize,
     is_over: bool,
     reader: Option<Waker>,
@@ -32,12 +34,11 @@ struct Queue {
 
 impl Pieces {
     /// Adds a piece; with `is_last`, the body is complete.
-    pub(super) fn push(&self, piece: impl Into<Bytes>, is_last: bool) {
-        let piece = piece.into();
+    pub(super) fn push(&self, piece: Bytes, memory: Option<Reservation>, is_last: bool) {
         let mut queue = lock(&self.0);
         queue.bytes += piece.len();
         if !piece.is_empty() {
-            queue.pieces.push_back(piece);
+            queue.pieces.push_back((piece, memory));
         }
         queue.is_over |= is_last;
         if let Some(reader) = queue.reader.take() {
@@ -65,7 +66,7 @@ impl Body for PieceBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut queue = lock(&self.0.0);
-        if let Some(piece) = queue.pieces.pop_front() {
+        if let Some((piece, _)) = queue.pieces.pop_front() {
             queue.bytes -= piece.len();
             return Poll::Ready(Some(Ok(Frame::data(piece))));
         }

@@ -19,10 +19,11 @@ use super::handover::{Handover, Handovers};
 use super::headers::{changes, correct_length, request_head, response_head, set_status};
 use super::reply::{immediate, with_retry};
 use super::wire::{HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, Received};
-use crate::grpc::{Code, Messages, ReplySender, Status};
+use crate::grpc::{Code, Delivered, Messages, ReplySender, Status};
 use crate::http::respond::{Body, Unchanged, refuse};
 use crate::message::code;
 use crate::proxy::{Proxy, Repeatable};
+use crate::runtime::memory::Reservation;
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;
@@ -39,13 +40,14 @@ pub(super) struct Exchange {
     response: Half,
     /// The head of the response as it came.
     response_head: Option<(StatusCode, HeaderMap)>,
+    response_memory: Option<Reservation>,
     /// Who waits for the response.
     waiting: Option<Handover>,
 }
 
 /// What happens next.
 enum Step {
-    Received(Box<ProcessingRequest>),
+    Received(Box<Delivered<ProcessingRequest>>),
     /// Envoy ended the stream.
     Ended,
     Answered(Response<Body>),
@@ -56,7 +58,8 @@ impl Exchange {
     /// Takes over a stream after its first message.
     pub(super) fn new(inbound: Messages<ProcessingRequest>, outbound: ReplySender) -> Self {
         let (request, response) = (Half::default(), Half::default());
-        Self { inbound, outbound, request, response, response_head: None, waiting: None }
+        let (response_head, response_memory, waiting) = (None, None, None);
+        Self { inbound, outbound, request, response, response_head, response_memory, waiting }
     }
 
     /// Answers the client without asking the server.
@@ -122,13 +125,17 @@ impl Exchange {
     }
 
     /// Takes a message of Envoy.
-    fn take(&mut self, message: ProcessingRequest) -> Result<(), Status> {
+    fn take(&mut self, delivered: Delivered<ProcessingRequest>) -> Result<(), Status> {
+        let Delivered { message, memory } = delivered;
         match message.request {
-            Some(Received::RequestBody(body)) => take_body(&mut self.request, body)?,
-            Some(Received::ResponseBody(body)) => take_body(&mut self.response, body)?,
+            Some(Received::RequestBody(body)) => take_body(&mut self.request, body, memory)?,
+            Some(Received::ResponseBody(body)) => take_body(&mut self.response, body, memory)?,
             Some(Received::RequestTrailers(_)) => take_trailers(&mut self.request),
             Some(Received::ResponseTrailers(_)) => take_trailers(&mut self.response),
-            Some(Received::ResponseHeaders(headers)) => self.take_response(headers)?,
+            Some(Received::ResponseHeaders(headers)) => {
+                self.take_response(headers)?;
+                self.response_memory = Some(memory);
+            }
             Some(Received::RequestHeaders(_)) => return Err(wrong("request headers came twice")),
             None => return Err(wrong("expected headers, a body or trailers")),
         }
@@ -275,9 +282,9 @@ impl Exchange {
     /// Lets everything through: sends back what Envoy sends.
     pub(super) async fn pass_on(mut self) -> Result<(), Status> {
         self.send(Direction::Request.headers(None)).await?;
-        while let Some(message) = self.inbound.next().await? {
+        while let Some(Delivered { message, memory: _memory }) = self.inbound.next().await? {
             let piece = |direction: Direction, body: HttpBody| {
-                direction.piece(body.body.into(), body.end_of_stream)
+                direction.piece(body.body, body.end_of_stream)
             };
             let reply = match message.request {
                 Some(Received::RequestHeaders(_)) => Direction::Request.headers(None),
@@ -298,12 +305,12 @@ fn wrong(reason: &str) -> Status {
     Status::new(Code::InvalidArgument, reason)
 }
 
-fn take_body(half: &mut Half, body: HttpBody) -> Result<(), Status> {
+fn take_body(half: &mut Half, body: HttpBody, memory: Reservation) -> Result<(), Status> {
     if half.is_over {
         return Err(wrong("a body went on after its end"));
     }
     half.is_over = body.end_of_stream;
-    half.pieces.push(body.body, body.end_of_stream);
+    half.pieces.push(body.body, Some(memory), body.end_of_stream);
     Ok(())
 }
 
@@ -316,6 +323,6 @@ fn take_trailers(half: &mut Half) {
 enum Next {
     Piece(Bytes),
     End,
-    Received(Box<ProcessingRequest>),
+    Received(Box<Delivered<ProcessingRequest>>),
     Gone,
 }

@@ -25,6 +25,6 @@ impl Half {
 
     pub(super) fn finish(&mut self) {
         self.is_over = true;
-        self.pieces.push(Bytes::new(), true);
+        self.pieces.push(Bytes::new(), None, true);
     }
 }

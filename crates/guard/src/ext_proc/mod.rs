@@ -29,7 +29,9 @@ use self::route::named_server;
 use self::wire::{ProcessingRequest, Received};
 use crate::event::Event;
 use crate::fleet::Fleet;
-use crate::grpc::{self, Code, Messages, Replies, ReplySender, Service, Status, replies};
+use crate::grpc::{
+    self, Code, Delivered, Messages, Replies, ReplySender, Service, Status, replies,
+};
 
 /// The most HTTP requests at a time, over all connections of Envoy, unless another limit is set.
 const MAX_STREAMS: usize = 16_384;
@@ -38,7 +40,7 @@ const MAX_STREAMS: usize = 16_384;
 const BESIDE_BODY: usize = 1 << 20;
 
 /// The messages to Envoy that wait to be sent.
-const MAX_REPLIES: usize = 8;
+const MAX_REPLIES: usize = 4;
 
 /// Serves the servers of a configuration to Envoy.
 #[derive(Clone, Debug)]
@@ -81,6 +83,7 @@ impl ExtProc {
         outbound: ReplySender,
     ) -> Result<(), Status> {
         let Some(first) = inbound.next().await? else { return Ok(()) };
+        let Delivered { message: first, memory: _memory } = first;
         if first.observability_mode {
             return Err(Status::new(
                 Code::FailedPrecondition,
@@ -126,8 +129,8 @@ impl Service for ExtProc {
         }
         let (parts, body) = request.into_parts();
         let max = self.fleet.max_message().saturating_add(BESIDE_BODY);
-        let inbound = Messages::new(body, max);
-        let (sender, replies) = replies(MAX_REPLIES);
+        let inbound = Messages::new(body, max, self.fleet.memory());
+        let (sender, replies) = replies(MAX_REPLIES, self.fleet.memory());
         let service = self.clone();
         tokio::spawn(async move {
             let run = AssertUnwindSafe(service.run(&parts.headers, inbound, sender.clone()));

@@ -86,8 +86,8 @@ pub(super) struct HeaderValue {
 
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct HttpBody {
-    #[prost(bytes = "vec", tag = "1")]
-    pub(super) body: Vec<u8>,
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(super) body: Bytes,
     #[prost(bool, tag = "2")]
     pub(super) end_of_stream: bool,
 }

@@ -1,11 +1,13 @@
 //! Health checks: the service `grpc.health.v1.Health`.
 
+use std::sync::Arc;
+
 use hyper::Request;
 use hyper::body::Incoming;
 use prost::Message;
 use tokio::sync::watch;
 
-use super::messages::Messages;
+use super::messages::{Delivered, Messages};
 use super::replies::{Replies, ReplySender, replies};
 use super::status::{Code, Status};
 
@@ -50,7 +52,8 @@ pub(super) fn answer(
         "Watch" => true,
         _ => return None,
     };
-    let (sender, replies) = replies(1);
+    // Requests and replies are small.
+    let (sender, replies) = replies(1, &Arc::default());
     tokio::spawn(async move {
         let told = tell(name, is_serving, is_watching, request, &sender);
         if let Err(status) = told.await {
@@ -68,8 +71,9 @@ async fn tell(
     request: Request<Incoming>,
     sender: &ReplySender,
 ) -> Result<(), Status> {
-    let mut requests = Messages::<HealthCheckRequest>::new(request.into_body(), MAX_REQUEST);
-    let Some(request) = requests.next().await? else {
+    let body = request.into_body();
+    let mut requests = Messages::<HealthCheckRequest>::new(body, MAX_REQUEST, &Arc::default());
+    let Some(Delivered { message: request, .. }) = requests.next().await? else {
         return Err(Status::new(Code::InvalidArgument, "expected a message"));
     };
     let is_known = request.service.is_empty() || request.service == name;

@@ -3,13 +3,15 @@
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf as _, BytesMut};
+use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use prost::Message;
 
 use super::status::{Code, Status};
+use crate::runtime::memory::{MemoryLimit, Reservation};
 
 /// The bytes in front of each message: whether it is compressed, and its length.
 pub(super) const PREFIX: usize = 5;
@@ -17,22 +19,35 @@ pub(super) const PREFIX: usize = 5;
 /// The messages of a request, as they arrive.
 pub(crate) struct Messages<M> {
     body: Incoming,
+    limit: Arc<MemoryLimit>,
     /// The bytes that have arrived and are not read yet: at most one message, and one frame of HTTP/2.
-    buffer: BytesMut,
+    buffer: Vec<u8>,
+    /// The memory of the buffer.
+    memory: Reservation,
+    /// A frame for which there is no memory yet.
+    frame: Bytes,
     max: usize,
     message: PhantomData<fn() -> M>,
 }
 
+/// A message, and the memory that it is in.
+pub(crate) struct Delivered<M> {
+    pub(crate) message: M,
+    pub(crate) memory: Reservation,
+}
+
 impl<M: Message + Default> Messages<M> {
     /// The messages in `body`, of at most `max` bytes each.
-    pub(crate) fn new(body: Incoming, max: usize) -> Self {
-        Self { body, buffer: BytesMut::new(), max, message: PhantomData }
+    pub(crate) fn new(body: Incoming, max: usize, limit: &Arc<MemoryLimit>) -> Self {
+        let (limit, memory) = (Arc::clone(limit), limit.message());
+        let (buffer, frame) = (Vec::new(), Bytes::new());
+        Self { body, limit, buffer, memory, frame, max, message: PhantomData }
     }
 
     /// The next message; `None` after the last one.
     ///
-    /// Fails if a message is too long, is none, or breaks off.
-    pub(crate) async fn next(&mut self) -> Result<Option<M>, Status> {
+    /// Fails if a message is too long, is none, or breaks off, and if there is no memory for it in time.
+    pub(crate) async fn next(&mut self) -> Result<Option<Delivered<M>>, Status> {
         poll_fn(|context| self.poll_next(context)).await
     }
 
@@ -40,15 +55,16 @@ impl<M: Message + Default> Messages<M> {
     pub(crate) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Option<M>, Status>> {
+    ) -> Poll<Result<Option<Delivered<M>>, Status>> {
         loop {
+            if !self.frame.is_empty() {
+                ready!(self.poll_keep(context))?;
+            }
             if let Some(message) = self.read()? {
                 return Poll::Ready(Ok(Some(message)));
             }
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
-                Some(Ok(frame)) => {
-                    self.buffer.extend_from_slice(&frame.into_data().unwrap_or_default());
-                }
+                Some(Ok(frame)) => self.frame = frame.into_data().unwrap_or_default(),
                 Some(Err(error)) => {
                     return Poll::Ready(Err(Status::new(Code::Cancelled, error.to_string())));
                 }
@@ -61,8 +77,24 @@ impl<M: Message + Default> Messages<M> {
         }
     }
 
-    /// Takes a message out of the buffer, once all of it is there.
-    fn read(&mut self) -> Result<Option<M>, Status> {
+    /// Adds the frame to the buffer, once there is memory for it.
+    fn poll_keep(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Status>> {
+        let needed = self.buffer.len() + self.frame.len();
+        if needed > self.buffer.capacity() {
+            // Twice as much as before, but no more than the message has.
+            let whole = self.head()?.map_or(0, |length| PREFIX + length);
+            let capacity = (2 * needed).min(whole).max(needed);
+            let grown = ready!(self.memory.poll_grow(capacity, context));
+            grown.map_err(|error| Status::new(Code::ResourceExhausted, error.to_string()))?;
+            self.buffer.reserve_exact(capacity - self.buffer.len());
+        }
+        self.buffer.extend_from_slice(&self.frame);
+        self.frame = Bytes::new();
+        Poll::Ready(Ok(()))
+    }
+
+    /// The length of the message in the buffer, once that is known.
+    fn head(&self) -> Result<Option<usize>, Status> {
         let Some(&[compressed, a, b, c, d]) = self.buffer.first_chunk::<PREFIX>() else {
             return Ok(None);
         };
@@ -75,14 +107,22 @@ impl<M: Message + Default> Messages<M> {
                 format!("a message of {length} bytes exceeds the limit of {} bytes", self.max);
             return Err(Status::new(Code::OutOfRange, reason));
         }
-        let Some(bytes) = self.buffer.get(PREFIX..PREFIX + length) else { return Ok(None) };
-        let message = M::decode(bytes)
+        Ok(Some(length))
+    }
+
+    /// Takes a message out of the buffer, once all of it is there.
+    fn read(&mut self) -> Result<Option<Delivered<M>>, Status> {
+        let end = match self.head()? {
+            Some(length) if self.buffer.len() >= PREFIX + length => PREFIX + length,
+            _ => return Ok(None),
+        };
+        // What is left does not keep the memory of the message.
+        let rest = self.buffer.split_off(end);
+        let memory = self.limit.reserve_now(rest.capacity());
+        let memory = std::mem::replace(&mut self.memory, memory);
+        let bytes = Bytes::from(std::mem::replace(&mut self.buffer, rest));
+        let message = M::decode(bytes.slice(PREFIX..))
             .map_err(|error| Status::new(Code::Internal, format!("not a message: {error}")))?;
-        self.buffer.advance(PREFIX + length);
-        if self.buffer.is_empty() {
-            // A stream that waits takes no memory.
-            self.buffer = BytesMut::new();
-        }
-        Ok(Some(message))
+        Ok(Some(Delivered { message, memory }))
     }
 }

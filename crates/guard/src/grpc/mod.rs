@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use toolbond_listen::{Options, accept, default_max_connections};
 
-pub(crate) use self::messages::Messages;
+pub(crate) use self::messages::{Delivered, Messages};
 pub(crate) use self::replies::{Replies, ReplySender, replies};
 pub(crate) use self::status::{Code, Status};
 use crate::event::Event;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -11,13 +12,14 @@ use tokio::sync::mpsc;
 
 use super::messages::PREFIX;
 use super::status::{Code, Status};
+use crate::runtime::memory::{MemoryLimit, Reservation};
 
-/// Messages, each with its prefix, and the status at the end.
-type Reply = Result<BytesMut, Status>;
+/// Messages, each with its prefix and its memory, and the status at the end.
+type Reply = Result<(BytesMut, Reservation), Status>;
 
 /// Where replies are sent.
 #[derive(Clone)]
-pub(crate) struct ReplySender(mpsc::Sender<Reply>);
+pub(crate) struct ReplySender(mpsc::Sender<Reply>, Arc<MemoryLimit>);
 
 /// The body of a response: the messages that were sent, and then the status.
 pub(crate) struct Replies {
@@ -27,9 +29,9 @@ pub(crate) struct Replies {
 }
 
 /// A sender, and the body that at most `capacity` sent messages wait for.
-pub(crate) fn replies(capacity: usize) -> (ReplySender, Replies) {
+pub(crate) fn replies(capacity: usize, limit: &Arc<MemoryLimit>) -> (ReplySender, Replies) {
     let (sender, receiver) = mpsc::channel(capacity);
-    (ReplySender(sender), Replies { replies: Some(receiver), status: None })
+    (ReplySender(sender, Arc::clone(limit)), Replies { replies: Some(receiver), status: None })
 }
 
 impl ReplySender {
@@ -47,7 +49,8 @@ impl ReplySender {
             .encode(&mut bytes)
             .map_err(|error| Status::new(Code::Internal, error.to_string()))?;
         let gone = |_| Status::new(Code::Cancelled, "the gateway closed the stream");
-        self.0.send(Ok(bytes)).await.map_err(gone)
+        let memory = self.1.reserve_now(bytes.len());
+        self.0.send(Ok((bytes, memory))).await.map_err(gone)
     }
 
     /// Ends the response with `status`; without it, the end of all senders is [`Code::Ok`].
@@ -78,10 +81,13 @@ impl Body for Replies {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         // What is ready at the same time is one frame.
         let mut frame = BytesMut::new();
+        let mut memory: Option<Reservation> = None;
         while let Some(replies) = &mut self.replies {
             match replies.poll_recv(context) {
-                Poll::Ready(Some(Ok(bytes))) if frame.is_empty() => frame = bytes,
-                Poll::Ready(Some(Ok(bytes))) => frame.extend_from_slice(&bytes),
+                Poll::Ready(Some(Ok((bytes, counted)))) if frame.is_empty() => {
+                    (frame, memory) = (bytes, Some(counted));
+                }
+                Poll::Ready(Some(Ok((bytes, _)))) => frame.extend_from_slice(&bytes),
                 Poll::Ready(end) => {
                     let done = || Status::new(Code::Ok, "");
                     self.status = Some(end.and_then(Result::err).unwrap_or_else(done));
@@ -91,8 +97,9 @@ impl Body for Replies {
                 Poll::Pending => break,
             }
         }
-        if !frame.is_empty() {
-            return Poll::Ready(Some(Ok(Frame::data(frame.freeze()))));
+        if let Some(memory) = memory {
+            let frame = memory.attach(frame).into_bytes();
+            return Poll::Ready(Some(Ok(Frame::data(frame))));
         }
         let trailers = self.status.take().map(|status| Ok(Frame::trailers(status.trailers())));
         Poll::Ready(trailers)

@@ -14,6 +14,7 @@ pub(crate) enum Code {
     Cancelled = 1,
     InvalidArgument = 3,
     NotFound = 5,
+    ResourceExhausted = 8,
     FailedPrecondition = 9,
     Aborted = 10,
     OutOfRange = 11,

@@ -1,13 +1,16 @@
 //! The answer of a server in an HTTP response.
 
-use bytes::Bytes;
 use bytestring::ByteString;
-use http_body_util::BodyExt as _;
 use hyper::Response;
 use hyper::body::Incoming;
 
-use super::events::{EventSplitter, data};
-use crate::message::{Id, Kind, Message, Parts, text};
+use super::body::{Sender, read_body};
+use super::events::{BodyEvents, data};
+use super::media::{Media, media};
+use crate::message::{Id, Kind, Parts};
+use crate::runtime::memory::Counted;
+use crate::runtime::pool::JobPool;
+use crate::runtime::read::Received;
 
 /// The answer in a response, JSON or a stream of events, which is read no further: the whole message,
 /// and its result unless it is an error. With an `id`, answers to other requests are skipped.
@@ -15,31 +18,37 @@ pub(crate) async fn read_answer(
     response: Response<Incoming>,
     max: usize,
     id: Option<&Id>,
-) -> Option<(Bytes, Option<ByteString>)> {
-    let answer = |bytes: Bytes| {
-        let text = text(&bytes).ok()?;
-        let message = Message::read(&text).ok()?;
-        let Parts::One(envelope) = &message.parts else { return None };
-        let Kind::Response(found) = &envelope.kind else { return None };
-        if id.is_some_and(|id| id != found) {
-            return None;
-        }
-        Some((bytes, envelope.result.map(|result| text.slice_ref(result.text(&text)))))
-    };
-    let mut body = response.into_body();
-    let mut all = Vec::new();
-    let mut events = EventSplitter::default();
-    while let Some(frame) = body.frame().await {
-        let Ok(bytes) = frame.ok()?.into_data() else { continue };
-        if all.len() + bytes.len() > max {
-            return None;
-        }
-        all.extend_from_slice(&bytes);
-        events.feed(&bytes);
-        let found = std::iter::from_fn(|| events.next());
-        if let Some(found) = found.map(|event| data(&event).into()).find_map(answer) {
-            return Some(found);
+    pool: &JobPool,
+) -> Option<(Counted, Option<ByteString>)> {
+    let is_stream = matches!(media(response.headers()), Ok(Media::Events));
+    let (body, memory) = (response.into_body(), pool.memory());
+    if !is_stream {
+        let bytes = read_body(body, Sender::Server, max, memory).await.ok()?;
+        return answer(bytes, id, pool).await;
+    }
+    let mut events = BodyEvents::new(body, max, memory);
+    while let Some(event) = events.next().await.ok()? {
+        let found = answer(data(&event, memory), id, pool).await;
+        if found.is_some() {
+            return found;
         }
     }
-    answer(all.into())
+    None
+}
+
+/// The answer in `bytes`.
+async fn answer(
+    bytes: Counted,
+    id: Option<&Id>,
+    pool: &JobPool,
+) -> Option<(Counted, Option<ByteString>)> {
+    let mut received = Received::new(bytes.clone(), pool).await;
+    let message = received.message().ok()?;
+    let Parts::One(envelope) = &message.parts else { return None };
+    let Kind::Response(found) = &envelope.kind else { return None };
+    if id.is_some_and(|id| id != found) {
+        return None;
+    }
+    let text = message.text;
+    Some((bytes, envelope.result.map(|result| text.slice_ref(result.text(text)))))
 }

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::respond::{Body, plain, refuse};
 use crate::message::code;
-use crate::runtime::memory::{MemoryLimit, NoMemory};
+use crate::runtime::memory::{Counted, MemoryLimit, NoMemory};
 
 /// How long a client may take to send a body, beside the time for its bytes, and how long for each piece.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -61,7 +61,7 @@ pub(crate) async fn read_body<B>(
     sender: Sender,
     max: usize,
     memory: &MemoryLimit,
-) -> Result<Bytes, BodyError>
+) -> Result<Counted, BodyError>
 where
     B: hyper::body::Body<Data = Bytes> + Unpin,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
@@ -121,10 +121,10 @@ mod tests {
     use hyper::body::Bytes;
     use tokio::time::{Duration, sleep};
 
-    use super::{MemoryLimit, Sender, read_body};
+    use super::{Counted, MemoryLimit, Sender, read_body};
 
     /// What becomes of `pieces`, and the end of the body if it `ends`.
-    async fn read(pieces: &[&'static str], ends: bool) -> Result<Bytes, StatusCode> {
+    async fn read(pieces: &[&'static str], ends: bool) -> Result<Counted, StatusCode> {
         let (mut sender, body) = Channel::<Bytes>::new(8);
         for piece in pieces {
             sender.send_data(Bytes::from_static(piece.as_bytes())).await.unwrap();
@@ -136,9 +136,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_body_is_bounded_in_size_and_time() {
-        assert_eq!(read(&[], true).await.unwrap(), "");
-        assert_eq!(read(&["abc"], true).await.unwrap(), "abc");
-        assert_eq!(read(&["abc", "", "def", "ghij"], true).await.unwrap(), "abcdefghij");
+        assert_eq!(&read(&[], true).await.unwrap()[..], b"");
+        assert_eq!(&read(&["abc"], true).await.unwrap()[..], b"abc");
+        assert_eq!(&read(&["abc", "", "def", "ghij"], true).await.unwrap()[..], b"abcdefghij");
         assert_eq!(read(&["abc", "defghijk"], true).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
         assert_eq!(read(&["abc"], false).await, Err(StatusCode::REQUEST_TIMEOUT));
     }

@@ -1,34 +1,68 @@
 //! Server-sent events, split off a stream one by one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Buf as _, Bytes};
+use http_body_util::BodyExt as _;
 
+use super::body::BodyError;
+use super::respond::BoxError;
 use crate::message::BYTE_ORDER_MARK;
 use crate::pipe::outbox::has_separators;
+use crate::runtime::memory::{Counted, MemoryLimit, Reservation};
 
 /// A byte order mark that was read as Latin-1, which `eventsource-parser` skips.
 const MISREAD_MARK: &[u8] = "\u{ef}\u{bb}\u{bf}".as_bytes();
 
-/// Splits a stream into events, each with the blank line that ends it, and removes byte order marks
-/// at its start.
-#[derive(Debug, Default)]
+/// Events up to this size are copied out of what was read.
+const COPIED: usize = 4 << 10;
+
+/// Splits a stream into events of at most so many bytes, each with the blank line that ends it, and removes byte
+/// order marks at its start.
+#[derive(Debug)]
 pub(crate) struct EventSplitter {
-    buffer: BytesMut,
-    /// How far the buffer has been searched.
+    limit: Arc<MemoryLimit>,
+    max: usize,
+    /// What was read, and how much of it has been taken and searched.
+    buffer: Vec<u8>,
+    taken: usize,
     seen: usize,
+    /// The memory of the buffer.
+    memory: Reservation,
     /// Whether an event has been taken.
     has_begun: bool,
-    /// Whether the buffer shares its memory with events that were taken.
-    is_shared: bool,
     /// Whether the stream has ended.
     is_over: bool,
 }
 
 impl EventSplitter {
-    /// Adds bytes of the stream.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+    /// Splits a stream whose events have at most `max` bytes.
+    pub(crate) fn new(max: usize, limit: &Arc<MemoryLimit>) -> Self {
+        let (limit, memory) = (Arc::clone(limit), limit.message());
+        let (buffer, has_begun, is_over) = (Vec::new(), false, false);
+        Self { limit, max, buffer, taken: 0, seen: 0, memory, has_begun, is_over }
+    }
+
+    /// Adds bytes of the stream, once there is memory for them. To be called after all complete events were taken.
+    ///
+    /// Fails if there is none in time, or if an event is too long.
+    pub(crate) async fn feed(&mut self, bytes: &[u8]) -> Result<(), BodyError> {
+        if self.len() > self.max {
+            return Err(BodyError::TooLong(self.max));
+        }
+        self.buffer.drain(..self.taken);
+        self.seen -= self.taken;
+        self.taken = 0;
+        let needed = self.buffer.len() + bytes.len();
+        if needed > self.buffer.capacity() {
+            let most = self.max.saturating_add(bytes.len());
+            let capacity = if self.buffer.is_empty() { needed } else { (2 * needed).min(most) };
+            self.memory.grow(capacity).await.map_err(BodyError::NoMemory)?;
+            self.buffer.reserve_exact(capacity - self.buffer.len());
+        }
         self.buffer.extend_from_slice(bytes);
+        Ok(())
     }
 
     /// The stream has ended.
@@ -37,40 +71,62 @@ impl EventSplitter {
     }
 
     /// The next complete event, if there is one.
-    pub(crate) fn next(&mut self) -> Option<Bytes> {
+    pub(crate) fn next(&mut self) -> Option<Counted> {
         let Some(end) = self.end() else {
-            if std::mem::take(&mut self.is_shared) {
-                // A few bytes do not keep the memory of what came before them.
-                self.buffer = BytesMut::from(&self.buffer[..]);
+            if self.len() == 0 {
+                // A stream that waits takes no memory.
+                self.clear();
             }
             return None;
         };
-        let event = self.buffer.split_to(end).freeze();
-        self.seen = 0;
-        self.is_shared = true;
-        Some(self.unmarked(event))
+        let event = if end - self.taken <= COPIED {
+            let event = Bytes::copy_from_slice(&self.buffer[self.taken..end]);
+            self.taken = end;
+            self.limit.count(event)
+        } else {
+            self.take(end)
+        };
+        self.seen = self.taken;
+        Some(self.unmarked(&event))
     }
 
     /// The bytes after the last complete event.
-    pub(crate) fn rest(mut self) -> Bytes {
-        let rest = std::mem::take(&mut self.buffer).freeze();
-        self.unmarked(rest)
+    pub(crate) fn rest(&mut self) -> Counted {
+        let rest = self.take(self.buffer.len());
+        self.unmarked(&rest)
+    }
+
+    /// Takes the bytes up to `end`, with the memory that they are in.
+    fn take(&mut self, end: usize) -> Counted {
+        let rest = self.buffer.split_off(end);
+        let memory = self.limit.reserve_now(rest.capacity());
+        let memory = std::mem::replace(&mut self.memory, memory);
+        let event = Bytes::from(std::mem::replace(&mut self.buffer, rest));
+        let taken = std::mem::take(&mut self.taken);
+        let event = memory.attach(event);
+        event.part(&event[taken..])
+    }
+
+    fn clear(&mut self) {
+        (self.buffer, self.taken, self.seen) = (Vec::new(), 0, 0);
+        self.memory = self.limit.message();
     }
 
     /// The first event without the marks that some clients skip before it.
-    fn unmarked(&mut self, mut event: Bytes) -> Bytes {
+    fn unmarked(&mut self, event: &Counted) -> Counted {
+        let mut left = &event[..];
         if !std::mem::replace(&mut self.has_begun, true) {
             let marks = [BYTE_ORDER_MARK.as_bytes(), MISREAD_MARK];
-            while let Some(mark) = marks.iter().find(|mark| event.starts_with(mark)) {
-                event.advance(mark.len());
+            while let Some(mark) = marks.iter().find(|mark| left.starts_with(mark)) {
+                left.advance(mark.len());
             }
         }
-        event
+        event.part(left)
     }
 
     /// The bytes that are buffered.
     pub(crate) fn len(&self) -> usize {
-        self.buffer.len()
+        self.buffer.len() - self.taken
     }
 
     /// The place after the first line break that follows another one.
@@ -79,7 +135,7 @@ impl EventSplitter {
         let mut at = self.seen;
         while at < bytes.len() {
             let Some(first) = line_break(bytes, at) else {
-                at += 1;
+                at += memchr::memchr2(b'\r', b'\n', &bytes[at..]).unwrap_or(bytes.len() - at);
                 continue;
             };
             if let Some(second) = line_break(bytes, at + first) {
@@ -98,6 +154,37 @@ impl EventSplitter {
     }
 }
 
+/// The events in the body of a response.
+pub(crate) struct BodyEvents<B> {
+    body: B,
+    events: EventSplitter,
+}
+
+impl<B> BodyEvents<B>
+where
+    B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
+{
+    /// The events in `body`, of at most `max` bytes each.
+    pub(crate) fn new(body: B, max: usize, limit: &Arc<MemoryLimit>) -> Self {
+        Self { body, events: EventSplitter::new(max, limit) }
+    }
+
+    /// The next event; `None` at the end, and where the body breaks off.
+    ///
+    /// Fails if there is no memory for it in time, or if it is too long.
+    pub(crate) async fn next(&mut self) -> Result<Option<Counted>, BodyError> {
+        loop {
+            if let Some(event) = self.events.next() {
+                return Ok(Some(event));
+            }
+            let Some(Ok(frame)) = self.body.frame().await else { return Ok(None) };
+            if let Ok(bytes) = frame.into_data() {
+                self.events.feed(&bytes).await?;
+            }
+        }
+    }
+}
+
 /// The length of the line break at `at`.
 fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
     match (bytes.get(at)?, bytes.get(at + 1)) {
@@ -107,20 +194,18 @@ fn line_break(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// The data of an event: its `data` lines, joined.
-pub(crate) fn data(event: &[u8]) -> Vec<u8> {
-    let mut data = Vec::new();
-    let mut any = false;
-    for line in lines(event) {
-        if let Some(value) = line.strip_prefix(b"data:") {
-            if any {
-                data.push(b'\n');
-            }
-            any = true;
-            data.extend_from_slice(value.strip_prefix(b" ").unwrap_or(value));
-        }
+/// The data of an event: its `data` line, or its `data` lines, joined.
+pub(crate) fn data(event: &Counted, limit: &MemoryLimit) -> Counted {
+    let values = || {
+        let values = lines(event).filter_map(|line| line.strip_prefix(b"data:"));
+        values.map(|value| value.strip_prefix(b" ").unwrap_or(value))
+    };
+    let mut some = values().take(2);
+    match (some.next(), some.next()) {
+        (None, _) => Counted::default(),
+        (Some(one), None) => event.part(one),
+        _ => limit.count(values().collect::<Vec<_>>().join(&b'\n')),
     }
-    data
 }
 
 /// The event with other data, in as many lines as that has; everything else stays.
@@ -190,26 +275,60 @@ pub(crate) fn has_hidden_breaks(line: &[u8]) -> bool {
     line.iter().any(is_control) || has_separators(line)
 }
 
+/// The lines of an event; some are empty that are none.
 fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
-    event
-        .split(|byte| *byte == b'\n')
-        .flat_map(|line| line.strip_suffix(b"\r").unwrap_or(line).split(|byte| *byte == b'\r'))
+    let mut rest = Some(event);
+    let lines = std::iter::from_fn(move || {
+        let text = rest?;
+        let (line, next) = match memchr::memchr(b'\n', text) {
+            Some(at) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
+        };
+        rest = next;
+        Some(line)
+    });
+    let returns = |line: &[u8]| memchr::memchr(b'\r', line).is_some();
+    lines.flat_map(move |line| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // Most lines have none, and long ones are searched faster than split.
+        let (whole, split) = if returns(line) { (None, Some(line)) } else { (Some(line), None) };
+        let split = split.into_iter().flat_map(|line| line.split(|byte| *byte == b'\r'));
+        whole.into_iter().chain(split)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use futures_util::FutureExt as _;
+
     use super::{EventSplitter, data, event_id, with_data, without_hidden_lines};
+    use crate::http::body::BodyError;
+    use crate::runtime::memory::{Counted, MemoryLimit};
+
+    fn splitter() -> EventSplitter {
+        EventSplitter::new(2 << 20, &Arc::new(MemoryLimit::default()))
+    }
+
+    fn feed(events: &mut EventSplitter, bytes: &[u8]) {
+        events.feed(bytes).now_or_never().unwrap().unwrap();
+    }
+
+    fn data_of(event: &[u8]) -> Counted {
+        data(&event.to_vec().into(), &MemoryLimit::default())
+    }
 
     fn cut(text: &str, size: usize) -> Vec<String> {
-        let mut events = EventSplitter::default();
+        let mut events = splitter();
         let mut all = Vec::new();
         for piece in text.as_bytes().chunks(size) {
-            events.feed(piece);
+            feed(&mut events, piece);
             while let Some(event) = events.next() {
-                all.push(String::from_utf8(event.into()).unwrap());
+                all.push(String::from_utf8(event.to_vec()).unwrap());
             }
         }
-        all.push(String::from_utf8(events.rest().into()).unwrap());
+        all.push(String::from_utf8(events.rest().to_vec()).unwrap());
         all
     }
 
@@ -227,10 +346,10 @@ mod tests {
     #[test]
     fn data_is_replaced_alone() {
         let event = b"event: message\r\nid: 7\r\ndata: {\r\ndata: }\r\n\r\n";
-        assert_eq!(data(event), b"{\n}");
+        assert_eq!(&data_of(event)[..], b"{\n}");
         assert_eq!(with_data(event, b"{}"), b"event: message\nid: 7\ndata: {}\n\n");
         let lines = with_data(event, b"{\n\"a\":\r1,\r\n\"b\":2}");
-        assert_eq!(data(&lines), b"{\n\"a\":\n1,\n\"b\":2}");
+        assert_eq!(&data_of(&lines)[..], b"{\n\"a\":\n1,\n\"b\":2}");
     }
 
     #[test]
@@ -255,19 +374,44 @@ mod tests {
 
     #[test]
     fn two_carriage_returns_end_the_last_event() {
-        let mut events = EventSplitter::default();
-        events.feed(b"data: a\r\r");
+        let mut events = splitter();
+        feed(&mut events, b"data: a\r\r");
         assert_eq!(events.next(), None);
         events.finish();
-        assert_eq!(events.next().unwrap(), "data: a\r\r");
-        assert_eq!(events.rest(), "");
+        assert_eq!(**events.next().unwrap(), *b"data: a\r\r");
+        assert!(events.rest().is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn events_are_counted_while_they_are_read_and_until_they_are_dropped() {
+        let limit = Arc::new(MemoryLimit::new(4 << 20));
+        let mut events = EventSplitter::new(2 << 20, &limit);
+        let half = [&b"data: "[..], &vec![b'a'; 1 << 20]].concat();
+        feed(&mut events, &half);
+        assert!(limit.used()[0] >= half.len());
+        feed(&mut events, b"\n\nd");
+        let event = events.next().unwrap();
+        // What is left does not keep the memory of what was taken.
+        assert!(events.next().is_none() && events.len() == 1 && events.buffer.capacity() < 1 << 10);
+        let text = data(&event, &limit);
+        drop(event);
+        assert!(limit.used()[0] > 1 << 20 && text.len() == 1 << 20);
+        assert!(matches!(events.feed(&half).await, Err(BodyError::NoMemory(_))));
+        drop(text);
+        feed(&mut events, &half);
+        feed(&mut events, b"\n\n");
+        assert!(events.next().is_some() && events.next().is_none());
+        assert_eq!(limit.used(), [0, 0]);
     }
 
     #[test]
-    fn what_is_left_does_not_keep_the_memory_of_what_was_taken() {
-        let mut events = EventSplitter::default();
-        events.feed(&[&b"data: "[..], &vec![b'a'; 1 << 20], b"\n\nd"].concat());
-        assert!(events.next().is_some() && events.next().is_none());
-        assert!(events.len() == 1 && events.buffer.capacity() < 1 << 10);
+    fn an_event_is_bounded() {
+        let mut events = EventSplitter::new(10, &Arc::new(MemoryLimit::default()));
+        feed(&mut events, b"data: 1\n\ndata: 2\n\n");
+        assert!(events.next().is_some() && events.next().is_some() && events.next().is_none());
+        feed(&mut events, b"data: 12345");
+        assert!(events.next().is_none());
+        let fed = events.feed(b"6").now_or_never().unwrap();
+        assert!(matches!(fed, Err(BodyError::TooLong(10))));
     }
 }

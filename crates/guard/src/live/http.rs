@@ -1,5 +1,7 @@
 //! Fetching the tools of a server on HTTP.
 
+use std::sync::Arc;
+
 use futures_util::future::LocalBoxFuture;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Uri};
@@ -10,6 +12,7 @@ use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::message::Id;
+use crate::runtime::pool::JobPool;
 use crate::settings::MAX_MESSAGE;
 
 const SESSION: &str = "mcp-session-id";
@@ -37,6 +40,7 @@ pub(super) struct Remote {
     client: Client,
     url: Uri,
     headers: HeaderMap,
+    pub(super) pool: JobPool,
 }
 
 impl Remote {
@@ -44,7 +48,7 @@ impl Remote {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self { client, url, headers }
+        Self { client, url, headers, pool: JobPool::new(Arc::default()) }
     }
 
     /// Names the method of the next request, where the server wants to know it.
@@ -90,7 +94,7 @@ impl Peer for Remote {
             self.headers.insert(SESSION, session.clone());
         }
         let status = response.status();
-        let answer = read_answer(response, MAX_MESSAGE, Some(id)).await;
+        let answer = read_answer(response, MAX_MESSAGE, Some(id), &self.pool).await;
         let answer = answer.and_then(|(answer, _)| serde_json::from_slice(&answer).ok());
         answer.ok_or(ToolsError::Status { method, status })
     }

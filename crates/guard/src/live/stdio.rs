@@ -1,6 +1,7 @@
 //! Fetching the tools of a server that is a process.
 
 use std::io;
+use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
@@ -28,7 +29,10 @@ pub fn tools(
 async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, ToolsError> {
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
-    let mut asker = Pipes { reader: LineReader::new(stdout, MAX_MESSAGE), writer: stdin };
+    let mut asker = Pipes {
+        reader: LineReader::new(stdout, MAX_MESSAGE, &Arc::default(), true),
+        writer: stdin,
+    };
     let caught = {
         let listed = async {
             let tools = list(&mut asker, opening).await;

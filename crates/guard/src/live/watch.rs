@@ -1,17 +1,18 @@
 //! Listening for changes of the tool list of a server on HTTP.
 
-use bytes::Bytes;
-use http_body_util::BodyExt as _;
+use std::sync::Arc;
+
 use hyper::{HeaderMap, Method, Uri};
 use serde_json::json;
 
 use super::http::Remote;
 use super::{Opening, Peer as _, ToolsError, open};
 use crate::http::Client;
-use crate::http::events::{EventSplitter, data};
+use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
 use crate::json::members::members;
-use crate::message::{Kind, Message, Method as Rpc, Parts, code, error, response, text};
+use crate::message::{Kind, Message, Method as Rpc, Parts, Text, code, error, response};
+use crate::runtime::memory::Counted;
 
 /// The most bytes of one event.
 const MAX_EVENT: usize = 1 << 20;
@@ -49,17 +50,10 @@ async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), 
     }
     // The list may have changed before the stream was open.
     on_change();
-    let mut body = response.into_body();
-    let mut events = EventSplitter::default();
-    while let Some(Ok(frame)) = body.frame().await {
-        let Ok(bytes) = frame.into_data() else { continue };
-        if events.len() + bytes.len() > MAX_EVENT {
-            return Ok(());
-        }
-        events.feed(&bytes);
-        while let Some(event) = events.next() {
-            take(remote, data(&event).into(), &on_change).await?;
-        }
+    let memory = Arc::clone(remote.pool.memory());
+    let mut events = BodyEvents::new(response.into_body(), MAX_EVENT, &memory);
+    while let Ok(Some(event)) = events.next().await {
+        take(remote, data(&event, &memory), &on_change).await?;
     }
     Ok(())
 }
@@ -67,10 +61,10 @@ async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), 
 /// Takes a message of the server: a change, or a request that wants an answer.
 async fn take(
     remote: &mut Remote,
-    event: Bytes,
+    event: Counted,
     on_change: &(impl Fn() + Send),
 ) -> Result<(), ToolsError> {
-    let Ok(text) = text(&event) else { return Ok(()) };
+    let Ok(text) = Text::read(&event) else { return Ok(()) };
     let Ok(message) = Message::read(&text) else { return Ok(()) };
     let Parts::One(envelope) = &message.parts else { return Ok(()) };
     match &envelope.kind {

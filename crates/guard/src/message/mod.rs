@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 
 pub(crate) use self::id::Id;
 pub(crate) use self::outline::{Outline, RESULT_NAMES};
+use self::params::Index;
 pub(crate) use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
     cancelled_id, created_tasks, initializing_client, progress,
@@ -24,6 +25,7 @@ pub(crate) use self::reply::{code, error, error_code, error_message, error_with_
 pub(crate) use self::skim::Skim;
 use crate::json::edit::Span;
 use crate::json::members::members;
+use crate::runtime::memory::Counted;
 
 /// The byte order mark that some peers write before a text, and readers skip.
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -34,17 +36,43 @@ pub(crate) const MAX_BATCH: usize = 1000;
 /// Messages up to this size are read and checked on the I/O thread.
 pub(crate) const INLINE_BYTES: usize = 64 << 10;
 
+/// A text of a peer. It is made from counted bytes alone, so that nothing is read that is not counted.
+#[derive(Clone, Debug)]
+pub(crate) struct Text(ByteString);
+
+impl Text {
+    /// Reads `bytes` as text.
+    pub(crate) fn read(bytes: &Counted) -> Result<Self, Unreadable> {
+        text(bytes).map(Self)
+    }
+}
+
+impl std::ops::Deref for Text {
+    type Target = ByteString;
+
+    fn deref(&self) -> &ByteString {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+impl<T: Into<ByteString>> From<T> for Text {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
+
 /// One JSON-RPC message, or a batch of them, and the text that it was read from.
 #[derive(Debug)]
 pub(crate) struct Message<'a> {
-    pub(crate) text: &'a ByteString,
+    pub(crate) text: &'a Text,
     pub(crate) parts: Parts,
     /// The result, parsed on the same pass, where this is a small response that may answer a call.
     pub(crate) outline: Option<Outline<'a>>,
 }
 
 /// The messages in a text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Parts {
     /// One message.
     One(Envelope),
@@ -53,6 +81,13 @@ pub(crate) enum Parts {
 }
 
 impl Parts {
+    /// Reads `text`, for what tells messages apart.
+    ///
+    /// Fails as [`Message::read`] does.
+    pub(crate) fn read(text: &ByteString) -> Result<Self, Unreadable> {
+        read(text).map(|(parts, _)| parts)
+    }
+
     pub(crate) fn as_slice(&self) -> &[Envelope] {
         match self {
             Self::One(envelope) => std::slice::from_ref(envelope),
@@ -71,6 +106,8 @@ pub(crate) struct Envelope {
     pub(crate) id: Option<Span>,
     pub(crate) params: Option<Span>,
     pub(crate) result: Option<Span>,
+    /// What is in `params`, where they are too large to be read again.
+    index: Option<std::sync::Arc<Index>>,
 }
 
 /// What a message is.
@@ -207,27 +244,31 @@ impl<'a> Message<'a> {
     /// Reads `text`.
     ///
     /// Fails where it is no message or batch, and where two readers may disagree on what it says.
-    pub(crate) fn read(text: &'a ByteString) -> Result<Self, Unreadable> {
-        let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        let read = || {
-            let json = &text[start..];
-            if json.trim_ascii_start().starts_with('[') {
-                return Ok((Parts::Batch(batch(text, json)?), None));
-            }
-            if let Some((envelope, outline)) = Outline::read(text, json) {
-                return Ok((Parts::One(envelope), Some(outline)));
-            }
-            Ok((Parts::One(envelope(text, json)?), None))
-        };
-        let (parts, outline) =
-            read().map_err(|error: serde_json::Error| Unreadable::new(text.as_bytes(), &error))?;
+    pub(crate) fn read(text: &'a Text) -> Result<Self, Unreadable> {
+        let (parts, outline) = read(text)?;
         Ok(Self { text, parts, outline })
     }
 
     /// A message that was read before.
-    pub(crate) fn new(text: &'a ByteString, parts: Parts) -> Self {
+    pub(crate) fn new(text: &'a Text, parts: Parts) -> Self {
         Self { text, parts, outline: None }
     }
+}
+
+/// The messages in `text`, and the outline of the only one.
+fn read(text: &ByteString) -> Result<(Parts, Option<Outline<'_>>), Unreadable> {
+    let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let read = || {
+        let json = &text[start..];
+        if json.trim_ascii_start().starts_with('[') {
+            return Ok((Parts::Batch(batch(text, json)?), None));
+        }
+        if let Some((envelope, outline)) = Outline::read(text, json) {
+            return Ok((Parts::One(envelope), Some(outline)));
+        }
+        Ok((Parts::One(envelope(text, json)?), None))
+    };
+    read().map_err(|error: serde_json::Error| Unreadable::new(text.as_bytes(), &error))
 }
 
 /// The messages of the batch `json`, a part of `text`.
@@ -293,7 +334,12 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
         (None, _) => Kind::Other,
     };
     let json = json.trim_ascii();
+    let index = params.filter(|params| params.get().len() > INLINE_BYTES).map(|params| {
+        let is_call = matches!(kind, Kind::Request(_, Method::CallTool));
+        std::sync::Arc::new(Index::read(text, params.get(), is_call))
+    });
     Ok(Envelope {
+        index,
         span: Span::locate(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
         kind,
         id: span(id.filter(|id| Id::parse(id.get()).is_some()))?,
@@ -304,12 +350,10 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
 
 #[cfg(test)]
 mod tests {
-    use bytestring::ByteString;
-
-    use super::{Kind, MAX_BATCH, Message};
+    use super::{Kind, MAX_BATCH, Message, Text};
 
     fn read(text: &str) -> Result<Vec<Kind>, String> {
-        let text = ByteString::from(text);
+        let text = Text::from(text);
         let message = Message::read(&text).map_err(|unreadable| unreadable.reason)?;
         Ok(message.parts.as_slice().iter().map(|part| part.kind.clone()).collect())
     }

@@ -51,6 +51,7 @@ impl<'a> Outline<'a> {
             kind,
             id,
             params: None,
+            index: None,
             result: Some(Span::locate(text, result)?),
         };
         Some((envelope, outline))

@@ -27,7 +27,7 @@ fn present(raw: Option<&RawValue>) -> Option<&RawValue> {
 }
 
 /// What `_meta` of a request says about its client.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ClientMeta {
     /// The revision that the request itself names.
     pub(crate) revision: Option<Revision>,
@@ -72,7 +72,16 @@ pub(crate) struct CallParams<'a> {
 }
 
 impl<'a> CallParams<'a> {
-    pub(crate) fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
+    /// Reads the parameters of the request `part` of `text`.
+    pub(crate) fn of(text: &'a str, part: &'a Envelope) -> serde_json::Result<Self> {
+        match part.index.as_deref().and_then(|index| index.call.as_ref()) {
+            Some(Ok(call)) => Ok(call.params(text)),
+            Some(Err(reason)) => Err(serde::de::Error::custom(reason)),
+            None => Self::read(part.params.map(|params| params.text(text))),
+        }
+    }
+
+    fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
         let [name, arguments, meta] =
             members(params.unwrap_or("{}"), ["name", "arguments", "_meta"])?;
         let name =
@@ -195,8 +204,62 @@ pub(crate) fn cancelled_id(text: &str, params: &str) -> Option<(Id, Span)> {
     Some((Id::parse(id)?, Span::locate(text, id)?))
 }
 
+/// What large parameters say: they are read once, with their message on a worker thread, and never on the I/O thread.
+#[derive(Debug)]
+pub(super) struct Index {
+    /// The parameters of `tools/call`, or why they cannot be read.
+    call: Option<Result<CallIndex, String>>,
+    request: Progress,
+    notification: Progress,
+}
+
+/// [`CallParams`], by where they stand in the text.
+#[derive(Debug)]
+struct CallIndex {
+    name: String,
+    name_text: Span,
+    arguments: Option<Span>,
+    meta: Option<Span>,
+    client: ClientMeta,
+}
+
+impl Index {
+    /// Reads `params`, a part of `text`.
+    pub(super) fn read(text: &str, params: &str, is_call: bool) -> Self {
+        let call = || {
+            let params = CallParams::read(Some(params)).map_err(|error| error.to_string())?;
+            let locate = |part: &str| Span::locate(text, part);
+            let name_text = locate(params.name_text).ok_or("a part of no text")?;
+            Ok(CallIndex {
+                name: params.name.into_owned(),
+                name_text,
+                arguments: params.arguments.and_then(locate),
+                meta: params.meta.and_then(locate),
+                client: params.client,
+            })
+        };
+        Self {
+            call: is_call.then(call),
+            request: read_progress(text, Some(params), TokenOf::Request),
+            notification: read_progress(text, Some(params), TokenOf::Notification),
+        }
+    }
+}
+
+impl CallIndex {
+    fn params<'a>(&'a self, text: &'a str) -> CallParams<'a> {
+        CallParams {
+            name: Cow::Borrowed(&self.name),
+            name_text: self.name_text.text(text),
+            arguments: self.arguments.map(|it| it.text(text)),
+            meta: self.meta.map(|it| it.text(text)),
+            client: self.client.clone(),
+        }
+    }
+}
+
 /// What a message says about the request it belongs to.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
     /// The progress token, and where it stands in the text.
     pub(crate) token: Option<(Id, Span)>,
@@ -215,8 +278,17 @@ pub(crate) enum TokenOf {
     Notification,
 }
 
+/// Reads the progress token and subscription in the parameters of the message `part` of `text`.
+pub(crate) fn progress(text: &str, part: &Envelope, of: TokenOf) -> Progress {
+    match (part.index.as_deref(), of) {
+        (Some(index), TokenOf::Request) => index.request.clone(),
+        (Some(index), TokenOf::Notification) => index.notification.clone(),
+        (None, of) => read_progress(text, part.params.map(|params| params.text(text)), of),
+    }
+}
+
 /// Reads the progress token and subscription in `params`, a part of `text`.
-pub(crate) fn progress(text: &str, params: Option<&str>, of: TokenOf) -> Progress {
+fn read_progress(text: &str, params: Option<&str>, of: TokenOf) -> Progress {
     let found = |raw: Option<&RawValue>| {
         let raw = raw?.get();
         Some((Id::parse(raw)?, Span::locate(text, raw)?))
@@ -271,14 +343,41 @@ pub(crate) fn created_tasks(result: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{
-        CLIENT_NAME, CallParams, Handshake, ListParams, TokenOf, initializing_client, progress,
+        CLIENT_NAME, CallParams, Handshake, ListParams, TokenOf, initializing_client, read_progress,
     };
-    use crate::message::Id;
+    use crate::message::{INLINE_BYTES, Id, Message, Text};
+
+    #[test]
+    fn large_parameters_say_the_same_as_small_ones() {
+        for name in ["\"name\":\"a\",", ""] {
+            let texts = [0, INLINE_BYTES].map(|bytes| {
+                let long = "x".repeat(bytes);
+                Text::from(format!(
+                    r#"{{"id":1,"method":"tools/call","params":{{{name}"arguments":["{long}"],"_meta":{{"progressToken":7}}}}}}"#
+                ))
+            });
+            let [small, large] = texts.each_ref().map(|text| {
+                let message = Message::read(text).unwrap();
+                let part = &message.parts.as_slice()[0];
+                let token = super::progress(text, part, TokenOf::Request).token;
+                let call = CallParams::of(text, part).map(|call| {
+                    let arguments = call.arguments.unwrap().len() > INLINE_BYTES;
+                    (call.name.into_owned(), call.name_text.to_owned(), arguments)
+                });
+                let call = call.map_err(|error| error.to_string());
+                (part.index.is_some(), token.map(|(token, _)| token), call)
+            });
+            assert_eq!((small.0, large.0), (false, true));
+            assert_eq!(small.1, large.1);
+            assert_eq!(small.2.as_ref().map(|it| &it.0), large.2.as_ref().map(|it| &it.0));
+            assert_eq!(large.2.map(|it| it.2), small.2.map(|it| !it.2));
+        }
+    }
 
     #[test]
     fn a_progress_token_counts_in_its_own_place_only() {
         let text = r#"{"progressToken":1,"_meta":{"progressToken":2}}"#;
-        let token = |of| progress(text, Some(text), of).token.map(|(token, _)| token);
+        let token = |of| read_progress(text, Some(text), of).token.map(|(token, _)| token);
         assert_eq!(token(TokenOf::Request), Some(Id::Integer(2)));
         assert_eq!(token(TokenOf::Notification), Some(Id::Integer(1)));
     }

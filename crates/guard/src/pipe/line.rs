@@ -2,18 +2,21 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
+use tokio::sync::mpsc;
 
 use crate::message::{Skim, Unreadable};
+use crate::runtime::memory::{Counted, MemoryLimit, NoMemory, Reservation};
 
 /// One line of a pipe.
 #[derive(Debug)]
 pub(crate) enum Line {
     /// The line with its line break, if it has one.
-    Whole(Vec<u8>),
-    /// A line that is longer than allowed, of which only what identifies it is kept.
+    Whole(Counted),
+    /// A line that is longer than allowed, or for which there is no memory. Only what identifies it is kept.
     TooLong(Unreadable),
 }
 
@@ -22,60 +25,127 @@ pub(crate) enum Line {
 pub(crate) struct LineReader<R> {
     reader: BufReader<R>,
     max: usize,
+    limit: Arc<MemoryLimit>,
+    may_wait: bool,
     line: Vec<u8>,
-    /// The rest of a line that is too long, and how long it is by now.
-    skim: Option<(Skim, usize)>,
+    /// The memory of `line`.
+    memory: Reservation,
+    skimmed: Option<Skimmed>,
+}
+
+/// A line that is not kept.
+#[derive(Debug)]
+struct Skimmed {
+    skim: Skim,
+    /// How much of what was kept before has been skimmed.
+    done: usize,
+    /// How long the line is by now.
+    bytes: usize,
+    /// Why it is not kept, if it is not too long.
+    why: Option<NoMemory>,
+}
+
+/// Where lines come from.
+pub(crate) trait LineSource: Send {
+    /// Polls for the next line; `None` at the end.
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>>;
+}
+
+/// Lines that were counted elsewhere.
+impl LineSource for mpsc::Receiver<Counted> {
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+        self.poll_recv(context).map(|line| Ok(line.map(Line::Whole)))
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> LineSource for LineReader<R> {
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+        self.poll_next(context)
+    }
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(crate) fn new(reader: R, max: usize) -> Self {
+    /// Reads lines of `reader`. A line for which there is no memory is waited with if it `may_wait`, and skipped otherwise.
+    pub(crate) fn new(reader: R, max: usize, limit: &Arc<MemoryLimit>, may_wait: bool) -> Self {
         let reader = BufReader::with_capacity(BUFFER, reader);
-        Self { reader, max, line: Vec::new(), skim: None }
+        let (limit, memory) = (Arc::clone(limit), limit.message());
+        Self { reader, max, limit, may_wait, line: Vec::new(), memory, skimmed: None }
     }
 
-    /// The next line; `None` at the end of the pipe.
+    /// The next line; `None` at the end of the pipe. What was read of a line is kept between calls.
     pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The next line; `None` at the end of the pipe. What was read of a line is kept between calls.
-    pub(crate) fn poll_next(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<io::Result<Option<Line>>> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
         loop {
+            if let Some(skimmed) = &mut self.skimmed
+                && skimmed.done < self.line.len()
+            {
+                let end = self.line.len().min(skimmed.done + AT_ONCE);
+                skimmed.skim.feed(&self.line[skimmed.done..end]);
+                skimmed.done = end;
+                if end < self.line.len() {
+                    // Others have their turn.
+                    context.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
+                (self.line, self.memory) = (Vec::new(), self.limit.message());
+                skimmed.done = 0;
+            }
             let buffer = ready!(Pin::new(&mut self.reader).poll_fill_buf(context))?;
             let end = memchr::memchr(b'\n', buffer);
             let part = &buffer[..end.map_or(buffer.len(), |at| at + 1)];
-            let used = part.len();
-            match &mut self.skim {
-                Some((skim, bytes)) => {
-                    skim.feed(part);
-                    *bytes += used;
+            let (used, bytes) = (part.len(), self.line.len() + part.len());
+            if let Some(skimmed) = &mut self.skimmed {
+                skimmed.skim.feed(part);
+                skimmed.bytes += used;
+            } else {
+                let mut why = None;
+                if bytes <= self.max && bytes > self.line.capacity() {
+                    // Most lines come in one piece. Longer ones get twice as much each time, but no more than allowed.
+                    let capacity = if self.line.is_empty() { bytes } else { bytes * 2 };
+                    let capacity = capacity.min(self.max);
+                    let grown = if self.may_wait {
+                        ready!(self.memory.poll_grow(capacity, context))
+                    } else {
+                        self.memory.try_grow(capacity)
+                    };
+                    match grown {
+                        Ok(()) => self.line.reserve_exact(capacity - self.line.len()),
+                        Err(error) => why = Some(error),
+                    }
                 }
-                None if self.line.len() + used <= self.max => self.line.extend_from_slice(part),
-                None => {
-                    let mut skim = Skim::default();
-                    skim.feed(&self.line);
-                    skim.feed(part);
-                    let bytes = self.line.len() + used;
-                    self.line = Vec::new();
-                    self.skim = Some((skim, bytes));
+                if bytes > self.max || why.is_some() {
+                    let bytes = self.line.len();
+                    self.skimmed = Some(Skimmed { skim: Skim::default(), done: 0, bytes, why });
+                    continue;
                 }
+                self.line.extend_from_slice(part);
             }
             Pin::new(&mut self.reader).consume(used);
             if end.is_none() && used > 0 {
                 continue;
             }
             let line = std::mem::take(&mut self.line);
-            return Poll::Ready(Ok(match self.skim.take() {
-                Some((skim, bytes)) => {
-                    let (id, has_method) = skim.finish();
-                    Some(Line::TooLong(Unreadable::too_long(bytes, self.max, id, has_method)))
-                }
+            return Poll::Ready(Ok(match self.skimmed.take() {
+                Some(skimmed) => Some(Line::TooLong(skimmed.finish(self.max))),
                 None if line.is_empty() => None,
-                None => Some(Line::Whole(line)),
+                None => {
+                    let memory = std::mem::replace(&mut self.memory, self.limit.message());
+                    Some(Line::Whole(memory.attach(line)))
+                }
             }));
+        }
+    }
+}
+
+impl Skimmed {
+    fn finish(self, max: usize) -> Unreadable {
+        let (id, has_method) = self.skim.finish();
+        match self.why {
+            None => Unreadable::too_long(self.bytes, max, id, has_method),
+            Some(error) => Unreadable { id, has_method, ..Unreadable::not_read(error.to_string()) },
         }
     }
 }
@@ -83,13 +153,20 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 /// The bytes that are read at a time.
 const BUFFER: usize = 64 << 10;
 
+/// The bytes that are skimmed at a time.
+const AT_ONCE: usize = 1 << 20;
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::{Line, LineReader};
     use crate::message::Id;
+    use crate::runtime::memory::MemoryLimit;
 
     async fn lines(text: &str, max: usize) -> Vec<Line> {
-        let mut reader = LineReader::new(text.as_bytes(), max);
+        let mut reader =
+            LineReader::new(text.as_bytes(), max, &Arc::new(MemoryLimit::default()), true);
         let mut lines = Vec::new();
         while let Some(line) = reader.next().await.unwrap() {
             lines.push(line);
@@ -101,7 +178,7 @@ mod tests {
     async fn keeps_line_breaks_and_a_last_line_without() {
         let lines = lines("a\r\n\nbcdefghijk", 64).await;
         let whole = lines.into_iter().map(|line| match line {
-            Line::Whole(line) => String::from_utf8(line).unwrap(),
+            Line::Whole(line) => String::from_utf8(line.to_vec()).unwrap(),
             Line::TooLong(text) => panic!("{text:?}"),
         });
         assert_eq!(whole.collect::<Vec<_>>(), ["a\r\n", "\n", "bcdefghijk"]);
@@ -114,5 +191,31 @@ mod tests {
         let [Line::TooLong(text), Line::Whole(_)] = &lines[..] else { panic!("{lines:?}") };
         assert_eq!((text.id.clone(), text.has_method), (Some(Id::Integer(7)), false));
         assert!(text.reason.starts_with(&format!("message of {} bytes", long.len())));
+    }
+
+    /// Reads two lines of 3 MiB, of which one fits into the memory, while the first is kept.
+    async fn second_line(may_wait: bool) -> (Arc<MemoryLimit>, Line, Line) {
+        let limit = Arc::new(MemoryLimit::new(10 << 20));
+        let line = format!("{{\"x\":\"{}\",\"id\":7}}\n", "y".repeat(3 << 20));
+        let text = line.repeat(2);
+        let mut reader = LineReader::new(text.as_bytes(), 4 << 20, &limit, may_wait);
+        let first = reader.next().await.unwrap().unwrap();
+        assert!(limit.used()[0] >= line.len(), "{:?}", limit.used());
+        let second = reader.next().await.unwrap().unwrap();
+        (limit, first, second)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_is_counted_while_it_is_read_and_skipped_without_memory() {
+        for may_wait in [false, true] {
+            let start = tokio::time::Instant::now();
+            let (limit, first, second) = second_line(may_wait).await;
+            assert_eq!(start.elapsed().as_secs(), if may_wait { 30 } else { 0 });
+            let Line::TooLong(text) = second else { panic!("{second:?}") };
+            assert_eq!(text.id, Some(Id::Integer(7)));
+            assert!(text.reason.contains("--max-memory"), "{}", text.reason);
+            drop(first);
+            assert_eq!(limit.used(), [0, 0]);
+        }
     }
 }

@@ -8,12 +8,13 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use bytes::{Buf as _, Bytes};
+use bytes::Bytes;
 use smallvec::SmallVec;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
 use crate::lock::lock;
+use crate::runtime::memory::Counted;
 
 /// The bytes that may wait in an outbox before its sources are not read any further.
 pub(crate) const ROOM: usize = 1 << 20;
@@ -34,7 +35,7 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<Bytes>,
+    lines: VecDeque<Counted>,
     bytes: usize,
     is_closed: bool,
     writer: Option<Waker>,
@@ -42,7 +43,7 @@ struct State {
 
 impl Outbox {
     /// Adds a line; its line break is added where it has none.
-    pub(crate) fn push(&self, line: Bytes) {
+    pub(crate) fn push(&self, line: Counted) {
         let mut state = lock(&self.state);
         if state.is_closed {
             return;
@@ -51,7 +52,7 @@ impl Outbox {
         let ends = line.ends_with(b"\n");
         state.lines.push_back(line);
         if !ends {
-            state.lines.push_back(Bytes::from_static(b"\n"));
+            state.lines.push_back(Counted::from_static(b"\n"));
         }
         if let Some(writer) = state.writer.take() {
             writer.wake();
@@ -89,6 +90,26 @@ impl Outbox {
         }
         drop(state);
         self.written.notify_waiters();
+    }
+
+    /// Takes the next line, for who needs no pipe; `None` when the outbox is closed and empty.
+    pub(crate) async fn next_line(&self) -> Option<Counted> {
+        poll_fn(|context| {
+            let mut state = lock(&self.state);
+            let Some(line) = state.lines.pop_front() else {
+                state.writer = Some(context.waker().clone());
+                return if state.is_closed { Poll::Ready(None) } else { Poll::Pending };
+            };
+            if !line.ends_with(b"\n") {
+                // Its line break is the next one.
+                state.lines.pop_front();
+            }
+            state.bytes = state.bytes.saturating_sub(line.len() + EACH);
+            drop(state);
+            self.written.notify_waiters();
+            Poll::Ready(Some(line))
+        })
+        .await
     }
 
     /// Writes what is pushed, until the outbox is closed and empty, or the pipe is broken.
@@ -211,12 +232,12 @@ mod tests {
     #[tokio::test]
     async fn writes_lines_in_order_and_closes() {
         let outbox = Outbox::default();
-        outbox.push(Bytes::from_static(b"a\n"));
-        outbox.push(Bytes::from_static(b"b"));
-        outbox.push(Bytes::from(vec![b'c'; ROOM]));
+        outbox.push(Bytes::from_static(b"a\n").into());
+        outbox.push(Bytes::from_static(b"b").into());
+        outbox.push(vec![b'c'; ROOM].into());
         assert!(outbox.len() >= ROOM);
         outbox.close();
-        outbox.push(Bytes::from_static(b"late"));
+        outbox.push(Bytes::from_static(b"late").into());
         let (mut writer, mut reader) = duplex(100);
         let mut read = Vec::new();
         let (written, _) = tokio::join!(
@@ -229,6 +250,21 @@ mod tests {
         );
         written.unwrap();
         assert!(read.starts_with(b"a\nb\ncc") && read.ends_with(b"c\n") && outbox.len() == 0);
+    }
+
+    #[tokio::test]
+    async fn hands_over_lines_in_order_and_whole() {
+        let outbox = Outbox::default();
+        for line in ["a\n", "b", "", "c\n"] {
+            outbox.push(Bytes::from(line).into());
+        }
+        outbox.close();
+        let mut lines = Vec::new();
+        while let Some(line) = outbox.next_line().await {
+            lines.push(line.trim_ascii_end().to_vec());
+        }
+        assert_eq!(lines, [&b"a"[..], b"b", b"", b"c"]);
+        assert_eq!(outbox.len(), 0);
     }
 
     #[test]

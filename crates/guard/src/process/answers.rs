@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::mailbox::Mail;
 use super::session::ClientStream;
 use crate::http::respond::{Body, join};
+use crate::runtime::memory::Counted;
 
 /// The interval of keep-alive comments in an event stream.
 pub(super) const ALIVE: Duration = Duration::from_secs(15);
@@ -23,7 +24,7 @@ pub(super) const COMMENT: Bytes = Bytes::from_static(b": alive\n\n");
 /// The next part of an event stream.
 pub(super) enum Next {
     /// A message.
-    Message(Bytes),
+    Message(Counted),
     /// A comment, which shows that the stream is alive.
     Alive(Bytes),
 }
@@ -49,8 +50,9 @@ impl Answers {
             return None;
         }
         let refusal = self.seen.front_mut()?.refusal.take()?;
-        let texts: Vec<_> = self.seen.drain(..).map(|mail| mail.bytes).collect();
-        Some(refusal.respond(join(&texts, is_batch)))
+        let texts: Vec<_> = self.seen.drain(..).map(|mail| mail.bytes.into_bytes()).collect();
+        let message = self.client.session.memory().count(join(&texts, is_batch));
+        Some(refusal.respond(message.into_bytes()))
     }
 
     /// Receives messages until all answers are here, or some other message. Without `all`, returns after the

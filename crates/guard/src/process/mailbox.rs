@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use tokio::sync::Notify;
 
 use crate::lock::lock;
 use crate::remote_refusal::HttpRefusal;
+use crate::runtime::memory::Counted;
 
 /// The bytes that may wait for a client. A longer message waits alone.
 pub(super) const ROOM: usize = 1 << 20;
@@ -18,7 +18,7 @@ const OVERHEAD: usize = 256;
 /// A message for a client.
 #[derive(Debug)]
 pub(super) struct Mail {
-    pub(super) bytes: Bytes,
+    pub(super) bytes: Counted,
     /// Whether it answers a request of the client.
     pub(super) is_answer: bool,
     /// How a server on HTTP refused that request.
@@ -27,7 +27,7 @@ pub(super) struct Mail {
 
 impl Mail {
     /// A message that answers nothing, or what a server answered that did not refuse.
-    pub(super) fn new(bytes: Bytes, is_answer: bool) -> Self {
+    pub(super) fn new(bytes: Counted, is_answer: bool) -> Self {
         Self { bytes, is_answer, refusal: None }
     }
 
@@ -124,12 +124,10 @@ impl Mailbox {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-
     use super::{Delivery, Mail, Mailbox, ROOM};
 
     fn mail(bytes: usize, is_answer: bool) -> Mail {
-        Mail::new(Bytes::from(vec![b'a'; bytes]), is_answer)
+        Mail::new(vec![b'a'; bytes].into(), is_answer)
     }
 
     #[tokio::test]

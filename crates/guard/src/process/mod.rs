@@ -17,7 +17,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::time::Instant;
@@ -34,14 +33,16 @@ use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse};
 use crate::lock::lock;
-use crate::message::{self, Kind, Message, code, error};
+use crate::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
 use crate::random::random;
-use crate::runtime::memory::MemoryLimit;
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
-use crate::runtime::read::Received;
+use crate::runtime::read::{Received, examine};
 use crate::server::GuardedServer;
 
 const SESSION: &str = "mcp-session-id";
+
+const UNREAD: &str = "reading the message failed\n";
 
 /// How long a call waits for the era of its server to be found out.
 const DETECTING: Duration = Duration::from_secs(75);
@@ -173,9 +174,9 @@ impl Processes {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        bytes: Bytes,
+        bytes: Counted,
     ) -> Response<Body> {
-        let mut received = Received::counted(bytes, &self.pool).await;
+        let mut received = Received::new(bytes, &self.pool).await;
         match received.message() {
             Ok(message) => self.post(caller, headers, &message).await,
             Err(unreadable) => self.refuse_unreadable(&unreadable),
@@ -226,7 +227,18 @@ impl Processes {
         headers: &HeaderMap,
         message: &Message<'_>,
     ) -> Response<Body> {
-        match era_of_post(headers, message, &self.server.supported()) {
+        let supported = self.server.supported();
+        let era = if message.text.len() <= INLINE_BYTES {
+            era_of_post(headers, message, &supported)
+        } else {
+            let headers = headers.clone();
+            let era = examine(message, &self.pool, move |it| era_of_post(&headers, it, &supported));
+            match era.await {
+                Some(era) => era,
+                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
+            }
+        };
+        match era {
             Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}
             Err(response) => return *response,
@@ -253,7 +265,16 @@ impl Processes {
         headers: &HeaderMap,
         message: &Message<'_>,
     ) -> Response<Body> {
-        let request = CallerRequest::read(caller, message);
+        let request = if message.text.len() <= INLINE_BYTES {
+            CallerRequest::read(caller, message)
+        } else {
+            let same = caller.clone();
+            let read = examine(message, &self.pool, move |it| CallerRequest::read(&same, it));
+            match read.await {
+                Some(request) => request,
+                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
+            }
+        };
         if request.is_some() {
             self.detect(caller, headers, message).await;
         }
@@ -288,7 +309,9 @@ impl Processes {
             return;
         }
         let Ok(session) = self.shared(caller) else { return };
-        let text = bytestring::ByteString::from(discover_request(message.text));
+        let ask = examine(message, &self.pool, |it| discover_request(it.text));
+        let Some(discover) = ask.await.map(|it| self.pool.memory().count(it)) else { return };
+        let Ok(text) = Text::read(&discover) else { return };
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
         if let Ok(probe) = Message::read(&text) {

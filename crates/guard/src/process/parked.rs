@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::mailbox::{Mail, Mailbox, ROOM};
 use crate::core::StreamId;
+use crate::runtime::memory::Counted;
 
 /// A stream whose connection broke.
 pub(super) struct Parked {
@@ -25,7 +24,7 @@ pub(super) struct History {
     /// How many events were sent.
     sent: u64,
     /// The last ones, oldest first, with their numbers; at most [`ROOM`] bytes, or one event.
-    recent: VecDeque<(u64, Bytes)>,
+    recent: VecDeque<(u64, Counted)>,
     size: usize,
 }
 
@@ -35,7 +34,7 @@ impl History {
         self.sent
     }
 
-    pub(super) fn add(&mut self, event: Bytes) {
+    pub(super) fn add(&mut self, event: Counted) {
         self.size += event.len();
         self.recent.push_back((self.sent, event));
         self.sent += 1;
@@ -45,28 +44,26 @@ impl History {
     }
 
     /// The first event from `number` on that is still there, and its number.
-    pub(super) fn from(&self, number: u64) -> Option<(u64, Bytes)> {
+    pub(super) fn from(&self, number: u64) -> Option<(u64, Counted)> {
         self.recent.iter().find(|(own, _)| *own >= number).cloned()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
-
     use super::{History, ROOM};
 
     #[test]
     fn the_last_events_are_kept_up_to_a_bound() {
         let mut history = History::default();
         for _ in 0..10 {
-            history.add(Bytes::from(vec![b'a'; ROOM / 4]));
+            history.add(vec![b'a'; ROOM / 4].into());
         }
         assert_eq!(history.next_number(), 10);
         assert_eq!(history.from(0).unwrap().0, 6);
         assert_eq!(history.from(8).unwrap().0, 8);
         assert!(history.from(10).is_none());
-        history.add(Bytes::from(vec![b'a'; 2 * ROOM]));
+        history.add(vec![b'a'; 2 * ROOM].into());
         assert_eq!(history.from(0).unwrap().0, 10);
     }
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
 
 use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::remote::{Remote, RemoteHeaders, RemoteSession};
+use crate::runtime::memory::Counted;
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";
@@ -36,19 +38,24 @@ pub(super) enum Peer {
     Remote(RemoteSession),
 }
 
-type Pipes = (Box<dyn AsyncRead + Send + Unpin>, Box<dyn AsyncWrite + Send + Unpin>);
+/// The ways from and to what a session talks to.
+pub(super) enum Ways {
+    Pipes(ChildStdout, ChildStdin),
+    /// To a server on HTTP, whole messages.
+    Messages(mpsc::Receiver<Counted>, mpsc::Sender<Counted>),
+}
 
 impl Peer {
     /// Takes its output and its input. Returns `None` the second time.
-    pub(super) fn streams(&mut self) -> Option<Pipes> {
+    pub(super) fn ways(&mut self) -> Option<Ways> {
         Some(match self {
             Self::Process(child, _) => {
                 let (output, input) = child.streams()?;
-                (Box::new(output), Box::new(input))
+                Ways::Pipes(output, input)
             }
             Self::Remote(session) => {
-                let (output, input) = session.streams()?;
-                (Box::new(output), Box::new(input))
+                let (output, input) = session.ways()?;
+                Ways::Messages(output, input)
             }
         })
     }

@@ -26,7 +26,8 @@ use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, plain, refuse};
 use crate::message::{Kind, Message, Method, Parts, code};
-use crate::runtime::drive::drive;
+use crate::runtime::drive::{Transport as _, drive};
+use crate::runtime::memory::Counted;
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
 /// be kept alive.
@@ -95,20 +96,30 @@ impl ProcessSession {
             if let Some(refused) = answers.refused(is_batch) {
                 return refused;
             }
-            let texts: Vec<_> = answers.seen.drain(..).map(|mail| mail.bytes).collect();
+            let texts: Vec<Bytes> =
+                answers.seen.drain(..).map(|mail| mail.bytes.into_bytes()).collect();
             let status = match &texts[..] {
-                [one] if answers.client.session.is_modern() => status_of(one),
+                [one] if self.is_modern() => {
+                    let one = one.clone();
+                    let found = self.driven().pool().run(one.len(), move || status_of(&one));
+                    found.await.unwrap_or(StatusCode::OK)
+                }
                 _ => StatusCode::OK,
             };
-            return json(status, join(&texts, is_batch));
+            return json(status, self.memory().count(join(&texts, is_batch)).into_bytes());
         }
         events(unfold(answers, |mut answers| async move {
             let bytes = match answers.next().await? {
-                Next::Message(bytes) => event(&bytes),
+                Next::Message(bytes) => answers.client.session.event(&bytes),
                 Next::Alive(comment) => comment,
             };
             Some((Ok(Frame::data(bytes)), answers))
         }))
+    }
+
+    /// An event with this message.
+    fn event(&self, message: &Counted) -> Bytes {
+        self.memory().count(event(message)).into_bytes()
     }
 
     /// Opens the event stream that a client requests with GET, or resumes an earlier one.
@@ -119,8 +130,8 @@ impl ProcessSession {
         let Some(mailbox) = self.listen() else {
             return plain(StatusCode::CONFLICT, "an event stream is already open\n");
         };
-        let listening =
-            Listening { mailbox, ready: VecDeque::new(), alive: Instant::now() + ALIVE };
+        let (session, ready) = (Arc::clone(self), VecDeque::new());
+        let listening = Listening { session, mailbox, ready, alive: Instant::now() + ALIVE };
         events(unfold(listening, |mut listening| async move {
             let bytes = listening.next().await?;
             Some((Ok(Frame::data(bytes)), listening))
@@ -133,7 +144,7 @@ async fn respond_without_request(client: &ClientStream) -> Response<Body> {
     client.mailbox.close();
     let mail = client.mailbox.take().await;
     let errors: Vec<_> =
-        mail.into_iter().filter(|mail| mail.is_answer).map(|mail| mail.bytes).collect();
+        mail.into_iter().filter(|mail| mail.is_answer).map(|it| it.bytes.into_bytes()).collect();
     if errors.is_empty() {
         plain(StatusCode::ACCEPTED, "")
     } else {
@@ -143,6 +154,7 @@ async fn respond_without_request(client: &ClientStream) -> Response<Body> {
 
 /// An event stream that a client opened with GET.
 struct Listening {
+    session: Arc<ProcessSession>,
     mailbox: Arc<Mailbox>,
     ready: VecDeque<Mail>,
     alive: Instant,
@@ -161,7 +173,7 @@ impl Listening {
                 }
             }
         }
-        self.ready.pop_front().map(|mail| event(&mail.bytes))
+        self.ready.pop_front().map(|mail| self.session.event(&mail.bytes))
     }
 }
 

@@ -30,12 +30,12 @@ impl Resumable {
     async fn next(&mut self) -> Option<Bytes> {
         if let Some((number, event)) = self.replay.and_then(|from| self.history.from(from)) {
             self.replay = Some(number + 1);
-            return Some(event);
+            return Some(event.into_bytes());
         }
         self.replay = None;
         let answers = self.answers.as_mut()?;
         let id = format!("id: {}-{}\n", answers.client.stream, self.history.next_number());
-        let event = if self.history.next_number() == 0 {
+        let event: Bytes = if self.history.next_number() == 0 {
             // It gives the client an id to come back with before anything was said.
             format!("{id}retry: {RETRY}\ndata:\n\n").into()
         } else {
@@ -48,8 +48,9 @@ impl Resumable {
                 }
             }
         };
-        self.history.add(Bytes::clone(&event));
-        Some(event)
+        let event = answers.client.session.memory().count(event);
+        self.history.add(event.clone());
+        Some(event.into_bytes())
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use hyper::HeaderMap;
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
@@ -13,7 +12,7 @@ use toolbond_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::Parked;
-use super::peer::{ENDED, Peer, Target};
+use super::peer::{ENDED, Peer, Target, Ways};
 use crate::caller::Caller;
 use crate::child::StartError;
 use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
@@ -21,10 +20,11 @@ use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
 use crate::message::Message;
-use crate::pipe::line::LineReader;
+use crate::pipe::line::{LineReader, LineSource};
 use crate::pipe::outbox::one_line;
 use crate::remote::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
@@ -146,12 +146,13 @@ impl Transport for ProcessSession {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
-        let bytes = if ticket.is_none() { self.driven.pool().memory().count(bytes) } else { bytes };
+    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
         match to {
-            Destination::Server(_) => self.upstream.send(one_line(bytes)),
+            Destination::Server(_) => {
+                self.upstream.send(self.memory().count_changed(&bytes, one_line));
+            }
             Destination::Answer(stream) => {
-                let (bytes, refusal) = self.headers.take_refusal(bytes);
+                let (bytes, refusal) = self.headers.take_refusal(bytes, self.memory());
                 if refusal.is_some() {
                     self.posts.store(0, Ordering::Relaxed);
                 }
@@ -184,7 +185,7 @@ impl ProcessSession {
             driven: Driven::new(conversation, Arc::clone(pool)),
             kind,
             headers,
-            upstream: Upstream::new(Arc::clone(server), kind.users()),
+            upstream: Upstream::new(Arc::clone(server), kind.users(), Arc::clone(pool)),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
                 parked: VecDeque::new(),
@@ -251,16 +252,44 @@ impl ProcessSession {
 
     /// Forwards messages; `true` if the server has ended.
     async fn carry(self: &Arc<Self>, peer: &mut Peer, idle: Duration) -> bool {
-        let Some((output, mut input)) = peer.streams() else { return true };
-        let mut reader = LineReader::new(output, self.server.rules().settings.max_message);
+        match peer.ways() {
+            None => true,
+            Some(Ways::Pipes(output, mut input)) => {
+                let max = self.server.rules().settings.max_message;
+                // Other clients of a shared process do not wait for memory.
+                let may_wait = !self.kind.is_modern();
+                let mut lines = LineReader::new(output, max, self.memory(), may_wait);
+                let written = async {
+                    let _ = self.upstream.outbox().write_to(&mut input).await;
+                };
+                self.carry_between(&mut lines, written, idle).await
+            }
+            Some(Ways::Messages(mut lines, input)) => {
+                let written = async {
+                    while let Some(line) = self.upstream.outbox().next_line().await
+                        && input.send(line).await.is_ok()
+                    {}
+                };
+                self.carry_between(&mut lines, written, idle).await
+            }
+        }
+    }
+
+    /// Forwards messages from `lines`, and `writes` what is for the server.
+    async fn carry_between(
+        self: &Arc<Self>,
+        lines: &mut impl LineSource,
+        writes: impl Future<Output = ()>,
+        idle: Duration,
+    ) -> bool {
         let written = async {
-            let _ = self.upstream.outbox().write_to(&mut input).await;
+            writes.await;
             // A process that stopped reading is noticed when it ends.
             self.upstream.stop_sending();
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = self.read(&mut reader) => true,
+            () = self.read(lines) => true,
             () = written => false,
             () = self.is_stopped.notified() => false,
             () = self.until_idle(idle) => false,
@@ -268,8 +297,8 @@ impl ProcessSession {
     }
 
     /// Reads the messages of the process until it ends.
-    async fn read<R: tokio::io::AsyncRead + Unpin>(self: &Arc<Self>, reader: &mut LineReader<R>) {
-        while let Ok(Some(line)) = self.upstream.next(reader).await {
+    async fn read(self: &Arc<Self>, lines: &mut impl LineSource) {
+        while let Ok(Some(line)) = self.upstream.next(lines).await {
             let mut received = match line {
                 FromServer::TooLong(unreadable) => {
                     drive(self, |it, now| it.on_unreadable_server(Origin::Pipe, &unreadable, now));
@@ -280,10 +309,7 @@ impl ProcessSession {
                     continue;
                 }
                 FromServer::Line(line) if line.trim_ascii().is_empty() => continue,
-                FromServer::Line(line) => {
-                    // Other clients of a shared process do not wait for memory.
-                    Received::new(line, self.driven.pool(), !self.kind.is_modern()).await
-                }
+                FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
             };
             match received.message() {
                 Ok(message) => {
@@ -379,8 +405,13 @@ impl ProcessSession {
     /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
         if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
-            self.upstream.send(refusal);
+            self.upstream.send(self.memory().count(refusal));
         }
+    }
+
+    /// The memory limit of all messages.
+    pub(super) fn memory(&self) -> &Arc<MemoryLimit> {
+        self.driven.pool().memory()
     }
 
     fn warn(&self, text: &str) {
@@ -609,12 +640,11 @@ mod tests {
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
-    use bytestring::ByteString;
     use tokio::time::timeout;
 
     use super::{Origin, ProcessSession, ROOM, SessionKind, drive};
     use crate::event::Event;
-    use crate::message::Message;
+    use crate::message::{Message, Text};
     use crate::runtime::memory::MemoryLimit;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
@@ -624,7 +654,7 @@ mod tests {
     async fn ask(session: &Arc<ProcessSession>, length: usize) -> String {
         let long = "a".repeat(length);
         for id in 0..3 {
-            let text = ByteString::from(format!(
+            let text = Text::from(format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{long}"}}}}"#
             ));
             let message = Message::read(&text).unwrap();
@@ -684,7 +714,7 @@ mod tests {
         let (session, said) = session(SessionKind::Shared);
         let _client = session.open(false);
         for n in 0..3 {
-            let text = ByteString::from(format!(
+            let text = Text::from(format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":{n}}}}}"#
             ));
             let message = Message::read(&text).unwrap();

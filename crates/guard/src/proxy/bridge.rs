@@ -8,8 +8,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use bytestring::ByteString;
 use futures_util::stream;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming as IncomingBody};
@@ -26,10 +24,15 @@ use crate::era::{
     is_modern_request,
 };
 use crate::http::answer::read_answer;
+use crate::http::body::{Sender, read_body};
 use crate::http::events::{EventSplitter, data};
+use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full};
 use crate::lock::lock;
-use crate::message::text;
+use crate::message::{self, Envelope, Kind, text};
+use crate::runtime::memory::Counted;
+use crate::runtime::pool::JobPool;
+use crate::runtime::read::Received;
 
 const SESSION: &str = "mcp-session-id";
 
@@ -88,7 +91,28 @@ pub(super) enum Bridged {
 pub(super) struct Opening {
     caller: Caller,
     headers: HeaderMap,
-    bytes: Bytes,
+    bytes: Counted,
+}
+
+/// What a request of a client asks for, as far as eras differ.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Modern,
+    Initialize,
+    Other,
+}
+
+impl Asked {
+    fn read(bytes: &Counted) -> Self {
+        let Ok(text) = text(bytes) else { return Self::Other };
+        match Incoming::read(&text) {
+            Incoming::Request { method, params, .. } if is_modern_request(&method, params) => {
+                Self::Modern
+            }
+            Incoming::Request { method, .. } if method == "initialize" => Self::Initialize,
+            _ => Self::Other,
+        }
+    }
 }
 
 impl Proxy {
@@ -97,7 +121,7 @@ impl Proxy {
         self: &Arc<Self>,
         parts: &Parts,
         caller: &Caller,
-        bytes: &Bytes,
+        bytes: &Counted,
     ) -> Bridged {
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
@@ -107,22 +131,19 @@ impl Proxy {
         if self.bridged.has_session(&parts.headers) {
             return self.answer_bridged(caller, &parts.headers, bytes).await;
         }
-        let Ok(text) = text(bytes) else { return Bridged::No };
-        let Incoming::Request { method, params, .. } = Incoming::read(&text) else {
-            return Bridged::No;
-        };
+        let asked = self.on_worker(bytes, Asked::read).await.unwrap_or(Asked::Other);
         let eras = self.server.eras();
-        if is_modern_request(&method, params) {
+        if asked == Asked::Modern {
             let is_known = eras.is_modern() || eras.is_legacy_only();
             let is_refused =
-                !is_known && self.detect(caller, &parts.headers, &text).await == Found::Refusal;
+                !is_known && self.detect(caller, &parts.headers, bytes).await == Found::Refusal;
             // Whether a server that refuses is legacy, the bridge finds out.
             if is_refused || eras.is_legacy_only() {
                 return self.answer_bridged(caller, &parts.headers, bytes).await;
             }
-        } else if method == "initialize" && eras.is_modern_only() {
+        } else if asked == Asked::Initialize && eras.is_modern_only() {
             return self.answer_bridged(caller, &parts.headers, bytes).await;
-        } else if method == "initialize" && !eras.is_legacy() {
+        } else if asked == Asked::Initialize && !eras.is_legacy() {
             let (headers, bytes) = (parts.headers.clone(), bytes.clone());
             let caller = caller.clone();
             return Bridged::Opening(Opening { caller, headers, bytes });
@@ -130,7 +151,22 @@ impl Proxy {
         Bridged::No
     }
 
-    async fn answer_bridged(&self, caller: &Caller, headers: &HeaderMap, bytes: &Bytes) -> Bridged {
+    /// What `read` makes of `bytes`: on a worker where they are many.
+    async fn on_worker<T: Send + 'static>(
+        &self,
+        bytes: &Counted,
+        read: fn(&Counted) -> T,
+    ) -> Option<T> {
+        let bytes = bytes.clone();
+        self.pool.run(bytes.len(), move || read(&bytes)).await
+    }
+
+    async fn answer_bridged(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        bytes: &Counted,
+    ) -> Bridged {
         let response = self.bridged.answer_post(caller, headers, bytes.clone()).await;
         Bridged::Response(Box::new(response))
     }
@@ -148,15 +184,19 @@ impl Proxy {
             return response;
         }
         let max = self.server.rules().settings.max_message;
-        let (has_result, response) = look_for_result(response, max).await;
+        let (has_result, response) = look_for_result(response, max, &self.pool).await;
         if has_result {
             self.server.eras().set_legacy();
             return response;
         }
-        let Ok(text) = text(&opening.bytes) else { return response };
-        let Some(is_legacy_version) = is_initialize(&text) else { return response };
-        let asked = timeout(PATIENCE, self.discover(&opening.headers, &text)).await;
-        if asked != Ok(Found::Modern) {
+        let read = |bytes: &Counted| {
+            let text = text(bytes).ok()?;
+            Some((is_initialize(&text)?, discover_request(&text)))
+        };
+        let read = self.on_worker(&opening.bytes, read).await.flatten();
+        let Some((is_legacy_version, discover)) = read else { return response };
+        let discover = self.discover(&opening.headers, self.pool.memory().count(discover));
+        if timeout(PATIENCE, discover).await != Ok(Found::Modern) {
             return response;
         }
         // A server of both eras may refuse a version that it does not know.
@@ -172,7 +212,7 @@ impl Proxy {
         self: &Arc<Self>,
         caller: &Caller,
         headers: &HeaderMap,
-        message: &ByteString,
+        message: &Counted,
     ) -> Found {
         let Some(mut asked) = self.asked(caller, headers, message) else { return Found::Nothing };
         if let Ok(Ok(found)) = timeout(PATIENCE, asked.wait_for(Option::is_some)).await {
@@ -189,7 +229,7 @@ impl Proxy {
         self: &Arc<Self>,
         caller: &Caller,
         headers: &HeaderMap,
-        message: &ByteString,
+        message: &Counted,
     ) -> Option<watch::Receiver<Option<Found>>> {
         let mut all = lock(&self.asking);
         let known = all.get(caller);
@@ -213,7 +253,7 @@ impl Proxy {
         let (proxy, caller) = (Arc::clone(self), caller.clone());
         let (headers, message) = (headers.clone(), message.clone());
         tokio::spawn(async move {
-            let asked = timeout(ASKING, proxy.ask(&headers, &message)).await;
+            let asked = timeout(ASKING, proxy.ask(&headers, message)).await;
             let found = asked.unwrap_or(Found::Silence);
             match found {
                 Found::Modern => proxy.server.eras().set_modern(),
@@ -232,15 +272,25 @@ impl Proxy {
     }
 
     /// Asks the server with `server/discover`, and where it does not answer that with `initialize`, too.
-    async fn ask(&self, headers: &HeaderMap, message: &ByteString) -> Found {
-        let mut discover = pin!(self.discover(headers, message));
+    async fn ask(&self, headers: &HeaderMap, message: Counted) -> Found {
+        let read = |bytes: &Counted| {
+            let text = text(bytes).ok()?;
+            Some((discover_request(&text), initialize_request(&text)))
+        };
+        let Some((discover, initialize)) = self.on_worker(&message, read).await.flatten() else {
+            return Found::Nothing;
+        };
+        // The message may be long, and the server silent.
+        drop(message);
+        let [discover, initialize] = [discover, initialize].map(|it| self.pool.memory().count(it));
+        let mut discover = pin!(self.discover(headers, discover));
         if let Ok(found) = timeout(SILENCE, &mut discover).await {
             return found;
         }
         let opened = tokio::select! {
             biased;
             found = &mut discover => return found,
-            Some(opened) = self.initialize(headers, message) => opened,
+            Some(opened) = self.initialize(headers, initialize) => opened,
             else => return Found::Silence,
         };
         // It is there, and may only be slow.
@@ -248,67 +298,68 @@ impl Proxy {
     }
 
     /// Asks the server with `initialize`, and ends the session that it opens for that; `None` if it does not answer.
-    async fn initialize(&self, headers: &HeaderMap, message: &ByteString) -> Option<Found> {
+    async fn initialize(&self, headers: &HeaderMap, request: Counted) -> Option<Found> {
         let mut headers = own_headers(headers);
-        let sent = self.post(headers.clone(), initialize_request(message)).await;
+        let sent = self.post(headers.clone(), request).await;
         let response = sent.ok()?;
         let session = response.headers().get(SESSION).cloned();
         let max = self.server.rules().settings.max_message;
-        let answer = read_answer(response, max, None).await;
+        let answer = read_answer(response, max, None, &self.pool).await;
         if let Some(session) = session {
             headers.insert(SESSION, session);
-            let body = full(Bytes::new());
+            let body = full("");
             let _ = self.request(Method::DELETE, &self.upstream, headers, body).await;
         }
         let (answer, result) = answer?;
         if result.is_some() {
             return Some(Found::LegacyOnly);
         }
-        let text = text(&answer).ok()?;
-        match Incoming::read(&text) {
-            Incoming::Answer { outcome: Err(error), .. } if is_modern_error(error) => {
-                Some(Found::Modern)
-            }
-            _ => Some(Found::Silence),
-        }
+        let is_modern = self.on_worker(&answer, is_modern_refusal).await?;
+        Some(if is_modern { Found::Modern } else { Found::Silence })
     }
 
     /// Posts a message of the guard itself.
     async fn post(
         &self,
         headers: HeaderMap,
-        message: String,
+        message: Counted,
     ) -> Result<Response<IncomingBody>, String> {
-        self.request(Method::POST, &self.upstream, headers, full(message)).await
+        let body = full(message.into_bytes());
+        self.request(Method::POST, &self.upstream, headers, body).await
     }
 
     /// Asks the server whether it speaks the modern revision.
-    async fn discover(&self, headers: &HeaderMap, message: &ByteString) -> Found {
-        self.try_discover(headers, message).await.unwrap_or(Found::Nothing)
+    async fn discover(&self, headers: &HeaderMap, request: Counted) -> Found {
+        self.try_discover(headers, request).await.unwrap_or(Found::Nothing)
     }
 
-    async fn try_discover(&self, headers: &HeaderMap, message: &ByteString) -> Option<Found> {
+    async fn try_discover(&self, headers: &HeaderMap, request: Counted) -> Option<Found> {
         let mut headers = own_headers(headers);
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
         headers.insert("mcp-method", HeaderValue::from_static("server/discover"));
-        let response = self.post(headers, discover_request(message)).await.ok()?;
+        let response = self.post(headers, request).await.ok()?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
-        let answer = read_answer(response, max, None).await;
+        let answer = read_answer(response, max, None, &self.pool).await;
         // A legacy server does not know the method.
         let is_legacy_status = matches!(status.as_u16(), 200 | 400 | 404 | 405 | 406 | 422);
         let refusal = is_legacy_status.then_some(Found::Refusal);
         match answer {
             Some((_, Some(_))) => Some(Found::Modern),
-            Some((bytes, None)) => match Incoming::read(&text(&bytes).ok()?) {
-                Incoming::Answer { outcome: Err(error), .. } if is_modern_error(error) => {
-                    Some(Found::Modern)
-                }
-                _ => refusal,
-            },
+            Some((bytes, None)) => {
+                let is_modern = self.on_worker(&bytes, is_modern_refusal).await?;
+                if is_modern { Some(Found::Modern) } else { refusal }
+            }
             None => refusal.filter(|_| status != StatusCode::OK),
         }
     }
+}
+
+/// Whether a message is an error that only modern servers answer with.
+fn is_modern_refusal(bytes: &Counted) -> bool {
+    let Ok(text) = text(bytes) else { return false };
+    matches!(Incoming::read(&text),
+        Incoming::Answer { outcome: Err(error), .. } if is_modern_error(error))
 }
 
 /// The headers of a request in the name of a client whose request has `headers`.
@@ -321,32 +372,49 @@ fn own_headers(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// Whether a response has a result. Returns the same response, with what was read of it.
-async fn look_for_result(response: Response<Body>, max: usize) -> (bool, Response<Body>) {
+async fn look_for_result(
+    response: Response<Body>,
+    max: usize,
+    pool: &JobPool,
+) -> (bool, Response<Body>) {
+    let is_stream = matches!(media(response.headers()), Ok(Media::Events));
     let (parts, body) = response.into_parts();
-    let mut all = Vec::new();
-    let mut events = EventSplitter::default();
+    let memory = pool.memory();
     let mut outcome = None;
-    let has_result = |bytes: Vec<u8>| {
-        let text = text(&bytes.into()).ok()?;
-        match Incoming::read(&text) {
-            Incoming::Answer { outcome, .. } => Some(outcome.is_ok()),
-            _ => None,
+    let mut read = Vec::new();
+    let mut rest = None;
+    if is_stream {
+        let mut events = EventSplitter::new(max, memory);
+        rest = Some(body);
+        while let Some(body) = &mut rest
+            && outcome.is_none()
+        {
+            let frame = body.frame().await;
+            let Some(Ok(bytes)) = frame.map(|frame| frame.map(Frame::into_data)) else {
+                rest = None;
+                break;
+            };
+            let Ok(bytes) = bytes else { continue };
+            // The stream goes on whether or not this can be read.
+            let is_fed = events.feed(&bytes).await.is_ok();
+            read.push(memory.count(bytes).into_bytes());
+            if !is_fed {
+                break;
+            }
+            while let (None, Some(event)) = (outcome, events.next()) {
+                outcome = has_result(data(&event, memory), pool).await;
+            }
         }
-    };
-    let mut rest = Some(body);
-    while outcome.is_none() && all.len() <= max {
-        let Some(body) = &mut rest else { break };
-        let Some(Ok(frame)) = body.frame().await else {
-            rest = None;
-            break;
-        };
-        let Ok(bytes) = frame.into_data() else { continue };
-        all.extend_from_slice(&bytes);
-        events.feed(&bytes);
-        outcome = std::iter::from_fn(|| events.next()).find_map(|event| has_result(data(&event)));
+    } else {
+        match read_body(body, Sender::Server, max, memory).await {
+            Ok(bytes) => {
+                outcome = has_result(bytes.clone(), pool).await;
+                read.push(bytes.into_bytes());
+            }
+            Err(error) => return (false, error.response()),
+        }
     }
-    let outcome = outcome.or_else(|| has_result(all.clone()));
-    let read = stream::once(async move { Ok(Frame::data(Bytes::from(all))) });
+    let read = stream::iter(read.into_iter().map(|bytes| Ok(Frame::data(bytes))));
     let rest = stream::unfold(rest, |rest| async move {
         let mut body = rest?;
         let frame = body.frame().await?;
@@ -354,4 +422,16 @@ async fn look_for_result(response: Response<Body>, max: usize) -> (bool, Respons
     });
     let whole = StreamBody::new(futures_util::StreamExt::chain(read, rest)).boxed_unsync();
     (outcome == Some(true), Response::from_parts(parts, whole))
+}
+
+/// Whether a message is a result; `None` where it is no answer.
+async fn has_result(bytes: Counted, pool: &JobPool) -> Option<bool> {
+    let mut received = Received::new(bytes, pool).await;
+    let message = received.message().ok()?;
+    match &message.parts {
+        message::Parts::One(Envelope { kind: Kind::Response(_), result, .. }) => {
+            Some(result.is_some())
+        }
+        _ => None,
+    }
 }

@@ -16,9 +16,10 @@ use crate::http::events::{
     EventSplitter, data, event, event_id, has_hidden_breaks, with_data, without_hidden_lines,
 };
 use crate::http::respond::{Body, BoxError};
+use crate::message::INLINE_BYTES;
 use crate::pipe::outbox::escape_separators;
 use crate::runtime::drive::drive;
-use crate::runtime::memory::Reservation;
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::read::Received;
 
 /// A stream of events of the server.
@@ -30,8 +31,6 @@ pub(super) struct EventStream<B> {
     answered: Answered,
     body: B,
     events: EventSplitter,
-    memory: Reservation,
-    max: usize,
     /// Events that are ready for the client.
     ready: VecDeque<Bytes>,
     /// Whether an event was left out, which may have been an answer.
@@ -42,20 +41,9 @@ pub(super) struct EventStream<B> {
 impl<B: ResponseBody> EventStream<B> {
     pub(super) fn new(proxy: Arc<Proxy>, mut answered: Answered, body: B) -> Self {
         let ready = answered.replies.drain(..).map(|reply| event(&reply)).collect();
-        let memory = proxy.pool.memory().message();
         let max = proxy.server.rules().settings.max_message;
-        let events = EventSplitter::default();
-        Self {
-            proxy,
-            answered,
-            body,
-            events,
-            memory,
-            max,
-            ready,
-            has_dropped: false,
-            is_over: false,
-        }
+        let events = EventSplitter::new(max, proxy.pool.memory());
+        Self { proxy, answered, body, events, ready, has_dropped: false, is_over: false }
     }
 
     /// The stream as the body of a response.
@@ -73,11 +61,18 @@ impl<B: ResponseBody> EventStream<B> {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(Ok(ready));
             }
-            // Events without data go along with what follows them.
+            // Small events without data go along with what follows them.
             let mut quiet = Vec::new();
             while let Some(event) = self.events.next() {
                 let checked = self.check(event).await;
                 if let Some((event, has_data)) = checked {
+                    if (quiet.is_empty() && has_data) || event.len() > INLINE_BYTES {
+                        self.ready.push_front(event);
+                        if !quiet.is_empty() {
+                            self.ready.push_front(std::mem::take(&mut quiet).into());
+                        }
+                        break;
+                    }
                     quiet.extend_from_slice(&event);
                     if has_data {
                         break;
@@ -107,13 +102,6 @@ impl<B: ResponseBody> EventStream<B> {
 
     /// Reads more of the stream.
     async fn read(&mut self) -> Result<(), BoxError> {
-        let buffered = self.events.len();
-        self.memory.shrink(buffered);
-        if buffered > self.max {
-            return Err(
-                format!("event exceeds the limit of {} bytes (--max-message)", self.max).into()
-            );
-        }
         let mut closing = self.proxy.is_closing.subscribe();
         let is_listening = matches!(self.answered.origin, Origin::Listening(_));
         let frame = tokio::select! {
@@ -124,8 +112,7 @@ impl<B: ResponseBody> EventStream<B> {
         match frame {
             Some(Ok(frame)) => {
                 if let Ok(bytes) = frame.into_data() {
-                    self.memory.grow(buffered + bytes.len()).await?;
-                    self.events.feed(&bytes);
+                    self.events.feed(&bytes).await?;
                 }
             }
             Some(Err(error)) => return Err(error.into()),
@@ -144,7 +131,7 @@ impl<B: ResponseBody> EventStream<B> {
                 self.ready.push_back(event);
             }
         }
-        let rest = std::mem::take(&mut self.events).rest();
+        let rest = self.events.rest();
         if !rest.is_empty()
             && let Some((event, _)) = self.check(rest).await
         {
@@ -159,16 +146,18 @@ impl<B: ResponseBody> EventStream<B> {
     }
 
     /// What is left of an event, and whether it has data.
-    async fn check(&mut self, event: Bytes) -> Option<(Bytes, bool)> {
-        let event = without_hidden_lines(&event).unwrap_or(event);
+    async fn check(&mut self, event: Counted) -> Option<(Bytes, bool)> {
+        let pool = Arc::clone(&self.proxy.pool);
+        let memory = Arc::clone(pool.memory());
+        let split = pool.run(event.len(), move || SplitEvent::new(event, &memory)).await;
+        let SplitEvent { event, id, text } = split?;
         let Answered { exchange, origin, .. } = &mut self.answered;
-        if let Some(id) = event_id(&event) {
-            exchange.session.record_event(id, exchange.stream);
+        if let Some(id) = id {
+            exchange.session.record_event(&id, exchange.stream);
             exchange.may_resume |= matches!(origin, Origin::Stream(_));
         }
-        let text = Bytes::from(data(&event));
         if text.is_empty() {
-            return Some((event, false));
+            return Some((event.into_bytes(), false));
         }
         // Other requests of the client may be in other sessions of this replica.
         #[cfg(feature = "grpc")]
@@ -179,7 +168,7 @@ impl<B: ResponseBody> EventStream<B> {
         }
         let origin = *origin;
         let session = Arc::clone(&exchange.session);
-        let mut received = Received::counted(text.clone(), &self.proxy.pool).await;
+        let mut received = Received::new(text.clone(), &pool).await;
         let left = match received.message() {
             Ok(message) => {
                 let ticket = drive(&session, |it, now| it.on_server(origin, &message, now));
@@ -194,18 +183,14 @@ impl<B: ResponseBody> EventStream<B> {
                     it.on_unreadable_server(origin, &unreadable, now) && !may_answer
                 });
                 let is_plain = !has_hidden_breaks(&text);
-                (is_forwarded && is_plain).then(|| text.clone())
+                (is_forwarded && is_plain).then(|| text.clone().into_bytes())
             }
         };
         self.add_replies();
         self.has_dropped |= left.is_none();
         let left = left?;
-        let left = match std::str::from_utf8(&left).map(escape_separators) {
-            Ok(std::borrow::Cow::Owned(escaped)) => Bytes::from(escaped),
-            _ => left,
-        };
-        let event =
-            if left == text { event } else { with_data(&event, left.trim_ascii_end()).into() };
+        let memory = Arc::clone(pool.memory());
+        let event = pool.run(left.len(), move || rewritten(event, &text, left, &memory)).await?;
         Some((event, true))
     }
 
@@ -215,4 +200,36 @@ impl<B: ResponseBody> EventStream<B> {
         let replies = exchange.session.take_replies(exchange.stream);
         self.ready.extend(replies.iter().map(|reply| event(reply)));
     }
+}
+
+/// An event of the server, taken apart.
+struct SplitEvent {
+    event: Counted,
+    id: Option<Vec<u8>>,
+    /// Its data.
+    text: Counted,
+}
+
+impl SplitEvent {
+    fn new(event: Counted, memory: &MemoryLimit) -> Self {
+        let event = match without_hidden_lines(&event) {
+            Some(left) => memory.count(left),
+            None => event,
+        };
+        let id = event_id(&event).map(<[u8]>::to_vec);
+        let text = data(&event, memory);
+        Self { event, id, text }
+    }
+}
+
+/// The event with what is `left` of its data `text`.
+fn rewritten(event: Counted, text: &[u8], left: Bytes, memory: &MemoryLimit) -> Bytes {
+    let left = match std::str::from_utf8(&left).map(escape_separators) {
+        Ok(std::borrow::Cow::Owned(escaped)) => Bytes::from(escaped),
+        _ => left,
+    };
+    if left == text {
+        return event.into_bytes();
+    }
+    memory.count(with_data(&event, left.trim_ascii_end())).into_bytes()
 }

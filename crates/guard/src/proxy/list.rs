@@ -73,7 +73,7 @@ impl Proxy {
             return Err(NotListed { reason, response: Some(Response::from_parts(parts, body)) });
         }
         let reason = || format!("the server answered with {status} and no message");
-        read_answer(Response::from_parts(parts, body), max, None)
+        read_answer(Response::from_parts(parts, body), max, None, &self.pool)
             .await
             .map(|(_, result)| result)
             .ok_or_else(|| reason().into())

@@ -82,6 +82,7 @@ impl Proxy {
             upstream: upstream.clone(),
             client: client.clone(),
             server: Arc::clone(&server),
+            pool: Arc::clone(&pool),
         };
         let limits = ProcessLimits { sessions: MAX_BRIDGED, ..ProcessLimits::default() };
         let (target, same) = (Target::Remote(Box::new(remote)), Arc::clone(&pool));

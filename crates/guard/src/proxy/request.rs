@@ -19,6 +19,7 @@ use crate::http::named_revision;
 use crate::http::respond::{Body, BoxError, full, join, json, refuse};
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
+use crate::runtime::memory::Counted;
 use crate::runtime::read::Received;
 use crate::trace::HttpTrace;
 
@@ -77,7 +78,7 @@ impl Proxy {
         self: &Arc<Self>,
         mut parts: Parts,
         caller: Caller,
-        bytes: Bytes,
+        bytes: Counted,
         next: &impl Next,
     ) -> Response<Body> {
         let forwarded = match self.check(&mut parts, caller, bytes).await {
@@ -107,7 +108,7 @@ impl Proxy {
         self: &Arc<Self>,
         parts: &mut Parts,
         caller: Caller,
-        bytes: Bytes,
+        bytes: Counted,
     ) -> Result<Forwarded, Box<Response<Body>>> {
         let session = self.sessions.get(self, caller.conversation());
         let revision = named_revision(&parts.headers);
@@ -115,7 +116,7 @@ impl Proxy {
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let headers = std::mem::take(&mut parts.headers);
         let exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
-        let mut received = Received::counted(bytes.clone(), &self.pool).await;
+        let mut received = Received::new(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
             Err(unreadable) => {
@@ -125,7 +126,8 @@ impl Proxy {
                     parts.headers = exchange.take_headers();
                     let (replies, is_batch) = (Vec::new(), false);
                     let is_rpc = false;
-                    return Ok(Forwarded { body: bytes, exchange, replies, is_batch, is_rpc });
+                    let body = bytes.into_bytes();
+                    return Ok(Forwarded { body, exchange, replies, is_batch, is_rpc });
                 }
                 let stream = exchange.stream;
                 drive(&exchange.session, |it, _| it.on_unreadable_client(stream, &unreadable));

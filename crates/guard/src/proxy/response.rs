@@ -78,7 +78,7 @@ impl Proxy {
         };
         let Answered { exchange, origin, mut replies, is_batch, .. } = answered;
         let (session, stream) = (&exchange.session, exchange.stream);
-        let mut received = Received::counted(bytes.clone(), &self.pool).await;
+        let mut received = Received::new(bytes.clone(), &self.pool).await;
         let left = match received.message() {
             Ok(message) => {
                 let ticket = drive(session, |it, now| it.on_server(origin, &message, now));
@@ -90,7 +90,7 @@ impl Proxy {
                     let is_awaited = it.expects_checked(stream);
                     it.on_unreadable_server(origin, &unreadable, now) && !is_awaited
                 });
-                is_forwarded.then_some(bytes)
+                is_forwarded.then(|| bytes.into_bytes())
             }
         };
         let mut own = session.take_replies(stream);
@@ -98,16 +98,24 @@ impl Proxy {
             drive(session, |it, _| it.fail_stream(stream, UNANSWERED));
             own = session.take_replies(stream);
         }
+        let length = left.as_ref().map_or(0, Bytes::len);
         let body = match left {
             Some(left) if replies.is_empty() && own.is_empty() => left,
             None if replies.is_empty() && own.is_empty() => {
                 return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
             }
             left => {
-                let mut texts = left.map_or_else(Vec::new, |left| elements(&left));
-                texts.append(&mut replies);
-                texts.append(&mut own);
-                join(&texts, is_batch)
+                let merge = move || {
+                    let mut texts = left.map_or_else(Vec::new, |left| elements(&left));
+                    texts.append(&mut replies);
+                    texts.append(&mut own);
+                    join(&texts, is_batch)
+                };
+                let merged = self.pool.run(length, merge).await;
+                let Some(merged) = merged else {
+                    return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
+                };
+                self.pool.memory().count(merged).into_bytes()
             }
         };
         with_body(parts, full(body))

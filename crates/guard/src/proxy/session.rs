@@ -23,6 +23,7 @@ use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Tick
 use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
 use crate::runtime::drive::{Driven, Transport, drive};
+use crate::runtime::memory::Counted;
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
 const MAX_SESSIONS: usize = 4096;
@@ -219,7 +220,8 @@ impl Transport for Session {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes) {
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Counted) {
+        let bytes = bytes.into_bytes();
         match (ticket, to) {
             (Some(ticket), _) => lock(&self.decided).entry(ticket).or_default().bytes = Some(bytes),
             (None, Destination::Answer(stream) | Destination::Client(stream)) => {

@@ -8,6 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use smallvec::SmallVec;
 use toolbond_fetch::PendingBundle;
 
+use super::memory::{Counted, part_of_counted};
 use super::pool::JobPool;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
@@ -36,7 +37,7 @@ pub(crate) trait Transport: Send + Sync + 'static {
     fn driven(&self) -> &Driven;
 
     /// Sends a message.
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Bytes);
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Counted);
 
     /// Changes headers of the request of `stream`, which is not sent yet.
     fn set_headers(&self, _stream: StreamId, _headers: Vec<HeaderChange>) {}
@@ -90,7 +91,8 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
         match action {
             Action::Send { to, ticket, bytes, is_new } => {
                 let memory = transport.driven().pool.memory();
-                let bytes = if is_new { memory.count(bytes) } else { bytes };
+                // What is not new is a part of a message, which was made from counted bytes.
+                let bytes = if is_new { memory.count(bytes) } else { part_of_counted(bytes) };
                 transport.send(to, ticket, bytes);
             }
             Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),

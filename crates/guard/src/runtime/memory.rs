@@ -1,7 +1,12 @@
 //! One limit for the memory of all messages that the guard holds, and of the values parsed from them.
 
+use std::fmt;
+use std::future::poll_fn;
+use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,9 +35,19 @@ pub struct MemoryLimit {
 #[error("the guard holds as much as its memory limit allows (--max-memory); try again later")]
 pub(crate) struct NoMemory;
 
+/// Bytes whose memory is counted until they are dropped. Only the memory limit makes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counted(Bytes);
+
+/// Memory of one kind. Reservations of more than a part of it leave some to smaller ones, so that those
+/// need not wait for them.
 #[derive(Debug)]
 struct Share {
     limit: usize,
+    /// The most that counts as a small reservation.
+    small: usize,
+    /// What others leave to small ones.
+    kept: usize,
     used: AtomicUsize,
     freed: Notify,
 }
@@ -42,46 +57,78 @@ struct Share {
 pub(crate) struct Reservation {
     share: Arc<Share>,
     bytes: usize,
+    wait: Option<Wait>,
+}
+
+/// A wait for memory, which may go on in a later poll.
+struct Wait {
+    deadline: Instant,
+    /// Whether memory became free before the deadline.
+    freed: Pin<Box<dyn Future<Output = bool> + Send + Sync>>,
 }
 
 impl MemoryLimit {
     /// A limit of `bytes`, at least 1 MiB.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        let share = || {
-            let limit = bytes.max(1 << 20) / 2;
-            Arc::new(Share { limit, used: AtomicUsize::new(0), freed: Notify::new() })
+        let half = bytes.max(1 << 20) / 2;
+        let share = |small, kept| {
+            let (used, freed) = (AtomicUsize::new(0), Notify::new());
+            Arc::new(Share { limit: half, small, kept, used, freed })
         };
-        Self { messages: share(), parsed: share() }
+        Self { messages: share(half / 256, half / 8), parsed: share(half / 16, half / 4) }
     }
 
     /// A reservation for a message, of nothing yet.
     pub(crate) fn message(&self) -> Reservation {
-        Reservation { share: Arc::clone(&self.messages), bytes: 0 }
+        Reservation { share: Arc::clone(&self.messages), bytes: 0, wait: None }
     }
 
-    /// The most memory that parsed values may take at a time.
+    /// Memory of `bytes`, whether or not the limit allows it.
+    pub(crate) fn reserve_now(&self, bytes: usize) -> Reservation {
+        let mut reservation = self.message();
+        if bytes > SMALL {
+            reservation.set(bytes);
+        }
+        reservation
+    }
+
+    /// The most memory that the parsed values of one job may take.
     pub(crate) fn parsed_limit(&self) -> usize {
-        self.parsed.limit
+        self.parsed.limit - self.parsed.kept
+    }
+
+    /// Whether parsed values of `bytes` need not wait for larger ones.
+    pub(crate) fn is_small_when_parsed(&self, bytes: usize) -> bool {
+        bytes <= self.parsed.small
     }
 
     /// Reserves memory for parsed values, waiting for it where others have it.
     pub(crate) async fn reserve_parsed(&self, bytes: usize) -> Result<Reservation, NoMemory> {
-        let mut reservation = Reservation { share: Arc::clone(&self.parsed), bytes: 0 };
+        let mut reservation = Reservation { share: Arc::clone(&self.parsed), bytes: 0, wait: None };
         reservation.grow(bytes).await?;
         Ok(reservation)
     }
 
-    /// Counts the memory of `bytes` until they are dropped, whether or not the limit allows it: the
-    /// guard wrote them itself, and others wait for it.
-    pub(crate) fn count(&self, bytes: Bytes) -> Bytes {
-        if bytes.len() <= SMALL {
-            return bytes;
-        }
-        let mut reservation = self.message();
-        reservation.bytes = bytes.len();
-        reservation.share.used.fetch_add(bytes.len(), Ordering::Relaxed);
-        reservation.attach(bytes)
+    /// Counts the memory of `bytes`, whether or not the limit allows it: the guard wrote them itself, and
+    /// others wait for it.
+    pub(crate) fn count(&self, bytes: impl Into<Bytes>) -> Counted {
+        self.message().attach(bytes)
+    }
+
+    /// What is made of counted bytes: counted, too, unless they are the same.
+    pub(crate) fn count_changed(
+        &self,
+        bytes: &Counted,
+        change: impl FnOnce(Bytes) -> Bytes,
+    ) -> Counted {
+        let changed = change(Bytes::clone(bytes));
+        if changed.as_ptr() == bytes.as_ptr() { Counted(changed) } else { self.count(changed) }
+    }
+
+    /// The bytes in use, by messages and by parsed values.
+    pub(crate) fn used(&self) -> [usize; 2] {
+        [&self.messages, &self.parsed].map(|share| share.used.load(Ordering::Relaxed))
     }
 }
 
@@ -91,23 +138,79 @@ impl Default for MemoryLimit {
     }
 }
 
+impl Counted {
+    /// A part of these bytes, which keeps all of them.
+    pub(crate) fn part(&self, part: &[u8]) -> Self {
+        Self(self.0.slice_ref(part))
+    }
+
+    /// Bytes that take no memory of their own.
+    pub(crate) const fn from_static(bytes: &'static [u8]) -> Self {
+        Self(Bytes::from_static(bytes))
+    }
+
+    /// Drops the first `count` bytes.
+    pub(crate) fn advance(&mut self, count: usize) {
+        bytes::Buf::advance(&mut self.0, count);
+    }
+
+    /// The bytes, which stay counted as long as they or a part of them are kept.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        self.0
+    }
+}
+
+/// Bytes that are known to be a part of counted ones.
+pub(super) fn part_of_counted(bytes: Bytes) -> Counted {
+    Counted(bytes)
+}
+
+impl Deref for Counted {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+impl<T: Into<Bytes>> From<T> for Counted {
+    fn from(bytes: T) -> Self {
+        Self(bytes.into())
+    }
+}
+
 impl Reservation {
     /// Reserves memory up to `bytes` in total, waiting for it where others have it. What is larger
     /// than the limit gets all of it, alone.
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), NoMemory> {
-        let more = bytes.saturating_sub(self.bytes);
-        if more == 0 || bytes <= SMALL {
-            return Ok(());
-        }
-        let deadline = Instant::now() + PATIENCE;
+        poll_fn(|context| self.poll_grow(bytes, context)).await
+    }
+
+    /// Polls for what [`Reservation::grow`] waits for. A wait goes on where the last one stopped.
+    pub(crate) fn poll_grow(
+        &mut self,
+        bytes: usize,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), NoMemory>> {
         loop {
-            let share = Arc::clone(&self.share);
-            let mut freed = std::pin::pin!(share.freed.notified());
-            freed.as_mut().enable();
             if self.try_grow(bytes).is_ok() {
-                return Ok(());
+                self.wait = None;
+                return Poll::Ready(Ok(()));
             }
-            timeout_at(deadline, freed).await.map_err(|_| NoMemory)?;
+            let wait = self.wait.get_or_insert_with(|| {
+                Wait::new(Arc::clone(&self.share), Instant::now() + PATIENCE)
+            });
+            match wait.freed.as_mut().poll(context) {
+                Poll::Ready(true) => *wait = Wait::new(Arc::clone(&self.share), wait.deadline),
+                Poll::Ready(false) => {
+                    self.wait = None;
+                    return Poll::Ready(Err(NoMemory));
+                }
+                // What was freed before the wait began is not told of.
+                Poll::Pending if self.try_grow(bytes).is_err() => return Poll::Pending,
+                Poll::Pending => {}
+            }
         }
     }
 
@@ -117,29 +220,51 @@ impl Reservation {
         if more == 0 || bytes <= SMALL {
             return Ok(());
         }
-        let (limit, own) = (self.share.limit, self.bytes);
+        let (share, own) = (&self.share, self.bytes);
+        let limit = if bytes <= share.small { share.limit } else { share.limit - share.kept };
         let fits = |used: usize| {
             let sum = used.saturating_add(more);
             (sum <= limit || used == own).then_some(sum)
         };
-        let taken = self.share.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, fits);
+        let taken = share.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, fits);
         taken.map_err(|_| NoMemory)?;
         self.bytes = bytes;
         Ok(())
     }
 
-    /// Gives back what is beyond `bytes`.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
+    /// Reserves `bytes` whether or not the limit allows it, or gives back what is beyond.
+    pub(crate) fn set(&mut self, bytes: usize) {
         if bytes < self.bytes {
             self.share.release(self.bytes - bytes);
-            self.bytes = bytes;
+        } else {
+            self.share.used.fetch_add(bytes - self.bytes, Ordering::AcqRel);
         }
+        self.bytes = bytes;
     }
 
     /// `bytes`, which hold this reservation until they are dropped.
-    pub(crate) fn attach(self, bytes: impl Into<Bytes>) -> Bytes {
+    pub(crate) fn attach(mut self, bytes: impl Into<Bytes>) -> Counted {
         let bytes = bytes.into();
-        if self.bytes == 0 { bytes } else { Bytes::from_owner(Counted { bytes, _memory: self }) }
+        if bytes.len() > self.bytes.max(SMALL) {
+            self.set(bytes.len());
+        }
+        if self.bytes == 0 {
+            return Counted(bytes);
+        }
+        Counted(Bytes::from_owner(Owner { bytes, _memory: self }))
+    }
+}
+
+impl Wait {
+    fn new(share: Arc<Share>, deadline: Instant) -> Self {
+        let freed = async move { timeout_at(deadline, share.freed.notified()).await.is_ok() };
+        Self { deadline, freed: Box::pin(freed) }
+    }
+}
+
+impl fmt::Debug for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Wait").field(&self.deadline).finish()
     }
 }
 
@@ -158,12 +283,12 @@ impl Drop for Reservation {
     }
 }
 
-struct Counted {
+struct Owner {
     bytes: Bytes,
     _memory: Reservation,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for Owner {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -171,42 +296,90 @@ impl AsRef<[u8]> for Counted {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
+    use bytes::Bytes;
 
     use super::{MemoryLimit, NoMemory, SMALL};
 
     #[tokio::test(start_paused = true)]
     async fn is_bounded_and_given_back() {
         let limit = MemoryLimit::new(2 << 20);
-        let half = 1 << 19;
+        let part = (1 << 20) * 7 / 16;
         let (mut one, mut two, mut three) = (limit.message(), limit.message(), limit.message());
-        one.grow(half).await.unwrap();
-        two.grow(half).await.unwrap();
+        one.grow(part).await.unwrap();
+        two.grow(part).await.unwrap();
         three.grow(SMALL).await.unwrap();
-        assert_eq!(three.grow(SMALL + 1).await, Err(NoMemory));
-        two.shrink(half / 2);
-        three.grow(half / 2).await.unwrap();
+        assert_eq!(three.grow(part / 2).await, Err(NoMemory));
+        two.set(part / 2);
+        three.grow(part / 2).await.unwrap();
         // Parsed values have their own share.
-        drop(limit.reserve_parsed(half).await.unwrap());
+        drop(limit.reserve_parsed(part).await.unwrap());
         let ((), waited) = tokio::join!(
             async {
                 tokio::task::yield_now().await;
                 drop(one);
             },
-            three.grow(half),
+            three.grow(part),
         );
         waited.unwrap();
         drop((two, three));
-        assert_eq!(limit.messages.used.load(Ordering::Relaxed), 0);
+        assert_eq!(limit.used(), [0, 0]);
         // More than there is, alone.
         let mut large = limit.message();
         large.grow(usize::MAX / 4).await.unwrap();
-        assert_eq!(limit.message().grow(half).await, Err(NoMemory));
+        assert_eq!(limit.message().grow(part).await, Err(NoMemory));
         let bytes = large.attach(vec![0; 10]);
-        let part = bytes.slice(1..2);
+        let slice = bytes.part(&bytes[1..2]);
         drop(bytes);
-        assert!(limit.messages.used.load(Ordering::Relaxed) > 0);
-        drop(part);
-        assert_eq!(limit.messages.used.load(Ordering::Relaxed), 0);
+        assert!(limit.used()[0] > 0);
+        drop(slice);
+        assert_eq!(limit.used(), [0, 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_that_is_interrupted_ends_in_time_all_the_same() {
+        let limit = MemoryLimit::new(2 << 20);
+        let mut all = limit.message();
+        all.grow(1 << 20).await.unwrap();
+        let mut other = limit.message();
+        let start = tokio::time::Instant::now();
+        let ended = loop {
+            let second = std::time::Duration::from_secs(1);
+            if let Ok(ended) = tokio::time::timeout(second, other.grow(1 << 19)).await {
+                break ended;
+            }
+        };
+        assert_eq!(ended, Err(NoMemory));
+        assert!(start.elapsed().as_secs() <= 31, "{:?}", start.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn small_ones_do_not_wait_for_large_ones() {
+        let limit = MemoryLimit::new(64 << 20);
+        let (mut large, mut small) = (limit.message(), limit.message());
+        large.grow(28 << 20).await.unwrap();
+        assert_eq!(limit.message().try_grow(1 << 20), Err(NoMemory));
+        small.try_grow(64 << 10).unwrap();
+        let parsed = limit.reserve_parsed(limit.parsed_limit()).await.unwrap();
+        assert!(limit.reserve_parsed(4 << 20).await.is_err());
+        limit.reserve_parsed(1 << 20).await.unwrap();
+        drop((large, small, parsed));
+        assert_eq!(limit.used(), [0, 0]);
+    }
+
+    #[test]
+    fn whatever_is_attached_is_counted_and_small_bytes_are_free() {
+        let limit = MemoryLimit::default();
+        let small = limit.count(vec![0; SMALL]);
+        assert_eq!(limit.used(), [0, 0]);
+        let large = limit.message().attach(vec![0; SMALL + 1]);
+        assert_eq!(limit.used(), [SMALL + 1, 0]);
+        let same = limit.count_changed(&large, |bytes| bytes.slice(..10));
+        assert_eq!(limit.used(), [SMALL + 1, 0]);
+        let other = limit.count_changed(&large, |bytes| Bytes::from(bytes.repeat(2)));
+        assert_eq!(limit.used(), [3 * (SMALL + 1), 0]);
+        drop((small, large, same));
+        assert_eq!(limit.used(), [2 * (SMALL + 1), 0]);
+        assert_eq!(other.into_bytes().len(), 2 * (SMALL + 1));
+        assert_eq!(limit.used(), [0, 0]);
     }
 }

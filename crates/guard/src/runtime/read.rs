@@ -1,49 +1,28 @@
 //! Reading messages without holding up the I/O thread.
 
-use std::sync::Arc;
-
-use bytes::Bytes;
-use bytestring::ByteString;
-
+use super::memory::Counted;
 use super::pool::JobPool;
-use crate::message::{INLINE_BYTES, Message, Parts, Skim, Unreadable, text};
+use crate::message::{INLINE_BYTES, Message, Parts, Text, Unreadable};
 
 /// Bytes of a peer on their way to a message.
 pub(crate) struct Received {
-    bytes: Bytes,
-    text: Option<ByteString>,
+    bytes: Counted,
+    text: Option<Text>,
     /// The messages in the text, or why there are none; `None` until a small text is read.
     parts: Option<Result<Parts, Unreadable>>,
 }
 
 impl Received {
-    /// Counts the memory of `bytes`, and reads them on a worker where they are many. If there is no
-    /// memory for them, that is waited for only if `may_wait`.
-    pub(crate) async fn new(bytes: Bytes, pool: &Arc<JobPool>, may_wait: bool) -> Self {
-        let mut memory = pool.memory().message();
-        let grown =
-            if may_wait { memory.grow(bytes.len()).await } else { memory.try_grow(bytes.len()) };
-        if let Err(error) = grown {
-            let mut skim = Skim::default();
-            skim.feed(&bytes);
-            let (id, has_method) = skim.finish();
-            let unread = Unreadable::not_read(error.to_string());
-            let parts = Some(Err(Unreadable { id, has_method, ..unread }));
-            return Self { bytes, text: None, parts };
-        }
-        Self::counted(memory.attach(bytes), pool).await
-    }
-
-    /// [`Received::new`], for bytes whose memory is counted.
-    pub(crate) async fn counted(bytes: Bytes, pool: &Arc<JobPool>) -> Self {
+    /// Reads `bytes`: on a worker where they are many.
+    pub(crate) async fn new(bytes: Counted, pool: &JobPool) -> Self {
         if bytes.len() <= INLINE_BYTES {
             return Self::decode(bytes);
         }
         let same = bytes.clone();
-        let read = pool.run(move || {
+        let read = pool.run(bytes.len(), move || {
             let mut received = Self::decode(bytes);
             if let (Some(text), None) = (&received.text, &received.parts) {
-                received.parts = Some(Message::read(text).map(|message| message.parts));
+                received.parts = Some(Parts::read(text));
             }
             received
         });
@@ -51,8 +30,8 @@ impl Received {
         read.await.unwrap_or_else(|| Self { bytes: same, text: None, parts: Some(Err(failed())) })
     }
 
-    fn decode(bytes: Bytes) -> Self {
-        match text(&bytes) {
+    fn decode(bytes: Counted) -> Self {
+        match Text::read(&bytes) {
             Ok(text) => Self { bytes, text: Some(text), parts: None },
             Err(unreadable) => Self { bytes, text: None, parts: Some(Err(unreadable)) },
         }
@@ -69,7 +48,17 @@ impl Received {
     }
 
     /// The bytes, as they came.
-    pub(crate) fn into_bytes(self) -> Bytes {
+    pub(crate) fn into_bytes(self) -> Counted {
         self.bytes
     }
+}
+
+/// What `look` finds in a large message, on a worker; `None` where it panics.
+pub(crate) async fn examine<T: Send + 'static>(
+    message: &Message<'_>,
+    pool: &JobPool,
+    look: impl FnOnce(&Message<'_>) -> T + Send + 'static,
+) -> Option<T> {
+    let (text, parts) = (message.text.clone(), message.parts.clone());
+    pool.run(text.len(), move || look(&Message::new(&text, parts))).await
 }

@@ -8,6 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::runtime::memory::MemoryLimit;
 use crate::server::GuardedServer;
 use crate::status::{Checks, OTHER};
 
@@ -18,8 +19,8 @@ pub(super) const TYPE: &str = "application/openmetrics-text; version=1.0.0; char
 /// [`MAX_TOOLS`](crate::status::MAX_TOOLS); `other` stands for the rest.
 type Labels = Vec<(&'static str, String)>;
 
-/// The metrics of `servers` at this moment.
-pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
+/// The metrics of `servers` and of `memory` at this moment.
+pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> String {
     let calls = Family::<Labels, Counter>::default();
     let validations = Family::<Labels, Counter>::default();
     let fuel = Family::<Labels, Counter>::default();
@@ -48,7 +49,13 @@ pub(super) fn text(servers: &[Arc<GuardedServer>]) -> String {
             }
         }
     }
+    let held = Family::<Labels, Gauge>::default();
+    for (of, used) in ["messages", "values"].into_iter().zip(memory.used()) {
+        let labels = vec![("of", of.to_owned())];
+        held.get_or_create(&labels).set(i64::try_from(used).unwrap_or(i64::MAX));
+    }
     let mut registry = Registry::with_prefix("toolbond");
+    registry.register_with_unit("memory", "Memory in use", Unit::Bytes, held);
     registry.register("tools", "Tools by verdict", tools);
     registry.register("calls", "Calls of tools", calls);
     registry.register("validations", "Validations by outcome", validations);

@@ -15,11 +15,15 @@ use tokio::net::TcpListener;
 
 use crate::http::respond::{Body, full, plain};
 use crate::http::{Hosts, listen};
+use crate::runtime::memory::MemoryLimit;
 use crate::server::GuardedServer;
 
 /// Serves the status of servers.
 #[derive(Debug)]
-pub struct StatusPage(ArcSwap<Shown>);
+pub struct StatusPage {
+    shown: ArcSwap<Shown>,
+    memory: Arc<MemoryLimit>,
+}
 
 /// The servers whose status is shown, and for which hosts.
 #[derive(Debug)]
@@ -29,15 +33,15 @@ struct Shown {
 }
 
 impl StatusPage {
-    /// Shows `servers`, for requests to one of `hosts`.
+    /// Shows `servers` and the use of `memory`, for requests to one of `hosts`.
     #[must_use]
-    pub fn new(servers: Vec<Arc<GuardedServer>>, hosts: Hosts) -> Self {
-        Self(ArcSwap::from_pointee(Shown { servers, hosts }))
+    pub fn new(servers: Vec<Arc<GuardedServer>>, hosts: Hosts, memory: Arc<MemoryLimit>) -> Self {
+        Self { shown: ArcSwap::from_pointee(Shown { servers, hosts }), memory }
     }
 
     /// Replaces the servers and hosts.
     pub(crate) fn set(&self, servers: Vec<Arc<GuardedServer>>, hosts: Hosts) {
-        self.0.store(Arc::new(Shown { servers, hosts }));
+        self.shown.store(Arc::new(Shown { servers, hosts }));
     }
 
     /// Answers the clients that connect to `listener`: a page at `/`, the same as JSON at `/status.json`,
@@ -51,7 +55,7 @@ impl StatusPage {
     }
 
     fn answer(&self, request: &Request<Incoming>) -> Response<Body> {
-        let shown = self.0.load();
+        let shown = self.shown.load();
         let authority = request.uri().authority().map(hyper::http::uri::Authority::as_str);
         if !shown.hosts.allow(request.headers(), authority) {
             return plain(StatusCode::FORBIDDEN, "host or origin not allowed\n");
@@ -66,7 +70,7 @@ impl StatusPage {
             "/status.json" => typed("application/json", json(servers)),
             "/" if wants_json => typed("application/json", json(servers)),
             "/" => typed("text/html; charset=utf-8", page::render(servers)),
-            "/metrics" => typed(metrics::TYPE, metrics::text(servers)),
+            "/metrics" => typed(metrics::TYPE, metrics::text(servers, &self.memory)),
             _ => plain(StatusCode::NOT_FOUND, "see /, /status.json and /metrics\n"),
         }
     }

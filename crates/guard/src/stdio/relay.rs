@@ -6,7 +6,6 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::LocalBoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::{ChildStdin, ChildStdout};
@@ -23,7 +22,7 @@ use crate::lock::lock;
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::{Outbox, one_line};
 use crate::runtime::drive::{Driven, Transport, drive};
-use crate::runtime::memory::MemoryLimit;
+use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
@@ -71,9 +70,12 @@ impl Transport for Relay {
         &self.driven
     }
 
-    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Bytes) {
-        let bytes =
-            if self.server.rules().settings.is_inspecting() { one_line(bytes) } else { bytes };
+    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
+        let bytes = if self.server.rules().settings.is_inspecting() {
+            self.driven.pool().memory().count_changed(&bytes, one_line)
+        } else {
+            bytes
+        };
         match to {
             Destination::Server(_) => self.upstream.send(bytes),
             _ => self.to_client.push(bytes),
@@ -90,9 +92,9 @@ impl Relay {
                 return;
             }
             Line::Whole(line) if line.trim_ascii().is_empty() => {
-                return self.upstream.outbox().push(line.into());
+                return self.upstream.outbox().push(line);
             }
-            Line::Whole(line) => Received::new(line.into(), self.driven.pool(), true).await,
+            Line::Whole(line) => Received::new(line, self.driven.pool()).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
@@ -121,7 +123,7 @@ impl Relay {
             FromServer::Line(line) if line.trim_ascii().is_empty() => {
                 return self.to_client.push(line);
             }
-            FromServer::Line(line) => Received::new(line, self.driven.pool(), true).await,
+            FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {
@@ -139,7 +141,7 @@ impl Relay {
 
     /// Handles what comes from the server until it closes its output, or is silent after its process `ended`. Returns
     /// how that ended, if it did.
-    async fn read_server<R: AsyncRead + Unpin>(
+    async fn read_server<R: AsyncRead + Send + Unpin>(
         self: &Arc<Self>,
         reader: &mut LineReader<R>,
         ended: impl Future<Output = String>,
@@ -244,12 +246,13 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     process: &impl Process<R, W>,
 ) -> End {
     let max = guarded.rules().settings.max_message;
-    let upstream = Upstream::new(Arc::clone(&guarded), Users::One);
+    let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
+    let upstream = Upstream::new(Arc::clone(&guarded), Users::One, Arc::clone(&pool));
     let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
-    let driven = Driven::new(conversation, Arc::new(JobPool::new(memory)));
+    let driven = Driven::new(conversation, pool);
     let relay = Arc::new(Relay { server: guarded, driven, to_client: Outbox::default(), upstream });
-    let (mut client_in, mut server_in) =
-        (LineReader::new(client.0, max), LineReader::new(server.0, max));
+    let mut client_in = LineReader::new(client.0, max, &memory, true);
+    let mut server_in = LineReader::new(server.0, max, &memory, true);
     let (mut client_out, server_out) = (client.1, server.1);
     // The input of a server that was started again takes the place of the old one.
     let (next_out, mut outs) = mpsc::channel(1);
@@ -280,7 +283,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
                 *lock(&how) = end;
                 return End::Server;
             };
-            server_in = LineReader::new(input, max);
+            server_in = LineReader::new(input, max, &memory, true);
             let _ = next_out.try_send(output);
             relay.upstream.on_restart();
         }

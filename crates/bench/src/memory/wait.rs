@@ -1,0 +1,200 @@
+//! How long a client waits while others send and get messages of 16 MiB, beside how long it waits behind nginx.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::ensure;
+use serde_json::{Value, json};
+use toolbond_harness::guard::{ENFORCE, in_front_of, listening};
+use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask};
+use toolbond_harness::mcp::{call, modern, request};
+
+use crate::peers::nginx;
+use crate::serve::words;
+
+/// The senders of large messages, and the time for which they send.
+const SENDERS: usize = 8;
+const TIME: Duration = Duration::from_secs(15);
+
+/// The bytes of a large message.
+const LARGE: usize = (16 << 20) - (64 << 10);
+
+/// Between two requests of the other client.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Another client waits no longer than this, or twice as long as behind nginx.
+const BAR: Duration = Duration::from_millis(100);
+
+/// How long the requests of the other client took, and how many messages the senders got through.
+struct Waited {
+    times: Vec<Duration>,
+    sent: usize,
+}
+
+impl Waited {
+    fn percent(&self, percent: usize) -> Duration {
+        let last = self.times.len().saturating_sub(1);
+        self.times.get((self.times.len() * percent / 100).min(last)).copied().unwrap_or_default()
+    }
+}
+
+/// Measures nginx and the guard, and prints both.
+pub(super) fn run() -> anyhow::Result<()> {
+    println!(
+        "{SENDERS} senders of 16 MiB messages and lists for {} s; requests of another client, in ms\n",
+        TIME.as_secs()
+    );
+    println!("{:<28} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "requests", "p50", "p99", "max", "sent");
+    let natural = server("2026-07-28");
+    let mut bar = BAR;
+    match nginx(natural.port) {
+        Ok(nginx) => {
+            let waited = measure("nginx", nginx.address.port());
+            bar = bar.max(2 * waited.percent(99));
+        }
+        Err(error) => println!("nginx: not measured: {error:#}"),
+    }
+    let mut above = Vec::new();
+    let mut one = |name: &'static str, port: u16| {
+        if measure(name, port).percent(99) > bar {
+            above.push(name);
+        }
+    };
+    let (guard, port) = in_front_of(natural.port, &ENFORCE);
+    one("HTTP", port);
+    drop(guard);
+    let legacy = server("2025-11-25");
+    let (guard, port) = in_front_of(legacy.port, &ENFORCE);
+    one("HTTP, another era", port);
+    drop(guard);
+    let words = words(&["plain", "stdio"])?;
+    let words = words.iter().map(String::as_str);
+    let options: Vec<_> = ENFORCE.into_iter().chain(["--"]).chain(words).collect();
+    let (guard, port) = listening(&options);
+    one("process", port);
+    drop(guard);
+    ensure!(above.is_empty(), "p99 above {} ms: {}", bar.as_millis(), above.join(", "));
+    println!("\nmet: p99 at most {} ms", bar.as_millis());
+    Ok(())
+}
+
+fn measure(name: &str, port: u16) -> Waited {
+    let (is_over, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let other = [request(1, "tools/list"), call(1, "forecast", &json!({ "city": "x" }))];
+    let other = other.map(|message| modern("/mcp", &message));
+    // The first ones find out what the server is.
+    other.iter().for_each(|(head, body)| drop(ask(port, head, body)));
+    let senders: Vec<_> = (0..SENDERS)
+        .map(|n| {
+            let (is_over, sent) = (Arc::clone(&is_over), Arc::clone(&sent));
+            thread::spawn(move || {
+                let (head, body) = modern("/mcp", &large(n));
+                let head =
+                    format!("{head}\r\nx-large: 1\r\nauthorization: {n}\r\nconnection: close");
+                while !is_over.load(Relaxed) {
+                    let answer = Connection::open(port, &head, body.as_bytes()).rest();
+                    sent.fetch_add(usize::from(answer.starts_with(b"HTTP/1.1 200")), Relaxed);
+                }
+            })
+        })
+        .collect();
+    let (started, mut times) = (Instant::now(), Vec::new());
+    while started.elapsed() < TIME {
+        for (head, body) in &other {
+            let asked = Instant::now();
+            let answer = ask(port, head, body);
+            times.push(asked.elapsed());
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            thread::sleep(PAUSE);
+        }
+    }
+    is_over.store(true, Relaxed);
+    senders.into_iter().for_each(|sender| drop(sender.join()));
+    times.sort_unstable();
+    let waited = Waited { times, sent: sent.load(Relaxed) };
+    let [p50, p99, max] = [50, 99, 100].map(|percent| waited.percent(percent).as_secs_f64() * 1e3);
+    let count = waited.times.len();
+    println!("{name:<28} {count:>8} {p50:>8.1} {p99:>8.1} {max:>8.1} {:>8}", waited.sent);
+    waited
+}
+
+/// The message of a sender: large arguments of two kinds, a request for a large result, or for a large list.
+fn large(sender: usize) -> String {
+    match sender % 4 {
+        0 => call(1, "count", &json!({ "values": vec![0; LARGE / 2] })),
+        1 => call(1, "count", &json!({ "text": "x".repeat(LARGE) })),
+        2 => call(1, "zeros", &json!({})),
+        _ => request(1, "tools/list"),
+    }
+}
+
+/// A server that has large results and lists for those who ask for them.
+fn server(revision: &'static str) -> HttpServer {
+    let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
+    let tools = json!({ "tools": ["count", "zeros", "forecast"].map(tool) }).to_string();
+    let schema = |n: usize| {
+        let property =
+            |m: usize| (format!("p{n}x{m}"), json!({ "type": "string", "maxLength": m }));
+        json!({ "type": "object", "properties": (0..80).map(property).collect::<serde_json::Map<_, _>>() })
+    };
+    let mut many: Vec<Value> = ["count", "zeros", "forecast"].map(tool).into();
+    let mut length = 0;
+    while length < LARGE {
+        let tool =
+            json!({ "name": format!("tool{}", many.len()), "inputSchema": schema(many.len()) });
+        length += tool.to_string().len() + 1;
+        many.push(tool);
+    }
+    many.pop();
+    let many = json!({ "tools": many }).to_string();
+    let zeros =
+        json!({ "content": [], "structuredContent": { "values": vec![0; LARGE / 2] } }).to_string();
+    let one = json!({ "content": [], "structuredContent": { "city": "x" } }).to_string();
+    let server = HttpServer::start(move |request: &Request, reply: &mut Reply<'_>| {
+        let text = String::from_utf8_lossy(&request.body);
+        let (start, end) =
+            (&text[..text.len().min(1000)], &text[text.len().saturating_sub(1000)..]);
+        let is = |name: &str| [start, end].iter().any(|part| part.contains(&format!("\"{name}\"")));
+        let is_large = request.header("x-large").is_some();
+        let result = if is("server/discover") && revision == "2026-07-28" {
+            let server = json!({ "name": "a", "version": "1" });
+            json!({ "supportedVersions": [revision], "capabilities": { "tools": {} }, "serverInfo": server })
+                .to_string()
+        } else if is("server/discover") {
+            let id =
+                serde_json::from_slice::<Value>(&request.body).unwrap_or_default()["id"].take();
+            let error = json!({ "code": -32601, "message": "method not found" });
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+            return reply.send("400 Bad Request", "content-type: application/json", answer);
+        } else if is("initialize") {
+            let server = json!({ "name": "a", "version": "1" });
+            json!({ "protocolVersion": revision, "capabilities": { "tools": {} }, "serverInfo": server }).to_string()
+        } else if is("tools/list") {
+            if is_large { many.clone() } else { tools.clone() }
+        } else if is("zeros") {
+            zeros.clone()
+        } else if start.contains("\"notifications/") {
+            return reply.send("202 Accepted", "", "");
+        } else {
+            one.clone()
+        };
+        let id = [start, end].iter().find_map(|part| {
+            let (_, rest) = part.split_once("\"id\":")?;
+            rest.split([',', '}']).next().map(str::to_owned)
+        });
+        let id = id.unwrap_or_else(|| "null".to_owned());
+        let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        reply.send("200 OK", "content-type: application/json", answer)
+    });
+    // It remembers what it was asked, which is much.
+    let same = server.clone();
+    thread::spawn(move || {
+        loop {
+            same.take();
+            thread::sleep(Duration::from_millis(100));
+        }
+    });
+    server
+}
