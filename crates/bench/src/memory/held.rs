@@ -98,7 +98,9 @@ fn push(way: Way) -> u64 {
             (0..CLIENTS).map(|_| thread::spawn(move || endless_message(address))).collect();
         let peak = settle(replica.process.id());
         drop(replica);
-        streams.into_iter().for_each(|stream| drop(stream.join()));
+        for stream in streams {
+            drop(stream.join());
+        }
         return peak;
     }
     if way == Way::Lines {
@@ -135,7 +137,9 @@ fn push(way: Way) -> u64 {
         .collect();
     let peak = settle(guard.id());
     drop(guard);
-    clients.into_iter().for_each(|client| drop(client.join()));
+    for client in clients {
+        drop(client.join());
+    }
     peak
 }
 
@@ -245,7 +249,7 @@ fn endless_message(address: SocketAddr) -> std::io::Result<()> {
             (4, 0, _) => stream.write_all(&frame(4, 1, 0, &[]))?,
             (6, 0, _) => stream.write_all(&frame(6, 1, 0, &body))?,
             (8, _, Some(more)) if start[8] == 0 => {
-                of_connection += u32::from_be_bytes(*more) as usize
+                of_connection += u32::from_be_bytes(*more) as usize;
             }
             (8, _, Some(more)) => window += u32::from_be_bytes(*more) as usize,
             // The stream has ended.

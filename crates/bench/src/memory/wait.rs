@@ -85,7 +85,9 @@ fn measure(name: &str, port: u16) -> Waited {
     let other = [request(1, "tools/list"), call(1, "forecast", &json!({ "city": "x" }))];
     let other = other.map(|message| modern("/mcp", &message));
     // The first ones find out what the server is.
-    other.iter().for_each(|(head, body)| drop(ask(port, head, body)));
+    for (head, body) in &other {
+        drop(ask(port, head, body));
+    }
     let senders: Vec<_> = (0..SENDERS)
         .map(|n| {
             let (is_over, sent) = (Arc::clone(&is_over), Arc::clone(&sent));
@@ -111,7 +113,9 @@ fn measure(name: &str, port: u16) -> Waited {
         }
     }
     is_over.store(true, Relaxed);
-    senders.into_iter().for_each(|sender| drop(sender.join()));
+    for sender in senders {
+        drop(sender.join());
+    }
     times.sort_unstable();
     let waited = Waited { times, sent: sent.load(Relaxed) };
     let [p50, p99, max] = [50, 99, 100].map(|percent| waited.percent(percent).as_secs_f64() * 1e3);
@@ -133,7 +137,8 @@ fn large(sender: usize) -> String {
 /// A server that has large results and lists for those who ask for them.
 fn server(revision: &'static str) -> HttpServer {
     let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-    let tools = json!({ "tools": ["count", "zeros", "forecast"].map(tool) }).to_string();
+    let tools = ["count", "zeros", "forecast"].map(tool);
+    let tools = json!({ "tools": tools }).to_string();
     let schema = |n: usize| {
         let property =
             |m: usize| (format!("p{n}x{m}"), json!({ "type": "string", "maxLength": m }));
