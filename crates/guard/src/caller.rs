@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use hyper::header::{HOST, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
 
-use crate::hop_by_hop::{hop_by_hop, remove_hop_by_hop};
+use crate::hop_by_hop::remove_hop_by_hop;
 
 /// Who sends a request: its session, and all its headers that are not about one message, at one host, path and query.
 ///
@@ -20,6 +20,8 @@ struct Parts {
     /// A hash of the headers, which is compared first.
     hash: u64,
     session: Option<String>,
+    /// The keys that it signs its messages with.
+    keys: String,
     /// The headers in the order of their names.
     headers: Vec<(HeaderName, HeaderValue)>,
     /// The host, path and query.
@@ -43,6 +45,7 @@ impl Caller {
         Self(Arc::new(Parts {
             hash: hash(&own),
             session: session_id(headers).map(str::to_owned),
+            keys: signature_keys(headers),
             headers: own,
             target: target(headers, uri),
         }))
@@ -95,6 +98,17 @@ pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
     values.next().is_none().then_some(id)
 }
 
+/// The keys of the signatures of a message (RFC 9421), whose other parts are about this message.
+fn signature_keys(headers: &HeaderMap) -> String {
+    let inputs = headers.get_all("signature-input").iter();
+    inputs.fold(String::new(), |mut keys, input| {
+        let input = String::from_utf8_lossy(input.as_bytes());
+        let rests = input.split("keyid=").skip(1);
+        keys.extend(rests.filter_map(|rest| rest.split([';', ',']).next()));
+        keys
+    })
+}
+
 /// The host, path and query that a request with these headers is sent to.
 fn target(headers: &HeaderMap, uri: &Uri) -> String {
     let named = headers.get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
@@ -108,12 +122,9 @@ fn hash(headers: &[(HeaderName, HeaderValue)]) -> u64 {
     KEY.get_or_init(RandomState::new).hash_one(headers)
 }
 
-/// The headers that tell who the client is.
+/// The headers that tell who the client is. What `Connection` names is among them: a gateway may forward it.
 fn of_client(headers: &HeaderMap) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
-    let of_connection = hop_by_hop(headers);
-    let own = headers.iter().filter(move |(name, _)| {
-        !is_of_message(name.as_str()) && !of_connection.iter().any(|other| other == *name)
-    });
+    let own = headers.iter().filter(|(name, _)| !is_of_message(name.as_str()));
     own.map(|(name, value)| (name.clone(), value.clone()))
 }
 
@@ -136,19 +147,21 @@ pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
 ///
 /// A header that is missing here only costs requests for tool lists. One that is here must not tell clients apart.
 fn is_of_message(name: &str) -> bool {
-    const NAMES: [&str; 32] = [
+    const NAMES: [&str; 39] = [
         "accept",
         "accept-encoding",
         "b3",
         "baggage",
         "cache-control",
         "cf-ray",
+        "connection",
         "date",
         "dpop",
         "elastic-apm-traceparent",
         "expect",
         "host",
         "idempotency-key",
+        "keep-alive",
         "last-event-id",
         "mcp-method",
         "mcp-name",
@@ -156,13 +169,18 @@ fn is_of_message(name: &str) -> bool {
         "mcp-session-id",
         "newrelic",
         "pragma",
+        "proxy-connection",
         "request-id",
         "sentry-trace",
         "signature",
         "signature-input",
+        "te",
         "traceparent",
         "tracestate",
+        "trailer",
+        "transfer-encoding",
         "uber-trace-id",
+        "upgrade",
         "x-amzn-trace-id",
         "x-cloud-trace-context",
         "x-correlation-id",
@@ -200,13 +218,12 @@ mod tests {
         let own = of(&[]);
         let about_messages = [
             ("accept", "a/b"),
-            ("connection", "x-hop"),
+            ("connection", "x-tenant"),
             ("content-length", "3"),
             ("last-event-id", "1"),
             ("mcp-param-a", "1"),
             ("traceparent", "00-1"),
             ("x-b3-spanid", "1"),
-            ("x-hop", "1"),
             ("x-request-id", "r"),
         ];
         assert!(of(&about_messages) == own);
@@ -222,6 +239,14 @@ mod tests {
         for other in others {
             assert!(of(&[other]) != own, "{other:?}");
         }
+        let signed = |input| of(&[("signature-input", input)]);
+        let [one, again, other] = [
+            r#"a=("@method");created=1;keyid="k1""#,
+            r#"a=("@method");created=2;keyid="k1";nonce="n""#,
+            r#"a=("@method");created=1;keyid="k2""#,
+        ]
+        .map(signed);
+        assert!(one == again && one != other && one != own);
         let turned: Vec<_> = ada.into_iter().rev().collect();
         assert!(caller(&turned, "/mcp") == own);
         assert_eq!(own.headers(), headers(&ada));

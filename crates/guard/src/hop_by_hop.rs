@@ -15,7 +15,7 @@ static HOP_BY_HOP: [HeaderName; 7] = [
 ];
 
 /// The names of the headers that are about one connection.
-pub(crate) fn hop_by_hop(headers: &HeaderMap) -> Vec<HeaderName> {
+fn hop_by_hop(headers: &HeaderMap) -> Vec<HeaderName> {
     let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     let named =
         values.flat_map(|value| value.split(',')).filter_map(|name| name.trim().parse().ok());
