@@ -53,7 +53,7 @@ const MOST: usize = 200;
 
 /// Steps for comparing two names of `letters`.
 const fn steps(letters: usize) -> usize {
-    1 + letters * letters / 16
+    1 + letters * letters / 4
 }
 
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
