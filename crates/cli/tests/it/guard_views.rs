@@ -85,13 +85,13 @@ fn is_view(visit: impl Fn(&Value) -> Value) {
     assert_eq!(schema["properties"]["labels"]["type"], "array", "{schema}");
     let report = visit(&json!([
         [name, { "region": "eu", "labels": [{ "key": "team", "value": "blue" }] }],
-        [name, { "region": "eu", "more": true }],
+        [name, { "region": "eu", "regions": ["eu"] }],
         [name, { "region": "eu", "labels": [{ "key": "team", "value": 7 }] }],
-        [name, { "region": "eu", "size": "3" }],
+        [name, { "region": "eu", "size": "3", "more": true }],
     ]));
     let given = |call: usize| serde_json::from_str::<Value>(text(&report, call)).unwrap();
     assert_eq!(given(0), json!({ "region": "eu", "labels": { "team": "blue" } }));
-    for (call, reason) in [(1, "more"), (2, "labels.team: expected string, found number")] {
+    for (call, reason) in [(1, "regions"), (2, "labels.team: expected string, found number")] {
         assert_eq!(report["calls"][call]["isError"], true, "{report}");
         assert!(text(&report, call).contains(reason), "{report}");
     }

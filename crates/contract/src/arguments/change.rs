@@ -67,8 +67,7 @@ impl ArgumentChange {
     /// A finding that says what was done.
     pub(crate) fn finding(&self) -> Finding {
         let list = |names: &[String]| {
-            let names: Vec<_> =
-                names.iter().take(5).map(|it| format!("`{}`", shorten(it))).collect();
+            let names: Vec<_> = names.iter().map(|it| format!("`{}`", shorten(it))).collect();
             names.join(", ")
         };
         let done = match &self.change {

@@ -1,5 +1,7 @@
 //! `arguments-misspelt-property`.
 
+use std::collections::HashSet;
+
 use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
@@ -49,6 +51,11 @@ pub(super) const REPAIR: Repair = Repair {
 /// Objects with more members or declared names are left alone, and so are longer names.
 const MOST: usize = 200;
 
+/// Steps for comparing two names of `letters`.
+const fn steps(letters: usize) -> usize {
+    1 + letters * letters / 4
+}
+
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
     let Some(members) = wrong.undeclared() else { return Vec::new() };
     let absent: Vec<&str> =
@@ -59,7 +66,7 @@ fn find(wrong: &Wrong<'_>) -> Vec<Change> {
     members
         .into_iter()
         .filter_map(|from| {
-            let to = nearest(from, &absent)?;
+            let to = nearest(wrong, from, &absent)?;
             Some(Change::Rename { from: from.to_owned(), to: to.to_owned() })
         })
         .collect()
@@ -71,11 +78,14 @@ const fn allowed(letters: usize) -> usize {
 }
 
 /// The one of `names` that is nearest to `given`, if one is.
-fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
+fn nearest<'a>(wrong: &Wrong<'_>, given: &str, names: &[&'a str]) -> Option<&'a str> {
     let letters = given.chars().count().min(MOST + 1);
+    let is_comparable = |name: &&&str| {
+        name.len() <= MOST && letters <= MOST && wrong.pay(steps(letters.max(name.len())))
+    };
     let mut near: Vec<_> = names
         .iter()
-        .filter(|name| name.len() <= MOST && letters <= MOST)
+        .filter(is_comparable)
         .map(|name| (strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase()), *name))
         .filter(|(distance, name)| *distance <= allowed(letters.max(name.chars().count())))
         .collect();
@@ -88,13 +98,27 @@ fn nearest<'a>(given: &str, names: &[&'a str]) -> Option<&'a str> {
     }
 }
 
-/// Whether one of `names` differs from `given` by no more than a third of the letters.
-pub(super) fn is_near(given: &str, names: &[&str]) -> bool {
-    let letters = given.chars().count();
-    letters <= MOST
-        && names.len() <= MOST
-        && names.iter().filter(|name| name.len() <= MOST).any(|name| {
-            let distance = strsim::osa_distance(&given.to_lowercase(), &name.to_lowercase());
-            distance <= letters.max(name.chars().count()) / 3
-        })
+/// Whether `given` may be meant for one of `names`: no more than a third of the letters differ, as where a violation
+/// asks "did you mean", or there are too many to tell.
+pub(super) fn is_like(wrong: &Wrong<'_>, given: &str, names: &HashSet<&str>) -> bool {
+    if !wrong.pay(given.len() / 16) {
+        return true;
+    }
+    let (letters, small) = (given.chars().count(), given.to_lowercase());
+    let length = small.chars().count();
+    names.iter().any(|name| {
+        if !wrong.pay(1 + name.len()) {
+            return true;
+        }
+        let allowed = letters.max(name.chars().count()) / 3;
+        let other = name.to_lowercase();
+        let other_length = other.chars().count();
+        if length.abs_diff(other_length) > allowed {
+            return false;
+        }
+        let longer = length.max(other_length);
+        longer > MOST
+            || !wrong.pay(steps(longer))
+            || strsim::osa_distance(&small, &other) <= allowed
+    })
 }

@@ -18,6 +18,9 @@ mod tests;
 mod text;
 mod undeclared_property;
 
+use std::cell::Cell;
+use std::collections::HashSet;
+
 use serde_json::Value;
 use toolbond_schema::{Measured, Pointer, Schema, Unfinished, Verdict, Violation, Violations};
 
@@ -65,7 +68,9 @@ pub(crate) struct Wrong<'a> {
     /// Whether the schema refuses names of properties here.
     pub(crate) refuses_names: bool,
     /// Whether a required property is missing here.
-    misses_names: bool,
+    pub(crate) misses_names: bool,
+    /// The steps that are left for finding a repair; `None` if there were too few.
+    left: Cell<Option<u64>>,
 }
 
 impl Wrong<'_> {
@@ -75,13 +80,22 @@ impl Wrong<'_> {
         if self.place.allows_own_type() { None } else { text::parse(text) }
     }
 
+    /// Takes `steps`; whether there were as many left.
+    pub(crate) fn pay(&self, steps: usize) -> bool {
+        self.left.set(self.left.get().and_then(|left| left.checked_sub(steps as u64)));
+        self.left.get().is_some()
+    }
+
     /// The properties that are not declared, where a name is wrong or missing.
     pub(crate) fn undeclared(&self) -> Option<Vec<&str>> {
         let members = self.place.value.as_object()?;
         if !(self.refuses_names || self.misses_names) || self.place.has_patterns() {
             return None;
         }
-        let declared: Vec<_> = self.place.declared().collect();
+        let declared: HashSet<_> = self.place.declared().collect();
+        if !self.pay(members.len() + declared.len()) {
+            return None;
+        }
         let names = members.keys().map(String::as_str);
         Some(names.filter(|name| !declared.contains(name)).collect())
     }
@@ -264,6 +278,7 @@ impl Work<'_> {
                 place,
                 refuses_names: has(&["additionalProperties", "unevaluatedProperties"]),
                 misses_names: has(&["required"]),
+                left: Cell::new(Some(self.left - steps)),
             };
             let is_on = |(index, _): &(usize, &Repair)| self.repairs.contains(*index);
             let mut readings: Vec<ArgumentChange> = Vec::new();
@@ -283,6 +298,7 @@ impl Work<'_> {
                     }
                 }
             }
+            steps = self.left - wrong.left.get().ok_or(OutOfFuel)?;
             // A single value where something else than an array is allowed may be meant for that.
             let is_wrap = |it: &ArgumentChange| matches!(it.change, Change::Wrap(_));
             let weak = if wrong.place.takes_arrays_only() {

@@ -1,5 +1,7 @@
 //! What a schema says about one place in the arguments of a call.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 use toolbond_schema::{Pointer, Schema};
 
@@ -8,6 +10,9 @@ const MAX_ALTERNATIVES: usize = 64;
 
 /// How many references and nested unions are followed.
 const MAX_DEPTH: usize = 32;
+
+/// The most schemas at one place whose names are collected.
+const MAX_SCHEMAS: usize = 1000;
 
 /// The schemas that apply together. An empty list allows everything.
 type Schemas<'a> = Vec<&'a Value>;
@@ -23,6 +28,7 @@ pub(crate) struct Place<'a> {
     pub(crate) is_declared: bool,
     /// One list of schemas for each way through the unions above the place and at it.
     alternatives: Vec<Schemas<'a>>,
+    root: &'a Schema,
 }
 
 impl<'a> Place<'a> {
@@ -38,15 +44,16 @@ impl<'a> Place<'a> {
             is_element: false,
             is_declared: false,
             alternatives: expand(schema, schema.source(), 0)?,
+            root: schema,
         };
         for token in pointer.tokens() {
-            place = place.child(schema, &token)?;
+            place = place.child(&token)?;
         }
         Some(place)
     }
 
     /// The member or element `token` of this place.
-    pub(crate) fn child(&self, root: &'a Schema, token: &str) -> Option<Self> {
+    fn child(&self, token: &str) -> Option<Self> {
         let value = match self.value {
             Value::Object(members) => members.get(token)?,
             Value::Array(items) => items.get(token.parse::<usize>().ok()?)?,
@@ -59,14 +66,15 @@ impl<'a> Place<'a> {
             is_declared |= children.is_declared;
             let mut ways = vec![Vec::new()];
             for schema in children.schemas {
-                ways = product(&ways, &expand(root, schema, 0)?)?;
+                ways = product(&ways, &expand(self.root, schema, 0)?)?;
             }
             alternatives.extend(ways);
             if alternatives.len() > MAX_ALTERNATIVES {
                 return None;
             }
         }
-        Some(Self { value, is_element: self.value.is_array(), is_declared, alternatives })
+        let (is_element, root) = (self.value.is_array(), self.root);
+        Some(Self { value, is_element, is_declared, alternatives, root })
     }
 
     /// The alternatives that the value can still be meant for: those whose constants it has.
@@ -127,6 +135,73 @@ impl<'a> Place<'a> {
     pub(crate) fn has_patterns(&self) -> bool {
         self.possible().flatten().any(|schema| schema.get("patternProperties").is_some())
     }
+
+    /// Whether each alternative refuses every property that it does not declare.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.possible().all(|schemas| {
+            let mut rest = schemas.iter().flat_map(|schema| {
+                ["additionalProperties", "unevaluatedProperties"].map(|keyword| schema.get(keyword))
+            });
+            let is_false = |rest: &Value| *rest == Value::Bool(false);
+            rest.clone().flatten().all(is_false) && rest.any(|rest| rest.is_some())
+        })
+    }
+
+    /// Whether each alternative requires a property that is not given.
+    pub(crate) fn misses_property(&self) -> bool {
+        let is_absent =
+            |name: &Value| name.as_str().is_some_and(|name| self.value.get(name).is_none());
+        self.possible()
+            .all(|schemas| schemas.iter().any(|it| branches(it, "required").iter().any(is_absent)))
+    }
+
+    /// The names of properties that any schema of the place mentions, also in conditions and in alternatives that the
+    /// value cannot be meant for. `None` if they cannot be listed: because of patterns, or of too many schemas.
+    pub(crate) fn mentioned(&self) -> Option<HashSet<&'a str>> {
+        let mut names = HashSet::new();
+        let mut pending: Vec<&'a Value> = self.alternatives.concat();
+        let mut seen = HashSet::new();
+        while let Some(schema) = pending.pop() {
+            if !seen.insert(std::ptr::from_ref(schema)) {
+                continue;
+            }
+            let is_unlisted =
+                ["patternProperties", "propertyNames", "$dynamicRef", "$recursiveRef"]
+                    .iter()
+                    .any(|keyword| schema.get(keyword).is_some());
+            if is_unlisted || seen.len() > MAX_SCHEMAS {
+                return None;
+            }
+            if schema.get("$ref").is_some() {
+                pending.push(self.root.resolve(schema)?);
+            }
+            for keyword in ["allOf", "anyOf", "oneOf"] {
+                pending.extend(branches(schema, keyword));
+            }
+            pending.extend(["if", "then", "else", "not"].iter().filter_map(|it| schema.get(it)));
+            names.extend(members(schema, "properties").map(|(name, _)| name));
+            names.extend(strings(schema.get("required")));
+            for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
+                for (name, needs) in members(schema, keyword) {
+                    names.insert(name);
+                    names.extend(strings(Some(needs)));
+                    pending.extend(needs.is_object().then_some(needs));
+                }
+            }
+        }
+        Some(names)
+    }
+}
+
+/// The members of the object that `keyword` of `schema` holds.
+fn members<'a>(schema: &'a Value, keyword: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let members = schema.get(keyword).and_then(Value::as_object);
+    members.into_iter().flatten().map(|(name, value)| (name.as_str(), value))
+}
+
+/// The strings in the array `list`.
+fn strings(list: Option<&Value>) -> impl Iterator<Item = &str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The schemas of a member or an element.

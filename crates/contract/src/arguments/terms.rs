@@ -40,7 +40,8 @@ impl ArgumentTerms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repairs(u16);
 
-/// The repairs that cannot be wrong about what was meant.
+/// The repairs that cannot be wrong about what was meant, and the one that leaves out properties that the schema refuses
+/// and that are like no declared name.
 impl Default for Repairs {
     fn default() -> Self {
         let on = REPAIRS.iter().enumerate().filter(|(_, repair)| repair.is_default);

@@ -1,6 +1,6 @@
 //! `arguments-undeclared-property`.
 
-use super::misspelt_property::is_near;
+use super::misspelt_property::is_like;
 use super::{Change, Repair, Wrong};
 use crate::declare_rule;
 
@@ -10,21 +10,27 @@ declare_rule! {
     /// ## What it does
     ///
     /// Where the schema refuses properties that it does not declare (`additionalProperties: false`),
-    /// they are taken out of the arguments.
+    /// they are taken out of the arguments. The finding names them.
     ///
-    /// This repair is off unless asked for: `--also-repair arguments-undeclared-property`. It changes
-    /// what the call says: the model may have meant something by the property.
+    /// Nothing is taken out where the model may have meant something else:
+    ///
+    /// - a name is like a declared one: the call is refused, and the error asks "did you mean"
+    /// - a required property of the same object is missing: the error tells both
+    /// - some alternative of a union, or a condition, mentions the name
+    /// - the schema has `patternProperties` or `propertyNames`, so that other names have a meaning
+    /// - the object has more than 32 such properties
     ///
     /// ## Why is this bad
     ///
-    /// A server with such a schema refuses the call over something that it does not need.
+    /// Models and hosts add properties of their own, such as the reason for the call. Many servers with such a schema
+    /// ignore them; the others refuse the call over something that they do not need.
     ///
     /// ## Example
     ///
     /// ```json
     /// {
     ///   "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } }, "additionalProperties": false },
-    ///   "arguments": { "path": "/tmp", "reason": "to list it" }
+    ///   "arguments": { "path": "/tmp", "reason_for_call": "to list it" }
     /// }
     /// ```
     ///
@@ -42,20 +48,32 @@ declare_rule! {
 pub(super) const REPAIR: Repair = Repair {
     rule: &ARGUMENTS_UNDECLARED_PROPERTY,
     find,
-    is_default: false,
+    is_default: true,
     is_last_resort: true,
     done: "left out what the schema does not declare",
 };
 
+/// The most properties that are left out of one object: with more, it is another object.
+const MOST: usize = 32;
+
 fn find(wrong: &Wrong<'_>) -> Vec<Change> {
-    // A name that is nearly that of a property which is not given was probably meant for it.
-    let absent: Vec<&str> =
-        wrong.place.declared().filter(|name| wrong.place.value.get(name).is_none()).collect();
-    let is_near = |name: &&str| is_near(name, &absent);
-    match wrong.undeclared() {
-        Some(names) if wrong.refuses_names && !names.is_empty() && !names.iter().any(is_near) => {
-            vec![Change::RemoveMembers(names.into_iter().map(str::to_owned).collect())]
-        }
-        _ => Vec::new(),
+    extra(wrong).map(Change::RemoveMembers).into_iter().collect()
+}
+
+/// The properties to leave out, if there are any and nothing else can be meant by them.
+fn extra(wrong: &Wrong<'_>) -> Option<Vec<String>> {
+    let place = &wrong.place;
+    let misses_names = wrong.misses_names || place.misses_property();
+    if !wrong.refuses_names || misses_names || !place.is_closed() {
+        return None;
     }
+    let (members, known) = (place.value.as_object()?, place.mentioned()?);
+    if !wrong.pay(members.len() + known.len()) {
+        return None;
+    }
+    let names = members.keys().filter(|name| !known.contains(name.as_str()));
+    let names: Vec<String> = names.take(MOST + 1).cloned().collect();
+    let is_clear =
+        (1..=MOST).contains(&names.len()) && !names.iter().any(|name| is_like(wrong, name, &known));
+    is_clear.then_some(names)
 }

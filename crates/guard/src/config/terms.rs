@@ -26,13 +26,12 @@ pub struct Terms {
     pub(crate) tools: Option<PolicyName>,
 
     /// What to do with invalid arguments: `off` does not check them, `warn` reports them, `repair` fixes
-    /// what can only mean one thing and refuses the rest, `enforce` answers with a tool error that a
-    /// model can act on (default: repair)
+    /// what can only mean one thing, leaves out unknown properties that are like no declared one and
+    /// refuses the rest, `enforce` answers with a tool error that a model can act on (default: repair)
     #[cfg_attr(feature = "clap", arg(long, value_name = "MODE", hide_possible_values = true))]
     pub(crate) arguments: Option<ArgumentsModeName>,
 
-    /// Also apply this repair of arguments, which is off by default; may be repeated:
-    /// `arguments-misspelt-property` or `arguments-undeclared-property`
+    /// Also apply this repair of arguments, which is off by default: `arguments-misspelt-property`
     #[cfg_attr(feature = "clap", arg(long, value_name = "RULE"))]
     pub(crate) also_repair: Vec<RepairName>,
 
@@ -146,17 +145,12 @@ pub(crate) enum RepairName {
     #[serde(rename = "arguments-misspelt-property")]
     #[cfg_attr(feature = "clap", value(name = "arguments-misspelt-property"))]
     MisspeltProperty,
-    /// Properties that the schema does not allow are left out.
-    #[serde(rename = "arguments-undeclared-property")]
-    #[cfg_attr(feature = "clap", value(name = "arguments-undeclared-property"))]
-    UndeclaredProperty,
 }
 
 impl RepairName {
     const fn rule(self) -> &'static str {
         match self {
             Self::MisspeltProperty => "arguments-misspelt-property",
-            Self::UndeclaredProperty => "arguments-undeclared-property",
         }
     }
 }

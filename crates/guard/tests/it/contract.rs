@@ -64,6 +64,33 @@ fn wrong_arguments_are_answered_and_never_arrive() {
 }
 
 #[test]
+fn a_property_that_is_like_no_declared_one_is_left_out_and_logged() {
+    let tools = r#"[{"name":"t","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"depth":{"type":"integer"}},"required":["path"],"additionalProperties":false}}]"#;
+    let call = |arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t","arguments":{arguments}}}}}"#
+        )
+    };
+    let mut pair = Pair::listed(Settings::default(), "2025-11-25", tools);
+    pair.becomes(
+        &call(r#"{ "reason\u005ffor_call":"to see", "path":"a" ,"__proto__":{}}"#),
+        &call(r#"{ "path":"a"}"#),
+    );
+    let said = pair.said();
+    assert_eq!(
+        said,
+        [
+            "info[arguments-undeclared-property] t arguments #: left out `reason_for_call`, `__proto__`; repaired"
+        ]
+    );
+    let mut pair = Pair::listed(Settings::default(), "2025-11-25", tools);
+    let answer = pair.refuses(&call(r#"{"path":"a","dept":1}"#)).to_string();
+    assert!(answer.contains("did you mean `depth`?"), "{answer}");
+    let answer = pair.refuses(&call(r#"{"reason_for_call":"to see"}"#)).to_string();
+    assert!(answer.contains("`reason_for_call`") && answer.contains("`path`"), "{answer}");
+}
+
+#[test]
 fn wrong_results_pass_under_warn_and_are_withheld_under_enforce() {
     let wrong = r#"{"content":[{"type":"text","text":"secret"}],"structuredContent":["a",7]}"#;
     let mut settings = Settings::default();

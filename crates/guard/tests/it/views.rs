@@ -55,7 +55,7 @@ fn a_list_leaves_as_a_view_and_calls_come_back() {
     let large = "x".repeat(100_000);
     for (id, sent, expected) in [
         (1, json!({ "path": "a", "n": 1 }), json!({ "path": "a", "n": 1 })),
-        (2, json!({ "path": "a", "n": "7" }), json!({ "path": "a", "n": 7 })),
+        (2, json!({ "path": "a", "n": "7", "more": 1 }), json!({ "path": "a", "n": 7 })),
         (3, json!({ "path": large }), json!({ "path": large })),
     ] {
         pair.becomes(&call(id, &name, &sent), &call(id, "files/read", &expected));
@@ -76,9 +76,9 @@ fn a_list_leaves_as_a_view_and_calls_come_back() {
 #[test]
 fn the_full_schema_judges_calls_of_a_view() {
     let (mut pair, _, name) = listed(viewed(), TOOLS);
-    let large = format!(r#"{{"path":"{}","more":1}}"#, "x".repeat(100_000));
+    let large = format!(r#"{{"path":"{}","paths":1}}"#, "x".repeat(100_000));
     for arguments in [
-        r#"{"path":"a","more":1}"#,
+        r#"{"path":"a","paths":1}"#,
         r#"{"path":1}"#,
         r#"{"n":1}"#,
         r#"{"path":"a","path":"b"}"#,

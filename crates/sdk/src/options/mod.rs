@@ -88,8 +88,8 @@ macro_rules! check_setters {
         }
 
         /// Sets what happens to a call with invalid arguments. The default is
-        /// [`Mode::Repair`](crate::Mode::Repair): arguments that can only mean one thing are repaired, other calls are
-        /// refused.
+        /// [`Mode::Repair`](crate::Mode::Repair): arguments that can only mean one thing are repaired, properties that
+        /// the schema refuses and that are like no declared one are left out, and other calls are refused.
         pub fn arguments(mut self, mode: crate::Mode) -> Self {
             self.checks.arguments = mode;
             self

@@ -178,7 +178,9 @@ async fn null_for_an_optional_argument_is_none() {
         (json!({ "n": 1, "counts": { "a": null } }), None),
         (json!({ "n": 1, "city": null }), Some(json!({ "n": 1 }))),
         (json!({ "n": null }), None),
-        (json!({ "n": 1, "other": null }), None),
+        (json!({ "n": 1, "other": null }), Some(json!({ "n": 1 }))),
+        (json!({ "n": 1, "reason_for_call": "to see" }), Some(json!({ "n": 1 }))),
+        (json!({ "n": 1, "ctiy": "Oslo" }), None),
         (json!({ "n": "x", "city": null }), None),
     ];
     for (arguments, seen) in cases {

@@ -49,7 +49,7 @@ async fn calls_of_views_reach_the_handler_restored_and_checked() {
         let before = plain.calls().len();
         for wrong in [
             json!({ "path": 1 }),
-            json!({ "path": "a", "more": 1 }),
+            json!({ "path": "a", "paths": 1 }),
             json!({ "path": "a", "labels": [{ "key": "k", "value": 1 }] }),
         ] {
             let answer = client.call(name, wrong.clone()).await.unwrap();

@@ -13,6 +13,7 @@ use toolbond_harness::files::Folder;
 use self::case::{Call, Case};
 use self::server::Server;
 use self::table::Row;
+use self::variants::Kind;
 
 /// What a server answers, with or without a guard.
 struct Answers {
@@ -20,8 +21,8 @@ struct Answers {
     tools: String,
     right: Vec<String>,
     refused: Vec<String>,
-    /// For each right call, the answers to its variants.
-    variants: Vec<Vec<String>>,
+    /// For each kind of variant and each right call, the answers to its variants.
+    variants: Vec<Vec<Vec<String>>>,
 }
 
 fn answers(name: &str, is_guarded: bool, folder: &Folder) -> Answers {
@@ -41,7 +42,9 @@ fn answers(name: &str, is_guarded: bool, folder: &Folder) -> Answers {
     // Right calls come first: a variant that works may change what they answer.
     let right = make(&case.calls);
     let refused = make(&case.refused);
-    let variants = case.calls.iter().map(|call| make(&variants::of(call, &listed))).collect();
+    let variants = Kind::ALL
+        .map(|kind| case.calls.iter().map(|call| make(&kind.variants(call, &listed))).collect());
+    let variants = variants.into();
     Answers { hello, tools, right, refused, variants }
 }
 
@@ -85,15 +88,18 @@ fn works_as_without(name: &str) {
     let tools: HashSet<_> = case.calls.iter().map(|call| &call.tool).collect();
     let mut row = Row::new(&case.package, tools.len(), case.calls.len());
     let listed: Value = serde_json::from_str(&direct.tools).unwrap();
-    for (position, call) in case.calls.iter().enumerate() {
-        let variants = variants::of(call, &listed);
-        for (number, variant) in variants.iter().enumerate() {
-            let works = |answers: &Answers| {
-                works(&answers.variants[position][number], &answers.right[position])
-            };
-            let works = (works(&direct), works(&guarded));
-            assert_ne!(works, (true, false), "{variant:?} works only without the guard");
-            row.count(works);
+    for (index, kind) in Kind::ALL.into_iter().enumerate() {
+        for (position, call) in case.calls.iter().enumerate() {
+            for (number, variant) in kind.variants(call, &listed).iter().enumerate() {
+                let works = |answers: &Answers| {
+                    works(&answers.variants[index][position][number], &answers.right[position])
+                };
+                let works = (works(&direct), works(&guarded));
+                if kind != Kind::Misspelt {
+                    assert_ne!(works, (true, false), "{variant:?} works only without the guard");
+                }
+                row.count(kind, works);
+            }
         }
     }
     table::check_row(&row);
@@ -133,6 +139,7 @@ published! {
     server_filesystem
     server_memory
     server_sequential_thinking
+    shrimp_task_manager
     terminal
     ynab
     ]
@@ -151,6 +158,7 @@ published! {
     h1deya_weather
     knowledge_graph
     latex
+    launchdarkly
     mcp_alchemy
     mcp_graphql
     mcp_server_calculator
@@ -164,8 +172,12 @@ published! {
     office_word
     perplexity
     powerbi
+    prometheus
+    railway
+    repomix
     server_google_maps
     server_slack
+    strava
     talk_to_figma
     time_mcp
     tmdb

@@ -63,7 +63,7 @@ impl Server {
         self.talk.send(&json!({ "jsonrpc": "2.0", "method": method }).to_string());
     }
 
-    /// The line that answers a request.
+    /// The line that answers a request. What the server asks in the meantime is refused.
     pub(super) fn request(&mut self, method: &str, params: &Value) -> String {
         let id = self.next_id;
         self.next_id += 1;
@@ -73,10 +73,15 @@ impl Server {
             let line = self.talk.line();
             assert!(!line.is_empty(), "the server ended at {request}");
             // Servers also write notifications, and some write lines that are no messages.
-            if serde_json::from_str::<Value>(&line)
-                .is_ok_and(|answer| answer["id"] == id && answer.get("method").is_none())
-            {
-                return line;
+            let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };
+            match (message.get("id"), message.get("method")) {
+                (Some(asked), Some(_)) => {
+                    let error = json!({ "code": -32601, "message": "method not found" });
+                    let answer = json!({ "jsonrpc": "2.0", "id": asked, "error": error });
+                    self.talk.send(&answer.to_string());
+                }
+                (Some(answered), None) if *answered == id => return line,
+                _ => {}
             }
         }
     }

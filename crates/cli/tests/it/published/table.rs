@@ -5,26 +5,29 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 
 use super::case::Case;
+use super::variants::Kind;
 
 const HEAD: &str = "\
 # Published servers with and without the guard
 
-Each server gets right calls, and variants of them: each number, boolean, array and object as a string, and `null` for each optional argument. The guard runs with its default settings. Right calls are answered byte for byte as without the guard, except where the answer contains the time.
+Each server gets right calls, and variants of them: each number, boolean, array and object as a string, and `null` for each optional argument. It also gets each call with an extra property, `reason_for_call`, and each with the name of one optional argument misspelt. The guard runs with its default settings. Right calls are answered byte for byte as without the guard, except where the answer contains the time.
 
 A variant *works* if it gets an answer that is no error, or the same answer as the right call. Most of these servers have no account and no network in the tests, and some answer every call with the same error. Their variants count as *work either way*: that column says that the guard breaks nothing, not that the call did what it should.
 
 A server has no variants (0) if its calls pass only strings and its called tools have no optional arguments.
 
+An *extra* property is left out where the schema refuses it, so that strict servers answer as well. A *misspelt* one works directly if the server ignores it, and answers as if the argument had not been given. There the guard is worse if only an answer counts: where the schema refuses other names, it answers with \"did you mean\", and the model can call again with the name that it meant.
+
 The versions are pinned in [peers/package.json](../peers/package.json) and [peers/python](../peers/python); the calls are in [peers/published/servers](../peers/published/servers). `cargo xtask setup && UPDATE=1 cargo nextest run -p toolbond-cli --run-ignored all published` writes this page; without the variable, the same tests check it.
 
-| server | tools | right calls | variants | work either way | only with the guard | only without | neither way |
-| --- | --- | --- | --- | --- | --- | --- | --- |
+| server | tools | right calls | variants | work either way | only with the guard | only without | neither way | extra | work directly | with the guard | misspelt | work directly | with the guard |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
 const REFUSED: &str = "
 ## What the guard refuses and the server takes
 
-No variant above works only without the guard. These calls do: they break the tool's own schema in a way that no repair fixes without guessing. `arguments = \"warn\"` for the tool, in [toolbond.toml](guard.md), lets them through.
+No variant of a value and no call with an extra property works only without the guard. Misspelt names do, by the difference of the last two columns. So do these calls: they break the tool's own schema in a way that no repair fixes without guessing. `arguments = \"warn\"` for the tool, in [toolbond.toml](guard.md), lets them through.
 
 | server | call | why |
 | --- | --- | --- |
@@ -34,25 +37,38 @@ No variant above works only without the guard. These calls do: they break the to
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     package: String,
-    /// Tools, right calls, variants; of the variants: either way, only with, only without, neither way.
-    counts: [usize; 7],
+    /// Tools, right calls, variants; of the variants: either way, only with, only without, neither way. Then calls with
+    /// an extra property, how many work directly and with the guard, and the same for misspelt names.
+    counts: [usize; COLUMNS],
 }
+
+const COLUMNS: usize = 13;
 
 impl Row {
     pub(super) fn new(package: &str, tools: usize, calls: usize) -> Self {
-        Self { package: format!("`{package}`"), counts: [tools, calls, 0, 0, 0, 0, 0] }
+        let mut counts = [0; COLUMNS];
+        counts[..2].copy_from_slice(&[tools, calls]);
+        Self { package: format!("`{package}`"), counts }
     }
 
     /// Counts a variant that works without the guard, and with it.
-    pub(super) fn count(&mut self, works: (bool, bool)) {
-        let column = match works {
-            (true, true) => 3,
-            (false, true) => 4,
-            (true, false) => 5,
-            (false, false) => 6,
+    pub(super) fn count(&mut self, kind: Kind, works: (bool, bool)) {
+        let first = match kind {
+            Kind::Value => 2,
+            Kind::Extra => 7,
+            Kind::Misspelt => 10,
         };
-        self.counts[2] += 1;
-        self.counts[column] += 1;
+        self.counts[first] += 1;
+        match (kind, works) {
+            (Kind::Value, (true, true)) => self.counts[3] += 1,
+            (Kind::Value, (false, true)) => self.counts[4] += 1,
+            (Kind::Value, (true, false)) => self.counts[5] += 1,
+            (Kind::Value, (false, false)) => self.counts[6] += 1,
+            (_, (direct, guarded)) => {
+                self.counts[first + 1] += usize::from(direct);
+                self.counts[first + 2] += usize::from(guarded);
+            }
+        }
     }
 
     fn parse(line: &str) -> Option<Self> {
@@ -82,7 +98,7 @@ fn rows(text: &str) -> Vec<Row> {
 
 /// The page with `rows`, and what follows them.
 fn page(rows: &[Row], rest: &str) -> String {
-    let mut total = Row { package: format!("**{} servers**", rows.len()), counts: [0; 7] };
+    let mut total = Row { package: format!("**{} servers**", rows.len()), counts: [0; COLUMNS] };
     let mut page = HEAD.to_owned();
     for row in rows {
         page += &row.line();

@@ -12,6 +12,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("repaired/corrupted_calls_return_to_what_they_were", corrupted_calls),
         trial("repaired/what_leaves_is_valid_and_stays", what_leaves),
         trial("repaired/hostile_text_is_refused_within_bounds", hostile_text),
+        trial("repaired/names_are_compared_within_the_fuel", many_names),
     ]
 }
 
@@ -181,4 +182,20 @@ fn hostile_text() {
         let is_refused = judged.refusal.is_some() && judged.fuel <= 4 * fuel;
         assert!(is_refused, "{text}: {:?} {}", judged.outcome, judged.fuel);
     }
+}
+
+/// Extra properties whose names take longer to compare with the declared ones than the fuel allows.
+fn many_names() {
+    let named = |letter: &str, count: usize| -> Map<String, Value> {
+        (0..count).map(|index| (format!("{}{index}", letter.repeat(150)), json!({}))).collect()
+    };
+    let contract = contract(&json!({ "type": "object", "additionalProperties": false,
+        "properties": named("a", 500) }));
+    let judge = |count, fuel| {
+        let arguments = Value::Object(named("z", count));
+        contract.judge_arguments_within(Some(&arguments), Mode::Repair, fuel)
+    };
+    assert!(judge(32, 1_000_000).is_none());
+    let repaired = judge(1, u64::MAX).expect("it is decided").repaired;
+    assert_eq!(repaired.expect("it is repaired").arguments, json!({}));
 }
