@@ -13,7 +13,11 @@ use crate::hop_by_hop::remove_hop_by_hop;
 /// A server may list other tools to another caller, so what was learned from one is never used for the other. A session
 /// alone does not tell who calls: a server that knows no sessions ignores the id.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Caller(Arc<Parts>);
+pub(crate) struct Caller {
+    parts: Arc<Parts>,
+    /// A hash of what a message says about its sender.
+    said: u64,
+}
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Parts {
@@ -42,18 +46,24 @@ impl Caller {
         let mut own: Vec<_> = of_client(headers).collect();
         // Values of one name stay in their order.
         own.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
-        Self(Arc::new(Parts {
-            hash: hash(&own),
+        let parts = Arc::new(Parts {
+            hash: keyed_hash(&own),
             session: session_id(headers).map(str::to_owned),
             keys: signature_keys(headers),
             headers: own,
             target: target(headers, uri),
-        }))
+        });
+        Self { parts, said: 0 }
+    }
+
+    /// The sender of a message that says this about itself; 0 if it says nothing.
+    pub(crate) fn saying(&self, said: u64) -> Self {
+        Self { parts: Arc::clone(&self.parts), said }
     }
 
     /// The conversation of its requests.
     pub(crate) fn conversation(&self) -> ConversationKey {
-        let Parts { session, target, .. } = &*self.0;
+        let Parts { session, target, .. } = &*self.parts;
         match session {
             Some(id) => ConversationKey::Session { id: id.clone(), target: target.clone() },
             None => ConversationKey::Caller(self.clone()),
@@ -63,13 +73,13 @@ impl Caller {
     /// The conversation that the server opens for it with a session in the headers of `response`.
     pub(crate) fn opened(&self, response: &HeaderMap) -> Option<ConversationKey> {
         let id = session_id(response)?.to_owned();
-        Some(ConversationKey::Session { id, target: self.0.target.clone() })
+        Some(ConversationKey::Session { id, target: self.parts.target.clone() })
     }
 
     /// Its headers.
     pub(crate) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
-        for (name, value) in &self.0.headers {
+        for (name, value) in &self.parts.headers {
             headers.append(name, value.clone());
         }
         headers
@@ -78,7 +88,8 @@ impl Caller {
 
 impl PartialEq for Caller {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+        let has_same_parts = Arc::ptr_eq(&self.parts, &other.parts) || self.parts == other.parts;
+        has_same_parts && self.said == other.said
     }
 }
 
@@ -86,8 +97,16 @@ impl Eq for Caller {}
 
 impl Hash for Caller {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Parts { hash, session, target, .. } = &*self.0;
-        (hash, session, target).hash(state);
+        let Parts { hash, session, target, .. } = &*self.parts;
+        (hash, session, target, self.said).hash(state);
+    }
+}
+
+/// Fails if readers may disagree about the session that headers name.
+pub(crate) fn check_session(headers: &HeaderMap) -> Result<(), &'static str> {
+    match (headers.contains_key("mcp-session-id"), session_id(headers)) {
+        (true, None) => Err("expected one header Mcp-Session-Id, of visible ASCII characters"),
+        _ => Ok(()),
     }
 }
 
@@ -117,9 +136,10 @@ fn target(headers: &HeaderMap, uri: &Uri) -> String {
     format!("{}{path}", host.to_ascii_lowercase())
 }
 
-fn hash(headers: &[(HeaderName, HeaderValue)]) -> u64 {
+/// A hash that nobody outside can find another input for.
+pub(crate) fn keyed_hash(value: impl Hash) -> u64 {
     static KEY: OnceLock<RandomState> = OnceLock::new();
-    KEY.get_or_init(RandomState::new).hash_one(headers)
+    KEY.get_or_init(RandomState::new).hash_one(value)
 }
 
 /// The headers that tell who the client is. What `Connection` names is among them: a gateway may forward it.
@@ -147,7 +167,7 @@ pub(crate) fn forwarded(headers: &HeaderMap) -> HeaderMap {
 ///
 /// A header that is missing here only costs requests for tool lists. One that is here must not tell clients apart.
 fn is_of_message(name: &str) -> bool {
-    const NAMES: [&str; 39] = [
+    const NAMES: [&str; 53] = [
         "accept",
         "accept-encoding",
         "b3",
@@ -155,7 +175,13 @@ fn is_of_message(name: &str) -> bool {
         "cache-control",
         "cf-ray",
         "connection",
+        "content-digest",
+        "content-encoding",
+        "content-length",
+        "content-md5",
+        "content-type",
         "date",
+        "digest",
         "dpop",
         "elastic-apm-traceparent",
         "expect",
@@ -170,6 +196,7 @@ fn is_of_message(name: &str) -> bool {
         "newrelic",
         "pragma",
         "proxy-connection",
+        "repr-digest",
         "request-id",
         "sentry-trace",
         "signature",
@@ -184,11 +211,18 @@ fn is_of_message(name: &str) -> bool {
         "x-amzn-trace-id",
         "x-cloud-trace-context",
         "x-correlation-id",
+        "x-datadog-origin",
+        "x-datadog-parent-id",
+        "x-datadog-sampling-priority",
+        "x-datadog-tags",
+        "x-datadog-trace-id",
+        "x-envoy-attempt-count",
+        "x-envoy-expected-rq-timeout-ms",
         "x-request-id",
         "x-request-start",
         "x-trace-id",
     ];
-    const STARTS: [&str; 5] = ["content-", "mcp-param-", "x-b3-", "x-datadog-", "x-envoy-"];
+    const STARTS: [&str; 2] = ["mcp-param-", "x-b3-"];
     NAMES.binary_search(&name).is_ok() || STARTS.iter().any(|start| name.starts_with(start))
 }
 

@@ -21,6 +21,7 @@ use toolbond_contract::headers::{encode, param_headers};
 
 use crate::caller::{Caller, forwarded};
 use crate::contract::param_headers::annotated;
+use crate::core::{AskId, StreamId};
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
@@ -113,6 +114,10 @@ pub(crate) struct RemoteHeaders {
     general: Mutex<Arc<HeaderMap>>,
     /// Those of the requests of a legacy client.
     own: Mutex<AHashMap<Id, Arc<HeaderMap>>>,
+    /// Those of the streams of a legacy client.
+    streams: Mutex<AHashMap<StreamId, Arc<HeaderMap>>>,
+    /// Those of requests of the guard itself that are not sent yet: the ones of the stream that needs it.
+    asks: Mutex<AHashMap<AskId, Arc<HeaderMap>>>,
 }
 
 impl RemoteHeaders {
@@ -167,28 +172,61 @@ impl RemoteHeaders {
         let mut own = lock(&self.own);
         let mut ids = Vec::new();
         for part in message?.parts.as_slice() {
-            // An id that is in use is refused later.
+            // An id that is in use or too long is refused later.
             if let Kind::Request(id, _) = &part.kind
+                && !id.is_long()
                 && !own.contains_key(id)
             {
                 own.insert(id.clone(), Arc::clone(&headers));
                 ids.push(id.clone());
             }
         }
-        Some(OwnHeaders { all: Arc::clone(self), ids })
+        Some(OwnHeaders { all: Arc::clone(self), headers, ids, stream: None })
     }
 
-    /// The headers of the request `id`, or of the guard's own messages.
-    fn get(&self, id: Option<&Id>) -> HeaderMap {
-        let own = id.and_then(|id| lock(&self.own).get(id).cloned());
-        HeaderMap::clone(&own.unwrap_or_else(|| Arc::clone(&lock(&self.general))))
+    /// Sends the request `bytes` of the guard itself, if it is one, with the headers of `stream`.
+    pub(crate) fn ask_as(&self, stream: StreamId, bytes: &Bytes) {
+        if self.is_fixed {
+            return;
+        }
+        let headers = lock(&self.streams).get(&stream).cloned();
+        let Some(headers) = headers else { return };
+        let id = text(bytes).ok().and_then(|text| match Incoming::read(&text) {
+            Incoming::Request { id, .. } => AskId::of_answer(&id),
+            _ => None,
+        });
+        lock(&self.asks).extend(id.map(|id| (id, headers)));
+    }
+
+    /// The headers of the request `id`, or of what no request stands for. `None` for a request of the guard itself whose
+    /// client has left.
+    fn get(&self, id: Option<&Id>) -> Option<HeaderMap> {
+        let ask = id.and_then(AskId::of_answer).filter(|_| !self.is_fixed);
+        let found = match ask {
+            Some(ask) => lock(&self.asks).remove(&ask)?,
+            None => {
+                let own = id.and_then(|id| lock(&self.own).get(id).cloned());
+                own.unwrap_or_else(|| Arc::clone(&lock(&self.general)))
+            }
+        };
+        Some(HeaderMap::clone(&found))
     }
 }
 
 /// The headers of requests, for as long as these are open.
 pub(crate) struct OwnHeaders {
     all: Arc<RemoteHeaders>,
+    headers: Arc<HeaderMap>,
     ids: Vec<Id>,
+    stream: Option<StreamId>,
+}
+
+impl OwnHeaders {
+    /// The requests are of `stream`.
+    pub(crate) fn enter(&mut self, stream: StreamId) {
+        self.stream = Some(stream);
+        lock(&self.all.streams).insert(stream, Arc::clone(&self.headers));
+    }
 }
 
 impl Drop for OwnHeaders {
@@ -196,6 +234,10 @@ impl Drop for OwnHeaders {
         let mut own = lock(&self.all.own);
         for id in &self.ids {
             own.remove(id);
+        }
+        drop(own);
+        if let Some(stream) = &self.stream {
+            lock(&self.all.streams).remove(stream);
         }
     }
 }
@@ -512,7 +554,8 @@ impl Connection {
         own: HeaderMap,
         body: Bytes,
     ) -> Result<Response<IncomingBody>, String> {
-        let mut headers = self.headers.get(id);
+        let headers = self.headers.get(id);
+        let mut headers = headers.ok_or_else(|| "the client has left".to_owned())?;
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
@@ -791,6 +834,7 @@ mod tests {
 
     use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
     use crate::caller::Caller;
+    use crate::core::{AskId, StreamId};
     use crate::message::{Id, Message, Text};
 
     fn of(who: &str) -> HeaderMap {
@@ -805,7 +849,7 @@ mod tests {
         let requests = ["a", "b"]
             .map(|id| Text::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)));
         let send = |text: &Text, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
-        let get = |id: &str| headers.get(Some(&Id::String(id.to_owned())));
+        let get = |id: &str| headers.get(Some(&Id::String(id.to_owned()))).unwrap();
         let _first = send(&requests[0], "ada");
         let second = send(&requests[1], "bob");
         let _same = send(&requests[0], "eve");
@@ -815,11 +859,26 @@ mod tests {
     }
 
     #[test]
+    fn a_request_of_the_guard_has_the_headers_of_the_client_that_needs_it() {
+        let headers = Arc::new(RemoteHeaders::of_requests());
+        let (ada, ask) = (StreamId::new(), AskId::new().unwrap());
+        let ping = Text::from(r#"{"id":1,"method":"ping"}"#);
+        let mut first = headers.set(&of("ada"), Some(&Message::read(&ping).unwrap()));
+        let first = first.as_mut().unwrap();
+        first.enter(ada);
+        let request = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"tools/list"}}"#, ask.to_id());
+        headers.ask_as(ada, &request.into());
+        headers.set(&of("bob"), None);
+        assert_eq!(headers.get(Some(&ask.to_id())), Some(of("ada")));
+        assert_eq!(headers.get(Some(&ask.to_id())), None);
+    }
+
+    #[test]
     fn the_headers_of_a_modern_client_are_fixed() {
         let headers =
             Arc::new(RemoteHeaders::fixed(&Caller::new(&of("ada"), &"/".parse().unwrap())));
         assert!(headers.set(&of("bob"), None).is_none());
-        assert_eq!(headers.get(None), of("ada"));
+        assert_eq!(headers.get(None), Some(of("ada")));
     }
     #[test]
     fn a_stream_that_stays_silent_is_opened_less_and_less_often() {

@@ -48,19 +48,19 @@ const OWN: &str = "toolbond-guard/";
 
 impl AskId {
     /// A new one; `None` where the system has no random numbers.
-    pub(super) fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         random().map(Self)
     }
 
     /// Reads the id of an answer; `None` if it is not that of a request of a guard.
-    pub(super) fn of_answer(id: &Id) -> Option<Self> {
+    pub(crate) fn of_answer(id: &Id) -> Option<Self> {
         let Id::String(text) = id else { return None };
         let digits = text.strip_prefix(OWN)?;
         u128::from_str_radix(digits, 16).ok().filter(|_| digits.len() == 32).map(Self)
     }
 
     /// The id on the wire.
-    pub(super) fn to_id(self) -> Id {
+    pub(crate) fn to_id(self) -> Id {
         Id::String(format!("{OWN}{:032x}", self.0))
     }
 }

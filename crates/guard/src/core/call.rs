@@ -211,7 +211,7 @@ impl Conversation {
 
     /// Refuses a call with a protocol error.
     pub(super) fn refuse_call(&mut self, call: &WaitingCall, code: i32, text: &str) -> PartFate {
-        if let Some(pending) = self.pending.remove(&call.key) {
+        if let Some(pending) = self.pending.take(&call.key, call.serial) {
             pending.end_refused(code);
             self.refuse(call.stream, Some(&call.id), code, text);
         }
@@ -247,7 +247,7 @@ impl Conversation {
                 return self.refuse_call(&call, code::PARAMS, &text);
             }
             Verdict::Refused(refusal) => {
-                if self.pending.remove(&call.key).is_some() {
+                if self.pending.take(&call.key, call.serial).is_some() {
                     if let Some(span) = &call.call_span {
                         span.set_refused();
                         span.set_tool_error();
@@ -259,7 +259,8 @@ impl Conversation {
                 return PartFate::Dropped;
             }
         };
-        let Some(pending) = self.pending.get_mut(&call.key) else { return PartFate::Dropped };
+        let pending = self.pending.current(&call.key, call.serial);
+        let Some(pending) = pending else { return PartFate::Dropped };
         pending.is_held = false;
         pending.purpose = Purpose::Call { tool, revision: call.audience.revision.clone() };
         let mut headers = call.header_changes.clone();

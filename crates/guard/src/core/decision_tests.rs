@@ -420,6 +420,76 @@ fn a_list_ends_with_the_last_call_that_waits_for_it() {
 }
 
 #[test]
+fn a_list_goes_on_for_the_calls_that_still_wait() {
+    let mut talk = Talk::new(Link::Streams, Settings::default());
+    talk.client(&call(1, "t", &json!({})));
+    let first = talk.stream;
+    talk.client(&call(1, "t", &json!({})));
+    talk.conversation.close_stream(first, false);
+    let page = ByteString::from(json!({ "tools": [], "nextCursor": "2" }).to_string());
+    talk.conversation.on_own_answer(talk.ask.unwrap(), Some(page), talk.now);
+    let actions: Vec<_> = std::iter::from_fn(|| talk.conversation.poll()).collect();
+    let Some(Action::Judge(job)) = actions.into_iter().next() else { panic!() };
+    let outcome = job.run(Budget { fuel: None, memory: usize::MAX, is_inline: false }).unwrap();
+    talk.conversation.on_judged(job.id, outcome, talk.now);
+    let Some(Action::Ask { stream, .. }) = talk.conversation.poll() else { panic!() };
+    assert_eq!(stream, talk.stream);
+}
+
+#[test]
+fn the_list_of_a_client_judges_no_other_client() {
+    let says = |id: u64, name: &str, method: &str, mut params: Value| {
+        params["_meta"] = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+    };
+    for (lister, params) in [("other", json!({})), ("own", json!({ "mode": "lax" }))] {
+        for link in [Link::Pipe, Link::Streams] {
+            let settings = Settings { arguments: Mode::Enforce, ..Settings::default() };
+            let mut talk = Talk::new(link, settings);
+            let asked = talk.client(&says(1, lister, "tools/list", params.clone()));
+            assert_eq!(whom(&asked), ["server"]);
+            let lax = json!([{ "name": "t", "inputSchema": { "type": "object" } }]);
+            talk.server(&json!({ "id": 1, "result": { "tools": lax } }));
+            let arguments = json!({ "name": "t", "arguments": { "n": "x" } });
+            let seen = talk.client(&says(2, "own", "tools/call", arguments));
+            assert_eq!(whom(&seen), ["list"], "{lister} {link:?}");
+        }
+    }
+}
+
+#[test]
+fn an_id_that_is_used_again_after_a_cancellation_is_not_that_of_the_first_request() {
+    for link in [Link::Pipe, Link::Session] {
+        let mut talk = Talk::new(link, Settings::default());
+        // The server may answer what was cancelled.
+        talk.client(&call(1, "t", &json!({})));
+        assert_eq!(whom(&talk.list(Some(&tools()))), ["server"]);
+        talk.client(&cancel(&json!(1)));
+        let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+        assert!(only_error(&talk.client(&ping)).contains("already in use"));
+        let late = json!({ "jsonrpc": "2.0", "id": 1, "result": { "structuredContent": {} } });
+        assert_eq!(talk.server(&late), []);
+        assert_eq!(whom(&talk.client(&ping)), ["server"]);
+
+        // What was held is gone.
+        talk.server(&json!({ "method": "notifications/tools/list_changed" }));
+        assert_eq!(whom(&talk.client(&call(2, "t", &json!({ "n": 1 })))), ["list"]);
+        talk.client(&cancel(&json!(2)));
+        talk.client(&call(2, "t", &json!({ "n": 2 })));
+        let sent = talk.list(Some(&tools()));
+        assert_eq!(sent, [("server", call(2, "t", &json!({ "n": 2 })))], "{link:?}");
+    }
+}
+
+#[test]
+fn a_request_with_a_long_id_is_refused() {
+    let mut talk = Talk::new(Link::Pipe, Settings::default());
+    let long = json!({ "jsonrpc": "2.0", "id": "x".repeat(2000), "method": "ping" });
+    assert!(only_error(&talk.client(&long)).contains("at most 1024 bytes"));
+}
+
+#[test]
 fn lists_under_way_are_bounded() {
     for (mode, then) in [(Mode::Enforce, "client"), (Mode::Repair, "server")] {
         let settings = Settings { arguments: mode, ..Settings::default() };

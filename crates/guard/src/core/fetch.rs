@@ -42,6 +42,8 @@ pub(super) struct WaitingCall {
     pub(super) index: usize,
     pub(super) stream: StreamId,
     pub(super) key: Key,
+    /// Tells it from another call of the same key.
+    pub(super) serial: u64,
     /// The id that the client gave it.
     pub(super) id: Id,
     /// The name that the client calls the tool, and where it stands in the text.
@@ -428,6 +430,9 @@ impl Conversation {
                 }
                 call.stream != stream
             });
+            if let (true, Some(call)) = (fetch.stream == stream, fetch.waiting.first()) {
+                fetch.stream = call.stream;
+            }
         }
         if self.link == Link::Streams {
             let unwanted = |fetch: &mut Fetch| fetch.waiting.is_empty();

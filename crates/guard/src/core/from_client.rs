@@ -11,15 +11,16 @@ use super::held::{Fates, PartFate};
 use super::pending::{Key, Pending, Purpose};
 use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
 use crate::audience::Audience;
-use crate::caller::Caller;
+use crate::caller::{Caller, keyed_hash};
 use crate::contract::budget::Budget;
 use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span, apply};
 use crate::message::{
-    CallParams, ClientMeta, Envelope, Id, Kind, ListParams, Message, Method, Progress, Task,
-    TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+    CallParams, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method, Progress,
+    Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
 };
+use crate::random::random;
 use crate::server::Rules;
 use crate::trace::HttpTrace;
 
@@ -146,6 +147,11 @@ impl Conversation {
         budget: &mut Budget,
         now: Instant,
     ) -> PartFate {
+        if id.is_long() {
+            let text = format!("a request id has at most {MAX_ID} bytes");
+            self.refuse(part.stream, Some(id), code::REQUEST, &text);
+            return PartFate::Dropped;
+        }
         let is_inspecting = rules.settings.is_inspecting();
         let wrong_params = |this: &mut Self, error: &serde_json::Error| {
             let text = format!("#/params: {error}");
@@ -160,15 +166,25 @@ impl Conversation {
                 target: rules.settings.target(client),
             }
         };
+        // What the message says of its sender is part of who it is, and so is a header that says something else.
+        let sender = |client: &ClientMeta| {
+            let own = client.revision.as_ref();
+            let header = part.told.revision.filter(|header| own.is_some_and(|own| own != *header));
+            part.told.caller.saying(match header {
+                Some(header) => keyed_hash((client.said, header.to_string())),
+                None => client.said,
+            })
+        };
         let mut call = None;
         let purpose = match method {
             Method::Initialize => Purpose::Handshake { client: initializing_client(part.params()) },
             Method::Discover => Purpose::Handshake { client: None },
             Method::CallTool if is_inspecting => match CallParams::of(part.text, part.envelope) {
                 Ok(mut params) => {
+                    let caller = sender(&params.client);
                     let audience = audience(self, std::mem::take(&mut params.client));
                     let revision = audience.revision.clone();
-                    call = Some((params, audience));
+                    call = Some((params, audience, caller));
                     Purpose::Call { tool: None, revision }
                 }
                 Err(error) => return wrong_params(self, &error),
@@ -176,7 +192,7 @@ impl Conversation {
             Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
                 Ok(params) => Purpose::List {
                     request: self.catalog.request_page(params.cursor, now),
-                    caller: part.told.caller.clone(),
+                    caller: sender(&params.client),
                     audience: audience(self, params.client),
                 },
                 Err(error) => return wrong_params(self, &error),
@@ -193,7 +209,7 @@ impl Conversation {
         let Readdressed { key, mut pending, mut edits } = self.readdress(part, id, purpose);
         pending.is_held = call.is_some();
         let mut header_changes = Vec::new();
-        if let Some((params, audience)) = &call
+        if let Some((params, audience, _)) = &call
             && let Some(traced) = self.trace_call(part, id, params, audience)
         {
             pending.span = Some(traced.span);
@@ -201,15 +217,18 @@ impl Conversation {
             header_changes = traced.headers;
         }
         let span = pending.span.clone();
-        if let Err(reason) = self.pending.insert(key.clone(), pending) {
-            if let Some(span) = span {
-                span.set_refused();
-                span.end_error(code::REQUEST.into());
+        let serial = match self.pending.insert(key.clone(), pending) {
+            Ok(serial) => serial,
+            Err(reason) => {
+                if let Some(span) = span {
+                    span.set_refused();
+                    span.end_error(code::REQUEST.into());
+                }
+                self.refuse(part.stream, Some(id), code::REQUEST, &reason.describe(id));
+                return PartFate::Dropped;
             }
-            self.refuse(part.stream, Some(id), code::REQUEST, &reason.describe(id));
-            return PartFate::Dropped;
-        }
-        let Some((params, audience)) = call else {
+        };
+        let Some((params, audience, caller)) = call else {
             if edits.is_empty() {
                 return PartFate::Same;
             }
@@ -226,13 +245,14 @@ impl Conversation {
             index: part.index,
             stream: part.stream,
             key,
+            serial,
             id: id.clone(),
             name: params.name.into_owned(),
             name_at,
             arguments: params.arguments.map(|it| part.text.slice_ref(it)),
             restored: None,
             meta: params.meta.map(|meta| part.text.slice_ref(meta)),
-            caller: part.told.caller.clone(),
+            caller,
             audience,
             headers: part.told.headers.clone(),
             text: part.text.clone(),
@@ -265,7 +285,7 @@ impl Conversation {
             Link::Pipe | Link::Streams => None,
             Link::Session if id.is_exact() => None,
             // No random number: the id is used, and refused if it is in use.
-            Link::Session => AskId::new().map(AskId::to_id),
+            Link::Session => random().map(|it| Id::String(format!("toolbond-request/{it:032x}"))),
             Link::Shared => {
                 Some(Id::Integer(i64::try_from(self.next_number()).unwrap_or(i64::MAX)))
             }
@@ -319,19 +339,24 @@ impl Conversation {
             return PartFate::Dropped;
         }
         if let Some(pending) = self.pending.get(&key) {
-            let was_held = pending.is_held;
             pending.end_cancelled();
-            self.pending.remove(&key);
-            // A request that the server never saw needs no cancellation.
-            return if was_held { PartFate::Dropped } else { PartFate::Same };
+            if pending.is_held {
+                // A request that the server never saw needs no cancellation.
+                self.pending.remove(&key);
+                return PartFate::Dropped;
+            }
+            // The server may answer it all the same.
+            self.pending.abandon(&key);
+            return PartFate::Same;
         }
         let text = span.text(part.text);
         match self.pending.find_replaced(text) {
             Some(key) => {
                 let own = key.1.to_string();
-                if let Some(pending) = self.pending.remove(&key) {
+                if let Some(pending) = self.pending.get(&key) {
                     pending.end_cancelled();
                 }
+                self.pending.abandon(&key);
                 let edits = vec![(span, own)];
                 apply(part.text, part.envelope.span, edits)
                     .map_or(PartFate::Dropped, PartFate::Edited)

@@ -170,9 +170,15 @@ pub(super) struct PendingRequests {
 }
 
 impl PendingRequests {
-    pub(super) fn insert(&mut self, key: Key, pending: Pending) -> Result<(), NotAdded> {
+    /// Adds a request, and returns the number that tells it from others of the same key.
+    pub(super) fn insert(&mut self, key: Key, pending: Pending) -> Result<u64, NotAdded> {
         if self.requests.len() >= MAX_PENDING {
             return Err(NotAdded::TooMany);
+        }
+        // A server may write the id of one as the id of the other.
+        let other = key.1.other_reading();
+        if other.is_some_and(|other| self.requests.contains_key(&(key.0, other))) {
+            return Err(NotAdded::InUse);
         }
         self.serial += 1;
         let stream = pending.stream;
@@ -188,7 +194,7 @@ impl PendingRequests {
                 vacant.insert(Pending { serial: self.serial, ..pending });
             }
         }
-        Ok(())
+        Ok(self.serial)
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<&Pending> {
@@ -197,6 +203,17 @@ impl PendingRequests {
 
     pub(super) fn get_mut(&mut self, key: &Key) -> Option<&mut Pending> {
         self.requests.get_mut(key)
+    }
+
+    /// Removes the request, unless it is another one with the same key.
+    pub(super) fn take(&mut self, key: &Key, serial: u64) -> Option<Pending> {
+        let is_it = self.get(key).is_some_and(|pending| pending.serial == serial);
+        if is_it { self.remove(key) } else { None }
+    }
+
+    /// The request, unless it is another one with the same key.
+    pub(super) fn current(&mut self, key: &Key, serial: u64) -> Option<&mut Pending> {
+        self.requests.get_mut(key).filter(|pending| pending.serial == serial)
     }
 
     pub(super) fn remove(&mut self, key: &Key) -> Option<Pending> {
@@ -301,7 +318,8 @@ impl PendingRequests {
 
     /// The request whose client gave it the id `text`, where the server sees another one.
     pub(super) fn find_replaced(&self, text: &str) -> Option<Key> {
-        let is_it = |pending: &Pending| pending.client_id.as_deref() == Some(text);
+        let is_it =
+            |pending: &Pending| !pending.is_abandoned && pending.client_id.as_deref() == Some(text);
         self.requests.iter().find(|(_, pending)| is_it(pending)).map(|(key, _)| key.clone())
     }
 
@@ -407,6 +425,19 @@ mod tests {
         assert_eq!(answered.client_id.as_deref(), Some("1"));
         assert!(requests.answer(&Id::Integer(1)).is_none());
         assert!(requests.is_idle());
+    }
+
+    #[test]
+    fn a_number_and_its_text_are_not_ids_at_the_same_time() {
+        let mut requests = PendingRequests::default();
+        let [number, text] =
+            [Id::Integer(1), Id::String("1".into())].map(|id| (StreamId::PIPE, id));
+        let serial = requests.insert(number.clone(), pending(StreamId::PIPE)).unwrap();
+        let again = requests.insert(text.clone(), pending(StreamId::PIPE));
+        assert_eq!(again, Err(NotAdded::InUse));
+        assert!(requests.take(&number, serial + 1).is_none());
+        assert!(requests.take(&number, serial).is_some());
+        assert!(requests.insert(text, pending(StreamId::PIPE)).is_ok());
     }
 
     #[test]

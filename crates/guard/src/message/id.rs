@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The most bytes of an id: ids of open requests are kept.
+pub(crate) const MAX_ID: usize = 1024;
+
 /// The id of a request.
 ///
 /// A peer may write an id in another way than it received it (`1.0` for `1`, an escape in a string),
@@ -45,6 +48,14 @@ impl Id {
             return Some(self.clone());
         }
         self.other_reading().filter(is_open)
+    }
+
+    /// Whether it has more than [`MAX_ID`] bytes.
+    pub(crate) fn is_long(&self) -> bool {
+        match self {
+            Self::Integer(_) => false,
+            Self::Number(text) | Self::String(text) => text.len() > MAX_ID,
+        }
     }
 
     /// Its text: a string without quotes.

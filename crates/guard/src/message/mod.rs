@@ -14,7 +14,7 @@ use bytestring::ByteString;
 use serde::de::{Deserializer as _, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-pub(crate) use self::id::Id;
+pub(crate) use self::id::{Id, MAX_ID};
 pub(crate) use self::outline::{Outline, RESULT_NAMES};
 use self::params::Index;
 pub(crate) use self::params::{

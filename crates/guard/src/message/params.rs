@@ -8,8 +8,10 @@ use toolbond_contract::Revision;
 
 use super::meta;
 use super::{Envelope, Id};
+use crate::caller::keyed_hash;
 use crate::json::edit::Span;
 use crate::json::members::{Name, members};
+use crate::json::object::Object;
 
 /// The member of `_meta` that names the protocol revision of a request, from 2026-07-28 on.
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -33,15 +35,20 @@ pub(crate) struct ClientMeta {
     pub(crate) revision: Option<Revision>,
     /// The name of the client.
     pub(crate) client: Option<String>,
+    /// A hash of all that it says about the client; 0 if that is nothing.
+    pub(crate) said: u64,
 }
 
 impl ClientMeta {
     fn read(meta: Option<&RawValue>) -> serde_json::Result<Self> {
         let Some(meta) = present(meta) else { return Ok(Self::default()) };
-        let [version, info] = members(meta.get(), [VERSION, meta::CLIENT_INFO])?;
+        let all = members(meta.get(), [VERSION, meta::CLIENT_INFO, CAPABILITIES])?;
+        let said = all.map(|member| member.map(RawValue::get));
+        let said = if said == [None; 3] { 0 } else { keyed_hash(said) };
+        let [version, info, _] = all;
         let version = present(version).map(string).transpose()?;
         let revision = version.map(|version| Revision::from(&*version));
-        Ok(Self { revision, client: info.and_then(client_name) })
+        Ok(Self { revision, client: info.and_then(client_name), said })
     }
 }
 
@@ -108,7 +115,13 @@ impl<'a> ListParams<'a> {
     pub(crate) fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
         let params = params.filter(|params| *params != "null").unwrap_or("{}");
         let [cursor, meta] = members(params, ["cursor", "_meta"])?;
-        Ok(Self { cursor: present(cursor).map(RawValue::get), client: ClientMeta::read(meta)? })
+        let mut client = ClientMeta::read(meta)?;
+        // Nobody can tell what other parameters do: such a list is the sender's alone.
+        let object = Object::read(Some(params)).unwrap_or_default();
+        if object.iter().any(|(name, _)| !["cursor", "_meta"].contains(&name)) {
+            client.said = keyed_hash(params);
+        }
+        Ok(Self { cursor: present(cursor).map(RawValue::get), client })
     }
 }
 

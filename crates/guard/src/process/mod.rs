@@ -24,14 +24,14 @@ use tokio::time::Instant;
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
 use self::session::{ProcessSession, SessionKind};
-use crate::caller::{Caller, session_id};
+use crate::caller::{Caller, check_session, session_id};
 use crate::child::Launch;
 use crate::era::discover_request;
 use crate::event::Event;
 use crate::http::body::{Sender, read_body};
 use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
-use crate::http::respond::{Body, plain, refuse};
+use crate::http::respond::{Body, plain, refuse, remove_hop_by_hop};
 use crate::lock::lock;
 use crate::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
 use crate::random::random;
@@ -148,7 +148,11 @@ impl Processes {
 
     /// Answers one request.
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        remove_hop_by_hop(&mut parts.headers);
+        if let Err(reason) = check_session(&parts.headers) {
+            return refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason);
+        }
         if parts.method == Method::POST {
             if let Err(reason) = media(&parts.headers) {
                 return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
@@ -246,13 +250,13 @@ impl Processes {
         if headers.contains_key(SESSION) {
             let session = session_id(headers).and_then(|id| self.session(id));
             let Some(session) = session else { return no_session() };
-            return session.post(headers, message).await;
+            return session.post(caller, headers, message).await;
         }
         let initializes = |part: &message::Envelope| {
             matches!(part.kind, Kind::Request(_, message::Method::Initialize))
         };
         if message.parts.as_slice().iter().any(initializes) {
-            return self.open(headers, message).await;
+            return self.open(caller, headers, message).await;
         }
         let text = "expected the header Mcp-Session-Id, or `initialize`";
         refuse(StatusCode::BAD_REQUEST, code::REQUEST, text)
@@ -282,7 +286,7 @@ impl Processes {
             let most = self.settings.load().1.sessions;
             let start = |number| self.start(SessionKind::Caller(number), caller);
             let text = match self.callers.reserve(&request, most, start) {
-                Ok(reserved) => return reserved.session.post(headers, message).await,
+                Ok(reserved) => return reserved.session.post(caller, headers, message).await,
                 Err(NoProcess::NotStarted(response)) => return *response,
                 Err(NoProcess::TooMany) => {
                     format!("{most} processes are in use (max-sessions)")
@@ -295,7 +299,7 @@ impl Processes {
             return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
         }
         match self.shared(caller) {
-            Ok(session) => session.post(headers, message).await,
+            Ok(session) => session.post(caller, headers, message).await,
             Err(response) => *response,
         }
     }
@@ -315,12 +319,19 @@ impl Processes {
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
         if let Ok(probe) = Message::read(&text) {
-            let _ = tokio::time::timeout(DETECTING, session.post(&headers, &probe)).await;
+            let _ =
+                tokio::time::timeout(DETECTING, session.post(&Caller::default(), &headers, &probe))
+                    .await;
         }
     }
 
     /// Opens a session.
-    async fn open(&self, headers: &HeaderMap, message: &Message<'_>) -> Response<Body> {
+    async fn open(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        message: &Message<'_>,
+    ) -> Response<Body> {
         let Some(id) = random().map(|id| format!("{id:032x}")) else {
             return plain(StatusCode::INTERNAL_SERVER_ERROR, "no random numbers\n");
         };
@@ -349,7 +360,7 @@ impl Processes {
             }
         };
         let mut opening = Opening { processes: self, id: &id, session, is_done: false };
-        let mut response = opening.session.post(headers, message).await;
+        let mut response = opening.session.post(caller, headers, message).await;
         if !opening.session.is_over()
             && let Ok(value) = id.parse()
         {

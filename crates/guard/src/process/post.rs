@@ -37,6 +37,7 @@ impl ProcessSession {
     /// Forwards the message of a client and returns the response.
     pub(super) async fn post(
         self: &Arc<Self>,
+        caller: &Caller,
         headers: &HeaderMap,
         message: &Message<'_>,
     ) -> Response<Body> {
@@ -56,14 +57,18 @@ impl ProcessSession {
         let own = self.set_headers(headers, Some(message));
         let mut client = self.open(!takes_events);
         client.headers = own;
+        if let Some(own) = &mut client.headers {
+            own.enter(client.stream);
+        }
         let revision = named_revision(headers);
         let params = self.is_modern().then(|| {
             let all = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
             Arc::new(ParamHeaders::new(all))
         });
-        // A process sees no headers, and a connection is of one caller.
+        // A process sees no headers.
+        let caller = if self.may_be_refused() { caller.clone() } else { Caller::default() };
         let told = Told {
-            caller: Caller::default(),
+            caller,
             revision: revision.as_ref(),
             headers: params,
             trace: self.http_trace(headers),

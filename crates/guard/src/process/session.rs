@@ -146,9 +146,12 @@ impl Transport for ProcessSession {
         &self.driven
     }
 
-    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
+    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Counted) {
         match to {
-            Destination::Server(_) => {
+            Destination::Server(stream) => {
+                if ticket.is_none() {
+                    self.headers.ask_as(stream, &bytes);
+                }
                 self.upstream.send(self.memory().count_changed(&bytes, one_line));
             }
             Destination::Answer(stream) => {

@@ -11,6 +11,19 @@ use super::Proxy;
 use crate::http::answer::read_answer;
 use crate::http::respond::{full, remove_hop_by_hop};
 
+/// The headers of a call that are not those of a request for the list.
+const OF_CALL: [&str; 9] = [
+    "content-digest",
+    "content-length",
+    "content-md5",
+    "digest",
+    "expect",
+    "idempotency-key",
+    "mcp-name",
+    "range",
+    "repr-digest",
+];
+
 /// The most bytes of a response that refuses the list.
 const MAX_REFUSAL: usize = 64 << 10;
 
@@ -47,12 +60,15 @@ impl Proxy {
         mut headers: HeaderMap,
         bytes: Bytes,
     ) -> Result<Option<ByteString>, NotListed> {
-        let of_call = |name: &str| name.starts_with("mcp-param-") || name == "mcp-name";
+        if headers.contains_key("dpop") || headers.contains_key("signature") {
+            let reason = "the client signs each request, so the guard cannot ask in its name; list the tools first";
+            return Err(reason.to_owned().into());
+        }
+        let of_call = |name: &str| OF_CALL.contains(&name) || name.starts_with("mcp-param-");
         let names: Vec<_> = headers.keys().filter(|name| of_call(name.as_str())).cloned().collect();
         for name in names {
             headers.remove(name);
         }
-        headers.remove(CONTENT_LENGTH);
         if headers.contains_key("mcp-method") {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }

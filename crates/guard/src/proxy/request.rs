@@ -11,12 +11,12 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use super::bridge::Bridged;
 use super::session::{Answered, Exchange};
 use super::{Next, Proxy, Repeatable};
-use crate::caller::Caller;
+use crate::caller::{Caller, check_session};
 use crate::core::{Origin, Told};
 use crate::http::body::{Sender, read_body};
 use crate::http::media::{Media, media};
 use crate::http::named_revision;
-use crate::http::respond::{Body, BoxError, full, join, json, refuse};
+use crate::http::respond::{Body, BoxError, full, join, json, refuse, remove_hop_by_hop};
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
 use crate::runtime::memory::Counted;
@@ -44,6 +44,13 @@ impl Proxy {
         B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
     {
         let (mut parts, body) = request.into_parts();
+        if let Err(reason) = check_session(&parts.headers) {
+            return refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason);
+        }
+        if !self.server.rules().settings.is_replica {
+            // What the server does not get says nothing about the request.
+            remove_hop_by_hop(&mut parts.headers);
+        }
         // The guard has to read responses, and most clients ask for compressed ones.
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if body.is_end_stream() {
