@@ -275,7 +275,7 @@ fn a_session_keeps_the_rules_of_its_revision() {
     assert_eq!((status, &answer["error"]["code"]), (400, &json!(-32020)), "{answer}");
     let mut twice = own(None);
     twice.push(("mcp-session-id".to_owned(), b"other".to_vec()));
-    assert_eq!(send(port, &twice, list).0, 404);
+    assert_eq!(send(port, &twice, list).0, 400);
     for (method, version, status) in [
         ("GET", "2026-07-28", "405"),
         ("DELETE", "2026-07-28", "405"),
