@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use toolbond_contract::{
@@ -13,6 +14,7 @@ use toolbond_contract::{
 use toolbond_fetch::{Bundle, PendingBundle, explain};
 use toolbond_targets::{Target, UsedNames, name_views};
 
+use super::budget::value_bytes;
 use super::catalog::{Page, PageRequest, Tool};
 use super::view::{rename_view, view_tool};
 use crate::audience::Audience;
@@ -28,6 +30,12 @@ use crate::tool_cache::{JudgedTool, Shape, have_duplicates, judge};
 
 /// Why a hidden tool is not offered.
 pub(crate) const HIDDEN: &str = "its operator hides it";
+
+/// Why a tool is not read whose value may take more memory than is left for it.
+const TOO_LARGE: &str = "it is too large to be checked in the memory of the guard (--max-memory)";
+
+/// What each tool of a page takes beside its value.
+const TOOL_BYTES: usize = 1 << 10;
 
 /// A checked page.
 #[derive(Debug)]
@@ -70,6 +78,8 @@ pub(crate) struct PageCheck<'a> {
     pub(crate) audience: &'a Audience,
     /// Whether the page is checked again after a while, if documents are being fetched.
     pub(crate) may_wait: bool,
+    /// The bytes that the parsed tools may take.
+    pub(crate) memory: usize,
 }
 
 /// One tool of a page.
@@ -77,7 +87,7 @@ struct Entry<'a> {
     text: &'a str,
     /// The judgement from the cache.
     known: Option<Arc<JudgedTool>>,
-    /// The tool, unless it is known or cannot be read.
+    /// The tool, unless it is known or cannot be read; `null` where it is too large.
     value: Option<Value>,
     /// The name of a tool whose definition cannot be read, and why it cannot.
     unreadable: Option<(String, String)>,
@@ -90,14 +100,20 @@ impl<'a> Entry<'a> {
         }
         match serde_json::from_str(text) {
             Ok(value) => Self { text, known, value: Some(value), unreadable: None },
-            Err(error) => {
-                // Other readers may read more than this one, and call it by its name.
-                let name = members(text, ["name"]).ok().and_then(|[name]| name);
-                let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
-                let unreadable = name.map(|name| (name, error.to_string()));
-                Self { text, known, value: None, unreadable }
-            }
+            Err(error) => Self::unreadable(text, None, error.to_string()),
         }
+    }
+
+    /// A tool that is too large to be read.
+    fn too_large(text: &'a str) -> Self {
+        Self::unreadable(text, Some(Value::Null), TOO_LARGE.to_owned())
+    }
+
+    fn unreadable(text: &'a str, value: Option<Value>, reason: String) -> Self {
+        // Other readers may read more than this one, and call it by its name.
+        let name = members(text, ["name"]).ok().and_then(|[name]| name);
+        let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
+        Self { text, known: None, value, unreadable: name.map(|name| (name, reason)) }
     }
 
     /// The tool as the server wrote it; `null` where it cannot be read.
@@ -143,16 +159,36 @@ impl PageCheck<'_> {
         };
         let next = next.map(RawValue::get).filter(|next| *next != "null").map(str::to_owned);
         let Some(tools) = tools else { return passed(next) };
+        // They are counted before there is a vector of them.
+        let count = serde_json::from_str::<Vec<IgnoredAny>>(tools.get()).map_or(0, |all| all.len());
+        if count.saturating_mul(TOOL_BYTES) > self.memory {
+            let text = format!(
+                "tool list refused: its {count} tools need more memory than the guard has (--max-memory)"
+            );
+            self.server.report(Event::error(text.clone()));
+            return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
+        }
         let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
-            let value = serde_json::from_str::<Value>(tools.get()).unwrap_or_default();
+            let fits = value_bytes(tools.get()) <= self.memory;
+            let value =
+                fits.then(|| serde_json::from_str::<Value>(tools.get()).unwrap_or_default());
             for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
                 self.server.report_once(finding);
             }
             return passed(next);
         };
         let known = |text| lock(&self.rules.tools).get(text);
-        let entries: Vec<_> =
-            raws.into_iter().map(|raw| Entry::new(raw.get(), known(raw.get()))).collect();
+        let fit = fitting(&raws, self.memory);
+        let entries: Vec<_> = raws
+            .into_iter()
+            .map(RawValue::get)
+            .zip(fit)
+            .map(
+                |(text, fits)| {
+                    if fits { Entry::new(text, known(text)) } else { Entry::too_large(text) }
+                },
+            )
+            .collect();
         let bundles = bundle_entries(self.rules, &entries);
         let page = Page {
             request: self.request,
@@ -433,6 +469,24 @@ impl PageCheck<'_> {
     }
 }
 
+/// Which tools have values that fit into `memory` together. The largest are left out first, so that one of them costs no
+/// other its place.
+fn fitting(tools: &[&RawValue], memory: usize) -> Vec<bool> {
+    let mut sizes: Vec<_> = tools
+        .iter()
+        .map(|tool| value_bytes(tool.get()))
+        .enumerate()
+        .map(|(at, it)| (it, at))
+        .collect();
+    sizes.sort_unstable();
+    let (mut used, mut fit) = (0_usize, vec![false; tools.len()]);
+    for (size, at) in sizes {
+        used = used.saturating_add(size);
+        fit[at] = used <= memory;
+    }
+    fit
+}
+
 /// Returns what has become of the documents that new tools refer to.
 fn bundle_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Option<Bundle>> {
     let Some(bundles) = rules.bundles.as_ref().filter(|_| rules.settings.tools.is_some()) else {
@@ -585,6 +639,7 @@ mod tests {
             others: &used,
             audience: &Revision::V2025_11_25.into(),
             may_wait: false,
+            memory: usize::MAX,
         };
         check.check(&result)
     }

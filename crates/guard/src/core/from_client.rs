@@ -51,6 +51,16 @@ impl<'a> Part<'a> {
     pub(super) fn params(&self) -> Option<&'a str> {
         self.envelope.params.map(|params| params.text(self.text))
     }
+
+    /// Its sender. What it says of itself is part of that, and so is a header that says something else.
+    fn sender(&self, client: &ClientMeta) -> Caller {
+        let own = client.revision.as_ref();
+        let header = self.told.revision.filter(|header| own.is_some_and(|own| own != *header));
+        self.told.caller.saying(match header {
+            Some(header) => keyed_hash((client.said, header.to_string())),
+            None => client.said,
+        })
+    }
 }
 
 /// A request as the server gets it.
@@ -122,6 +132,11 @@ impl Conversation {
     ) -> PartFate {
         let is_inspecting = rules.settings.is_inspecting();
         match &part.envelope.kind {
+            Kind::Request(id, _) if id.is_long() => {
+                let text = format!("a request id has at most {MAX_ID} bytes");
+                self.refuse(part.stream, Some(id), code::REQUEST, &text);
+                PartFate::Dropped
+            }
             Kind::Request(id, method) => self.request(part, id, *method, rules, budget, now),
             // Some servers run such a call all the same.
             Kind::InvalidId(Method::CallTool) | Kind::Notification(Method::CallTool)
@@ -147,33 +162,11 @@ impl Conversation {
         budget: &mut Budget,
         now: Instant,
     ) -> PartFate {
-        if id.is_long() {
-            let text = format!("a request id has at most {MAX_ID} bytes");
-            self.refuse(part.stream, Some(id), code::REQUEST, &text);
-            return PartFate::Dropped;
-        }
         let is_inspecting = rules.settings.is_inspecting();
         let wrong_params = |this: &mut Self, error: &serde_json::Error| {
             let text = format!("#/params: {error}");
             this.refuse(part.stream, Some(id), code::PARAMS, &text);
             PartFate::Dropped
-        };
-        let audience = |this: &Self, client: ClientMeta| {
-            let revision = client.revision.or_else(|| part.told.revision.cloned());
-            let client = client.client.as_deref().or(this.client.as_deref());
-            Audience {
-                revision: revision.unwrap_or_else(|| this.negotiated.clone()),
-                target: rules.settings.target(client),
-            }
-        };
-        // What the message says of its sender is part of who it is, and so is a header that says something else.
-        let sender = |client: &ClientMeta| {
-            let own = client.revision.as_ref();
-            let header = part.told.revision.filter(|header| own.is_some_and(|own| own != *header));
-            part.told.caller.saying(match header {
-                Some(header) => keyed_hash((client.said, header.to_string())),
-                None => client.said,
-            })
         };
         let mut call = None;
         let purpose = match method {
@@ -181,8 +174,8 @@ impl Conversation {
             Method::Discover => Purpose::Handshake { client: None },
             Method::CallTool if is_inspecting => match CallParams::of(part.text, part.envelope) {
                 Ok(mut params) => {
-                    let caller = sender(&params.client);
-                    let audience = audience(self, std::mem::take(&mut params.client));
+                    let caller = part.sender(&params.client);
+                    let audience = self.audience(part, std::mem::take(&mut params.client), rules);
                     let revision = audience.revision.clone();
                     call = Some((params, audience, caller));
                     Purpose::Call { tool: None, revision }
@@ -192,8 +185,8 @@ impl Conversation {
             Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
                 Ok(params) => Purpose::List {
                     request: self.catalog.request_page(params.cursor, now),
-                    caller: sender(&params.client),
-                    audience: audience(self, params.client),
+                    caller: part.sender(&params.client),
+                    audience: self.audience(part, params.client, rules),
                 },
                 Err(error) => return wrong_params(self, &error),
             },
@@ -266,6 +259,16 @@ impl Conversation {
             call_span: span,
         };
         self.decide_call(call, rules, budget, now)
+    }
+
+    /// Whom the answer to a request is for.
+    fn audience(&self, part: &Part<'_>, client: ClientMeta, rules: &Rules) -> Audience {
+        let revision = client.revision.or_else(|| part.told.revision.cloned());
+        let client = client.client.as_deref().or(self.client.as_deref());
+        Audience {
+            revision: revision.unwrap_or_else(|| self.negotiated.clone()),
+            target: rules.settings.target(client),
+        }
     }
 
     /// Refuses a request whose text does not take the changes that it needs.

@@ -146,8 +146,9 @@ impl Job {
             }
             Check::Page { request, others, result, audience } => {
                 let may_wait = !self.has_waited.load(Ordering::Relaxed);
-                let request = *request;
-                let check = PageCheck { server, rules, request, others, audience, may_wait };
+                let (request, memory) = (*request, budget.memory);
+                let check =
+                    PageCheck { server, rules, request, others, audience, may_wait, memory };
                 JobOutcome::Page(check.check(result))
             }
         })

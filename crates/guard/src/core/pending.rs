@@ -201,10 +201,6 @@ impl PendingRequests {
         self.requests.get(key)
     }
 
-    pub(super) fn get_mut(&mut self, key: &Key) -> Option<&mut Pending> {
-        self.requests.get_mut(key)
-    }
-
     /// Removes the request, unless it is another one with the same key.
     pub(super) fn take(&mut self, key: &Key, serial: u64) -> Option<Pending> {
         let is_it = self.get(key).is_some_and(|pending| pending.serial == serial);

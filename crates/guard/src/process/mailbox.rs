@@ -90,6 +90,14 @@ impl Mailbox {
         (Delivery::Delivered, None)
     }
 
+    /// Changes each message, as long as `change` does not fail.
+    pub(super) fn try_for_each<E>(
+        &self,
+        change: impl FnMut(&mut Mail) -> Result<(), E>,
+    ) -> Result<(), E> {
+        lock(&self.state).mail.iter_mut().try_for_each(change)
+    }
+
     /// Whether more messages than answers fit in.
     pub(super) fn has_room(&self) -> bool {
         let state = lock(&self.state);

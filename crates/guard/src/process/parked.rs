@@ -3,9 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::mailbox::{Mail, Mailbox, ROOM};
 use crate::core::StreamId;
-use crate::runtime::memory::Counted;
+use crate::runtime::memory::{Counted, MemoryLimit, NoMemory};
 
 /// A stream whose connection broke.
 pub(super) struct Parked {
@@ -16,6 +18,21 @@ pub(super) struct Parked {
     /// Messages that were taken out of the mailbox and not sent.
     pub(super) seen: VecDeque<Mail>,
     pub(super) history: History,
+}
+
+impl Parked {
+    /// Moves the messages that wait for the client to the memory of what may be resumed.
+    pub(super) fn keep(&mut self, memory: &MemoryLimit) -> Result<(), NoMemory> {
+        self.seen.iter_mut().try_for_each(|mail| keep(mail, memory))?;
+        self.mailbox.try_for_each(|mail| keep(mail, memory))
+    }
+}
+
+/// Moves a message to the memory of what may be resumed.
+pub(super) fn keep(mail: &mut Mail, memory: &MemoryLimit) -> Result<(), NoMemory> {
+    let reservation = memory.reserve_resumable(mail.bytes.len())?;
+    mail.bytes = reservation.attach(Bytes::copy_from_slice(&mail.bytes));
+    Ok(())
 }
 
 /// The events of one stream that its client may not have received.
@@ -34,13 +51,29 @@ impl History {
         self.sent
     }
 
-    pub(super) fn add(&mut self, event: Counted) {
-        self.size += event.len();
-        self.recent.push_back((self.sent, event));
+    /// Adds an event, and counts it. The oldest ones make room for it; where that is not enough, it is not kept.
+    pub(super) fn add(&mut self, event: Bytes, memory: &MemoryLimit) -> Counted {
+        let number = self.sent;
         self.sent += 1;
-        while self.size > ROOM && self.recent.len() > 1 {
-            self.size -= self.recent.pop_front().map_or(0, |(_, event)| event.len());
+        while self.size + event.len() > ROOM && self.drop_oldest() {}
+        loop {
+            if let Ok(reservation) = memory.reserve_resumable(event.len()) {
+                let event = reservation.attach(event);
+                self.size += event.len();
+                self.recent.push_back((number, event.clone()));
+                return event;
+            }
+            if !self.drop_oldest() {
+                return memory.count(event);
+            }
         }
+    }
+
+    /// Drops the oldest event; `false` if there is none.
+    fn drop_oldest(&mut self) -> bool {
+        let oldest = self.recent.pop_front();
+        self.size -= oldest.as_ref().map_or(0, |(_, event)| event.len());
+        oldest.is_some()
     }
 
     /// The first event from `number` on that is still there, and its number.
@@ -51,19 +84,37 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, ROOM};
+    use super::{History, MemoryLimit, ROOM};
 
     #[test]
     fn the_last_events_are_kept_up_to_a_bound() {
-        let mut history = History::default();
+        let (mut history, memory) = (History::default(), MemoryLimit::default());
         for _ in 0..10 {
-            history.add(vec![b'a'; ROOM / 4].into());
+            history.add(vec![b'a'; ROOM / 4].into(), &memory);
         }
         assert_eq!(history.next_number(), 10);
         assert_eq!(history.from(0).unwrap().0, 6);
         assert_eq!(history.from(8).unwrap().0, 8);
         assert!(history.from(10).is_none());
-        history.add(vec![b'a'; 2 * ROOM].into());
+        history.add(vec![b'a'; 2 * ROOM].into(), &memory);
         assert_eq!(history.from(0).unwrap().0, 10);
+    }
+
+    #[test]
+    fn histories_leave_memory_to_other_messages() {
+        let memory = MemoryLimit::new(16 << 20);
+        let mut histories: Vec<_> = (0..20).map(|_| History::default()).collect();
+        for history in &mut histories {
+            for _ in 0..10 {
+                history.add(vec![b'a'; ROOM / 10].into(), &memory);
+            }
+        }
+        assert!(memory.used()[0] <= 1 << 20, "{:?}", memory.used());
+        // One that has room keeps its last events, others keep none.
+        assert_eq!(histories[0].from(9).unwrap().0, 9);
+        assert!(histories[19].from(0).is_none());
+        histories.remove(0);
+        histories[18].add(vec![b'a'; ROOM / 10].into(), &memory);
+        assert_eq!(histories[18].from(0).unwrap().0, 10);
     }
 }

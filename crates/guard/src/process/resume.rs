@@ -48,9 +48,7 @@ impl Resumable {
                 }
             }
         };
-        let event = answers.client.session.memory().count(event);
-        self.history.add(event.clone());
-        Some(event.into_bytes())
+        Some(self.history.add(event, answers.client.session.memory()).into_bytes())
     }
 }
 

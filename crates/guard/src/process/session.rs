@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::Revision;
 
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
-use super::parked::Parked;
+use super::parked::{Parked, keep};
 use super::peer::{ENDED, Peer, Target, Ways};
 use crate::caller::Caller;
 use crate::child::StartError;
@@ -360,6 +360,18 @@ impl ProcessSession {
         }
         let own = stream.and_then(|stream| streams.mailbox(stream));
         let mut mail = mail;
+        let is_parked = |parked: &Parked| Some(parked.stream) == stream;
+        if let Some(index) = streams.parked.iter().position(is_parked)
+            && keep(&mut mail, self.memory()).is_err()
+        {
+            // Without its answer the stream is of no use.
+            let given_up = mail.is_answer.then(|| streams.parked.remove(index)).flatten();
+            drop(streams);
+            if let Some(given_up) = given_up {
+                given_up.mailbox.close();
+            }
+            return self.refuse(&mail, "the client has left");
+        }
         let others: Vec<_> = if mail.is_answer || self.kind.is_modern() {
             Vec::new()
         } else {
@@ -456,15 +468,20 @@ impl ProcessSession {
         Some(mailbox)
     }
 
-    /// Keeps a stream whose connection broke until its client resumes it. The oldest ones are given up.
-    pub(super) fn park(self: &Arc<Self>, parked: Parked) {
+    /// Keeps a stream whose connection broke until its client resumes it. The oldest ones are given up, and so is this one
+    /// where there is no memory for what it holds.
+    pub(super) fn park(self: &Arc<Self>, mut parked: Parked) {
         let mut streams = lock(&self.streams);
         streams.used = Instant::now();
         streams.requests.remove(&parked.stream);
+        let is_kept = parked.keep(self.memory()).is_ok();
         streams.parked.push_back(parked);
         let most = if self.is_over() { 0 } else { MAX_PARKED };
         let many = streams.parked.len().saturating_sub(most);
-        let given_up: Vec<_> = streams.parked.drain(..many).collect();
+        let mut given_up: Vec<_> = streams.parked.drain(..many).collect();
+        if !is_kept {
+            given_up.extend(streams.parked.pop_back());
+        }
         drop(streams);
         self.give_up(given_up);
     }
@@ -645,7 +662,7 @@ mod tests {
 
     use tokio::time::timeout;
 
-    use super::{Origin, ProcessSession, ROOM, SessionKind, drive};
+    use super::{Mail, Origin, Parked, ProcessSession, ROOM, SessionKind, drive};
     use crate::event::Event;
     use crate::message::{Message, Text};
     use crate::runtime::memory::MemoryLimit;
@@ -670,11 +687,18 @@ mod tests {
     }
 
     fn session(kind: SessionKind) -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
+        session_within(kind, MemoryLimit::default())
+    }
+
+    fn session_within(
+        kind: SessionKind,
+        memory: MemoryLimit,
+    ) -> (Arc<ProcessSession>, Arc<Mutex<Vec<String>>>) {
         let said = Arc::new(Mutex::new(Vec::new()));
         let hears = Arc::clone(&said);
         let listener = move |event: Event| hears.lock().unwrap().push(event.to_string());
         let server = GuardedServer::new("a", Settings::default(), Arc::new(listener));
-        let pool = JobPool::new(Arc::new(MemoryLimit::default()));
+        let pool = JobPool::new(Arc::new(memory));
         (ProcessSession::new(kind, Arc::default(), &Arc::new(server), &Arc::new(pool)), said)
     }
 
@@ -710,6 +734,29 @@ mod tests {
         let told = ask(&two, ROOM).await;
         assert_eq!(told.matches("the client does not read").count(), 2, "{told}");
         assert_eq!(said.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn streams_that_wait_to_be_resumed_leave_memory_to_others() {
+        let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
+        let answer = || Mail::new(session.memory().count(vec![b'a'; 300_000]), true);
+        let park = || {
+            let mut client = session.open(false);
+            let (stream, mailbox) = (client.stream, client.leave_open());
+            mailbox.deliver(answer());
+            let (seen, history) = Default::default();
+            session.park(Parked { stream, mailbox, expected: 2, seen, history });
+            stream
+        };
+        let first = park();
+        for _ in 0..8 {
+            let stream = park();
+            session.deliver(Some(stream), answer());
+        }
+        let used = session.memory().used()[0];
+        assert!(used <= 1 << 20, "{used}");
+        let (client, _parked) = session.unpark(first).unwrap();
+        assert_eq!(client.mailbox.take().await.len(), 1);
     }
 
     #[tokio::test]

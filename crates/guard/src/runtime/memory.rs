@@ -16,17 +16,24 @@ use tokio::time::{Instant, timeout_at};
 /// The default limit: 512 MiB.
 pub const MAX_MEMORY: usize = 512 << 20;
 
-/// Messages up to this size are not counted: there are no more of them than connections.
-const SMALL: usize = 4 << 10;
+/// What each message counts for beside its bytes, so that many short ones are limited, too.
+const OVERHEAD: usize = 128;
 
 /// How long a message waits for memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long an answer to the guard itself waits: not as long as those who wait for it.
+const OWN_PATIENCE: Duration = Duration::from_secs(20);
+
 /// The memory that messages, and the values parsed from them, may take: half of it each, so that
-/// messages that wait never keep others from being checked.
+/// messages that wait never keep others from being checked. An eighth of the messages' half is for events that are kept
+/// only in case their client asks for them again, and another one for answers to the guard's own requests, which messages
+/// wait for.
 #[derive(Debug)]
 pub struct MemoryLimit {
     messages: Arc<Share>,
+    own: Arc<Share>,
+    resumable: Arc<Share>,
     parsed: Arc<Share>,
 }
 
@@ -48,6 +55,8 @@ struct Share {
     small: usize,
     /// What others leave to small ones.
     kept: usize,
+    /// How long a reservation waits.
+    patience: Duration,
     used: AtomicUsize,
     freed: Notify,
 }
@@ -72,11 +81,23 @@ impl MemoryLimit {
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let half = bytes.max(1 << 20) / 2;
-        let share = |small, kept| {
+        let share = |limit, small, kept, patience| {
             let (used, freed) = (AtomicUsize::new(0), Notify::new());
-            Arc::new(Share { limit: half, small, kept, used, freed })
+            Arc::new(Share { limit, small, kept, patience, used, freed })
         };
-        Self { messages: share(half / 256, half / 8), parsed: share(half / 16, half / 4) }
+        let part = half / 8;
+        Self {
+            messages: share(half - 2 * part, half / 256, part, PATIENCE),
+            own: share(part, part, 0, OWN_PATIENCE),
+            resumable: share(part, part, 0, PATIENCE),
+            parsed: share(half, half / 16, half / 4, PATIENCE),
+        }
+    }
+
+    /// The same limit for answers to the guard's own requests, which do not wait for the messages that wait for them.
+    pub(crate) fn of_own_requests(&self) -> Arc<Self> {
+        let [own, resumable, parsed] = [&self.own, &self.resumable, &self.parsed].map(Arc::clone);
+        Arc::new(Self { messages: Arc::clone(&own), own, resumable, parsed })
     }
 
     /// A reservation for a message, of nothing yet.
@@ -87,10 +108,19 @@ impl MemoryLimit {
     /// Memory of `bytes`, whether or not the limit allows it.
     pub(crate) fn reserve_now(&self, bytes: usize) -> Reservation {
         let mut reservation = self.message();
-        if bytes > SMALL {
-            reservation.set(bytes);
-        }
+        reservation.set(cost(bytes));
         reservation
+    }
+
+    /// Memory for `bytes` that are kept only in case their client asks for them again, if there is any left.
+    pub(crate) fn reserve_resumable(&self, bytes: usize) -> Result<Reservation, NoMemory> {
+        let share = Arc::clone(&self.resumable);
+        if cost(bytes) > share.limit {
+            return Err(NoMemory);
+        }
+        let mut reservation = Reservation { share, bytes: 0, wait: None };
+        reservation.try_grow(bytes)?;
+        Ok(reservation)
     }
 
     /// The most memory that the parsed values of one job may take.
@@ -128,7 +158,8 @@ impl MemoryLimit {
 
     /// The bytes in use, by messages and by parsed values.
     pub(crate) fn used(&self) -> [usize; 2] {
-        [&self.messages, &self.parsed].map(|share| share.used.load(Ordering::Relaxed))
+        let used = |share: &Share| share.used.load(Ordering::Relaxed);
+        [used(&self.messages) + used(&self.own) + used(&self.resumable), used(&self.parsed)]
     }
 }
 
@@ -199,7 +230,7 @@ impl Reservation {
                 return Poll::Ready(Ok(()));
             }
             let wait = self.wait.get_or_insert_with(|| {
-                Wait::new(Arc::clone(&self.share), Instant::now() + PATIENCE)
+                Wait::new(Arc::clone(&self.share), Instant::now() + self.share.patience)
             });
             match wait.freed.as_mut().poll(context) {
                 Poll::Ready(true) => *wait = Wait::new(Arc::clone(&self.share), wait.deadline),
@@ -216,8 +247,9 @@ impl Reservation {
 
     /// [`Reservation::grow`] without waiting.
     pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), NoMemory> {
+        let bytes = cost(bytes);
         let more = bytes.saturating_sub(self.bytes);
-        if more == 0 || bytes <= SMALL {
+        if more == 0 {
             return Ok(());
         }
         let (share, own) = (&self.share, self.bytes);
@@ -232,8 +264,8 @@ impl Reservation {
         Ok(())
     }
 
-    /// Reserves `bytes` whether or not the limit allows it, or gives back what is beyond.
-    pub(crate) fn set(&mut self, bytes: usize) {
+    /// Counts `bytes` whether or not the limit allows it, or gives back what is beyond.
+    fn set(&mut self, bytes: usize) {
         if bytes < self.bytes {
             self.share.release(self.bytes - bytes);
         } else {
@@ -245,14 +277,19 @@ impl Reservation {
     /// `bytes`, which hold this reservation until they are dropped.
     pub(crate) fn attach(mut self, bytes: impl Into<Bytes>) -> Counted {
         let bytes = bytes.into();
-        if bytes.len() > self.bytes.max(SMALL) {
-            self.set(bytes.len());
+        if cost(bytes.len()) > self.bytes {
+            self.set(cost(bytes.len()));
         }
         if self.bytes == 0 {
             return Counted(bytes);
         }
         Counted(Bytes::from_owner(Owner { bytes, _memory: self }))
     }
+}
+
+/// What a message of `bytes` counts for.
+fn cost(bytes: usize) -> usize {
+    if bytes == 0 { 0 } else { bytes.saturating_add(OVERHEAD) }
 }
 
 impl Wait {
@@ -298,16 +335,16 @@ impl AsRef<[u8]> for Owner {
 mod tests {
     use bytes::Bytes;
 
-    use super::{MemoryLimit, NoMemory, SMALL};
+    use super::{MemoryLimit, NoMemory, OVERHEAD};
 
     #[tokio::test(start_paused = true)]
     async fn is_bounded_and_given_back() {
         let limit = MemoryLimit::new(2 << 20);
-        let part = (1 << 20) * 7 / 16;
+        let part = (1 << 20) * 5 / 16 - OVERHEAD;
         let (mut one, mut two, mut three) = (limit.message(), limit.message(), limit.message());
         one.grow(part).await.unwrap();
         two.grow(part).await.unwrap();
-        three.grow(SMALL).await.unwrap();
+        three.grow(2 << 10).await.unwrap();
         assert_eq!(three.grow(part / 2).await, Err(NoMemory));
         two.set(part / 2);
         three.grow(part / 2).await.unwrap();
@@ -358,6 +395,8 @@ mod tests {
         let (mut large, mut small) = (limit.message(), limit.message());
         large.grow(28 << 20).await.unwrap();
         assert_eq!(limit.message().try_grow(1 << 20), Err(NoMemory));
+        small.try_grow(64 << 10).unwrap_err();
+        large.set(20 << 20);
         small.try_grow(64 << 10).unwrap();
         let parsed = limit.reserve_parsed(limit.parsed_limit()).await.unwrap();
         assert!(limit.reserve_parsed(4 << 20).await.is_err());
@@ -367,19 +406,49 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_attached_is_counted_and_small_bytes_are_free() {
+    fn whatever_is_attached_is_counted() {
         let limit = MemoryLimit::default();
-        let small = limit.count(vec![0; SMALL]);
+        let empty = limit.count(Bytes::new());
         assert_eq!(limit.used(), [0, 0]);
-        let large = limit.message().attach(vec![0; SMALL + 1]);
-        assert_eq!(limit.used(), [SMALL + 1, 0]);
-        let same = limit.count_changed(&large, |bytes| bytes.slice(..10));
-        assert_eq!(limit.used(), [SMALL + 1, 0]);
-        let other = limit.count_changed(&large, |bytes| Bytes::from(bytes.repeat(2)));
-        assert_eq!(limit.used(), [3 * (SMALL + 1), 0]);
-        drop((small, large, same));
-        assert_eq!(limit.used(), [2 * (SMALL + 1), 0]);
-        assert_eq!(other.into_bytes().len(), 2 * (SMALL + 1));
+        let small = limit.count(vec![0; 10]);
+        assert_eq!(limit.used(), [10 + OVERHEAD, 0]);
+        let same = limit.count_changed(&small, |bytes| bytes.slice(..5));
+        assert_eq!(limit.used(), [10 + OVERHEAD, 0]);
+        let other = limit.count_changed(&small, |bytes| Bytes::from(bytes.repeat(2)));
+        assert_eq!(limit.used(), [30 + 2 * OVERHEAD, 0]);
+        drop((empty, small, same));
+        assert_eq!(limit.used(), [20 + OVERHEAD, 0]);
+        assert_eq!(other.into_bytes().len(), 20);
         assert_eq!(limit.used(), [0, 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_to_the_guard_itself_do_not_wait_for_messages() {
+        let limit = MemoryLimit::new(16 << 20);
+        let mut all = limit.message();
+        all.grow(8 << 20).await.unwrap();
+        let (mut one, mut two) =
+            (limit.of_own_requests().message(), limit.of_own_requests().message());
+        // One of any size at a time.
+        one.try_grow(4 << 20).unwrap();
+        let start = tokio::time::Instant::now();
+        assert_eq!(two.grow(4 << 20).await, Err(NoMemory));
+        assert!(start.elapsed().as_secs() < 30);
+        drop(one);
+        two.try_grow(4 << 20).unwrap();
+        assert!(limit.used()[0] > 12 << 20);
+    }
+
+    #[test]
+    fn what_is_kept_to_be_resumed_has_a_share_of_its_own() {
+        let limit = MemoryLimit::new(16 << 20);
+        let kept: Vec<_> = std::iter::from_fn(|| limit.reserve_resumable(10_000).ok()).collect();
+        let used = limit.used()[0];
+        assert!(used <= 1 << 20 && used > 1_000_000, "{used}");
+        limit.message().try_grow(4 << 20).unwrap();
+        drop(kept);
+        // One event does not get more than that, even alone.
+        assert!(limit.reserve_resumable(1 << 20).is_err());
+        assert!(limit.reserve_resumable(1 << 19).is_ok());
     }
 }

@@ -195,6 +195,8 @@ mod tests {
     use toolbond_contract::Revision;
 
     use super::{INLINE_BYTES, JobPool, LARGE};
+    use crate::contract::catalog::Tool;
+    use crate::contract::list::PageFate;
     use crate::core::{Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId, Told};
     use crate::event::Event;
     use crate::message::{Message, Text};
@@ -205,15 +207,22 @@ mod tests {
 
     /// Checks a list with a description of so many bytes.
     fn check_list(pool: &Arc<JobPool>, bytes: usize) -> oneshot::Receiver<(JobId, JobOutcome)> {
+        let long = "x".repeat(bytes);
+        check_tools(
+            pool,
+            &format!(r#"{{"name":"a","description":"{long}","inputSchema":{{"type":"object"}}}}"#),
+        )
+    }
+
+    /// Checks a list of `tools`.
+    fn check_tools(pool: &Arc<JobPool>, tools: &str) -> oneshot::Receiver<(JobId, JobOutcome)> {
         let server = GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| ()));
         let mut conversation = Conversation::new(Arc::new(server), Link::Pipe, Revision::default());
         let list = Text::from(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
         let list = Message::read(&list).unwrap();
         conversation.on_client(StreamId::PIPE, &list, &Told::default(), now());
-        let long = "x".repeat(bytes);
-        let tools = Text::from(format!(
-            r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{{"name":"a","description":"{long}","inputSchema":{{"type":"object"}}}}]}}}}"#
-        ));
+        let tools =
+            Text::from(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#));
         conversation.on_server(Origin::Pipe, &Message::read(&tools).unwrap(), now());
         let (sender, receiver) = oneshot::channel();
         while let Some(action) = conversation.poll() {
@@ -261,5 +270,38 @@ mod tests {
             assert!(matches!(checked.await.unwrap().1, JobOutcome::Page(_)));
         }
         assert_eq!(memory.used(), [0, 0]);
+    }
+
+    #[tokio::test]
+    async fn a_tool_whose_value_needs_too_much_memory_is_withheld_alone() {
+        let pool = Arc::new(JobPool::new(Arc::new(MemoryLimit::new(8 << 20))));
+        let tool = |name: &str, meta: &str| {
+            format!(
+                r#"{{"name":"{name}","inputSchema":{{"type":"object"}},"_meta":{{"x":[{meta}0]}}}}"#
+            )
+        };
+        let tools = [tool("large", &"[],".repeat(100_000)), tool("a", ""), tool("b", "[],")];
+        let (_, outcome) = check_tools(&pool, &tools.join(",")).await.unwrap();
+        let JobOutcome::Page(page) = outcome else { panic!("{outcome:?}") };
+        let (_, known) = page.tools.unwrap();
+        assert!(
+            matches!(&known[0], (name, Tool::Withheld(why)) if name == "large" && why.contains("--max-memory")),
+            "{:?}",
+            known[0].0
+        );
+        let offered = |it: &(String, Tool)| matches!(&it.1, Tool::Offered { .. });
+        assert_eq!(known.iter().filter(|it| offered(it)).count(), 2);
+        assert_eq!(
+            page.fate,
+            PageFate::Replaced(format!("{{\"tools\":[{}]}}", tools[1..].join(",")))
+        );
+    }
+
+    #[tokio::test]
+    async fn a_list_of_more_tools_than_there_is_memory_for_is_refused() {
+        let pool = Arc::new(JobPool::new(Arc::new(MemoryLimit::new(8 << 20))));
+        let (_, outcome) = check_tools(&pool, &vec!["0"; 100_000].join(",")).await.unwrap();
+        let JobOutcome::Page(page) = outcome else { panic!("{outcome:?}") };
+        assert!(matches!(&page.fate, PageFate::Refused(why) if why.contains("100000 tools")));
     }
 }
