@@ -3,9 +3,9 @@
 use std::net::TcpListener;
 
 use serde_json::{Value, json};
-use toolbond_harness::guard::in_front_of;
+use toolbond_harness::guard::{in_front_of, in_front_of_url};
 use toolbond_harness::http::{Connection, HttpServer, ask, body};
-use toolbond_harness::mcp::{INITIALIZED, PING, POST, call, request, url};
+use toolbond_harness::mcp::{INITIALIZED, PING, POST, call, post, request, url};
 use toolbond_harness::process::toolbond;
 
 use crate::guard_peers::{bare, visit};
@@ -92,6 +92,34 @@ fn events_pass_byte_for_byte_and_as_they_come() {
     let data = "data: {\"jsonrpc\":\"2.0\",  \"method\":\"notifications/message\"}\n";
     assert_eq!((stream.line(), stream.line()), (data.to_owned(), "\n".to_owned()));
     assert!(ask(port, "DELETE /mcp HTTP/1.1", "").starts_with("HTTP/1.1 204"));
+}
+
+#[test]
+fn a_redirect_keeps_the_query_of_the_url_of_the_server_to_itself() {
+    for absolute in [false, true] {
+        let server = HttpServer::start(move |request, reply| {
+            let place = request.path().replacen("/mcp?", "/mcp/?", 1);
+            if place == request.path() {
+                return reply.result(request, &json!({}));
+            }
+            let host = if absolute { request.header("host") } else { None };
+            let host = host.map_or_else(String::new, |host| format!("http://{host}"));
+            reply.send("307 Temporary Redirect", &format!("location: {host}{place}"), "")
+        });
+        let (_guard, port) = in_front_of_url(&server.url("/mcp?key=secret"), &["--keep-eras"]);
+        for (query, left) in [("?a=b", "?a=b"), ("", "")] {
+            let answer = ask(port, &post(&format!("/mcp{query}"), ""), PING);
+            assert!(answer.contains(&format!("\r\nlocation: /mcp/{left}\r\n")), "{answer}");
+            assert!(!answer.contains("secret"), "{answer}");
+            // The client follows.
+            let answer = ask(port, &post(&format!("/mcp/{left}"), ""), PING);
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+            let paths: Vec<_> = server.take().iter().map(|got| got.path().to_owned()).collect();
+            let told = query.replace('?', "&");
+            let expected = [format!("/mcp?key=secret{told}"), format!("/mcp/?key=secret{told}")];
+            assert_eq!(paths, expected);
+        }
+    }
 }
 
 #[test]

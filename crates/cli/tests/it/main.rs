@@ -62,6 +62,7 @@ mod guard_process;
 mod guard_repairs;
 mod guard_stalls;
 mod guard_tls;
+mod guard_unlabelled;
 mod guard_views;
 mod inspector;
 #[cfg(unix)]

@@ -146,13 +146,15 @@ impl Proxy {
     }
 
     /// The URI at the server for a request to `uri` at the guard. What the query of the server's URL says, such as a key,
-    /// is part of every request to its path.
+    /// is part of every request to its path, with or without a slash at its end, which servers redirect between.
     fn target(&self, uri: &Uri) -> Result<Uri, hyper::http::Error> {
         let mut target = self.upstream.clone().into_parts();
-        let own = self.upstream.query().filter(|_| uri.path() == self.upstream.path());
+        let is_endpoint =
+            uri.path().trim_end_matches('/') == self.upstream.path().trim_end_matches('/');
+        let own = self.upstream.query().filter(|_| is_endpoint);
         target.path_and_query = match (own, uri.query()) {
             (None, _) => uri.path_and_query().cloned(),
-            (Some(_), None) => target.path_and_query,
+            (Some(own), None) => Some(format!("{}?{own}", uri.path()).parse()?),
             (Some(own), Some(query)) => {
                 let told: Vec<_> = query.split('&').collect();
                 let missing = own.split('&').filter(|pair| !told.contains(pair));
@@ -172,7 +174,14 @@ impl Proxy {
         host: Option<&HeaderValue>,
     ) -> Result<Response<B>, String> {
         let Some(location) = response.headers().get(LOCATION) else { return Ok(response) };
-        let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
+        let mut location = String::from_utf8_lossy(location.as_bytes()).into_owned();
+        if let Some(left) = self.without_own_query(&location) {
+            match HeaderValue::from_bytes(left.as_bytes()) {
+                Ok(left) => response.headers_mut().insert(LOCATION, left),
+                Err(_) => response.headers_mut().remove(LOCATION),
+            };
+            location = left;
+        }
         if is_relative(&location) || !response.status().is_redirection() {
             return Ok(response);
         }
@@ -214,6 +223,21 @@ impl Proxy {
             }
             _ => Ok(response),
         }
+    }
+
+    /// `location` without what the query of the server's URL says, which is not for clients; `None` if it has none of it.
+    fn without_own_query(&self, location: &str) -> Option<String> {
+        // The requests that a gateway sends have only what clients told.
+        let own = self.upstream.query().filter(|_| !self.server.rules().settings.is_replica)?;
+        let (place, fragment) = location.split_at(location.find('#').unwrap_or(location.len()));
+        let (path, query) = place.split_once('?')?;
+        let is_own = |pair: &&str| !pair.is_empty() && own.split('&').any(|own| own == *pair);
+        let left: Vec<_> = query.split('&').filter(|pair| !is_own(pair)).collect();
+        if left.len() == query.split('&').count() {
+            return None;
+        }
+        let mark = if left.is_empty() { "" } else { "?" };
+        Some(format!("{path}{mark}{}{fragment}", left.join("&")))
     }
 
     /// Whether it sends its requests through `client`.

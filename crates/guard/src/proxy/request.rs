@@ -196,20 +196,21 @@ impl Proxy {
                 (exchange, origin)
             }
         };
-        let listens = parts.headers.get(ACCEPT).is_some_and(|accept| {
-            String::from_utf8_lossy(accept.as_bytes()).contains("text/event-stream")
+        let listens = parts.headers.get_all(ACCEPT).iter().any(|accept| {
+            let accept = accept.as_bytes().to_ascii_lowercase();
+            memchr::memmem::find(&accept, b"text/event-stream").is_some()
         });
-        let is_rpc = listens || parts.method == Method::DELETE;
         let is_delete = parts.method == Method::DELETE;
+        let is_rpc = !is_delete && (listens || matches!(origin, Origin::Resumed(_)));
         let host = parts.headers.get(HOST).cloned();
         let body = http_body_util::Empty::new().map_err(|never| match never {}).boxed_unsync();
-        let answered =
-            Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc: false };
+        let answered = Answered { exchange, origin, replies: Vec::new(), is_batch: false, is_rpc };
         let sent = next.send(parts, body).await;
         if is_delete && sent.is_ok() {
             self.sessions.forget(&key);
         }
-        match sent.and_then(|response| self.keep_redirect(response, is_rpc, host.as_ref())) {
+        let is_kept = is_rpc || is_delete;
+        match sent.and_then(|response| self.keep_redirect(response, is_kept, host.as_ref())) {
             Ok(response) => self.check_response(answered, response).await,
             Err(reason) => answered.fail(StatusCode::BAD_GATEWAY, &reason),
         }

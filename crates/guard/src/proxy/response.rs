@@ -3,18 +3,27 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
+use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
 
 use super::event_stream::EventStream;
 use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
+use crate::core::Origin;
 use crate::event::Event;
-use crate::http::body::{Sender, read_body};
+use crate::http::body::{BodyError, Sender, read_body};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, forward, full, join, json, refuse, with_body};
 use crate::message::code;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
+
+/// The most bytes of a body that is not labelled as JSON or events, such as an error page.
+const MAX_PAGE: usize = 64 << 10;
+
+/// What is wrong with a body that answers a request and is not labelled.
+const UNLABELLED: &str = "it is neither JSON nor an event stream";
 
 impl Proxy {
     /// Checks the messages in a response: a JSON body, or an event stream, event by event.
@@ -31,50 +40,59 @@ impl Proxy {
         }
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {
-            Err(reason) if has_body => self.unreadable(&answered, &reason),
+            Err(reason) if has_body => self.unreadable(&answered, response.into_parts().0, &reason),
             Ok(Media::Events) => self.check_events(answered, response),
             Ok(Media::Json) if answered.is_rpc => self.check_json(answered, response).await,
-            _ => self.check_other(&answered, response, has_body),
+            _ => self.check_other(answered, response, has_body).await,
         }
     }
 
-    /// The response if that of the server cannot be read: an error for each request.
-    fn unreadable(&self, answered: &Answered, reason: &str) -> Response<Body> {
+    /// The response if that of the server, with this head, cannot be read: an error for each request.
+    fn unreadable(&self, answered: &Answered, head: Parts, reason: &str) -> Response<Body> {
         let text = format!("could not read the answer of the server: {reason}");
         self.server.report(Event::error(format!("server: {text}")));
-        answered.fail(StatusCode::OK, &text)
+        instead(head, answered.fail(StatusCode::OK, &text))
     }
 
-    /// Checks a response that is neither JSON nor an event stream. It must not answer a checked request.
-    fn check_other<B: ResponseBody>(
-        &self,
-        answered: &Answered,
+    /// Checks a response that is neither JSON nor an event stream. Some clients read messages in it all the same.
+    async fn check_other<B: ResponseBody>(
+        self: &Arc<Self>,
+        answered: Answered,
         response: Response<B>,
         has_body: bool,
     ) -> Response<Body> {
         let stream = answered.exchange.stream;
         let is_success = response.status().is_success();
-        let is_expected = drive(&answered.exchange.session, |it, _| it.expects_checked(stream));
-        if has_body && is_success && is_expected {
-            return self.unreadable(answered, "it is neither JSON nor an event stream");
+        let is_rpc = answered.is_rpc && has_body;
+        if is_rpc && is_success {
+            let is_call = drive(&answered.exchange.session, |it, _| it.expects_checked(stream));
+            if is_call || !matches!(answered.origin, Origin::Stream(_)) {
+                return self.unreadable(&answered, response.into_parts().0, UNLABELLED);
+            }
         }
         // The server had nothing to answer in the rest of the batch.
         if !answered.replies.is_empty() && is_success {
             return json(StatusCode::OK, join(&answered.replies, answered.is_batch));
         }
-        forward(response)
+        if is_rpc { self.check_json(answered, response).await } else { forward(response) }
     }
 
+    /// Checks a body as JSON, be it labelled so or not.
     async fn check_json<B: ResponseBody>(
         self: &Arc<Self>,
         answered: Answered,
         response: Response<B>,
     ) -> Response<Body> {
-        let (parts, body) = response.into_parts();
+        let (mut parts, body) = response.into_parts();
+        let is_labelled = media(&parts.headers) == Ok(Media::Json);
         let max = self.server.rules().settings.max_message;
+        let max = if is_labelled { max } else { max.min(MAX_PAGE) };
         let bytes = match read_body(body, Sender::Server, max, self.pool.memory()).await {
             Ok(bytes) => bytes,
-            Err(error) => return self.unreadable(&answered, &error.to_string()),
+            Err(BodyError::TooLong(_)) if !is_labelled => {
+                return self.unreadable(&answered, parts, UNLABELLED);
+            }
+            Err(error) => return self.unreadable(&answered, parts, &error.to_string()),
         };
         let Answered { exchange, origin, mut replies, is_batch, .. } = answered;
         let (session, stream) = (&exchange.session, exchange.stream);
@@ -87,9 +105,12 @@ impl Proxy {
             Err(unreadable) => {
                 // Some readers may find a result in it.
                 let is_forwarded = drive(session, |it, now| {
-                    let is_awaited = it.expects_checked(stream);
+                    let is_awaited = is_labelled && it.expects_checked(stream);
                     it.on_unreadable_server(origin, &unreadable, now) && !is_awaited
-                });
+                }) && !may_hold_event(&bytes);
+                if is_forwarded && !is_labelled {
+                    return with_body(parts, full(bytes.into_bytes()));
+                }
                 is_forwarded.then(|| bytes.into_bytes())
             }
         };
@@ -102,7 +123,8 @@ impl Proxy {
         let body = match left {
             Some(left) if replies.is_empty() && own.is_empty() => left,
             None if replies.is_empty() && own.is_empty() => {
-                return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
+                let refusal = refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
+                return instead(parts, refusal);
             }
             left => {
                 let merge = move || {
@@ -115,6 +137,9 @@ impl Proxy {
                 let Some(merged) = merged else {
                     return refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
                 };
+                if !is_labelled {
+                    parts.headers.insert(CONTENT_TYPE, JSON);
+                }
                 self.pool.memory().count(merged).into_bytes()
             }
         };
@@ -144,6 +169,28 @@ impl Answered {
         }
         json(status, join(&replies, self.is_batch))
     }
+}
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The response with `refusal` in the place of a body that had this head. What the status and the headers of an error
+/// say, such as how to authorize, still holds.
+fn instead(mut head: Parts, refusal: Response<Body>) -> Response<Body> {
+    if head.status.is_success() {
+        return refusal;
+    }
+    head.headers.remove(CONTENT_ENCODING);
+    head.headers.insert(CONTENT_TYPE, JSON);
+    with_body(head, refusal.into_body())
+}
+
+/// Whether a client that reads `bytes` as a stream of events, whatever ends a line for it, may find data with an object.
+fn may_hold_event(bytes: &[u8]) -> bool {
+    let starts_line = |at: usize| {
+        let before = bytes[..at].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        !before.is_some_and(u8::is_ascii_graphic)
+    };
+    bytes.contains(&b'{') && memchr::memmem::find_iter(bytes, b"data").any(starts_line)
 }
 
 /// The messages of a batch, or the single one.

@@ -366,7 +366,7 @@ pub(super) struct Answered {
     /// What the guard itself answered, which is put beside the answers of the server.
     pub(super) replies: Vec<Bytes>,
     pub(super) is_batch: bool,
-    /// Whether the request had JSON-RPC messages.
+    /// Whether its client reads JSON-RPC messages in the answer: it sent one, or listens.
     pub(super) is_rpc: bool,
 }
 
