@@ -15,6 +15,7 @@ use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Response, StatusCode};
 use tokio::sync::watch;
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::Proxy;
@@ -49,16 +50,24 @@ const MAX_ASKED: usize = 64;
 
 /// What the server is being asked, or was asked in vain, for one caller.
 pub(super) struct Asking {
-    /// What was found out; `None` until then.
-    found: watch::Receiver<Option<Found>>,
+    /// What was found out; `None` until then. Its receivers are the clients that wait.
+    found: watch::Sender<Option<Found>>,
     /// Whether the caller has waited for it.
     has_waited: bool,
     since: Instant,
+    /// The task that asks.
+    task: AbortHandle,
 }
 
 impl Asking {
     fn is_open(&self) -> bool {
         self.found.borrow().is_none()
+    }
+
+    /// Stops asking, as if the server had been silent for long.
+    fn stop(&self) {
+        self.task.abort();
+        self.found.send_replace(Some(Found::Silence));
     }
 }
 
@@ -235,7 +244,7 @@ impl Proxy {
         let known = all.get(caller);
         let has_waited = known.is_some_and(|asking| asking.has_waited);
         if let Some(open) = known.filter(|asking| asking.is_open()) {
-            return (!has_waited).then(|| open.found.clone());
+            return (!has_waited).then(|| open.found.subscribe());
         }
         if known.is_some_and(|asking| asking.since.elapsed() < ASKING) {
             return None;
@@ -243,18 +252,30 @@ impl Proxy {
         if all.len() >= MAX_SILENT {
             all.retain(|_, asking| asking.is_open());
         }
-        if all.values().filter(|asking| asking.is_open()).count() >= MAX_ASKED {
-            return None;
+        let open = || all.iter().filter(|(_, asking)| asking.is_open());
+        if open().count() >= MAX_ASKED {
+            // What nobody waits for makes room.
+            let idle = open().filter(|(_, asking)| asking.found.receiver_count() == 0);
+            let oldest = idle.min_by_key(|(_, asking)| asking.since)?.0.clone();
+            if let Some(asking) = all.remove(&oldest) {
+                asking.stop();
+                if asking.has_waited {
+                    all.insert(oldest, asking);
+                }
+            }
         }
         let (tell, found) = watch::channel(None);
-        let since = Instant::now();
-        all.insert(caller.clone(), Asking { found: found.clone(), has_waited, since });
-        drop(all);
-        let (proxy, caller) = (Arc::clone(self), caller.clone());
+        let (own, since) = (tell.clone(), Instant::now());
+        let (proxy, same) = (Arc::clone(self), caller.clone());
         let (headers, message) = (headers.clone(), message.clone());
-        tokio::spawn(async move {
-            let asked = timeout(ASKING, proxy.ask(&headers, message)).await;
-            let found = asked.unwrap_or(Found::Silence);
+        let task = tokio::spawn(async move {
+            let caller = same;
+            let found = tokio::select! {
+                asked = timeout(ASKING, proxy.ask(&headers, message)) => {
+                    asked.unwrap_or(Found::Silence)
+                }
+                () = proxy.left(&caller, &tell) => return,
+            };
             match found {
                 Found::Modern => proxy.server.eras().set_modern(),
                 Found::LegacyOnly => proxy.server.eras().set_legacy_only(),
@@ -268,7 +289,34 @@ impl Proxy {
             }
             tell.send_replace(Some(found));
         });
+        let task = task.abort_handle();
+        all.insert(caller.clone(), Asking { found: own, has_waited, since, task });
         (!has_waited).then_some(found)
+    }
+
+    /// Waits until all clients have left that wait for what is asked for this caller, and forgets it then. It never ends
+    /// once one has waited for as long as it does: the server is asked on.
+    async fn left(&self, caller: &Caller, tell: &watch::Sender<Option<Found>>) {
+        loop {
+            tell.closed().await;
+            let has_waited = {
+                let mut all = lock(&self.asking);
+                let own = all.get(caller).filter(|asking| asking.found.same_channel(tell));
+                let is_known = own.is_some();
+                let has_waited = own.is_some_and(|asking| asking.has_waited);
+                // Another one may have come meanwhile.
+                if !has_waited && tell.receiver_count() == 0 {
+                    if is_known {
+                        all.remove(caller);
+                    }
+                    return;
+                }
+                has_waited
+            };
+            if has_waited {
+                std::future::pending::<()>().await;
+            }
+        }
     }
 
     /// Asks the server with `server/discover`, and where it does not answer that with `initialize`, too.
@@ -433,5 +481,70 @@ async fn has_result(bytes: Counted, pool: &JobPool) -> Option<bool> {
             Some(result.is_some())
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use hyper::{HeaderMap, Uri};
+    use tokio::sync::watch;
+    use tokio::time::{sleep, timeout};
+
+    use super::{Found, MAX_ASKED, lock};
+    use crate::caller::Caller;
+    use crate::event::Event;
+    use crate::http::Client;
+    use crate::proxy::Proxy;
+    use crate::runtime::memory::MemoryLimit;
+    use crate::server::GuardedServer;
+    use crate::settings::Settings;
+
+    /// What is found out for the client with this number.
+    fn ask(proxy: &Arc<Proxy>, client: usize) -> Option<watch::Receiver<Option<Found>>> {
+        let mut headers = HeaderMap::new();
+        headers.insert("x-client", client.into());
+        let caller = Caller::new(&headers, &Uri::from_static("/mcp"));
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        proxy.asked(&caller, &headers, &proxy.pool.memory().count(text))
+    }
+
+    #[tokio::test]
+    async fn questions_that_nobody_waits_for_end_or_make_room() {
+        // It is silent.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let server = GuardedServer::new("test", Settings::default(), Arc::new(|_: Event| ()));
+        let client = Client::new(None).unwrap();
+        let memory = Arc::new(MemoryLimit::default());
+        let proxy = Arc::new(Proxy::new(&url, client, Arc::new(server), memory).unwrap());
+
+        let waits: Vec<_> = (0..MAX_ASKED).map(|client| ask(&proxy, client).unwrap()).collect();
+        assert!(ask(&proxy, MAX_ASKED).is_none());
+        let same = ask(&proxy, 0).unwrap();
+        // All clients but one leave.
+        drop(waits);
+        let left = async {
+            while lock(&proxy.asking).len() > 1 {
+                sleep(Duration::from_millis(1)).await;
+            }
+        };
+        timeout(super::ASKING / 2, left).await.unwrap();
+        assert!(!same.has_changed().unwrap());
+
+        // Others have waited, and the server is asked on.
+        for client in 1..MAX_ASKED {
+            let waits = ask(&proxy, client).unwrap();
+            lock(&proxy.asking).values_mut().for_each(|asking| asking.has_waited = true);
+            drop(waits);
+        }
+        assert!(lock(&proxy.asking).values().all(super::Asking::is_open));
+        let _further = ask(&proxy, MAX_ASKED).unwrap();
+        assert!(!same.has_changed().unwrap());
+        let open = lock(&proxy.asking).values().filter(|asking| asking.is_open()).count();
+        assert_eq!(open, MAX_ASKED);
     }
 }
