@@ -14,10 +14,10 @@ use crate::config::{Config, ServerConfig, Terms};
 use crate::event::{Event, Listener};
 use crate::http::{Client, Hosts, TrustError, UpstreamError};
 use crate::lock::lock;
+use crate::memory::MemoryLimit;
 use crate::process::{ProcessLimits, Processes};
 use crate::proxy::Proxy;
 use crate::router::{Backend, Router, Routes};
-use crate::runtime::memory::MemoryLimit;
 use crate::server::GuardedServer;
 use crate::status_page::StatusPage;
 

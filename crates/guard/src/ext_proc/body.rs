@@ -10,7 +10,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::http::respond::BoxError;
 use crate::lock::lock;
-use crate::runtime::memory::Reservation;
+use crate::memory::Reservation;
 
 /// Bytes that wait to be read, after which no more messages of Envoy are.
 const MAX_WAITING: usize = 256 << 10;

@@ -21,9 +21,9 @@ use super::reply::{immediate, with_retry};
 use super::wire::{HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, Received};
 use crate::grpc::{Code, Delivered, Messages, ReplySender, Status};
 use crate::http::respond::{Body, Unchanged, refuse};
+use crate::memory::Reservation;
 use crate::message::code;
 use crate::proxy::{Proxy, Repeatable};
-use crate::runtime::memory::Reservation;
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;

@@ -11,7 +11,7 @@ use hyper::body::{Body as _, Incoming};
 use prost::Message;
 
 use super::status::{Code, Status};
-use crate::runtime::memory::{MemoryLimit, Reservation};
+use crate::memory::{MemoryLimit, Reservation};
 
 /// The bytes in front of each message: whether it is compressed, and its length.
 pub(super) const PREFIX: usize = 5;

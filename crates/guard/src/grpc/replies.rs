@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::messages::PREFIX;
 use super::status::{Code, Status};
-use crate::runtime::memory::{MemoryLimit, Reservation};
+use crate::memory::{MemoryLimit, Reservation};
 
 /// Messages, each with its prefix and its memory, and the status at the end.
 type Reply = Result<(BytesMut, Reservation), Status>;

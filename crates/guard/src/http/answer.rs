@@ -7,8 +7,8 @@ use hyper::body::Incoming;
 use super::body::{BodyError, Sender, read_body};
 use super::events::{BodyEvents, data};
 use super::media::{Media, media};
+use crate::memory::{Counted, NoMemory};
 use crate::message::{Id, Kind, Parts};
-use crate::runtime::memory::{Counted, NoMemory};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 

@@ -9,8 +9,8 @@ use hyper::{Response, StatusCode};
 use tokio::time::{Instant, timeout_at};
 
 use super::respond::{Body, plain, refuse};
+use crate::memory::{Counted, MemoryLimit, NoMemory};
 use crate::message::code;
-use crate::runtime::memory::{Counted, MemoryLimit, NoMemory};
 
 /// How long a client may take to send a body, beside the time for its bytes, and how long for each piece.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -8,9 +8,9 @@ use http_body_util::BodyExt as _;
 
 use super::body::BodyError;
 use super::respond::BoxError;
+use crate::memory::{Counted, MemoryLimit, Reservation};
 use crate::message::BYTE_ORDER_MARK;
 use crate::pipe::outbox::has_separators;
-use crate::runtime::memory::{Counted, MemoryLimit, Reservation};
 
 /// A byte order mark that was read as Latin-1, which `eventsource-parser` skips.
 const MISREAD_MARK: &[u8] = "\u{ef}\u{bb}\u{bf}".as_bytes();
@@ -305,7 +305,7 @@ mod tests {
 
     use super::{EventSplitter, data, event_id, with_data, without_hidden_lines};
     use crate::http::body::BodyError;
-    use crate::runtime::memory::{Counted, MemoryLimit};
+    use crate::memory::{Counted, MemoryLimit};
 
     fn splitter() -> EventSplitter {
         EventSplitter::new(2 << 20, &Arc::new(MemoryLimit::default()))

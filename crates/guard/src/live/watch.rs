@@ -11,8 +11,8 @@ use crate::http::Client;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
 use crate::json::members::members;
+use crate::memory::Counted;
 use crate::message::{Kind, Message, Method as Rpc, Parts, Text, code, error, response};
-use crate::runtime::memory::Counted;
 
 /// The most bytes of one event.
 const MAX_EVENT: usize = 1 << 20;

@@ -25,7 +25,7 @@ pub(crate) use self::reply::{code, error, error_code, error_message, error_with_
 pub(crate) use self::skim::Skim;
 use crate::json::edit::Span;
 use crate::json::members::members;
-use crate::runtime::memory::Counted;
+use crate::memory::Counted;
 
 /// The byte order mark that some peers write before a text, and readers skip.
 pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
+use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation};
 use crate::message::{Skim, Unreadable};
-use crate::runtime::memory::{Counted, MemoryLimit, NoMemory, Reservation};
 
 /// One line of a pipe.
 #[derive(Debug)]
@@ -161,8 +161,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::{Line, LineReader};
+    use crate::memory::MemoryLimit;
     use crate::message::Id;
-    use crate::runtime::memory::MemoryLimit;
 
     async fn lines(text: &str, max: usize) -> Vec<Line> {
         let mut reader =

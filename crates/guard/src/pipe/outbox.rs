@@ -14,7 +14,7 @@ use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
 use crate::lock::lock;
-use crate::runtime::memory::Counted;
+use crate::memory::Counted;
 
 /// The bytes that may wait in an outbox before its sources are not read any further.
 pub(crate) const ROOM: usize = 1 << 20;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use crate::lock::lock;
+use crate::memory::Counted;
 use crate::remote_refusal::HttpRefusal;
-use crate::runtime::memory::Counted;
 
 /// The bytes that may wait for a client. A longer message waits alone.
 pub(super) const ROOM: usize = 1 << 20;

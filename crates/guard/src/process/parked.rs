@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::mailbox::{Mail, Mailbox, ROOM};
 use crate::core::StreamId;
-use crate::runtime::memory::{Counted, MemoryLimit, NoMemory};
+use crate::memory::{Counted, MemoryLimit, NoMemory};
 
 /// A stream whose connection broke.
 pub(super) struct Parked {

@@ -6,8 +6,8 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 
 use crate::child::{Child, Launch, StartError, Watchdog};
+use crate::memory::Counted;
 use crate::remote::{Remote, RemoteHeaders, RemoteSession};
-use crate::runtime::memory::Counted;
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";

@@ -25,9 +25,9 @@ use crate::http::events::event;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, plain, refuse};
+use crate::memory::Counted;
 use crate::message::{Kind, Message, Method, Parts, code};
 use crate::runtime::drive::{Transport as _, drive};
-use crate::runtime::memory::Counted;
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
 /// be kept alive.

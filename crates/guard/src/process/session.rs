@@ -19,12 +19,12 @@ use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, ref
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
+use crate::memory::{Counted, MemoryLimit};
 use crate::message::Message;
 use crate::pipe::line::{LineReader, LineSource};
 use crate::pipe::outbox::one_line;
 use crate::remote::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
-use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
@@ -664,8 +664,8 @@ mod tests {
 
     use super::{Mail, Origin, Parked, ProcessSession, ROOM, SessionKind, drive};
     use crate::event::Event;
+    use crate::memory::MemoryLimit;
     use crate::message::{Message, Text};
-    use crate::runtime::memory::MemoryLimit;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
     use crate::settings::Settings;

@@ -30,8 +30,8 @@ use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full};
 use crate::lock::lock;
+use crate::memory::Counted;
 use crate::message::{self, Envelope, Kind, text};
-use crate::runtime::memory::Counted;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 
@@ -498,8 +498,8 @@ mod tests {
     use crate::caller::Caller;
     use crate::event::Event;
     use crate::http::Client;
+    use crate::memory::MemoryLimit;
     use crate::proxy::Proxy;
-    use crate::runtime::memory::MemoryLimit;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 

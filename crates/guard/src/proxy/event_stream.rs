@@ -16,10 +16,10 @@ use crate::http::events::{
     EventSplitter, data, event, event_id, has_hidden_breaks, with_data, without_hidden_lines,
 };
 use crate::http::respond::{Body, BoxError};
+use crate::memory::{Counted, MemoryLimit};
 use crate::message::INLINE_BYTES;
 use crate::pipe::outbox::escape_separators;
 use crate::runtime::drive::drive;
-use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::read::Received;
 
 /// A stream of events of the server.

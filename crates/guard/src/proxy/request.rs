@@ -17,9 +17,9 @@ use crate::http::body::{Sender, read_body};
 use crate::http::media::{Media, media};
 use crate::http::named_revision;
 use crate::http::respond::{Body, BoxError, full, join, json, refuse, remove_hop_by_hop};
+use crate::memory::Counted;
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
-use crate::runtime::memory::Counted;
 use crate::runtime::read::Received;
 use crate::trace::HttpTrace;
 

@@ -22,8 +22,8 @@ use crate::contract::header_changes::HeaderChange;
 use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
 use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
+use crate::memory::Counted;
 use crate::runtime::drive::{Driven, Transport, drive};
-use crate::runtime::memory::Counted;
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
 const MAX_SESSIONS: usize = 4096;
@@ -380,8 +380,8 @@ mod tests {
     use super::{ConversationKey, MAX_SESSIONS, Sessions, lock};
     use crate::event::Event;
     use crate::http::Client;
+    use crate::memory::MemoryLimit;
     use crate::proxy::Proxy;
-    use crate::runtime::memory::MemoryLimit;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 

@@ -8,11 +8,11 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use smallvec::SmallVec;
 use toolbond_fetch::PendingBundle;
 
-use super::memory::{Counted, part_of_counted};
 use super::pool::JobPool;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
 use crate::lock::lock;
+use crate::memory::{Counted, part_of_counted};
 
 /// A conversation and the pool for its jobs.
 pub(crate) struct Driven {

@@ -1,7 +1,6 @@
-//! What transports share: memory, worker threads, reading messages, and driving a conversation.
+//! What transports share: worker threads, reading messages, and driving a conversation.
 
 pub(crate) mod drive;
-pub(crate) mod memory;
 pub(crate) mod pool;
 pub(crate) mod read;
 pub(crate) mod upstream;

@@ -7,9 +7,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 use toolbond_fetch::wait_a_little;
 
-use super::memory::MemoryLimit;
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::core::{Job, JobId, JobOutcome};
+use crate::memory::MemoryLimit;
 use crate::message::INLINE_BYTES;
 
 /// A bounded number of worker threads for one server.
@@ -199,9 +199,9 @@ mod tests {
     use crate::contract::list::PageFate;
     use crate::core::{Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId, Told};
     use crate::event::Event;
+    use crate::memory::MemoryLimit;
     use crate::message::{Message, Text};
     use crate::runtime::drive::now;
-    use crate::runtime::memory::MemoryLimit;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 

@@ -1,7 +1,7 @@
 //! Reading messages without holding up the I/O thread.
 
-use super::memory::Counted;
 use super::pool::JobPool;
+use crate::memory::Counted;
 use crate::message::{INLINE_BYTES, Message, Parts, Text, Unreadable};
 
 /// Bytes of a peer on their way to a message.

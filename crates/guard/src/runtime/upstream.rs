@@ -10,10 +10,10 @@ use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
 use super::drive::now;
-use super::memory::Counted;
 use super::pool::JobPool;
 use crate::era::{Bridge, Output, Users};
 use crate::lock::lock;
+use crate::memory::Counted;
 use crate::message::{INLINE_BYTES, Unreadable};
 use crate::pipe::line::{Line, LineSource};
 use crate::pipe::outbox::{Outbox, one_line};

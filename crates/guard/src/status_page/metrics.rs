@@ -8,7 +8,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use crate::runtime::memory::MemoryLimit;
+use crate::memory::MemoryLimit;
 use crate::server::GuardedServer;
 use crate::status::{Checks, OTHER};
 

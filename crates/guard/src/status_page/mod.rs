@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 
 use crate::http::respond::{Body, full, plain};
 use crate::http::{Hosts, listen};
-use crate::runtime::memory::MemoryLimit;
+use crate::memory::MemoryLimit;
 use crate::server::GuardedServer;
 
 /// Serves the status of servers.

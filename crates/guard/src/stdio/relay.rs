@@ -19,10 +19,10 @@ use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, Tol
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
+use crate::memory::{Counted, MemoryLimit};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::{Outbox, one_line};
 use crate::runtime::drive::{Driven, Transport, drive};
-use crate::runtime::memory::{Counted, MemoryLimit};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
@@ -450,7 +450,7 @@ mod tests {
 
     use super::{End, LAST_ANSWERS, relay};
     use crate::event::Event;
-    use crate::runtime::memory::MemoryLimit;
+    use crate::memory::MemoryLimit;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 

@@ -192,7 +192,7 @@ impl Counted {
 }
 
 /// Bytes that are known to be a part of counted ones.
-pub(super) fn part_of_counted(bytes: Bytes) -> Counted {
+pub(crate) fn part_of_counted(bytes: Bytes) -> Counted {
     Counted(bytes)
 }
 
