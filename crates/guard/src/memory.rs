@@ -22,17 +22,12 @@ const OVERHEAD: usize = 128;
 /// How long a message waits for memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long an answer to the guard itself waits: not as long as those who wait for it.
-const OWN_PATIENCE: Duration = Duration::from_secs(20);
-
 /// The memory that messages, and the values parsed from them, may take: half of it each, so that
 /// messages that wait never keep others from being checked. An eighth of the messages' half is for events that are kept
-/// only in case their client asks for them again, and another one for answers to the guard's own requests, which messages
-/// wait for.
+/// only in case their client asks for them again.
 #[derive(Debug)]
 pub struct MemoryLimit {
     messages: Arc<Share>,
-    own: Arc<Share>,
     resumable: Arc<Share>,
     parsed: Arc<Share>,
 }
@@ -55,8 +50,6 @@ struct Share {
     small: usize,
     /// What others leave to small ones.
     kept: usize,
-    /// How long a reservation waits.
-    patience: Duration,
     used: AtomicUsize,
     freed: Notify,
 }
@@ -81,23 +74,16 @@ impl MemoryLimit {
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         let half = bytes.max(1 << 20) / 2;
-        let share = |limit, small, kept, patience| {
+        let share = |limit, small, kept| {
             let (used, freed) = (AtomicUsize::new(0), Notify::new());
-            Arc::new(Share { limit, small, kept, patience, used, freed })
+            Arc::new(Share { limit, small, kept, used, freed })
         };
-        let part = half / 8;
+        let resumable = half / 8;
         Self {
-            messages: share(half - 2 * part, half / 256, part, PATIENCE),
-            own: share(part, part, 0, OWN_PATIENCE),
-            resumable: share(part, part, 0, PATIENCE),
-            parsed: share(half, half / 16, half / 4, PATIENCE),
+            messages: share(half - resumable, half / 256, half / 8),
+            resumable: share(resumable, resumable, 0),
+            parsed: share(half, half / 16, half / 4),
         }
-    }
-
-    /// The same limit for answers to the guard's own requests, which do not wait for the messages that wait for them.
-    pub(crate) fn of_own_requests(&self) -> Arc<Self> {
-        let [own, resumable, parsed] = [&self.own, &self.resumable, &self.parsed].map(Arc::clone);
-        Arc::new(Self { messages: Arc::clone(&own), own, resumable, parsed })
     }
 
     /// A reservation for a message, of nothing yet.
@@ -159,7 +145,7 @@ impl MemoryLimit {
     /// The bytes in use, by messages and by parsed values.
     pub(crate) fn used(&self) -> [usize; 2] {
         let used = |share: &Share| share.used.load(Ordering::Relaxed);
-        [used(&self.messages) + used(&self.own) + used(&self.resumable), used(&self.parsed)]
+        [used(&self.messages) + used(&self.resumable), used(&self.parsed)]
     }
 }
 
@@ -230,7 +216,7 @@ impl Reservation {
                 return Poll::Ready(Ok(()));
             }
             let wait = self.wait.get_or_insert_with(|| {
-                Wait::new(Arc::clone(&self.share), Instant::now() + self.share.patience)
+                Wait::new(Arc::clone(&self.share), Instant::now() + PATIENCE)
             });
             match wait.freed.as_mut().poll(context) {
                 Poll::Ready(true) => *wait = Wait::new(Arc::clone(&self.share), wait.deadline),
@@ -340,7 +326,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn is_bounded_and_given_back() {
         let limit = MemoryLimit::new(2 << 20);
-        let part = (1 << 20) * 5 / 16 - OVERHEAD;
+        let part = (1 << 20) * 3 / 8 - OVERHEAD;
         let (mut one, mut two, mut three) = (limit.message(), limit.message(), limit.message());
         one.grow(part).await.unwrap();
         two.grow(part).await.unwrap();
@@ -396,7 +382,7 @@ mod tests {
         large.grow(28 << 20).await.unwrap();
         assert_eq!(limit.message().try_grow(1 << 20), Err(NoMemory));
         small.try_grow(64 << 10).unwrap_err();
-        large.set(20 << 20);
+        large.set(24 << 20);
         small.try_grow(64 << 10).unwrap();
         let parsed = limit.reserve_parsed(limit.parsed_limit()).await.unwrap();
         assert!(limit.reserve_parsed(4 << 20).await.is_err());
@@ -420,23 +406,6 @@ mod tests {
         assert_eq!(limit.used(), [20 + OVERHEAD, 0]);
         assert_eq!(other.into_bytes().len(), 20);
         assert_eq!(limit.used(), [0, 0]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn answers_to_the_guard_itself_do_not_wait_for_messages() {
-        let limit = MemoryLimit::new(16 << 20);
-        let mut all = limit.message();
-        all.grow(8 << 20).await.unwrap();
-        let (mut one, mut two) =
-            (limit.of_own_requests().message(), limit.of_own_requests().message());
-        // One of any size at a time.
-        one.try_grow(4 << 20).unwrap();
-        let start = tokio::time::Instant::now();
-        assert_eq!(two.grow(4 << 20).await, Err(NoMemory));
-        assert!(start.elapsed().as_secs() < 30);
-        drop(one);
-        two.try_grow(4 << 20).unwrap();
-        assert!(limit.used()[0] > 12 << 20);
     }
 
     #[test]

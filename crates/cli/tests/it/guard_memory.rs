@@ -2,8 +2,7 @@
 
 use std::io::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::thread;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use serde_json::json;
 use toolbond_harness::guard::{ENFORCE, Talk, in_front_of};
@@ -158,40 +157,4 @@ fn unfinished_lines_are_counted() {
     input.flush().unwrap();
     wait_until("the line of the client is counted", || held(status) >= before + 65_536);
     assert!(held(status) <= LIMIT / 2 + 131_072);
-}
-
-#[test]
-fn lists_do_not_wait_for_the_calls_that_wait_for_them() {
-    let (asked, is_full) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
-    let (count, may_list) = (Arc::clone(&asked), Arc::clone(&is_full));
-    let server = HttpServer::start(move |request: &Request, reply: &mut Reply<'_>| {
-        match request.message()["method"].as_str() {
-            Some("tools/list") => {
-                count.fetch_add(1, SeqCst);
-                wait_until("all calls are held", || may_list.load(SeqCst));
-                let (long, schema) = ("x".repeat(2_000_000), json!({ "type": "object" }));
-                let tool = json!({ "name": "a", "description": long, "inputSchema": schema });
-                reply.result(request, &json!({ "tools": [tool] }))
-            }
-            Some("tools/call") => reply.result(request, &json!({ "content": [] })),
-            _ => reply.send("400 Bad Request", "", ""),
-        }
-    });
-    let (_guard, port) = guard(&server);
-    let head = post("/mcp", "\r\nmcp-protocol-version: 2025-11-25");
-    // Together they leave no memory for a list, if it takes from the same share.
-    let body = call(1, "a", &json!({ "a": "x".repeat(400_000) }));
-    let calls: Vec<_> = (0..3)
-        .map(|n| {
-            let (head, body) = (format!("{head}\r\nauthorization: {n}"), body.clone());
-            let call = thread::spawn(move || ask(port, &head, &body));
-            wait_until("its list is requested", || asked.load(SeqCst) == n + 1);
-            call
-        })
-        .collect();
-    is_full.store(true, SeqCst);
-    for call in calls {
-        let answer = call.join().unwrap();
-        assert!(answer.contains(r#""content":[]"#), "{answer}");
-    }
 }

@@ -352,7 +352,7 @@ impl Proxy {
         let response = sent.ok()?;
         let session = response.headers().get(SESSION).cloned();
         let max = self.server.rules().settings.max_message;
-        let answer = read_answer(response, max, None, &self.pool).await.ok().flatten();
+        let answer = read_answer(response, max, None, &self.pool).await;
         if let Some(session) = session {
             headers.insert(SESSION, session);
             let body = full("");
@@ -388,7 +388,7 @@ impl Proxy {
         let response = self.post(headers, request).await.ok()?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
-        let answer = read_answer(response, max, None, &self.pool).await.ok().flatten();
+        let answer = read_answer(response, max, None, &self.pool).await;
         // A legacy server does not know the method.
         let is_legacy_status = matches!(status.as_u16(), 200 | 400 | 404 | 405 | 406 | 422);
         let refusal = is_legacy_status.then_some(Found::Refusal);

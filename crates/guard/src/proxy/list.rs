@@ -91,7 +91,6 @@ impl Proxy {
         let reason = || format!("the server answered with {status} and no message");
         read_answer(Response::from_parts(parts, body), max, None, &self.pool)
             .await
-            .map_err(|error| error.to_string())?
             .map(|(_, result)| result)
             .ok_or_else(|| reason().into())
     }
