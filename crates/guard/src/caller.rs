@@ -122,10 +122,48 @@ fn signature_keys(headers: &HeaderMap) -> String {
     let inputs = headers.get_all("signature-input").iter();
     inputs.fold(String::new(), |mut keys, input| {
         let input = String::from_utf8_lossy(input.as_bytes());
-        let rests = input.split("keyid=").skip(1);
-        keys.extend(rests.filter_map(|rest| rest.split([';', ',']).next()));
+        keys.extend(input.split("keyid=").skip(1).map(first_item));
         keys
     })
+}
+
+/// The string that `text` starts with, as it is written, or else all up to a separator.
+fn first_item(text: &str) -> &str {
+    let mut is_escaped = false;
+    let ends = |c: char| {
+        let is_end = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        is_end
+    };
+    match text.strip_prefix('"') {
+        Some(string) => string.split(ends).next().unwrap_or_default(),
+        None => text.split([';', ',']).next().unwrap_or_default(),
+    }
+}
+
+/// The headers of a call that are also those of a request for the tool list in its name; `None` where each request is
+/// signed, so that nobody else can send one.
+pub(crate) fn of_list(mut headers: HeaderMap) -> Option<HeaderMap> {
+    const OF_CALL: [&str; 9] = [
+        "content-digest",
+        "content-length",
+        "content-md5",
+        "digest",
+        "expect",
+        "idempotency-key",
+        "mcp-name",
+        "range",
+        "repr-digest",
+    ];
+    if headers.contains_key("dpop") || headers.contains_key("signature") {
+        return None;
+    }
+    let is_of_call = |name: &str| OF_CALL.contains(&name) || name.starts_with("mcp-param-");
+    let names: Vec<_> = headers.keys().filter(|name| is_of_call(name.as_str())).cloned().collect();
+    for name in names {
+        headers.remove(name);
+    }
+    Some(headers)
 }
 
 /// The host, path and query that a request with these headers is sent to.
@@ -275,9 +313,9 @@ mod tests {
         }
         let signed = |input| of(&[("signature-input", input)]);
         let [one, again, other] = [
-            r#"a=("@method");created=1;keyid="k1""#,
-            r#"a=("@method");created=2;keyid="k1";nonce="n""#,
-            r#"a=("@method");created=1;keyid="k2""#,
+            r#"a=("@method");created=1;keyid="k\",1""#,
+            r#"a=("@method");created=2;keyid="k\",1";nonce="n""#,
+            r#"a=("@method");created=1;keyid="k\",2""#,
         ]
         .map(signed);
         assert!(one == again && one != other && one != own);

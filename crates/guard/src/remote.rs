@@ -19,7 +19,7 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
-use crate::caller::{Caller, forwarded};
+use crate::caller::{Caller, forwarded, of_list};
 use crate::contract::param_headers::annotated;
 use crate::core::{AskId, StreamId};
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
@@ -190,7 +190,8 @@ impl RemoteHeaders {
             return;
         }
         let headers = lock(&self.streams).get(&stream).cloned();
-        let Some(headers) = headers else { return };
+        let headers = headers.and_then(|headers| of_list(HeaderMap::clone(&headers)));
+        let Some(headers) = headers.map(Arc::new) else { return };
         let id = text(bytes).ok().and_then(|text| match Incoming::read(&text) {
             Incoming::Request { id, .. } => AskId::of_answer(&id),
             _ => None,
@@ -201,13 +202,13 @@ impl RemoteHeaders {
     /// The headers of the request `id`, or of what no request stands for. `None` for a request of the guard itself whose
     /// client has left.
     fn get(&self, id: Option<&Id>) -> Option<HeaderMap> {
+        let own = id.and_then(|id| lock(&self.own).get(id).cloned());
         let ask = id.and_then(AskId::of_answer).filter(|_| !self.is_fixed);
-        let found = match ask {
-            Some(ask) => lock(&self.asks).remove(&ask)?,
-            None => {
-                let own = id.and_then(|id| lock(&self.own).get(id).cloned());
-                own.unwrap_or_else(|| Arc::clone(&lock(&self.general)))
-            }
+        let found = match (own, ask) {
+            // The request of a client may be that of another guard.
+            (Some(own), _) => own,
+            (None, Some(ask)) => lock(&self.asks).remove(&ask)?,
+            (None, None) => Arc::clone(&lock(&self.general)),
         };
         Some(HeaderMap::clone(&found))
     }
@@ -555,7 +556,8 @@ impl Connection {
         body: Bytes,
     ) -> Result<Response<IncomingBody>, String> {
         let headers = self.headers.get(id);
-        let mut headers = headers.ok_or_else(|| "the client has left".to_owned())?;
+        let mut headers =
+            headers.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {

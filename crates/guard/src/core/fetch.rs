@@ -338,6 +338,10 @@ impl Conversation {
         };
         self.catalog.add_page(caller, audience, added, tools);
         match fetch.pages.advance(page.next) {
+            Ok(true) if fetch.waiting.is_empty() => {
+                self.fetcher.take(ask);
+                return;
+            }
             Ok(true) => return self.request_page(ask, now),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
             Ok(false) if fetch.tries < TRIES => {

@@ -8,21 +8,13 @@ use hyper::http::uri::InvalidUri;
 use hyper::{HeaderMap, Method, Response, Uri};
 
 use super::Proxy;
+use crate::caller::of_list;
 use crate::http::answer::read_answer;
 use crate::http::respond::{full, remove_hop_by_hop};
 
-/// The headers of a call that are not those of a request for the list.
-const OF_CALL: [&str; 9] = [
-    "content-digest",
-    "content-length",
-    "content-md5",
-    "digest",
-    "expect",
-    "idempotency-key",
-    "mcp-name",
-    "range",
-    "repr-digest",
-];
+/// Why there is no list for a client that signs.
+const SIGNED: &str =
+    "the client signs each request, so the guard cannot ask in its name; list the tools first";
 
 /// The most bytes of a response that refuses the list.
 const MAX_REFUSAL: usize = 64 << 10;
@@ -57,18 +49,12 @@ impl Proxy {
     pub(super) async fn list_tools(
         &self,
         uri: &Uri,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         bytes: Bytes,
     ) -> Result<Option<ByteString>, NotListed> {
-        if headers.contains_key("dpop") || headers.contains_key("signature") {
-            let reason = "the client signs each request, so the guard cannot ask in its name; list the tools first";
-            return Err(reason.to_owned().into());
-        }
-        let of_call = |name: &str| OF_CALL.contains(&name) || name.starts_with("mcp-param-");
-        let names: Vec<_> = headers.keys().filter(|name| of_call(name.as_str())).cloned().collect();
-        for name in names {
-            headers.remove(name);
-        }
+        let Some(mut headers) = of_list(headers) else {
+            return Err(SIGNED.to_owned().into());
+        };
         if headers.contains_key("mcp-method") {
             headers.insert("mcp-method", HeaderValue::from_static("tools/list"));
         }
