@@ -174,7 +174,7 @@ fn target(headers: &HeaderMap, uri: &Uri) -> String {
     format!("{}{path}", host.to_ascii_lowercase())
 }
 
-/// A hash that nobody outside can find another input for.
+/// A hash with a secret key, so that no client can choose two values with the same hash.
 pub(crate) fn keyed_hash(value: impl Hash) -> u64 {
     static KEY: OnceLock<RandomState> = OnceLock::new();
     KEY.get_or_init(RandomState::new).hash_one(value)

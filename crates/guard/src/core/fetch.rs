@@ -265,7 +265,7 @@ impl Conversation {
             Some(_) if self.fetcher.running.len() >= MAX_RUNNING => {
                 Err("too many tool lists are being fetched")
             }
-            _ if call.waits > TRIES => Err("it does not stay as it is"),
+            _ if call.waits > TRIES => Err("it changed each time it was fetched"),
             ask => ask.ok_or("the system has no random numbers"),
         };
         let ask = match ask {
@@ -334,7 +334,7 @@ impl Conversation {
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
         let Requester { caller, audience, .. } = &fetch.requester;
         let Some((added, tools)) = page.tools else {
-            return self.fail_fetch(ask, "the server answered with something else", now);
+            return self.fail_fetch(ask, "the answer of the server is not a list of tools", now);
         };
         self.catalog.add_page(caller, audience, added, tools);
         match fetch.pages.advance(page.next) {
