@@ -1,6 +1,8 @@
-"""The Python SDK 1.x as a client; see `typescript.mjs` for what it takes and prints. MODE is ignored."""
+"""The Python SDK 1.x as a client; see `typescript.mjs` for what it takes and prints. MODE is ignored. A URL that
+ends with `/sse` is one of HTTP+SSE."""
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamablehttp_client
 
 from visits import report, run
@@ -17,9 +19,13 @@ async def call(session, name, arguments):
 
 async def visit(target, calls):
     command, *args = target
-    is_http = command.startswith("http:")
-    params = StdioServerParameters(command=command, args=args)
-    async with streamablehttp_client(command) if is_http else stdio_client(params) as streams:
+    if command.endswith("/sse"):
+        opened = sse_client(command)
+    elif command.startswith("http:"):
+        opened = streamablehttp_client(command)
+    else:
+        opened = stdio_client(StdioServerParameters(command=command, args=args))
+    async with opened as streams:
         async with ClientSession(*streams[:2]) as session:
             await session.initialize()
             return await report(session, names, call, calls)

@@ -38,6 +38,8 @@ struct Parts {
 pub(crate) enum ConversationKey {
     Session { id: String, target: String },
     Caller(Caller),
+    /// Those that are posted to an endpoint of the guard, in HTTP+SSE.
+    Endpoint { token: String },
 }
 
 impl Caller {
@@ -59,6 +61,11 @@ impl Caller {
     /// The sender of a message that says this about itself; 0 if it says nothing.
     pub(crate) fn saying(&self, said: u64) -> Self {
         Self { parts: Arc::clone(&self.parts), said }
+    }
+
+    /// Whether it names a session.
+    pub(crate) fn has_session(&self) -> bool {
+        self.parts.session.is_some()
     }
 
     /// The conversation of its requests.

@@ -307,7 +307,7 @@ impl Conversation {
         fetch.page = self.catalog.request_page(cursor, now);
         let bytes = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
         let stream = fetch.stream;
-        if self.link == Link::Streams {
+        if self.link.asks_apart() {
             self.actions.push_back(Action::Ask { ask: next, stream, bytes: bytes.into() });
         } else {
             self.send(Destination::Server(stream), None, bytes);
@@ -419,7 +419,7 @@ impl Conversation {
 
     /// Tells the transport that nobody waits for the answer to `ask`.
     fn stop_asking(&mut self, ask: AskId) {
-        if self.link == Link::Streams {
+        if self.link.asks_apart() {
             self.actions.push_back(Action::StopAsking(ask));
         }
     }
@@ -438,7 +438,7 @@ impl Conversation {
                 fetch.stream = call.stream;
             }
         }
-        if self.link == Link::Streams {
+        if self.link.asks_apart() {
             let unwanted = |fetch: &mut Fetch| fetch.waiting.is_empty();
             for fetch in self.fetcher.running.extract_if(.., unwanted).collect::<Vec<_>>() {
                 self.stop_asking(fetch.ask);

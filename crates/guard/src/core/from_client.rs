@@ -282,10 +282,12 @@ impl Conversation {
 
     /// Replaces the id and the progress token of a request where the link needs that.
     fn readdress(&mut self, part: &Part<'_>, id: &Id, purpose: Purpose) -> Readdressed {
-        let mut pending = Pending::new(part.stream, purpose);
+        // The stream of a request that is posted to an endpoint ends before its answer comes.
+        let stream = if self.link == Link::Endpoint { StreamId::PIPE } else { part.stream };
+        let mut pending = Pending::new(stream, purpose);
         let mut edits = Vec::new();
         let replacement = match self.link {
-            Link::Pipe | Link::Streams => None,
+            Link::Pipe | Link::Streams | Link::Endpoint => None,
             Link::Session if id.is_exact() => None,
             // No random number: the id is used, and refused if it is in use.
             Link::Session => random().map(|it| Id::String(format!("toolbond-request/{it:032x}"))),
@@ -336,7 +338,7 @@ impl Conversation {
             Link::Shared => return PartFate::Dropped,
             // The request has a stream of its own, and stays there.
             Link::Streams => return PartFate::Same,
-            Link::Session | Link::Pipe => (StreamId::PIPE, id),
+            Link::Session | Link::Pipe | Link::Endpoint => (StreamId::PIPE, id),
         };
         if AskId::of_answer(&key.1).is_some_and(|ask| self.fetcher.is_asking(ask)) {
             return PartFate::Dropped;

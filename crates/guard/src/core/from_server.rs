@@ -172,7 +172,9 @@ impl Conversation {
         now: Instant,
     ) -> (Destination, PartFate) {
         let to = match origin {
-            Origin::Pipe if self.link == Link::Pipe => Destination::Client(StreamId::PIPE),
+            Origin::Pipe if matches!(self.link, Link::Pipe | Link::Endpoint) => {
+                Destination::Client(StreamId::PIPE)
+            }
             Origin::Pipe => Destination::Listener,
             Origin::Stream(stream) | Origin::Resumed(stream) | Origin::Listening(stream) => {
                 Destination::Client(stream)

@@ -59,12 +59,19 @@ pub(crate) enum Link {
     Shared,
     /// Each request has a stream of its own to the server, as on HTTP.
     Streams,
+    /// One client posts its messages, and all answers come on one stream, as in HTTP+SSE of 2024-11-05.
+    Endpoint,
 }
 
 impl Link {
     /// Whether a batch is taken apart, because its messages may go different ways.
     fn splits_batches(self) -> bool {
         matches!(self, Self::Session | Self::Shared)
+    }
+
+    /// Whether the transport sends the requests of the guard itself apart from those of clients.
+    fn asks_apart(self) -> bool {
+        matches!(self, Self::Streams | Self::Endpoint)
     }
 }
 
@@ -251,6 +258,18 @@ impl Conversation {
         }
     }
 
+    /// Whether a request of a client on one pipe with this id waits for its answer.
+    pub(crate) fn is_pending(&self, id: &Id) -> bool {
+        self.pending.get(&(StreamId::PIPE, id.clone())).is_some()
+    }
+
+    /// Forgets such a request, which has not reached the server.
+    pub(crate) fn forget_request(&mut self, id: &Id) {
+        if let Some(pending) = self.pending.remove(&(StreamId::PIPE, id.clone())) {
+            pending.end_cancelled();
+        }
+    }
+
     /// The tool list of the server has changed.
     pub(crate) fn on_tools_changed(&mut self) {
         self.catalog.invalidate();
@@ -395,7 +414,7 @@ impl Conversation {
             // Clients without a session are not told apart here.
             let is_one = self.link != Link::Streams || self.has_session;
             if let Some(revision) = revision.filter(|_| is_one) {
-                let is_alone = matches!(self.link, Link::Pipe | Link::Session);
+                let is_alone = !matches!(self.link, Link::Shared | Link::Streams);
                 self.tells_changes = tells_changes && is_alone && !revision.is_natural();
                 self.negotiated = revision;
             }

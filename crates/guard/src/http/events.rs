@@ -243,6 +243,12 @@ pub(crate) fn event_id(event: &[u8]) -> Option<&[u8]> {
     ids.last().map(|id| id.strip_prefix(b" ").unwrap_or(id)).filter(|id| !id.is_empty())
 }
 
+/// The type of an event, if it has one.
+pub(crate) fn event_type(event: &[u8]) -> Option<&[u8]> {
+    let last = lines(event).filter_map(|line| line.strip_prefix(b"event:")).last()?;
+    Some(last.strip_prefix(b" ").unwrap_or(last))
+}
+
 /// How long a client that lost the stream should wait, if an event says so.
 pub(crate) fn event_retry(event: &[u8]) -> Option<Duration> {
     let last = lines(event).filter_map(|line| line.strip_prefix(b"retry:")).last()?;

@@ -13,7 +13,8 @@ use super::{Proxy, ResponseBody};
 use crate::core::Origin;
 use crate::event::Event;
 use crate::http::events::{
-    EventSplitter, data, event, event_id, has_hidden_breaks, with_data, without_hidden_lines,
+    EventSplitter, data, event, event_id, event_type, has_hidden_breaks, with_data,
+    without_hidden_lines,
 };
 use crate::http::respond::{Body, BoxError};
 use crate::memory::{Counted, MemoryLimit};
@@ -103,11 +104,17 @@ impl<B: ResponseBody> EventStream<B> {
     /// Reads more of the stream.
     async fn read(&mut self) -> Result<(), BoxError> {
         let mut closing = self.proxy.is_closing.subscribe();
-        let is_listening = matches!(self.answered.origin, Origin::Listening(_));
+        let session = Arc::clone(&self.answered.exchange.session);
+        let is_endpoint = self.answered.origin == Origin::Pipe;
+        let is_listening = is_endpoint || matches!(self.answered.origin, Origin::Listening(_));
         let frame = tokio::select! {
             frame = self.body.frame() => frame,
             // Only a sender that is gone fails, and the proxy has it.
             _ = closing.wait_for(|closing| *closing), if is_listening => None,
+            () = session.told.notified(), if is_endpoint => {
+                self.add_replies();
+                return Ok(());
+            }
         };
         match frame {
             Some(Ok(frame)) => {
@@ -150,7 +157,10 @@ impl<B: ResponseBody> EventStream<B> {
         let pool = Arc::clone(&self.proxy.pool);
         let memory = Arc::clone(pool.memory());
         let split = pool.run(event.len(), move || SplitEvent::new(event, &memory)).await;
-        let SplitEvent { event, id, text } = split?;
+        let SplitEvent { event, id, text, is_endpoint } = split?;
+        if is_endpoint && self.may_be_endpoint() {
+            return self.open_endpoint(&event, &text);
+        }
         let Answered { exchange, origin, .. } = &mut self.answered;
         if let Some(id) = id {
             exchange.session.record_event(&id, exchange.stream);
@@ -194,6 +204,30 @@ impl<B: ResponseBody> EventStream<B> {
         Some((event, true))
     }
 
+    /// Whether the server may be one on HTTP+SSE. What is posted may come to another replica than the stream.
+    fn may_be_endpoint(&self) -> bool {
+        let Answered { exchange, origin, .. } = &self.answered;
+        matches!(origin, Origin::Listening(_))
+            && !exchange.caller.has_session()
+            && !self.proxy.server.rules().settings.is_replica
+    }
+
+    /// Tells the client to post its messages to the guard, and not to `place`. Ends the stream if that fails.
+    fn open_endpoint(&mut self, event: &[u8], place: &[u8]) -> Option<(Bytes, bool)> {
+        let place = String::from_utf8_lossy(place);
+        match self.proxy.open_endpoint(&mut self.answered.exchange, place.trim()) {
+            Ok(told) => {
+                self.answered.origin = Origin::Pipe;
+                Some((with_data(event, told.as_bytes()).into(), true))
+            }
+            Err(reason) => {
+                self.proxy.server.report(Event::error(format!("server: {reason}")));
+                self.is_over = true;
+                None
+            }
+        }
+    }
+
     /// Adds what the guard itself answers.
     fn add_replies(&mut self) {
         let exchange = &self.answered.exchange;
@@ -208,6 +242,8 @@ struct SplitEvent {
     id: Option<Vec<u8>>,
     /// Its data.
     text: Counted,
+    /// Whether it says where messages are posted.
+    is_endpoint: bool,
 }
 
 impl SplitEvent {
@@ -218,7 +254,8 @@ impl SplitEvent {
         };
         let id = event_id(&event).map(<[u8]>::to_vec);
         let text = data(&event, memory);
-        Self { event, id, text }
+        let is_endpoint = event_type(&event) == Some(b"endpoint");
+        Self { event, id, text, is_endpoint }
     }
 }
 

@@ -24,11 +24,13 @@ pub(super) struct NotListed {
     pub(super) reason: String,
     /// The response of a server that does not serve this client.
     pub(super) response: Option<Response<Bytes>>,
+    /// Whether the server took the request, and may answer it elsewhere.
+    pub(super) is_accepted: bool,
 }
 
 impl From<String> for NotListed {
     fn from(reason: String) -> Self {
-        Self { reason, response: None }
+        Self { reason, response: None, is_accepted: false }
     }
 }
 
@@ -72,12 +74,17 @@ impl Proxy {
             let body = Limited::new(body, MAX_REFUSAL).collect().await;
             let body = body.map(Collected::to_bytes).unwrap_or_default();
             let reason = format!("the server answered with {status}");
-            return Err(NotListed { reason, response: Some(Response::from_parts(parts, body)) });
+            let response = Some(Response::from_parts(parts, body));
+            return Err(NotListed { reason, response, is_accepted: false });
         }
-        let reason = || format!("the server answered with {status} and no message");
+        let not_listed = || NotListed {
+            reason: format!("the server answered with {status} and no message"),
+            response: None,
+            is_accepted: status.is_success(),
+        };
         read_answer(Response::from_parts(parts, body), max, None, &self.pool)
             .await
             .map(|(_, result)| result)
-            .ok_or_else(|| reason().into())
+            .ok_or_else(not_listed)
     }
 }

@@ -1,6 +1,7 @@
 //! Clients on Streamable HTTP in front of a server on Streamable HTTP.
 
 mod bridge;
+mod endpoint;
 mod event_stream;
 mod list;
 mod next;
@@ -20,6 +21,7 @@ use hyper::header::{HOST, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::sync::Semaphore;
 
+use self::endpoint::endpoint_of;
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::caller::Caller;
@@ -111,7 +113,8 @@ impl Proxy {
         if request.uri().path_and_query().is_none() {
             return plain(StatusCode::BAD_REQUEST, "expected a path\n");
         }
-        if self.server.rules().settings.is_inspecting() {
+        let is_checked = self.server.rules().settings.is_inspecting();
+        if is_checked || endpoint_of(request.uri()).is_some() {
             return self.answer_checked(request, &*self).await;
         }
         let (parts, body) = request.into_parts();
@@ -185,28 +188,15 @@ impl Proxy {
         if is_relative(&location) || !response.status().is_redirection() {
             return Ok(response);
         }
-        let origin = |uri: &Uri| {
-            let port = match (uri.port_u16(), uri.scheme_str()) {
-                (None, Some("http")) => Some(80),
-                (None, Some("https")) => Some(443),
-                (port, _) => port,
-            };
-            (uri.scheme_str().map(str::to_owned), uri.host().map(str::to_ascii_lowercase), port)
-        };
-        // `//host/path` is of the same scheme.
-        let scheme = self.upstream.scheme_str().unwrap_or("http");
-        let absolute = location.strip_prefix("//").map(|rest| format!("{scheme}://{rest}"));
-        let target = absolute.as_deref().unwrap_or(&location).parse::<Uri>().ok();
-        let target = target.filter(|target| target.host().is_some());
         // A server behind a gateway names the gateway, which the client comes back to.
         let is_own = |target: &Uri| {
             let authority = target.authority().map(|authority| authority.as_str().as_bytes());
             let is_replica = self.server.rules().settings.is_replica;
             is_replica && authority.is_some() && authority == host.map(HeaderValue::as_bytes)
         };
-        match target {
+        match self.absolute(&location) {
             Some(target) if is_own(&target) => Ok(response),
-            Some(target) if origin(&target) == origin(&self.upstream) => {
+            Some(target) if self.is_at_server(&target) => {
                 let path = target.path_and_query().map_or("/", |path| path.as_str());
                 if let Ok(path) = path.parse() {
                     response.headers_mut().insert(LOCATION, path);
@@ -223,6 +213,28 @@ impl Proxy {
             }
             _ => Ok(response),
         }
+    }
+
+    /// The URL `location`, if it names a host.
+    fn absolute(&self, location: &str) -> Option<Uri> {
+        // `//host/path` is of the same scheme.
+        let scheme = self.upstream.scheme_str().unwrap_or("http");
+        let absolute = location.strip_prefix("//").map(|rest| format!("{scheme}://{rest}"));
+        let uri = absolute.as_deref().unwrap_or(location).parse::<Uri>().ok();
+        uri.filter(|uri| uri.host().is_some())
+    }
+
+    /// Whether `uri` is of the same scheme, host and port as the server.
+    fn is_at_server(&self, uri: &Uri) -> bool {
+        let origin = |uri: &Uri| {
+            let port = match (uri.port_u16(), uri.scheme_str()) {
+                (None, Some("http")) => Some(80),
+                (None, Some("https")) => Some(443),
+                (port, _) => port,
+            };
+            (uri.scheme_str().map(str::to_owned), uri.host().map(str::to_ascii_lowercase), port)
+        };
+        origin(uri) == origin(&self.upstream)
     }
 
     /// `location` without what the query of the server's URL says, which is not for clients; `None` if it has none of it.

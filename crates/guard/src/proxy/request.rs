@@ -9,7 +9,8 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::bridge::Bridged;
-use super::session::{Answered, Exchange};
+use super::endpoint::endpoint_of;
+use super::session::{Answered, Exchange, Session};
 use super::{Next, Proxy, Repeatable};
 use crate::caller::{Caller, check_session};
 use crate::core::{Origin, Told};
@@ -47,6 +48,12 @@ impl Proxy {
         if let Err(reason) = check_session(&parts.headers) {
             return refuse(StatusCode::BAD_REQUEST, code::REQUEST, reason);
         }
+        let endpoint = endpoint_of(&parts.uri).map(|key| self.sessions.find(&key));
+        let is_gone = endpoint.as_ref().is_some_and(Option::is_none);
+        if is_gone || endpoint.is_some() && body.is_end_stream() {
+            let text = "no event stream is open for this endpoint; connect again";
+            return refuse(StatusCode::NOT_FOUND, code::REQUEST, text);
+        }
         if !self.server.rules().settings.is_replica {
             // What the server does not get says nothing about the request.
             remove_hop_by_hop(&mut parts.headers);
@@ -68,12 +75,16 @@ impl Proxy {
             Err(error) => return error.response(),
         };
         let caller = Caller::new(&parts.headers, &parts.uri);
+        if let Some(session) = endpoint.flatten() {
+            return self.answer_body(parts, session, caller, bytes, next).await;
+        }
         let opening = match self.bridge(&parts, &caller, &bytes).await {
             Bridged::Response(response) => return *response,
             Bridged::Opening(opening) => Some(opening),
             Bridged::No => None,
         };
-        let response = self.answer_body(parts, caller, bytes, next).await;
+        let session = self.sessions.get(self, caller.conversation());
+        let response = self.answer_body(parts, session, caller, bytes, next).await;
         match opening {
             Some(opening) => self.bridge_refused(opening, response).await,
             None => response,
@@ -84,11 +95,19 @@ impl Proxy {
     async fn answer_body(
         self: &Arc<Self>,
         mut parts: Parts,
+        session: Arc<Session>,
         caller: Caller,
         bytes: Counted,
         next: &impl Next,
     ) -> Response<Body> {
-        let forwarded = match self.check(&mut parts, caller, bytes).await {
+        if let Some(endpoint) = &session.endpoint {
+            if session.is_unread() {
+                let text = "the client does not read its event stream";
+                return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, text);
+            }
+            parts.uri = endpoint.uri.clone();
+        }
+        let forwarded = match self.check(&mut parts, session, caller, bytes).await {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
@@ -114,15 +133,15 @@ impl Proxy {
     async fn check(
         self: &Arc<Self>,
         parts: &mut Parts,
+        session: Arc<Session>,
         caller: Caller,
         bytes: Counted,
     ) -> Result<Forwarded, Box<Response<Body>>> {
-        let session = self.sessions.get(self, caller.conversation());
         let revision = named_revision(&parts.headers);
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let headers = std::mem::take(&mut parts.headers);
-        let exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
+        let mut exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
         let mut received = Received::new(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
@@ -152,6 +171,7 @@ impl Proxy {
             return Err(Box::new(refuse(StatusCode::METHOD_NOT_ALLOWED, code::REQUEST, &text)));
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
+        exchange.post(&message);
         let (session, stream) = (&exchange.session, exchange.stream);
         let told = Told { caller, revision: revision.as_ref(), headers: None, trace };
         let ticket = drive(session, |it, now| it.on_client(stream, &message, &told, now));

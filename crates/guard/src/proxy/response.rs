@@ -37,6 +37,7 @@ impl Proxy {
         }
         if response.status().is_success() {
             answered.exchange.session.accept();
+            answered.exchange.posted.clear();
         }
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {

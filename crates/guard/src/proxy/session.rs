@@ -9,12 +9,13 @@ use std::time::Duration;
 use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 use toolbond_contract::Revision;
 
 use super::Proxy;
+use super::endpoint::Endpoint;
 use super::list::NotListed;
 use super::param_headers::rewrite;
 use crate::caller::{Caller, ConversationKey};
@@ -23,6 +24,7 @@ use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Tick
 use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
 use crate::memory::Counted;
+use crate::message::{Id, Kind, Message};
 use crate::runtime::drive::{Driven, Transport, drive};
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
@@ -33,6 +35,9 @@ const MAX_EVENT_IDS: usize = 4096;
 
 /// How long a request for a tool list waits until fewer than [`MAX_LISTS`](super::MAX_LISTS) are under way.
 const LIST_QUEUE: Duration = Duration::from_secs(5);
+
+/// The most answers of the guard itself that wait for the client on the stream of an endpoint.
+const MAX_UNREAD: usize = 1024;
 
 /// How many sessions are forgotten at a time when there are too many.
 const EVICTED: usize = MAX_SESSIONS / 8;
@@ -54,10 +59,14 @@ struct Table {
 pub(super) struct Session {
     driven: Driven,
     proxy: std::sync::Weak<Proxy>,
+    /// Where its messages are posted, in HTTP+SSE.
+    pub(super) endpoint: Option<Endpoint>,
     /// Messages that the conversation has not decided about, or that were not fetched yet.
     decided: Mutex<AHashMap<Ticket, Decided>>,
     /// What the guard itself answers the clients, by stream.
     replies: Mutex<AHashMap<StreamId, Vec<Bytes>>>,
+    /// Tells the stream of an endpoint of them.
+    pub(super) told: Notify,
     /// The requests on behalf of which the guard may ask: their URI and headers.
     requests: Mutex<AHashMap<StreamId, (Uri, HeaderMap)>>,
     events: Mutex<EventIds>,
@@ -107,6 +116,26 @@ impl Sessions {
         session
     }
 
+    /// The session with this key, if there is one.
+    pub(super) fn find(&self, key: &ConversationKey) -> Option<Arc<Session>> {
+        lock(&self.0).sessions.get(key).map(|(session, _)| Arc::clone(session))
+    }
+
+    /// Adds the session of an endpoint, for as long as its stream is open; `false` if there are too many.
+    pub(super) fn insert(&self, session: &Arc<Session>) -> bool {
+        let Some(endpoint) = &session.endpoint else { return false };
+        let mut table = lock(&self.0);
+        if table.sessions.len() >= MAX_SESSIONS {
+            table.evict();
+        }
+        let has_room = table.sessions.len() < MAX_SESSIONS;
+        if has_room {
+            let clock = table.clock;
+            table.sessions.insert(endpoint.key(), (Arc::clone(session), clock));
+        }
+        has_room
+    }
+
     /// All sessions.
     #[cfg(feature = "grpc")]
     pub(super) fn all(&self) -> Vec<Arc<Session>> {
@@ -115,7 +144,7 @@ impl Sessions {
 
     /// Forgets the session with this key, which has ended.
     pub(super) fn forget(&self, key: &ConversationKey) {
-        if matches!(key, ConversationKey::Session { .. }) {
+        if !matches!(key, ConversationKey::Caller(_)) {
             lock(&self.0).sessions.remove(key);
         }
     }
@@ -140,14 +169,31 @@ impl Table {
 
 impl Session {
     fn new(proxy: &Arc<Proxy>, key: &ConversationKey) -> Self {
+        let has_session = matches!(key, ConversationKey::Session { .. });
+        Self::with(proxy, Link::Streams, has_session, None)
+    }
+
+    /// What is posted to `endpoint`, and the stream that it was told on.
+    pub(super) fn of_endpoint(proxy: &Arc<Proxy>, endpoint: Endpoint) -> Self {
+        Self::with(proxy, Link::Endpoint, true, Some(endpoint))
+    }
+
+    fn with(
+        proxy: &Arc<Proxy>,
+        link: Link,
+        has_session: bool,
+        endpoint: Option<Endpoint>,
+    ) -> Self {
         let server = Arc::clone(&proxy.server);
-        let conversation = Conversation::new(server, Link::Streams, Revision::default())
-            .with_session(matches!(key, ConversationKey::Session { .. }));
+        let conversation =
+            Conversation::new(server, link, Revision::default()).with_session(has_session);
         Self {
             driven: Driven::new(conversation, Arc::clone(&proxy.pool)),
             proxy: Arc::downgrade(proxy),
+            endpoint,
             decided: Mutex::default(),
             replies: Mutex::default(),
+            told: Notify::new(),
             requests: Mutex::default(),
             events: Mutex::default(),
             asking: Mutex::default(),
@@ -177,6 +223,11 @@ impl Session {
     /// Records that the server answered a request with success.
     pub(super) fn accept(&self) {
         self.is_accepted.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the client does not read what the guard itself answers on the stream of an endpoint.
+    pub(super) fn is_unread(&self) -> bool {
+        lock(&self.replies).get(&StreamId::PIPE).is_some_and(|unread| unread.len() >= MAX_UNREAD)
     }
 
     /// Takes what the guard itself answers on `stream`.
@@ -224,6 +275,13 @@ impl Transport for Session {
         let bytes = bytes.into_bytes();
         match (ticket, to) {
             (Some(ticket), _) => lock(&self.decided).entry(ticket).or_default().bytes = Some(bytes),
+            // All answers come on one stream.
+            (None, Destination::Answer(_) | Destination::Client(_) | Destination::Listener)
+                if self.endpoint.is_some() =>
+            {
+                lock(&self.replies).entry(StreamId::PIPE).or_default().push(bytes);
+                self.told.notify_one();
+            }
             (None, Destination::Answer(stream) | Destination::Client(stream)) => {
                 lock(&self.replies).entry(stream).or_default().push(bytes);
             }
@@ -267,7 +325,9 @@ impl Transport for Session {
             lock(&session.asking).remove(&ask);
             match answer {
                 Ok(result) => drive(&session, |it, now| it.on_own_answer(ask, result, now)),
-                Err(NotListed { reason, response }) => {
+                // The answer comes on the stream of the endpoint.
+                Err(NotListed { is_accepted: true, .. }) if session.endpoint.is_some() => {}
+                Err(NotListed { reason, response, .. }) => {
                     let response = response.map(|response| (ask, response));
                     lock(&session.not_listed).extend(response);
                     drive(&session, |it, now| it.fail_fetch(ask, &reason, now));
@@ -313,6 +373,8 @@ pub(super) struct Exchange {
     pub(super) caller: Caller,
     /// Whether its client may resume it.
     pub(super) may_resume: bool,
+    /// The requests that are posted to an endpoint, and have not reached the server.
+    pub(super) posted: Vec<Id>,
 }
 
 impl Exchange {
@@ -321,7 +383,7 @@ impl Exchange {
     pub(super) fn new(session: Arc<Session>, caller: Caller, uri: Uri, headers: HeaderMap) -> Self {
         let stream = StreamId::new();
         lock(&session.requests).insert(stream, (uri, headers));
-        Self { session, stream, caller, may_resume: false }
+        Self { session, stream, caller, may_resume: false, posted: Vec::new() }
     }
 
     /// Takes the headers back: the guard has nothing more to ask for this request.
@@ -332,7 +394,24 @@ impl Exchange {
 
     /// The stream that a client resumes.
     pub(super) fn resumed(session: Arc<Session>, caller: Caller, stream: StreamId) -> Self {
-        Self { session, stream, caller, may_resume: true }
+        Self { session, stream, caller, may_resume: true, posted: Vec::new() }
+    }
+
+    /// Remembers which requests of `message` are posted to an endpoint, to forget them if they do not get there.
+    pub(super) fn post(&mut self, message: &Message<'_>) {
+        if self.session.endpoint.is_none() {
+            return;
+        }
+        let ids = message.parts.as_slice().iter().filter_map(|part| match &part.kind {
+            Kind::Request(id, _) => Some(id.clone()),
+            _ => None,
+        });
+        self.posted = drive(&self.session, |it, _| ids.filter(|id| !it.is_pending(id)).collect());
+    }
+
+    /// The URI of its request, as long as the guard may ask for it.
+    pub(super) fn uri(&self) -> Option<Uri> {
+        lock(&self.session.requests).get(&self.stream).map(|(uri, _)| uri.clone())
     }
 
     /// Moves to the session that the answer opened.
@@ -353,7 +432,15 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         lock(&self.session.requests).remove(&self.stream);
         let (stream, may_resume) = (self.stream, self.may_resume);
-        drive(&self.session, |it, _| it.close_stream(stream, may_resume));
+        drive(&self.session, |it, _| {
+            self.posted.iter().for_each(|id| it.forget_request(id));
+            it.close_stream(stream, may_resume);
+        });
+        if let (StreamId::PIPE, Some(endpoint)) = (stream, &self.session.endpoint)
+            && let Some(proxy) = self.session.proxy.upgrade()
+        {
+            proxy.sessions.forget(&endpoint.key());
+        }
         lock(&self.session.replies).remove(&stream);
         lock(&self.session.unlisted).remove(&stream);
     }

@@ -1,0 +1,80 @@
+//! Servers on HTTP+SSE of 2024-11-05: clients open an event stream with GET, whose first event says where their messages
+//! are posted, and all answers come on that stream.
+//!
+//! The guard names an endpoint of its own instead, so that the stream and what is posted are one conversation.
+
+use std::sync::Arc;
+
+use hyper::Uri;
+
+use super::session::{Exchange, Session};
+use super::{Proxy, is_relative};
+use crate::caller::ConversationKey;
+use crate::core::StreamId;
+use crate::random::random;
+use crate::url::without_query;
+
+/// The query of an endpoint of the guard, up to its token.
+const QUERY: &str = "toolbond-endpoint=";
+
+/// Where messages of one client are posted.
+pub(super) struct Endpoint {
+    token: String,
+    /// The place at the server.
+    pub(super) uri: Uri,
+}
+
+impl Endpoint {
+    /// Its conversation.
+    pub(super) fn key(&self) -> ConversationKey {
+        ConversationKey::Endpoint { token: self.token.clone() }
+    }
+}
+
+/// The conversation of what is sent to `uri`, if that is an endpoint of the guard.
+pub(super) fn endpoint_of(uri: &Uri) -> Option<ConversationKey> {
+    let token = uri.query()?.strip_prefix(QUERY)?.to_owned();
+    Some(ConversationKey::Endpoint { token })
+}
+
+impl Proxy {
+    /// Opens an endpoint for the client that listens on `exchange`, and that the server tells to post to `place`: the
+    /// place that the client is told instead. Fails with a reason.
+    pub(super) fn open_endpoint(
+        self: &Arc<Self>,
+        exchange: &mut Exchange,
+        place: &str,
+    ) -> Result<String, String> {
+        let Some(uri) = self.place(&exchange.uri().unwrap_or_default(), place) else {
+            let place: String = without_query(place).chars().take(200).collect();
+            return Err(format!(
+                "the server wants messages at {place}, around the guard; guard that URL instead"
+            ));
+        };
+        let token = random().map(|token| format!("{token:032x}"));
+        let token = token.ok_or("the system has no random numbers")?;
+        let told = format!("?{QUERY}{token}");
+        let session = Arc::new(Session::of_endpoint(self, Endpoint { token, uri }));
+        if !self.sessions.insert(&session) {
+            return Err("too many clients listen".to_owned());
+        }
+        exchange.enter(session);
+        exchange.stream = StreamId::PIPE;
+        Ok(told)
+    }
+
+    /// What `place` means on a stream that was opened at `base`; `None` if that is not at the server.
+    fn place(&self, base: &Uri, place: &str) -> Option<Uri> {
+        if !is_relative(place) {
+            let uri = self.absolute(place).filter(|uri| self.is_at_server(uri))?;
+            return uri.path_and_query()?.as_str().parse().ok();
+        }
+        let base = base.path();
+        let path = match place.chars().next()? {
+            '/' => place.to_owned(),
+            '?' => format!("{base}{place}"),
+            _ => format!("{}/{place}", &base[..base.rfind('/')?]),
+        };
+        path.parse().ok()
+    }
+}
