@@ -63,6 +63,11 @@ impl Caller {
         Self { parts: Arc::clone(&self.parts), said }
     }
 
+    /// The query of its requests.
+    pub(crate) fn query(&self) -> Option<&str> {
+        self.parts.target.split_once('?').map(|(_, query)| query)
+    }
+
     /// Whether it names a session.
     pub(crate) fn has_session(&self) -> bool {
         self.parts.session.is_some()

@@ -39,6 +39,7 @@ use crate::remote_refusal::{HttpRefusal, Mark};
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
+use crate::url::with_queries;
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -101,7 +102,14 @@ pub(crate) struct RemoteSession {
     pump: JoinHandle<()>,
 }
 
-/// The headers of the requests of one connection.
+/// What a request of a client says beside its message: headers, and a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Head {
+    headers: HeaderMap,
+    query: Option<String>,
+}
+
+/// The headers and queries of the requests of one connection.
 ///
 /// Modern clients that differ in what identifies them have connections of their own, whose headers never change. A
 /// legacy client is known by its session, and may have other headers from one request to the next.
@@ -111,13 +119,13 @@ pub(crate) struct RemoteHeaders {
     /// What refusals of the server are marked with.
     mark: Option<Mark>,
     /// Those of what no request of the client stands for.
-    general: Mutex<Arc<HeaderMap>>,
+    general: Mutex<Arc<Head>>,
     /// Those of the requests of a legacy client.
-    own: Mutex<AHashMap<Id, Arc<HeaderMap>>>,
+    own: Mutex<AHashMap<Id, Arc<Head>>>,
     /// Those of the streams of a legacy client.
-    streams: Mutex<AHashMap<StreamId, Arc<HeaderMap>>>,
+    streams: Mutex<AHashMap<StreamId, Arc<Head>>>,
     /// Those of requests of the guard itself that are not sent yet: the ones of the stream that needs it.
-    asks: Mutex<AHashMap<AskId, Arc<HeaderMap>>>,
+    asks: Mutex<AHashMap<AskId, Arc<Head>>>,
 }
 
 impl RemoteHeaders {
@@ -128,7 +136,8 @@ impl RemoteHeaders {
 
     /// The headers of this caller.
     pub(crate) fn fixed(caller: &Caller) -> Self {
-        let general = Mutex::new(Arc::new(caller.headers()));
+        let query = caller.query().map(str::to_owned);
+        let general = Mutex::new(Arc::new(Head { headers: caller.headers(), query }));
         Self { is_fixed: true, general, ..Self::of_requests() }
     }
 
@@ -161,14 +170,16 @@ impl RemoteHeaders {
     /// Takes the headers of `message`, for its requests and what follows from them.
     pub(crate) fn set(
         self: &Arc<Self>,
+        caller: &Caller,
         headers: &HeaderMap,
         message: Option<&Message<'_>>,
     ) -> Option<OwnHeaders> {
         if self.is_fixed {
             return None;
         }
-        let headers = Arc::new(forwarded(headers));
-        *lock(&self.general) = Arc::clone(&headers);
+        let query = caller.query().map(str::to_owned);
+        let head = Arc::new(Head { headers: forwarded(headers), query });
+        *lock(&self.general) = Arc::clone(&head);
         let mut own = lock(&self.own);
         let mut ids = Vec::new();
         for part in message?.parts.as_slice() {
@@ -177,11 +188,11 @@ impl RemoteHeaders {
                 && !id.is_long()
                 && !own.contains_key(id)
             {
-                own.insert(id.clone(), Arc::clone(&headers));
+                own.insert(id.clone(), Arc::clone(&head));
                 ids.push(id.clone());
             }
         }
-        Some(OwnHeaders { all: Arc::clone(self), headers, ids, stream: None })
+        Some(OwnHeaders { all: Arc::clone(self), head, ids, stream: None })
     }
 
     /// Sends the request `bytes` of the guard itself, if it is one, with the headers of `stream`.
@@ -189,19 +200,20 @@ impl RemoteHeaders {
         if self.is_fixed {
             return;
         }
-        let headers = lock(&self.streams).get(&stream).cloned();
-        let headers = headers.and_then(|headers| of_list(HeaderMap::clone(&headers)));
-        let Some(headers) = headers.map(Arc::new) else { return };
+        let head = lock(&self.streams).get(&stream).cloned();
+        let Some(Head { headers, query }) = head.map(Arc::unwrap_or_clone) else { return };
+        let Some(headers) = of_list(headers) else { return };
+        let head = Arc::new(Head { headers, query });
         let id = text(bytes).ok().and_then(|text| match Incoming::read(&text) {
             Incoming::Request { id, .. } => AskId::of_answer(&id),
             _ => None,
         });
-        lock(&self.asks).extend(id.map(|id| (id, headers)));
+        lock(&self.asks).extend(id.map(|id| (id, head)));
     }
 
-    /// The headers of the request `id`, or of what no request stands for. `None` for a request of the guard itself whose
+    /// The head of the request `id`, or of what no request stands for. `None` for a request of the guard itself whose
     /// client has left.
-    fn get(&self, id: Option<&Id>) -> Option<HeaderMap> {
+    fn get(&self, id: Option<&Id>) -> Option<Head> {
         let own = id.and_then(|id| lock(&self.own).get(id).cloned());
         let ask = id.and_then(AskId::of_answer).filter(|_| !self.is_fixed);
         let found = match (own, ask) {
@@ -210,14 +222,14 @@ impl RemoteHeaders {
             (None, Some(ask)) => lock(&self.asks).remove(&ask)?,
             (None, None) => Arc::clone(&lock(&self.general)),
         };
-        Some(HeaderMap::clone(&found))
+        Some(Arc::unwrap_or_clone(found))
     }
 }
 
 /// The headers of requests, for as long as these are open.
 pub(crate) struct OwnHeaders {
     all: Arc<RemoteHeaders>,
-    headers: Arc<HeaderMap>,
+    head: Arc<Head>,
     ids: Vec<Id>,
     stream: Option<StreamId>,
 }
@@ -226,7 +238,7 @@ impl OwnHeaders {
     /// The requests are of `stream`.
     pub(crate) fn enter(&mut self, stream: StreamId) {
         self.stream = Some(stream);
-        lock(&self.all.streams).insert(stream, Arc::clone(&self.headers));
+        lock(&self.all.streams).insert(stream, Arc::clone(&self.head));
     }
 }
 
@@ -555,9 +567,11 @@ impl Connection {
         own: HeaderMap,
         body: Bytes,
     ) -> Result<Response<IncomingBody>, String> {
-        let headers = self.headers.get(id);
-        let mut headers =
-            headers.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
+        let head = self.headers.get(id);
+        let Head { mut headers, query } =
+            head.ok_or_else(|| "the client has left, or signs each request".to_owned())?;
+        let upstream = &self.remote.upstream;
+        let uri = with_queries(upstream, upstream.path(), query.as_deref());
         headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         {
@@ -572,7 +586,7 @@ impl Connection {
         headers.extend(own);
         let mut request = Request::new(full(body));
         *request.method_mut() = method;
-        *request.uri_mut() = self.remote.upstream.clone();
+        *request.uri_mut() = uri.map_err(|error| error.to_string())?;
         *request.headers_mut() = headers;
         let sent = self.remote.client.send(request).await;
         sent.map_err(|error| format!("could not reach the server: {error}"))
@@ -834,7 +848,7 @@ mod tests {
 
     use hyper::{HeaderMap, StatusCode};
 
-    use super::{MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
+    use super::{Head, MAX_RETRY, MIN_RETRY, Place, RemoteHeaders, is_without_session};
     use crate::caller::Caller;
     use crate::core::{AskId, StreamId};
     use crate::message::{Id, Message, Text};
@@ -850,8 +864,10 @@ mod tests {
         let headers = Arc::new(RemoteHeaders::default());
         let requests = ["a", "b"]
             .map(|id| Text::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)));
-        let send = |text: &Text, who| headers.set(&of(who), Some(&Message::read(text).unwrap()));
-        let get = |id: &str| headers.get(Some(&Id::String(id.to_owned()))).unwrap();
+        let caller = Caller::default();
+        let send =
+            |text: &Text, who| headers.set(&caller, &of(who), Some(&Message::read(text).unwrap()));
+        let get = |id: &str| headers.get(Some(&Id::String(id.to_owned()))).unwrap().headers;
         let _first = send(&requests[0], "ada");
         let second = send(&requests[1], "bob");
         let _same = send(&requests[0], "eve");
@@ -861,27 +877,52 @@ mod tests {
     }
 
     #[test]
-    fn a_request_of_the_guard_has_the_headers_of_the_client_that_needs_it() {
+    fn a_request_of_the_guard_is_sent_as_by_the_client_that_needs_it() {
         let headers = Arc::new(RemoteHeaders::of_requests());
         let (ada, ask) = (StreamId::new(), AskId::new().unwrap());
         let ping = Text::from(r#"{"id":1,"method":"ping"}"#);
-        let mut first = headers.set(&of("ada"), Some(&Message::read(&ping).unwrap()));
+        let mut sent = of("ada");
+        let of_message =
+            ["idempotency-key", "digest", "content-digest", "mcp-name", "mcp-param-a", "range"];
+        for name in of_message {
+            sent.insert(name, "x".parse().unwrap());
+        }
+        let caller = Caller::new(&sent, &"/mcp?tenant=a".parse().unwrap());
+        let mut first = headers.set(&caller, &sent, Some(&Message::read(&ping).unwrap()));
         let first = first.as_mut().unwrap();
         first.enter(ada);
         let request = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"tools/list"}}"#, ask.to_id());
         headers.ask_as(ada, &request.into());
-        headers.set(&of("bob"), None);
-        assert_eq!(headers.get(Some(&ask.to_id())), Some(of("ada")));
+        headers.set(&Caller::default(), &of("bob"), None);
+        let expected = Head { headers: of("ada"), query: Some("tenant=a".to_owned()) };
+        assert_eq!(headers.get(Some(&ask.to_id())), Some(expected));
         assert_eq!(headers.get(Some(&ask.to_id())), None);
     }
 
     #[test]
-    fn the_headers_of_a_modern_client_are_fixed() {
-        let headers =
-            Arc::new(RemoteHeaders::fixed(&Caller::new(&of("ada"), &"/".parse().unwrap())));
-        assert!(headers.set(&of("bob"), None).is_none());
-        assert_eq!(headers.get(None), Some(of("ada")));
+    fn nobody_asks_in_the_name_of_a_client_that_signs_each_request() {
+        let headers = Arc::new(RemoteHeaders::of_requests());
+        let (ada, ask) = (StreamId::new(), AskId::new().unwrap());
+        let ping = Text::from(r#"{"id":1,"method":"ping"}"#);
+        let mut sent = of("ada");
+        sent.insert("dpop", "proof".parse().unwrap());
+        let message = Message::read(&ping).unwrap();
+        let mut first = headers.set(&Caller::default(), &sent, Some(&message));
+        first.as_mut().unwrap().enter(ada);
+        let request = format!(r#"{{"jsonrpc":"2.0","id":{},"method":"tools/list"}}"#, ask.to_id());
+        headers.ask_as(ada, &request.into());
+        assert_eq!(headers.get(Some(&ask.to_id())), None);
     }
+
+    #[test]
+    fn the_headers_and_the_query_of_a_modern_client_are_fixed() {
+        let caller = Caller::new(&of("ada"), &"/?tenant=a".parse().unwrap());
+        let headers = Arc::new(RemoteHeaders::fixed(&caller));
+        assert!(headers.set(&Caller::default(), &of("bob"), None).is_none());
+        let expected = Head { headers: of("ada"), query: Some("tenant=a".to_owned()) };
+        assert_eq!(headers.get(None), Some(expected));
+    }
+
     #[test]
     fn a_stream_that_stays_silent_is_opened_less_and_less_often() {
         let mut place = Place::default();

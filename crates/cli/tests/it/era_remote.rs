@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use serde_json::{Value, json};
-use toolbond_harness::guard::{Configured, in_front_of};
+use toolbond_harness::guard::{Configured, ENFORCE, in_front_of, in_front_of_url};
 use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask, body};
 use toolbond_harness::mcp::{self, ask_modern, call, modern, post};
 use toolbond_harness::process::Process;
@@ -18,6 +18,7 @@ type Refusal = (u16, &'static str);
 /// A server of 2025-11-25 on HTTP.
 struct Legacy {
     port: u16,
+    server: HttpServer,
     state: Arc<Mutex<State>>,
 }
 
@@ -50,7 +51,7 @@ impl Legacy {
         let state = Arc::<Mutex<State>>::default();
         let own = Arc::clone(&state);
         let server = HttpServer::start(move |request, reply| serve(request, reply, &own));
-        Self { port: server.port, state }
+        Self { port: server.port, server, state }
     }
 }
 
@@ -444,6 +445,61 @@ fn a_legacy_client_gets_the_status_and_headers_of_a_refusal() {
         }
         mcp::open(port, "/mcp");
     }
+}
+
+/// The paths of the requests that a server got.
+fn paths(server: &HttpServer) -> HashSet<String> {
+    server.take().iter().map(|got| got.path().to_owned()).collect()
+}
+
+#[test]
+fn the_query_of_a_client_reaches_a_server_of_another_era() {
+    let expected = HashSet::from(["/mcp?key=s&tenant=a".to_owned()]);
+    let (server, _) = start_modern("none");
+    let (_guard, port) = in_front_of_url(&server.url("/mcp?key=s"), &ENFORCE);
+    let head = mcp::open(port, "/mcp?tenant=a");
+    let answer = ask(port, &head, &call(2, "a", &json!({})));
+    assert!(answer.contains(r#""content":[]"#), "{answer}");
+    assert_eq!(paths(&server), expected);
+
+    let legacy = Legacy::start();
+    let (_guard, port) = in_front_of_url(&legacy.server.url("/mcp?key=s"), &ENFORCE);
+    let answer = ask_modern(port, "/mcp?tenant=a", &call(1, "whoami", &json!({})));
+    text(&body(&answer));
+    assert_eq!(paths(&legacy.server), expected);
+}
+
+#[test]
+fn the_guards_own_list_for_a_legacy_client_has_its_credentials_and_nothing_of_one_message() {
+    let (server, _) = start_modern("none");
+    let (_guard, port) = in_front_of(server.port, &ENFORCE);
+    let head = mcp::open(port, "/mcp");
+    let of_message =
+        ["idempotency-key", "content-digest", "digest", "repr-digest", "mcp-param-a", "range"];
+    let more: String = of_message.iter().map(|name| format!("\r\n{name}: x")).collect();
+    server.take();
+    let head = format!("{head}\r\nauthorization: ada{more}");
+    let answer = ask(port, &head, &call(2, "a", &json!({})));
+    assert!(answer.contains(r#""content":[]"#), "{answer}");
+    let seen = server.take();
+    let list = seen.iter().find(|got| got.message()["method"] == "tools/list").unwrap();
+    assert_eq!(list.header("authorization"), Some("ada"), "{}", list.head);
+    for name in of_message {
+        assert_eq!(list.header(name), None, "{}", list.head);
+    }
+}
+
+/// What one guard requests itself, the other one takes for a request of a client.
+#[test]
+fn a_guard_that_bridges_serves_another_guard() {
+    let (server, _) = start_modern("none");
+    let (_inner, port) = in_front_of(server.port, &ENFORCE);
+    let (_outer, port) = in_front_of(port, &[&ENFORCE[..], &["--keep-eras"]].concat());
+    let head = mcp::open(port, "/mcp");
+    let answer = ask(port, &head, &call(2, "a", &json!({})));
+    assert!(answer.contains(r#""content":[]"#), "{answer}");
+    let answer = ask(port, &head, &call(3, "unlisted", &json!({})));
+    assert!(answer.contains("the server does not list it"), "{answer}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use hyper::body::{Body as _, Incoming};
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tokio::time::Instant;
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
@@ -170,7 +170,7 @@ impl Processes {
             let text = "expected POST with a message, or GET or DELETE without\n";
             return plain(StatusCode::METHOD_NOT_ALLOWED, text);
         }
-        self.answer_without_body(&parts.method, &parts.headers)
+        self.answer_without_body(&parts.method, &parts.uri, &parts.headers)
     }
 
     /// Answers a POST with this body.
@@ -191,6 +191,7 @@ impl Processes {
     pub(crate) fn answer_without_body(
         &self,
         method: &Method,
+        uri: &Uri,
         headers: &HeaderMap,
     ) -> Response<Body> {
         let era = match era_of_headers(headers, &self.server.supported()) {
@@ -202,7 +203,7 @@ impl Processes {
         };
         let Some(session) = self.session(id) else { return no_session() };
         if method == Method::GET {
-            session.set_headers(headers, None);
+            session.set_headers(&Caller::new(headers, uri), headers, None);
             return session.stream(headers);
         }
         lock(&self.sessions).remove(id);

@@ -54,7 +54,7 @@ impl ProcessSession {
             matches!(part.kind, Kind::Request(_, Method::Initialize))
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);
-        let own = self.set_headers(headers, Some(message));
+        let own = self.set_headers(caller, headers, Some(message));
         let mut client = self.open(!takes_events);
         client.headers = own;
         if let Some(own) = &mut client.headers {

@@ -562,13 +562,14 @@ impl ProcessSession {
         is_free.then(|| (self.has_returned(), streams.used))
     }
 
-    /// Sends a client's message to a server on HTTP with the headers that it came with.
+    /// Sends a client's message to a server on HTTP with the headers and the query that it came with.
     pub(super) fn set_headers(
         &self,
+        caller: &Caller,
         headers: &HeaderMap,
         message: Option<&Message<'_>>,
     ) -> Option<OwnHeaders> {
-        self.headers.set(headers, message)
+        self.headers.set(caller, headers, message)
     }
 
     /// What `headers` say about the trace of a request; `None` where nothing is exported.

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::{Frame, Incoming as IncomingBody};
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
-use hyper::{HeaderMap, Method, Response, StatusCode};
+use hyper::{HeaderMap, Method, Response, StatusCode, Uri};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
@@ -204,7 +204,8 @@ impl Proxy {
         };
         let read = self.on_worker(&opening.bytes, read).await.flatten();
         let Some((is_legacy_version, discover)) = read else { return response };
-        let discover = self.discover(&opening.headers, self.pool.memory().count(discover));
+        let discover = self.pool.memory().count(discover);
+        let discover = self.discover(&opening.caller, &opening.headers, discover);
         if timeout(PATIENCE, discover).await != Ok(Found::Modern) {
             return response;
         }
@@ -271,7 +272,7 @@ impl Proxy {
         let task = tokio::spawn(async move {
             let caller = same;
             let found = tokio::select! {
-                asked = timeout(ASKING, proxy.ask(&headers, message)) => {
+                asked = timeout(ASKING, proxy.ask(&caller, &headers, message)) => {
                     asked.unwrap_or(Found::Silence)
                 }
                 () = proxy.left(&caller, &tell) => return,
@@ -320,7 +321,7 @@ impl Proxy {
     }
 
     /// Asks the server with `server/discover`, and where it does not answer that with `initialize`, too.
-    async fn ask(&self, headers: &HeaderMap, message: Counted) -> Found {
+    async fn ask(&self, caller: &Caller, headers: &HeaderMap, message: Counted) -> Found {
         let read = |bytes: &Counted| {
             let text = text(bytes).ok()?;
             Some((discover_request(&text), initialize_request(&text)))
@@ -331,14 +332,14 @@ impl Proxy {
         // The message may be long, and the server silent.
         drop(message);
         let [discover, initialize] = [discover, initialize].map(|it| self.pool.memory().count(it));
-        let mut discover = pin!(self.discover(headers, discover));
+        let mut discover = pin!(self.discover(caller, headers, discover));
         if let Ok(found) = timeout(SILENCE, &mut discover).await {
             return found;
         }
         let opened = tokio::select! {
             biased;
             found = &mut discover => return found,
-            Some(opened) = self.initialize(headers, initialize) => opened,
+            Some(opened) = self.initialize(caller, headers, initialize) => opened,
             else => return Found::Silence,
         };
         // It is there, and may only be slow.
@@ -346,9 +347,14 @@ impl Proxy {
     }
 
     /// Asks the server with `initialize`, and ends the session that it opens for that; `None` if it does not answer.
-    async fn initialize(&self, headers: &HeaderMap, request: Counted) -> Option<Found> {
+    async fn initialize(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        request: Counted,
+    ) -> Option<Found> {
         let mut headers = own_headers(headers);
-        let sent = self.post(headers.clone(), request).await;
+        let sent = self.post(caller, headers.clone(), request).await;
         let response = sent.ok()?;
         let session = response.headers().get(SESSION).cloned();
         let max = self.server.rules().settings.max_message;
@@ -356,7 +362,7 @@ impl Proxy {
         if let Some(session) = session {
             headers.insert(SESSION, session);
             let body = full("");
-            let _ = self.request(Method::DELETE, &self.upstream, headers, body).await;
+            let _ = self.request(Method::DELETE, &self.place_of(caller)?, headers, body).await;
         }
         let (answer, result) = answer?;
         if result.is_some() {
@@ -366,26 +372,40 @@ impl Proxy {
         Some(if is_modern { Found::Modern } else { Found::Silence })
     }
 
+    /// Where requests in the name of `caller` are sent.
+    fn place_of(&self, caller: &Caller) -> Option<Uri> {
+        let path = self.upstream.path();
+        let query = caller.query().map_or_else(String::new, |query| format!("?{query}"));
+        format!("{path}{query}").parse().ok()
+    }
+
     /// Posts a message of the guard itself.
     async fn post(
         &self,
+        caller: &Caller,
         headers: HeaderMap,
         message: Counted,
     ) -> Result<Response<IncomingBody>, String> {
         let body = full(message.into_bytes());
-        self.request(Method::POST, &self.upstream, headers, body).await
+        let uri = self.place_of(caller).unwrap_or_else(|| self.upstream.clone());
+        self.request(Method::POST, &uri, headers, body).await
     }
 
     /// Asks the server whether it speaks the modern revision.
-    async fn discover(&self, headers: &HeaderMap, request: Counted) -> Found {
-        self.try_discover(headers, request).await.unwrap_or(Found::Nothing)
+    async fn discover(&self, caller: &Caller, headers: &HeaderMap, request: Counted) -> Found {
+        self.try_discover(caller, headers, request).await.unwrap_or(Found::Nothing)
     }
 
-    async fn try_discover(&self, headers: &HeaderMap, request: Counted) -> Option<Found> {
+    async fn try_discover(
+        &self,
+        caller: &Caller,
+        headers: &HeaderMap,
+        request: Counted,
+    ) -> Option<Found> {
         let mut headers = own_headers(headers);
         headers.insert("mcp-protocol-version", HeaderValue::from_static(MODERN));
         headers.insert("mcp-method", HeaderValue::from_static("server/discover"));
-        let response = self.post(headers, request).await.ok()?;
+        let response = self.post(caller, headers, request).await.ok()?;
         let status = response.status();
         let max = self.server.rules().settings.max_message;
         let answer = read_answer(response, max, None, &self.pool).await;

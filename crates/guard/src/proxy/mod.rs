@@ -34,7 +34,7 @@ use crate::process::{ProcessLimits, Processes, Target};
 use crate::remote::Remote;
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
-use crate::url::without_query;
+use crate::url::{with_queries, without_query};
 
 /// The most sessions of clients that are of another era than the server.
 const MAX_BRIDGED: usize = 1024;
@@ -151,20 +151,13 @@ impl Proxy {
     /// The URI at the server for a request to `uri` at the guard. What the query of the server's URL says, such as a key,
     /// is part of every request to its path, with or without a slash at its end, which servers redirect between.
     fn target(&self, uri: &Uri) -> Result<Uri, hyper::http::Error> {
-        let mut target = self.upstream.clone().into_parts();
         let is_endpoint =
             uri.path().trim_end_matches('/') == self.upstream.path().trim_end_matches('/');
-        let own = self.upstream.query().filter(|_| is_endpoint);
-        target.path_and_query = match (own, uri.query()) {
-            (None, _) => uri.path_and_query().cloned(),
-            (Some(own), None) => Some(format!("{}?{own}", uri.path()).parse()?),
-            (Some(own), Some(query)) => {
-                let told: Vec<_> = query.split('&').collect();
-                let missing = own.split('&').filter(|pair| !told.contains(pair));
-                let pairs: Vec<_> = missing.chain(told.iter().copied()).collect();
-                Some(format!("{}?{}", uri.path(), pairs.join("&")).parse()?)
-            }
-        };
+        if is_endpoint {
+            return with_queries(&self.upstream, uri.path(), uri.query());
+        }
+        let mut target = self.upstream.clone().into_parts();
+        target.path_and_query = uri.path_and_query().cloned();
         Ok(Uri::from_parts(target)?)
     }
 

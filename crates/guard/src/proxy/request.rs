@@ -201,7 +201,7 @@ impl Proxy {
         next: &impl Next,
     ) -> Response<Body> {
         if self.bridged.has_session(&parts.headers) {
-            return self.bridged.answer_without_body(&parts.method, &parts.headers);
+            return self.bridged.answer_without_body(&parts.method, &parts.uri, &parts.headers);
         }
         let caller = Caller::new(&parts.headers, &parts.uri);
         let key = caller.conversation();
