@@ -7,7 +7,10 @@ use bytestring::ByteString;
 use serde_json::{Value, json};
 use toolbond_contract::{Mode, Revision};
 
-use super::{Action, AskId, Conversation, Destination, JobOutcome, Link, Origin, StreamId, Told};
+use super::{
+    Action, AskId, Conversation, Destination, JobOutcome, LIST_PATIENCE, Link, Origin, StreamId,
+    Told,
+};
 use crate::caller::Caller;
 use crate::contract::budget::Budget;
 use crate::event::Event;
@@ -114,8 +117,12 @@ impl Talk {
                 }
                 Action::Send { to: Destination::Server(_), bytes, .. } => {
                     let message = read(&bytes);
-                    let id = Id::parse(&message["id"].to_string());
-                    if id.is_some_and(|id| AskId::of_answer(&id).is_some()) {
+                    let is_own = |id: &Value| {
+                        Id::parse(&id.to_string()).is_some_and(|id| AskId::of_answer(&id).is_some())
+                    };
+                    if is_own(&message["params"]["requestId"]) {
+                        seen.push(("stop", Value::Null));
+                    } else if is_own(&message["id"]) {
                         self.own = message.clone();
                         seen.push(("list", message));
                     } else {
@@ -291,14 +298,16 @@ fn a_list_that_does_not_come_is_waited_for_once() {
     assert_eq!(whom(&talk.client(&call(1))), ["list"]);
     assert_eq!(talk.client(&call(2)), []);
     assert_eq!(talk.wait(patience / 2), []);
-    assert_eq!(talk.wait(patience / 2), [1, 2].map(|id| ("server", call(id))));
+    let seen = talk.wait(patience / 2);
+    assert_eq!(seen[0].0, "stop");
+    assert_eq!(seen[1..], [1, 2].map(|id| ("server", call(id))));
     // Whatever the server still says about it is not for the client.
     assert_eq!(talk.list(None), []);
     // Nor is it waited for at the next call, unless it changes, or a while has passed.
     assert_eq!(talk.client(&call(3)), [("server", call(3))]);
     talk.server(&json!({ "method": "notifications/tools/list_changed" }));
     assert_eq!(whom(&talk.client(&call(4))), ["list"]);
-    assert_eq!(talk.wait(patience), [("server", call(4))]);
+    assert_eq!(talk.wait(patience)[1..], [("server", call(4))]);
     talk.now += patience;
     assert_eq!(whom(&talk.client(&call(5))), ["list"]);
 }
@@ -413,9 +422,9 @@ fn a_list_ends_with_the_last_call_that_waits_for_it() {
     talk.client(&call(1, "t", &json!({})));
     let first = talk.stream;
     assert_eq!(talk.client(&call(1, "t", &json!({}))), []);
-    talk.conversation.close_stream(first, false);
+    talk.conversation.close_stream(first, false, talk.now);
     assert_eq!(talk.seen(), []);
-    talk.conversation.close_stream(talk.stream, false);
+    talk.conversation.close_stream(talk.stream, false, talk.now);
     assert_eq!(whom(&talk.seen()), ["stop"]);
 }
 
@@ -425,7 +434,7 @@ fn a_list_goes_on_for_the_calls_that_still_wait() {
     talk.client(&call(1, "t", &json!({})));
     let first = talk.stream;
     talk.client(&call(1, "t", &json!({})));
-    talk.conversation.close_stream(first, false);
+    talk.conversation.close_stream(first, false, talk.now);
     let page = ByteString::from(json!({ "tools": [], "nextCursor": "2" }).to_string());
     talk.conversation.on_own_answer(talk.ask.unwrap(), Some(page), talk.now);
     let actions: Vec<_> = std::iter::from_fn(|| talk.conversation.poll()).collect();
@@ -490,16 +499,65 @@ fn a_request_with_a_long_id_is_refused() {
 }
 
 #[test]
-fn lists_under_way_are_bounded() {
-    for (mode, then) in [(Mode::Enforce, "client"), (Mode::Repair, "server")] {
+fn lists_wait_in_line_and_a_silent_one_makes_room() {
+    for (mode, link) in [
+        (Mode::Enforce, Link::Streams),
+        (Mode::Enforce, Link::Shared),
+        (Mode::Repair, Link::Shared),
+    ] {
         let settings = Settings { arguments: mode, ..Settings::default() };
-        let mut talk = Talk::new(Link::Streams, settings);
+        let (patience, mut talk) = (settings.list_timeout, Talk::new(link, settings));
         for n in 0..8 {
             talk.caller = caller(&n.to_string());
             assert_eq!(whom(&talk.client(&call(1, "t", &json!({})))), ["list"]);
+            talk.now += Duration::from_millis(1);
         }
-        talk.caller = caller("further");
-        assert_eq!(talk.client(&call(1, "t", &json!({})))[0].0, then);
+        for further in ["a", "b"] {
+            talk.caller = caller(further);
+            assert_eq!(talk.client(&call(1, "t", &json!({}))), []);
+        }
+        // An answer makes room for the first in line.
+        assert_eq!(whom(&talk.list(Some(&tools())))[1..], ["list"], "{link:?}");
+        assert_eq!(talk.wait(LIST_PATIENCE / 2), []);
+        // The list that was requested first fails, for its caller alone.
+        talk.now = talk.conversation.next_timeout().unwrap();
+        let seen = talk.wait(Duration::ZERO);
+        let expected: &[&str] = match (mode, link) {
+            (_, Link::Streams) => &["stop", "client", "unlisted", "list"],
+            (Mode::Enforce, _) => &["stop", "client", "list"],
+            _ => &["stop", "server", "list"],
+        };
+        assert_eq!(whom(&seen), expected, "{link:?}");
+        // Nobody waits in line, so that nobody has to make room.
+        assert_eq!(talk.wait(LIST_PATIENCE), []);
+        assert!(talk.conversation.next_timeout().unwrap() > talk.now);
+        // One that waits in line waits no longer than for its list.
+        talk.caller = caller("late");
+        talk.client(&call(1, "t", &json!({})));
+        assert!(!talk.wait(patience).is_empty());
+        assert_eq!(talk.conversation.next_timeout(), None);
+    }
+}
+
+#[test]
+fn a_list_ends_with_its_clients_on_every_link() {
+    for link in [Link::Session, Link::Shared, Link::Streams] {
+        let mut talk = Talk::new(link, Settings::default());
+        let first = |talk: &mut Talk, n: usize| {
+            talk.caller = caller(&n.to_string());
+            talk.client(&call(n as u64, "t", &json!({})));
+            talk.stream
+        };
+        let streams: Vec<_> = (0..9).map(|n| first(&mut talk, n)).collect();
+        talk.conversation.close_stream(streams[0], false, talk.now);
+        let seen = talk.seen();
+        // The one in line comes next.
+        assert_eq!(whom(&seen), ["stop", "list"], "{link:?}: {seen:?}");
+        for stream in &streams[1..] {
+            talk.conversation.close_stream(*stream, false, talk.now);
+        }
+        talk.seen();
+        assert_eq!(talk.conversation.next_timeout(), None, "{link:?}");
     }
 }
 
@@ -523,7 +581,7 @@ fn a_client_that_leaves_takes_no_answer_of_another_along() {
     let text = Text::from(json!(batch).to_string());
     talk.conversation.on_server(Origin::Pipe, &Message::read(&text).unwrap(), talk.now);
     // Both are checked in jobs; the client of the first one leaves.
-    talk.conversation.close_stream(first, false);
+    talk.conversation.close_stream(first, false, talk.now);
     let seen = talk.seen();
     assert_eq!(whom(&seen), ["client"], "{:?}", whom(&seen));
 }

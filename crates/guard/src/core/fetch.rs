@@ -14,6 +14,7 @@ use super::job::Check;
 use super::pending::Key;
 use super::{
     Action, AskId, Conversation, Destination, JobPurpose, Link, PageRequest, StreamId, Ticket,
+    cancellation,
 };
 use crate::audience::Audience;
 use crate::caller::Caller;
@@ -146,8 +147,14 @@ pub(super) struct Fetcher {
     failed: VecDeque<FailedFetch>,
 }
 
-/// The most lists that are requested at a time.
+/// The most lists that are requested at a time. Further ones wait in line.
 const MAX_RUNNING: usize = 8;
+
+/// A list for which the server has no answer for so long makes room where others wait in line.
+pub(crate) const LIST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why such a list fails.
+pub(crate) const MADE_ROOM: &str = "no answer within 5 s, while others waited for theirs";
 
 /// The most failures that are remembered.
 const MAX_FAILED: usize = 64;
@@ -204,6 +211,10 @@ struct Fetch {
     /// The request for the page that is on its way, and for the first page of this try.
     page: PageRequest,
     first: PageRequest,
+    /// Whether it was requested; otherwise it waits in line.
+    is_asked: bool,
+    /// Since when the server has no answer.
+    silent_since: Option<Instant>,
     tries: usize,
     deadline: Instant,
     timeout: Duration,
@@ -213,7 +224,14 @@ struct Fetch {
 
 impl Fetcher {
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.running.iter().map(|fetch| fetch.deadline).min()
+        let silent = self.running.iter().filter_map(|fetch| fetch.silent_since).min();
+        let makes_room = silent.filter(|_| self.in_line() > 0).map(|since| since + LIST_PATIENCE);
+        self.running.iter().map(|fetch| fetch.deadline).chain(makes_room).min()
+    }
+
+    /// How many lists wait in line.
+    fn in_line(&self) -> usize {
+        self.running.iter().filter(|fetch| !fetch.is_asked).count()
     }
 
     /// Whether the answer to `ask` is waited for.
@@ -262,9 +280,6 @@ impl Conversation {
             return PartFate::Waiting;
         }
         let ask = match AskId::new() {
-            Some(_) if self.fetcher.running.len() >= MAX_RUNNING => {
-                Err("too many tool lists are being fetched")
-            }
             _ if call.waits > TRIES => Err("it changed each time it was fetched"),
             ask => ask.ok_or("the system has no random numbers"),
         };
@@ -285,13 +300,24 @@ impl Conversation {
             pages: Pages::default(),
             page,
             first: page,
+            is_asked: false,
+            silent_since: None,
             tries: 1,
             deadline: now + timeout,
             timeout,
             waiting: vec![call],
         });
-        self.request_page(ask, now);
+        self.start_fetches(now);
         PartFate::Waiting
+    }
+
+    /// Requests the lists that wait in line, as far as there is room.
+    fn start_fetches(&mut self, now: Instant) {
+        while self.fetcher.running.len() - self.fetcher.in_line() < MAX_RUNNING
+            && let Some(next) = self.fetcher.running.iter().find(|fetch| !fetch.is_asked)
+        {
+            self.request_page(next.ask, now);
+        }
     }
 
     /// Requests the next page of the list that `ask` was the last request for.
@@ -302,7 +328,7 @@ impl Conversation {
         let Some(next) = next else {
             return self.fail_fetch(ask, "the system has no random numbers", now);
         };
-        fetch.ask = next;
+        (fetch.ask, fetch.is_asked, fetch.silent_since) = (next, true, Some(now));
         let cursor = fetch.pages.cursor.as_deref();
         fetch.page = self.catalog.request_page(cursor, now);
         let bytes = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
@@ -316,8 +342,9 @@ impl Conversation {
 
     /// Takes the answer to a request of the guard itself: its result, or `None` for an error.
     pub(crate) fn on_own_answer(&mut self, ask: AskId, result: Option<ByteString>, now: Instant) {
-        let mut running = self.fetcher.running.iter();
+        let mut running = self.fetcher.running.iter_mut();
         let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
+        fetch.silent_since = None;
         let Some(result) = result else {
             return self.fail_fetch(ask, "the server answered with an error", now);
         };
@@ -338,10 +365,6 @@ impl Conversation {
         };
         self.catalog.add_page(caller, audience, added, tools);
         match fetch.pages.advance(page.next) {
-            Ok(true) if fetch.waiting.is_empty() => {
-                self.fetcher.take(ask);
-                return;
-            }
             Ok(true) => return self.request_page(ask, now),
             Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
             Ok(false) if fetch.tries < TRIES => {
@@ -365,6 +388,7 @@ impl Conversation {
         }
         let waiting = self.fetcher.take(ask).map(|fetch| fetch.waiting);
         self.resume_calls(waiting.unwrap_or_default(), now);
+        self.start_fetches(now);
     }
 
     /// Gives up the request `ask` of the guard itself, and with it the list. Only the calls that wait for this list learn
@@ -372,6 +396,7 @@ impl Conversation {
     pub(crate) fn fail_fetch(&mut self, ask: AskId, reason: &str, now: Instant) {
         if let Some(fetch) = self.fetcher.take(ask) {
             self.end_fetch(fetch, reason, now);
+            self.start_fetches(now);
         }
     }
 
@@ -379,6 +404,10 @@ impl Conversation {
     pub(crate) fn on_timeout(&mut self, now: Instant) {
         let late = |fetch: &mut Fetch| fetch.deadline <= now;
         for fetch in self.fetcher.running.extract_if(.., late).collect::<Vec<_>>() {
+            if !fetch.is_asked {
+                self.end_fetch(fetch, "too many tool lists are being fetched", now);
+                continue;
+            }
             self.stop_asking(fetch.ask);
             let reason = format!("no answer within {} s", fetch.timeout.as_secs());
             self.fetcher.failed.push_back(FailedFetch {
@@ -391,6 +420,17 @@ impl Conversation {
                 self.fetcher.failed.pop_front();
             }
             self.end_fetch(fetch, &reason, now);
+        }
+        self.start_fetches(now);
+        for _ in 0..self.fetcher.in_line() {
+            let silent =
+                self.fetcher.running.iter().filter_map(|it| Some((it.silent_since?, it.ask)));
+            let longest = silent.min_by_key(|(since, _)| *since);
+            let Some((_, ask)) = longest.filter(|(since, _)| *since + LIST_PATIENCE <= now) else {
+                break;
+            };
+            self.stop_asking(ask);
+            self.fail_fetch(ask, MADE_ROOM, now);
         }
     }
 
@@ -417,15 +457,18 @@ impl Conversation {
         )));
     }
 
-    /// Tells the transport that nobody waits for the answer to `ask`.
+    /// Tells the transport, or else the server, that nobody waits for the answer to `ask`.
     fn stop_asking(&mut self, ask: AskId) {
         if self.link.asks_apart() {
             self.actions.push_back(Action::StopAsking(ask));
+        } else {
+            let bytes = cancellation(&ask.to_id(), "nobody waits for the answer");
+            self.send(Destination::Server(StreamId::PIPE), None, bytes);
         }
     }
 
     /// Forgets the calls of a client that has left, and the lists that nobody else waits for.
-    pub(super) fn forget_calls(&mut self, stream: StreamId) {
+    pub(super) fn forget_calls(&mut self, stream: StreamId, now: Instant) {
         let held = &mut self.held;
         for fetch in &mut self.fetcher.running {
             fetch.waiting.retain(|call| {
@@ -438,12 +481,13 @@ impl Conversation {
                 fetch.stream = call.stream;
             }
         }
-        if self.link.asks_apart() {
-            let unwanted = |fetch: &mut Fetch| fetch.waiting.is_empty();
-            for fetch in self.fetcher.running.extract_if(.., unwanted).collect::<Vec<_>>() {
+        let unwanted = |fetch: &mut Fetch| fetch.waiting.is_empty();
+        for fetch in self.fetcher.running.extract_if(.., unwanted).collect::<Vec<_>>() {
+            if fetch.is_asked {
                 self.stop_asking(fetch.ask);
             }
         }
+        self.start_fetches(now);
     }
 
     /// Answers the calls that wait for a list with an error: the server will not send it.

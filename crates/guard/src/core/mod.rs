@@ -29,7 +29,7 @@ use toolbond_contract::Revision;
 use toolbond_telemetry::CallSpan;
 
 pub(crate) use self::action::{Action, AskId, Destination, StreamId, Ticket};
-pub(crate) use self::fetch::{Endless, MAX_PAGES, Pages};
+pub(crate) use self::fetch::{Endless, LIST_PATIENCE, MADE_ROOM, MAX_PAGES, Pages};
 use self::fetch::{Fetcher, WaitingCall};
 pub(crate) use self::from_client::Told;
 pub(crate) use self::from_server::refuse_undelivered;
@@ -235,8 +235,8 @@ impl Conversation {
 
     /// The stream is closed: its client has left, or has its answers. With `may_resume` its requests
     /// are remembered, because the client may come back for their answers.
-    pub(crate) fn close_stream(&mut self, stream: StreamId, may_resume: bool) {
-        self.abandon_jobs(stream);
+    pub(crate) fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
+        self.abandon_jobs(stream, now);
         if may_resume {
             return self.pending.keep_resumable(stream);
         }
@@ -247,7 +247,7 @@ impl Conversation {
                 continue;
             }
             if self.link == Link::Shared {
-                let bytes = cancellation(&key.1);
+                let bytes = cancellation(&key.1, "the client has left");
                 self.send(Destination::Server(stream), None, bytes);
             }
             // The answer of the process is still recognized, and goes nowhere.
@@ -367,7 +367,7 @@ impl Conversation {
     }
 
     /// Stops the jobs whose outcome nobody waits for any more.
-    fn abandon_jobs(&mut self, stream: StreamId) {
+    fn abandon_jobs(&mut self, stream: StreamId, now: Instant) {
         let is_own = |_: &JobId, job: &mut RunningJob| job.stream == Some(stream);
         let jobs: Vec<_> = self.jobs.extract_if(is_own).map(|(_, job)| job).collect();
         for RunningJob { purpose, abandoned, .. } in jobs {
@@ -387,7 +387,7 @@ impl Conversation {
                 JobPurpose::OwnPage(_) => {}
             }
         }
-        self.forget_calls(stream);
+        self.forget_calls(stream, now);
     }
 
     /// Answers open requests with an error: of `stream`, or of all streams.
@@ -427,8 +427,8 @@ impl Conversation {
 }
 
 /// The notification that cancels the request `id`.
-fn cancellation(id: &Id) -> String {
+fn cancellation(id: &Id, reason: &str) -> String {
     format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"the client has left"}}}}"#
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"{reason}"}}}}"#
     )
 }

@@ -237,7 +237,7 @@ impl World {
                     // There, a client gives up by leaving.
                     let stream = self.asked[&id];
                     self.asked.retain(|_, other| *other != stream);
-                    self.conversation.close_stream(stream, false);
+                    self.conversation.close_stream(stream, false, self.now);
                     return self.drain();
                 }
                 let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",

@@ -502,7 +502,7 @@ impl ProcessSession {
     fn give_up(self: &Arc<Self>, parked: impl IntoIterator<Item = Parked>) {
         for parked in parked {
             parked.mailbox.close();
-            drive(self, |it, _| it.close_stream(parked.stream, false));
+            drive(self, |it, now| it.close_stream(parked.stream, false, now));
         }
     }
 
@@ -652,7 +652,7 @@ impl Drop for ClientStream {
             streams.requests.remove(&self.stream);
         }
         let stream = self.stream;
-        drive(&self.session, |it, _| it.close_stream(stream, false));
+        drive(&self.session, |it, now| it.close_stream(stream, false, now));
     }
 }
 

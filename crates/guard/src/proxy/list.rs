@@ -1,16 +1,24 @@
 //! Requests of the guard itself for the tool list of a server on HTTP.
 
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+
 use bytes::Bytes;
 use bytestring::ByteString;
 use http_body_util::{BodyExt as _, Collected, Limited};
 use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::http::uri::InvalidUri;
 use hyper::{HeaderMap, Method, Response, Uri};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{Instant, sleep_until};
 
 use super::Proxy;
 use crate::caller::of_list;
+use crate::core::{LIST_PATIENCE, MADE_ROOM};
 use crate::http::answer::read_answer;
 use crate::http::respond::{full, remove_hop_by_hop};
+use crate::lock::lock;
 
 /// Why there is no list for a client that signs.
 const SIGNED: &str =
@@ -31,6 +39,69 @@ pub(super) struct NotListed {
 impl From<String> for NotListed {
     fn from(reason: String) -> Self {
         Self { reason, response: None, is_accepted: false }
+    }
+}
+
+/// The most tool lists that are requested from one server at a time.
+const MAX_LISTS: usize = 8;
+
+/// The tool lists that are requested from one server. Where there are too many, further ones wait in line, and each of
+/// those ends the one that the server has not answered for longest, after [`LIST_PATIENCE`].
+pub(super) struct ListsUnderWay {
+    room: Semaphore,
+    /// Since when the server is asked, and what ends that; oldest first.
+    asked: Mutex<VecDeque<(Instant, Arc<Notify>)>>,
+}
+
+impl Default for ListsUnderWay {
+    fn default() -> Self {
+        Self { room: Semaphore::new(MAX_LISTS), asked: Mutex::default() }
+    }
+}
+
+impl ListsUnderWay {
+    /// Runs `list` once there is room for it.
+    pub(super) async fn run<T>(
+        &self,
+        list: impl Future<Output = Result<T, NotListed>>,
+    ) -> Result<T, NotListed> {
+        let mut room = pin!(self.room.acquire());
+        let _room = tokio::select! {
+            biased;
+            room = &mut room => room,
+            () = self.end_oldest() => room.await,
+        };
+        let asked = Asked { all: self, end: Arc::default() };
+        lock(&self.asked).push_back((Instant::now(), Arc::clone(&asked.end)));
+        tokio::select! {
+            listed = list => listed,
+            () = asked.end.notified() => Err(MADE_ROOM.to_owned().into()),
+        }
+    }
+
+    /// Ends the list that was requested first, once that is [`LIST_PATIENCE`] ago.
+    async fn end_oldest(&self) {
+        loop {
+            let oldest = lock(&self.asked).front().map(|(since, _)| *since);
+            sleep_until(oldest.unwrap_or_else(Instant::now) + LIST_PATIENCE).await;
+            let mut asked = lock(&self.asked);
+            let is_late = |(since, _): &mut (Instant, _)| since.elapsed() >= LIST_PATIENCE;
+            if let Some((_, end)) = asked.pop_front_if(is_late) {
+                return end.notify_one();
+            }
+        }
+    }
+}
+
+/// A list that is requested.
+struct Asked<'a> {
+    all: &'a ListsUnderWay,
+    end: Arc<Notify>,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        lock(&self.all.asked).retain(|(_, end)| !Arc::ptr_eq(end, &self.end));
     }
 }
 
@@ -86,5 +157,52 @@ impl Proxy {
             .await
             .map(|(_, result)| result)
             .ok_or_else(not_listed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::sync::Arc;
+
+    use tokio::task::yield_now;
+    use tokio::time::{Instant, advance};
+
+    use super::{LIST_PATIENCE, ListsUnderWay, MAX_LISTS, NotListed};
+
+    async fn hang() -> Result<(), NotListed> {
+        pending().await
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_the_server_does_not_answer_makes_room_for_one_that_waits() {
+        let lists = Arc::new(ListsUnderWay::default());
+        let mut hung = Vec::new();
+        for _ in 0..MAX_LISTS {
+            let lists = Arc::clone(&lists);
+            hung.push(tokio::spawn(async move { lists.run(hang()).await }));
+            yield_now().await;
+            advance(LIST_PATIENCE / 100).await;
+        }
+        let start = Instant::now();
+        let (one, two) =
+            tokio::join!(lists.run(async { Ok(1) }), lists.run(async { Ok::<_, NotListed>(2) }));
+        assert_eq!((one.ok(), two.ok()), (Some(1), Some(2)));
+        assert!(start.elapsed() < LIST_PATIENCE);
+        // The list that was requested first has made room for both, one after the other.
+        let ended: Vec<_> = hung.iter().map(tokio::task::JoinHandle::is_finished).collect();
+        assert!(ended[0] && !ended[1..].contains(&true));
+
+        // Where there is room, nobody has to make some.
+        advance(2 * LIST_PATIENCE).await;
+        assert!(lists.run(async { Ok::<_, NotListed>(3) }).await.is_ok());
+        assert_eq!(hung.iter().filter(|hung| hung.is_finished()).count(), 1);
+        // What is given up leaves nothing behind.
+        hung.iter().for_each(tokio::task::JoinHandle::abort);
+        for hung in hung {
+            let _ = hung.await;
+        }
+        assert!(super::lock(&lists.asked).is_empty());
+        assert_eq!(lists.room.available_permits(), MAX_LISTS);
     }
 }

@@ -19,9 +19,9 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use tokio::sync::Semaphore;
 
 use self::endpoint::endpoint_of;
+use self::list::ListsUnderWay;
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
 use crate::caller::Caller;
@@ -39,9 +39,6 @@ use crate::url::{with_queries, without_query};
 /// The most sessions of clients that are of another era than the server.
 const MAX_BRIDGED: usize = 1024;
 
-/// The most tool lists that the guard requests from one server at a time.
-const MAX_LISTS: usize = 8;
-
 /// A reverse proxy in front of one server.
 pub struct Proxy {
     upstream: Uri,
@@ -49,8 +46,7 @@ pub struct Proxy {
     server: Arc<GuardedServer>,
     sessions: Sessions,
     pool: Arc<JobPool>,
-    /// Limits the tool lists that the guard requests at a time.
-    lists: Semaphore,
+    lists: ListsUnderWay,
     /// Sessions of clients that are of another era than the server.
     bridged: Processes,
     /// The callers in whose name the server is asked for its era, or was asked in vain.
@@ -95,7 +91,7 @@ impl Proxy {
             server,
             sessions: Sessions::default(),
             pool,
-            lists: Semaphore::new(MAX_LISTS),
+            lists: ListsUnderWay::default(),
             bridged,
             asking: Mutex::default(),
             is_closing: tokio::sync::watch::Sender::new(false),

@@ -4,14 +4,12 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::{HeaderMap, Response, StatusCode, Uri};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::AbortHandle;
-use tokio::time::timeout;
 use toolbond_contract::Revision;
 
 use super::Proxy;
@@ -32,9 +30,6 @@ const MAX_SESSIONS: usize = 4096;
 
 /// The most event ids of one session that are remembered, so that resumed streams are recognized.
 const MAX_EVENT_IDS: usize = 4096;
-
-/// How long a request for a tool list waits until fewer than [`MAX_LISTS`](super::MAX_LISTS) are under way.
-const LIST_QUEUE: Duration = Duration::from_secs(5);
 
 /// The most answers of the guard itself that wait for the client on the stream of an endpoint.
 const MAX_UNREAD: usize = 1024;
@@ -317,10 +312,7 @@ impl Transport for Session {
         };
         let session = Arc::downgrade(self);
         let asked = tokio::spawn(async move {
-            let answer = match timeout(LIST_QUEUE, proxy.lists.acquire()).await {
-                Ok(_permit) => proxy.list_tools(&uri, headers, bytes).await,
-                Err(_) => Err(NotListed::from("too many tool lists are being fetched".to_owned())),
-            };
+            let answer = proxy.lists.run(proxy.list_tools(&uri, headers, bytes)).await;
             let Some(session) = session.upgrade() else { return };
             lock(&session.asking).remove(&ask);
             match answer {
@@ -432,9 +424,9 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         lock(&self.session.requests).remove(&self.stream);
         let (stream, may_resume) = (self.stream, self.may_resume);
-        drive(&self.session, |it, _| {
+        drive(&self.session, |it, now| {
             self.posted.iter().for_each(|id| it.forget_request(id));
-            it.close_stream(stream, may_resume);
+            it.close_stream(stream, may_resume, now);
         });
         if let (StreamId::PIPE, Some(endpoint)) = (stream, &self.session.endpoint)
             && let Some(proxy) = self.session.proxy.upgrade()
