@@ -39,7 +39,7 @@ use crate::remote_refusal::{HttpRefusal, Mark};
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
-use crate::url::with_queries;
+use crate::url::{hide_query, with_queries};
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -589,7 +589,9 @@ impl Connection {
         *request.uri_mut() = uri.map_err(|error| error.to_string())?;
         *request.headers_mut() = headers;
         let sent = self.remote.client.send(request).await;
-        sent.map_err(|error| format!("could not reach the server: {error}"))
+        let mut response = sent.map_err(|error| format!("could not reach the server: {error}"))?;
+        hide_query(upstream, response.headers_mut());
+        Ok(response)
     }
 
     /// Hands the messages of a response to the guard; says whether the request `id` is answered.

@@ -1,6 +1,8 @@
 //! URLs of servers: as they may be shown, and with the queries of clients.
 
-use hyper::Uri;
+use hyper::header::{CONTENT_LOCATION, HeaderValue, LINK, LOCATION, REFRESH, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, Uri};
+use percent_encoding::percent_decode_str;
 
 /// A URL without what may be secret in it: its query and fragment.
 pub(crate) fn without_query(url: &str) -> &str {
@@ -22,4 +24,106 @@ pub(crate) fn with_queries(
     let mut target = upstream.clone().into_parts();
     target.path_and_query = Some(format!("{path}{mark}{}", pairs.join("&")).parse()?);
     Ok(Uri::from_parts(target)?)
+}
+
+/// Leaves out of the headers of a response what the query of the server's URL says, which is not for clients, however it
+/// is written.
+pub(crate) fn hide_query(upstream: &Uri, headers: &mut HeaderMap) {
+    let Some(own) = upstream.query() else { return };
+    let own: Vec<_> = own.split('&').filter(|pair| !pair.is_empty()).map(decoded).collect();
+    for name in [CONTENT_LOCATION, LINK, LOCATION, REFRESH, WWW_AUTHENTICATE] {
+        let values: Vec<_> = headers.get_all(&name).iter().cloned().collect();
+        if !values.iter().any(|value| without_pairs(value, &own).is_some()) {
+            continue;
+        }
+        headers.remove(&name);
+        for value in values {
+            match without_pairs(&value, &own).map(|left| HeaderValue::from_bytes(left.as_bytes())) {
+                None => drop(headers.append(&name, value)),
+                Some(Ok(left)) if !left.is_empty() => drop(headers.append(&name, left)),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+/// Whether a part of a URL or of a header ends at `c`.
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || "?&#;,<>\"'".contains(c)
+}
+
+/// `value` without those of the pairs `own` that are in it; `None` if none is.
+fn without_pairs(value: &HeaderValue, own: &[String]) -> Option<String> {
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let shows = |part: &str| {
+        // A URL in the query of a URL is encoded once more.
+        let texts = [decoded(part), decoded(&decoded(part))];
+        let has = |text: &String, pair: &String| {
+            text == pair
+                || text.split(is_separator).any(|it| it == pair)
+                || pair.contains(is_separator) && text.contains(pair.as_str())
+        };
+        texts.iter().any(|text| own.iter().any(|pair| has(text, pair)))
+    };
+    let mut left = String::new();
+    let mut has_changed = false;
+    for part in value.split_inclusive(is_separator) {
+        let end = part.find(is_separator).unwrap_or(part.len());
+        if !shows(&part[..end]) {
+            left.push_str(part);
+            continue;
+        }
+        has_changed = true;
+        if !part[end..].starts_with('&') {
+            // Nothing follows that it was separated from.
+            left.truncate(left.trim_end_matches(['?', '&']).len());
+            left.push_str(&part[end..]);
+        }
+    }
+    has_changed.then_some(left)
+}
+
+fn decoded(text: &str) -> String {
+    percent_decode_str(&text.replace('+', " ")).decode_utf8_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::{HeaderMap, Uri};
+
+    use super::{hide_query, with_queries};
+
+    #[test]
+    fn a_request_has_both_queries_and_what_both_say_once() {
+        let target = |upstream: &str, query| {
+            let upstream: Uri = upstream.parse().unwrap();
+            with_queries(&upstream, "/mcp", query).unwrap().to_string()
+        };
+        assert_eq!(target("http://a/mcp", None), "http://a/mcp");
+        assert_eq!(target("http://a/mcp", Some("x=1")), "http://a/mcp?x=1");
+        assert_eq!(target("http://a/mcp?k=s", None), "http://a/mcp?k=s");
+        assert_eq!(target("http://a/mcp?k=s&l=t", Some("x&l=t")), "http://a/mcp?k=s&x&l=t");
+    }
+
+    #[test]
+    fn what_the_query_of_the_server_says_is_left_out_of_headers() {
+        let upstream: Uri = "http://a/mcp?key=s%20cret&v=1".parse().unwrap();
+        for (name, value, left) in [
+            ("location", "/mcp/?key=s%20cret&v=1", Some("/mcp/")),
+            ("location", "/mcp/?v=1&x=2&key=s+cret#f", Some("/mcp/?x=2#f")),
+            ("location", "/mcp/?x=2&%6bey=s%20cret", Some("/mcp/?x=2")),
+            ("location", "/in?next=http%3A%2F%2Fa%2Fmcp%3Fkey%3Ds%2520cret&x", Some("/in?x")),
+            ("location", "/mcp/?rev=12&v=11", Some("/mcp/?rev=12&v=11")),
+            ("content-location", "?key=s%20cret", None),
+            ("link", "</mcp?key=s%20cret&x=1>; rel=self", Some("</mcp?x=1>; rel=self")),
+            ("refresh", "1; url=/mcp?x=1&key=s%20cret", Some("1; url=/mcp?x=1")),
+            ("www-authenticate", "Bearer m=\"/mcp?v=1\"", Some("Bearer m=\"/mcp\"")),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            hide_query(&upstream, &mut headers);
+            let found = headers.get(name).map(|value| value.to_str().unwrap());
+            assert_eq!(found, left, "{name}: {value}");
+        }
+    }
 }

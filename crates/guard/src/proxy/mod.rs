@@ -34,7 +34,7 @@ use crate::process::{ProcessLimits, Processes, Target};
 use crate::remote::Remote;
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
-use crate::url::{with_queries, without_query};
+use crate::url::{hide_query, with_queries, without_query};
 
 /// The most sessions of clients that are of another era than the server.
 const MAX_BRIDGED: usize = 1024;
@@ -137,11 +137,13 @@ impl Proxy {
         *request.method_mut() = method;
         *request.uri_mut() = target;
         *request.headers_mut() = headers;
-        self.client.send(request).await.map_err(|error| {
+        let mut response = self.client.send(request).await.map_err(|error| {
             let text = format!("could not reach the server: {error}");
             self.server.report(Event::error(format!("server: {text}")));
             text
-        })
+        })?;
+        hide_query(&self.upstream, response.headers_mut());
+        Ok(response)
     }
 
     /// The URI at the server for a request to `uri` at the guard. What the query of the server's URL says, such as a key,
@@ -166,14 +168,7 @@ impl Proxy {
         host: Option<&HeaderValue>,
     ) -> Result<Response<B>, String> {
         let Some(location) = response.headers().get(LOCATION) else { return Ok(response) };
-        let mut location = String::from_utf8_lossy(location.as_bytes()).into_owned();
-        if let Some(left) = self.without_own_query(&location) {
-            match HeaderValue::from_bytes(left.as_bytes()) {
-                Ok(left) => response.headers_mut().insert(LOCATION, left),
-                Err(_) => response.headers_mut().remove(LOCATION),
-            };
-            location = left;
-        }
+        let location = String::from_utf8_lossy(location.as_bytes()).into_owned();
         if is_relative(&location) || !response.status().is_redirection() {
             return Ok(response);
         }
@@ -224,21 +219,6 @@ impl Proxy {
             (uri.scheme_str().map(str::to_owned), uri.host().map(str::to_ascii_lowercase), port)
         };
         origin(uri) == origin(&self.upstream)
-    }
-
-    /// `location` without what the query of the server's URL says, which is not for clients; `None` if it has none of it.
-    fn without_own_query(&self, location: &str) -> Option<String> {
-        // The requests that a gateway sends have only what clients told.
-        let own = self.upstream.query().filter(|_| !self.server.rules().settings.is_replica)?;
-        let (place, fragment) = location.split_at(location.find('#').unwrap_or(location.len()));
-        let (path, query) = place.split_once('?')?;
-        let is_own = |pair: &&str| !pair.is_empty() && own.split('&').any(|own| own == *pair);
-        let left: Vec<_> = query.split('&').filter(|pair| !is_own(pair)).collect();
-        if left.len() == query.split('&').count() {
-            return None;
-        }
-        let mark = if left.is_empty() { "" } else { "?" };
-        Some(format!("{path}{mark}{}{fragment}", left.join("&")))
     }
 
     /// Whether it sends its requests through `client`.

@@ -238,7 +238,7 @@ impl Proxy {
 }
 
 /// Whether some reader may find JSON in `bytes`, in whatever encoding of Unicode.
-fn looks_like_json(bytes: &[u8]) -> bool {
+pub(super) fn looks_like_json(bytes: &[u8]) -> bool {
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let marked = bytes.starts_with(b"\xfe\xff") || bytes.starts_with(b"\xff\xfe");
     let has_zeros = bytes.iter().take(8).any(|byte| *byte == 0);

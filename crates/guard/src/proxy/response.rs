@@ -1,13 +1,16 @@
 //! Responses of the server, checked before they reach the client.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
+use tokio::time::timeout;
 
 use super::event_stream::EventStream;
+use super::request::looks_like_json;
 use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
 use crate::core::Origin;
@@ -21,6 +24,9 @@ use crate::runtime::read::Received;
 
 /// The most bytes of a body that is not labelled as JSON or events, such as an error page.
 const MAX_PAGE: usize = 64 << 10;
+
+/// How long the client waits for the status of an error with such a body, whose end does not come.
+const PAGE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is wrong with a body that answers a request and is not labelled.
 const UNLABELLED: &str = "it is neither JSON nor an event stream";
@@ -88,9 +94,12 @@ impl Proxy {
         let is_labelled = media(&parts.headers) == Ok(Media::Json);
         let max = self.server.rules().settings.max_message;
         let max = if is_labelled { max } else { max.min(MAX_PAGE) };
-        let bytes = match read_body(body, Sender::Server, max, self.pool.memory()).await {
+        let is_page = !is_labelled && !parts.status.is_success();
+        let patience = if is_page { PAGE_PATIENCE } else { Duration::MAX };
+        let read = read_body(body, Sender::Server, max, self.pool.memory());
+        let bytes = match timeout(patience, read).await.unwrap_or(Err(BodyError::TimedOut)) {
             Ok(bytes) => bytes,
-            Err(BodyError::TooLong(_)) if !is_labelled => {
+            Err(BodyError::TooLong(_) | BodyError::TimedOut) if !is_labelled => {
                 return self.unreadable(&answered, parts, UNLABELLED);
             }
             Err(error) => return self.unreadable(&answered, parts, &error.to_string()),
@@ -102,6 +111,9 @@ impl Proxy {
             Ok(message) => {
                 let ticket = drive(session, |it, now| it.on_server(origin, &message, now));
                 session.decision(ticket).await
+            }
+            Err(_) if is_page && !looks_like_json(&bytes) && !may_hold_event(&bytes) => {
+                return with_body(parts, full(bytes.into_bytes()));
             }
             Err(unreadable) => {
                 // Some readers may find a result in it.
