@@ -36,10 +36,15 @@ struct Parts {
 /// token.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ConversationKey {
-    Session { id: String, target: String },
+    Session {
+        id: String,
+        target: String,
+    },
     Caller(Caller),
     /// Those that are posted to an endpoint of the guard, in HTTP+SSE.
-    Endpoint { token: String },
+    Endpoint {
+        token: String,
+    },
 }
 
 impl Caller {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use toolbond_harness::guard::{in_front_of, in_front_of_url};
 use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask, body};
-use toolbond_harness::mcp::{call, post};
+use toolbond_harness::mcp::{call, open, post, request};
 use toolbond_harness::wait::wait_until;
 
 const ENFORCE: [&str; 2] = ["--arguments", "enforce"];
@@ -179,4 +179,45 @@ fn the_query_of_the_url_reaches_the_server_with_every_request_and_nobody_else() 
         assert!(!page.contains("s3cret"), "{page}");
     }
     assert_eq!(guard.log().count("s3cret"), 0);
+}
+
+/// A guard in front of a guard: both know the tools of each session, and no other's.
+#[test]
+fn two_guards_in_a_row_check_each_session_by_its_own_list() {
+    let opened = AtomicUsize::new(0);
+    let server = HttpServer::start(move |request, reply| {
+        let session = request.header("mcp-session-id").unwrap_or_default();
+        match request.message()["method"].as_str().unwrap_or_default() {
+            "initialize" => {
+                let result = json!({ "protocolVersion": "2025-11-25", "capabilities": {},
+                    "serverInfo": { "name": "s", "version": "1" } });
+                let id = &request.message()["id"];
+                let message = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+                let session = opened.fetch_add(1, Ordering::SeqCst);
+                let headers =
+                    format!("content-type: application/json\r\nmcp-session-id: session-{session}");
+                reply.send("200 OK", &headers, message.to_string())
+            }
+            "tools/list" => {
+                let of = if session == "session-0" { "integer" } else { "string" };
+                reply.result(request, &tools(of))
+            }
+            _ => echo(request, reply),
+        }
+    });
+    let enforce = ["--arguments", "enforce", "--results", "enforce"];
+    let (_inner, port) = in_front_of(server.port, &enforce);
+    let (_outer, port) = in_front_of(port, &enforce);
+    let heads = [0, 1].map(|_| open(port, "/mcp"));
+    let [number, text] = [json!(1), json!("x")].map(|n| call(1, "t", &json!({ "n": n })));
+    for (head, right, wrong) in [(&heads[0], &number, &text), (&heads[1], &text, &number)] {
+        let ran = ask(port, head, right);
+        assert!(ran.contains("ran with"), "{ran}");
+        let refused = ask(port, head, wrong);
+        assert!(refused.contains("n: expected"), "{refused}");
+        let listed = body(&ask(port, head, &request(2, "tools/list")));
+        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 1, "{listed}");
+    }
+    let calls = server.take().into_iter().filter(|got| got.message()["method"] == "tools/call");
+    assert_eq!(calls.count(), 2);
 }

@@ -193,7 +193,10 @@ fn a_request_that_does_not_reach_the_server_may_be_sent_again() {
     let client = Listener::open(port, "/sse");
     for _ in 0..2 {
         let answer = client.post(&request(1, "resources/list"));
-        assert!(answer.starts_with("HTTP/1.1 429") && answer.contains("retry-after: 1"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 429") && answer.contains("retry-after: 1"),
+            "{answer}"
+        );
     }
     let answer = client.post("no message");
     assert!(answer.starts_with("HTTP/1.1 400") && body(&answer)["error"].is_object(), "{answer}");

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use toolbond_harness::guard::in_front_of;
-use toolbond_harness::http::{Connection, HttpServer, ask};
+use toolbond_harness::http::{Connection, HttpServer, ask, send};
 use toolbond_harness::mcp::{INITIALIZED, PING, POST, call};
 use toolbond_harness::wait::wait_until;
 
@@ -122,4 +122,28 @@ fn pages_without_a_message_pass() {
     tell(&told, "200 OK", "content-type: text/plain", "gone");
     let answer = ask(port, "DELETE /mcp HTTP/1.1\r\naccept: text/event-stream", "");
     assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with("gone"), "{answer}");
+}
+
+#[test]
+fn error_pages_pass_in_whatever_charset_and_their_status_before_their_end() {
+    let page = b"<p>d\xe9sol\xe9</p>";
+    let server = HttpServer::start(move |request, reply| {
+        if request.message()["method"] == "endless" {
+            reply.raw(b"HTTP/1.1 503 Later\r\nretry-after: 9\r\ntransfer-encoding: chunked\r\n\r\n4\r\nwait\r\n")?;
+            reply.hang();
+            return Ok(());
+        }
+        reply.send("500 Oops", "", page)
+    });
+    let (_guard, port) = in_front_of(server.port, &["--results", "enforce", "--keep-eras"]);
+    for message in [PING, &call(1, "quick", &json!({}))] {
+        let answer = send(port, POST, message.as_bytes());
+        assert!(answer.starts_with(b"HTTP/1.1 50"), "{}", String::from_utf8_lossy(&answer));
+    }
+    let answer = send(port, POST, PING.as_bytes());
+    assert!(answer.ends_with(page), "{}", String::from_utf8_lossy(&answer));
+    let endless = PING.replace("ping", "endless");
+    let mut connection = Connection::open(port, POST, endless.as_bytes());
+    connection.wait_for("HTTP/1.1 503");
+    connection.wait_for("retry-after: 9");
 }

@@ -173,12 +173,7 @@ impl Session {
         Self::with(proxy, Link::Endpoint, true, Some(endpoint))
     }
 
-    fn with(
-        proxy: &Arc<Proxy>,
-        link: Link,
-        has_session: bool,
-        endpoint: Option<Endpoint>,
-    ) -> Self {
+    fn with(proxy: &Arc<Proxy>, link: Link, has_session: bool, endpoint: Option<Endpoint>) -> Self {
         let server = Arc::clone(&proxy.server);
         let conversation =
             Conversation::new(server, link, Revision::default()).with_session(has_session);
