@@ -1,17 +1,18 @@
 //! One limit for the memory of all messages that the guard holds, and of the values parsed from them.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{pending, poll_fn};
 use std::ops::Deref;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::Notify;
-use tokio::time::{Instant, timeout_at};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::lock::lock;
 
 /// The default limit: 512 MiB.
 pub const MAX_MEMORY: usize = 512 << 20;
@@ -25,11 +26,29 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The memory that messages, and the values parsed from them, may take: half of it each, so that
 /// messages that wait never keep others from being checked. An eighth of the messages' half is for events that are kept
 /// only in case their client asks for them again.
+///
+/// Messages grow while they are read, so those that hold memory may wait for more of it: for each other, and for an
+/// answer that finds none. One message of each [`Sender`] at a time therefore has its turn, and grows beyond the
+/// limit. So all messages together take at most the limit and three messages of the largest size, and they cannot lock up: a
+/// message with its turn waits for no memory but, as a client's, for answers, which have turns of their own.
+/// A turn ends when the message is dropped, or when others have freed what it took. It goes to the message
+/// that has waited longest.
 #[derive(Debug)]
 pub struct MemoryLimit {
     messages: Arc<Share>,
     resumable: Arc<Share>,
     parsed: Arc<Share>,
+}
+
+/// Who sends a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sender {
+    /// A client. Its call may wait for the answer to a request of the guard.
+    Client,
+    /// A server, to a client, which decides how long that may take.
+    Server,
+    /// A server, to the guard itself.
+    Asked,
 }
 
 /// No memory became free in time.
@@ -50,23 +69,48 @@ struct Share {
     small: usize,
     /// What others leave to small ones.
     kept: usize,
-    used: AtomicUsize,
+    used: Mutex<Used>,
     freed: Notify,
+    /// The turns of each sender: one, which is in use while it is in [`Used`].
+    turns: [Arc<Semaphore>; 3],
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    bytes: usize,
+    /// Those who have their turn.
+    turns: [Option<Turn>; 3],
+    /// How many turns there were.
+    count: u64,
+}
+
+#[derive(Debug)]
+struct Turn {
+    number: u64,
+    /// The bytes that were taken beyond the limit and not freed by others since.
+    beyond: usize,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// Memory in use; free again when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     share: Arc<Share>,
+    sender: Option<Sender>,
     bytes: usize,
+    /// The turn that it had last.
+    turn: Option<u64>,
     wait: Option<Wait>,
 }
 
 /// A wait for memory, which may go on in a later poll.
-struct Wait {
-    deadline: Instant,
-    /// Whether memory became free before the deadline.
-    freed: Pin<Box<dyn Future<Output = bool> + Send + Sync>>,
+struct Wait(Pin<Box<dyn Future<Output = Result<Taken, NoMemory>> + Send + Sync>>);
+
+/// What a wait ends with.
+enum Taken {
+    /// So many bytes are reserved in total.
+    Bytes(usize),
+    Turn(OwnedSemaphorePermit),
 }
 
 impl MemoryLimit {
@@ -75,8 +119,9 @@ impl MemoryLimit {
     pub fn new(bytes: usize) -> Self {
         let half = bytes.max(1 << 20) / 2;
         let share = |limit, small, kept| {
-            let (used, freed) = (AtomicUsize::new(0), Notify::new());
-            Arc::new(Share { limit, small, kept, used, freed })
+            let (used, freed) = (Mutex::default(), Notify::new());
+            let turns = [(); 3].map(|()| Arc::new(Semaphore::new(1)));
+            Arc::new(Share { limit, small, kept, used, freed, turns })
         };
         let resumable = half / 8;
         Self {
@@ -86,32 +131,28 @@ impl MemoryLimit {
         }
     }
 
-    /// A reservation for a message, of nothing yet.
-    pub(crate) fn message(&self) -> Reservation {
-        Reservation { share: Arc::clone(&self.messages), bytes: 0, wait: None }
+    /// A reservation for a message of `sender`, of nothing yet.
+    pub(crate) fn message(&self, sender: Sender) -> Reservation {
+        Reservation::new(&self.messages, Some(sender))
     }
 
     /// Memory of `bytes`, whether or not the limit allows it.
     pub(crate) fn reserve_now(&self, bytes: usize) -> Reservation {
-        let mut reservation = self.message();
-        reservation.set(cost(bytes));
+        let mut reservation = Reservation::new(&self.messages, None);
+        reservation.grow_now(bytes);
         reservation
     }
 
     /// Memory for `bytes` that are kept only in case their client asks for them again, if there is any left.
     pub(crate) fn reserve_resumable(&self, bytes: usize) -> Result<Reservation, NoMemory> {
-        let share = Arc::clone(&self.resumable);
-        if cost(bytes) > share.limit {
-            return Err(NoMemory);
-        }
-        let mut reservation = Reservation { share, bytes: 0, wait: None };
+        let mut reservation = Reservation::new(&self.resumable, None);
         reservation.try_grow(bytes)?;
         Ok(reservation)
     }
 
     /// The most memory that the parsed values of one job may take.
     pub(crate) fn parsed_limit(&self) -> usize {
-        self.parsed.limit - self.parsed.kept
+        self.parsed.limit - self.parsed.kept - OVERHEAD
     }
 
     /// Whether parsed values of `bytes` need not wait for larger ones.
@@ -121,7 +162,7 @@ impl MemoryLimit {
 
     /// Reserves memory for parsed values, waiting for it where others have it.
     pub(crate) async fn reserve_parsed(&self, bytes: usize) -> Result<Reservation, NoMemory> {
-        let mut reservation = Reservation { share: Arc::clone(&self.parsed), bytes: 0, wait: None };
+        let mut reservation = Reservation::new(&self.parsed, None);
         reservation.grow(bytes).await?;
         Ok(reservation)
     }
@@ -129,7 +170,7 @@ impl MemoryLimit {
     /// Counts the memory of `bytes`, whether or not the limit allows it: the guard wrote them itself, and
     /// others wait for it.
     pub(crate) fn count(&self, bytes: impl Into<Bytes>) -> Counted {
-        self.message().attach(bytes)
+        Reservation::new(&self.messages, None).attach(bytes)
     }
 
     /// What is made of counted bytes: counted, too, unless they are the same.
@@ -144,7 +185,7 @@ impl MemoryLimit {
 
     /// The bytes in use, by messages and by parsed values.
     pub(crate) fn used(&self) -> [usize; 2] {
-        let used = |share: &Share| share.used.load(Ordering::Relaxed);
+        let used = |share: &Share| lock(&share.used).bytes;
         [used(&self.messages) + used(&self.resumable), used(&self.parsed)]
     }
 }
@@ -198,8 +239,11 @@ impl<T: Into<Bytes>> From<T> for Counted {
 }
 
 impl Reservation {
-    /// Reserves memory up to `bytes` in total, waiting for it where others have it. What is larger
-    /// than the limit gets all of it, alone.
+    fn new(share: &Arc<Share>, sender: Option<Sender>) -> Self {
+        Self { share: Arc::clone(share), sender, bytes: 0, turn: None, wait: None }
+    }
+
+    /// Reserves memory up to `bytes` in total, waiting for it where others have it.
     pub(crate) async fn grow(&mut self, bytes: usize) -> Result<(), NoMemory> {
         poll_fn(|context| self.poll_grow(bytes, context)).await
     }
@@ -211,22 +255,20 @@ impl Reservation {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), NoMemory>> {
         loop {
-            if self.try_grow(bytes).is_ok() {
-                self.wait = None;
+            if self.wait.is_none() && self.try_grow(bytes).is_ok() {
                 return Poll::Ready(Ok(()));
             }
+            let (share, own) = (&self.share, self.bytes);
             let wait = self.wait.get_or_insert_with(|| {
-                Wait::new(Arc::clone(&self.share), Instant::now() + PATIENCE)
+                let later = Arc::clone(share).take_later(self.sender, own, cost(bytes));
+                Wait(Box::pin(later))
             });
-            match wait.freed.as_mut().poll(context) {
-                Poll::Ready(true) => *wait = Wait::new(Arc::clone(&self.share), wait.deadline),
-                Poll::Ready(false) => {
-                    self.wait = None;
-                    return Poll::Ready(Err(NoMemory));
-                }
-                // What was freed before the wait began is not told of.
-                Poll::Pending if self.try_grow(bytes).is_err() => return Poll::Pending,
-                Poll::Pending => {}
+            let taken = ready!(wait.0.as_mut().poll(context));
+            self.wait = None;
+            match taken {
+                Ok(Taken::Bytes(bytes)) => self.bytes = bytes,
+                Ok(Taken::Turn(permit)) => self.take_turn(permit, cost(bytes)),
+                Err(error) => return Poll::Ready(Err(error)),
             }
         }
     }
@@ -234,38 +276,47 @@ impl Reservation {
     /// [`Reservation::grow`] without waiting.
     pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), NoMemory> {
         let bytes = cost(bytes);
-        let more = bytes.saturating_sub(self.bytes);
-        if more == 0 {
+        if self.share.take(self.bytes, bytes, self.sender.zip(self.turn)) {
+            self.bytes = self.bytes.max(bytes);
             return Ok(());
         }
-        let (share, own) = (&self.share, self.bytes);
-        let limit = if bytes <= share.small { share.limit } else { share.limit - share.kept };
-        let fits = |used: usize| {
-            let sum = used.saturating_add(more);
-            (sum <= limit || used == own).then_some(sum)
-        };
-        let taken = share.used.fetch_update(Ordering::AcqRel, Ordering::Acquire, fits);
-        taken.map_err(|_| NoMemory)?;
-        self.bytes = bytes;
+        let turn = &self.share.turns[self.sender.ok_or(NoMemory)? as usize];
+        let permit = Arc::clone(turn).try_acquire_owned().map_err(|_| NoMemory)?;
+        self.take_turn(permit, bytes);
         Ok(())
     }
 
-    /// Counts `bytes` whether or not the limit allows it, or gives back what is beyond.
-    fn set(&mut self, bytes: usize) {
-        if bytes < self.bytes {
-            self.share.release(self.bytes - bytes);
-        } else {
-            self.share.used.fetch_add(bytes - self.bytes, Ordering::AcqRel);
-        }
+    /// Reserves memory up to `bytes` in total, in a turn that begins.
+    fn take_turn(&mut self, permit: OwnedSemaphorePermit, bytes: usize) {
+        let more = bytes.saturating_sub(self.bytes);
+        let Some(sender) = self.sender.filter(|_| more > 0) else { return };
+        let mut used = lock(&self.share.used);
+        used.bytes += more;
+        used.count += 1;
+        let turn = Turn { number: used.count, beyond: more, _permit: permit };
+        self.turn = Some(turn.number);
+        used.turns[sender as usize] = Some(turn);
+        self.bytes = bytes;
+    }
+
+    /// Another reservation for the same sender, of `bytes` whether or not the limit allows it.
+    pub(crate) fn another(&self, bytes: usize) -> Self {
+        let mut another = Self::new(&self.share, self.sender);
+        another.grow_now(bytes);
+        another
+    }
+
+    /// Reserves memory up to `bytes` in total, whether or not the limit allows it.
+    fn grow_now(&mut self, bytes: usize) {
+        let bytes = cost(bytes).max(self.bytes);
+        lock(&self.share.used).bytes += bytes - self.bytes;
         self.bytes = bytes;
     }
 
     /// `bytes`, which hold this reservation until they are dropped.
     pub(crate) fn attach(mut self, bytes: impl Into<Bytes>) -> Counted {
         let bytes = bytes.into();
-        if cost(bytes.len()) > self.bytes {
-            self.set(cost(bytes.len()));
-        }
+        self.grow_now(bytes.len());
         if self.bytes == 0 {
             return Counted(bytes);
         }
@@ -278,30 +329,94 @@ fn cost(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { bytes.saturating_add(OVERHEAD) }
 }
 
-impl Wait {
-    fn new(share: Arc<Share>, deadline: Instant) -> Self {
-        let freed = async move { timeout_at(deadline, share.freed.notified()).await.is_ok() };
-        Self { deadline, freed: Box::pin(freed) }
-    }
-}
-
 impl fmt::Debug for Wait {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Wait").field(&self.deadline).finish()
+        f.debug_tuple("Wait").finish()
     }
 }
 
 impl Share {
-    fn release(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::AcqRel);
+    /// Takes memory for a reservation that grows from `own` to `bytes`, if there is any or it has this turn.
+    fn take(&self, own: usize, bytes: usize, turn: Option<(Sender, u64)>) -> bool {
+        let more = bytes.saturating_sub(own);
+        let mut used = lock(&self.used);
+        let limit = if bytes <= self.small { self.limit } else { self.limit - self.kept };
+        let fits = used.within().saturating_add(more) <= limit;
+        if more > 0 && !fits {
+            let Some(turn) = turn.and_then(|turn| used.turn(turn)) else { return false };
+            turn.beyond += more;
+        }
+        used.bytes += more;
+        true
+    }
+
+    /// Waits for memory, or for a turn.
+    async fn take_later(
+        self: Arc<Self>,
+        sender: Option<Sender>,
+        own: usize,
+        bytes: usize,
+    ) -> Result<Taken, NoMemory> {
+        let taken = async {
+            loop {
+                let mut freed = pin!(self.freed.notified());
+                // What is freed from here on is told of.
+                freed.as_mut().enable();
+                if self.take(own, bytes, None) {
+                    return Taken::Bytes(bytes);
+                }
+                freed.await;
+            }
+        };
+        let turn = async {
+            let Some(sender) = sender else { return pending().await };
+            Arc::clone(&self.turns[sender as usize]).acquire_owned().await.map(Taken::Turn)
+        };
+        let either = async {
+            tokio::select! { biased; taken = taken => Ok(taken), turn = turn => turn }
+        };
+        timeout(PATIENCE, either).await.map_err(|_| NoMemory)?.map_err(|_| NoMemory)
+    }
+
+    /// Frees `bytes` of one who may have this turn.
+    fn release(&self, bytes: usize, turn: Option<(Sender, u64)>) {
+        let mut used = lock(&self.used);
+        used.bytes -= bytes;
+        if let Some(turn) = turn
+            && used.turn(turn).is_some()
+        {
+            used.turns[turn.0 as usize] = None;
+        }
+        // What is free goes to those beyond the limit first.
+        let mut beyond = used.bytes.saturating_sub(self.limit - self.kept);
+        for place in &mut used.turns {
+            if let Some(turn) = place {
+                turn.beyond = turn.beyond.min(beyond);
+                beyond -= turn.beyond;
+            }
+            place.take_if(|turn| turn.beyond == 0);
+        }
+        drop(used);
         self.freed.notify_waiters();
+    }
+}
+
+impl Used {
+    /// The bytes that count towards the limit.
+    fn within(&self) -> usize {
+        self.bytes - self.turns.iter().flatten().map(|turn| turn.beyond).sum::<usize>()
+    }
+
+    /// The turn of this number, if it has not ended.
+    fn turn(&mut self, (sender, number): (Sender, u64)) -> Option<&mut Turn> {
+        self.turns[sender as usize].as_mut().filter(|turn| turn.number == number)
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
         if self.bytes > 0 {
-            self.share.release(self.bytes);
+            self.share.release(self.bytes, self.sender.zip(self.turn));
         }
     }
 }
@@ -321,49 +436,105 @@ impl AsRef<[u8]> for Owner {
 mod tests {
     use bytes::Bytes;
 
-    use super::{MemoryLimit, NoMemory, OVERHEAD};
+    use super::Sender::{Asked, Client, Server};
+    use super::{MemoryLimit, NoMemory, OVERHEAD, Reservation};
+
+    /// Takes all memory of messages that are not small, and the turn of clients.
+    fn fill(limit: &MemoryLimit) -> [Reservation; 2] {
+        let (mut all, mut turn) = (limit.message(Client), limit.message(Client));
+        let share = &limit.messages;
+        all.try_grow(share.limit - share.kept - OVERHEAD).unwrap();
+        turn.try_grow(share.small + 1).unwrap();
+        [all, turn]
+    }
 
     #[tokio::test(start_paused = true)]
     async fn is_bounded_and_given_back() {
         let limit = MemoryLimit::new(2 << 20);
-        let part = (1 << 20) * 3 / 8 - OVERHEAD;
-        let (mut one, mut two, mut three) = (limit.message(), limit.message(), limit.message());
-        one.grow(part).await.unwrap();
-        two.grow(part).await.unwrap();
-        three.grow(2 << 10).await.unwrap();
-        assert_eq!(three.grow(part / 2).await, Err(NoMemory));
-        two.set(part / 2);
-        three.grow(part / 2).await.unwrap();
+        let [all, turn] = fill(&limit);
+        let used = limit.used()[0];
+        let (mut large, mut small) = (limit.message(Client), limit.message(Client));
+        assert_eq!(large.grow(200_000).await, Err(NoMemory));
+        small.grow(2 << 10).await.unwrap();
+        assert_eq!(small.grow(200_000).await, Err(NoMemory));
+        assert_eq!(limit.used(), [used + (2 << 10) + OVERHEAD, 0]);
         // Parsed values have their own share.
-        drop(limit.reserve_parsed(part).await.unwrap());
+        drop(limit.reserve_parsed(200_000).await.unwrap());
         let ((), waited) = tokio::join!(
             async {
                 tokio::task::yield_now().await;
-                drop(one);
+                drop(all);
             },
-            three.grow(part),
+            large.grow(200_000),
         );
         waited.unwrap();
-        drop((two, three));
+        drop((turn, large, small));
         assert_eq!(limit.used(), [0, 0]);
-        // More than there is, alone.
-        let mut large = limit.message();
-        large.grow(usize::MAX / 4).await.unwrap();
-        assert_eq!(limit.message().grow(part).await, Err(NoMemory));
-        let bytes = large.attach(vec![0; 10]);
-        let slice = bytes.part(&bytes[1..2]);
-        drop(bytes);
-        assert!(limit.used()[0] > 0);
-        drop(slice);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_message_of_each_sender_goes_beyond_the_limit() {
+        let limit = MemoryLimit::new(2 << 20);
+        let _full = fill(&limit);
+        for sender in [Server, Asked] {
+            let (mut first, mut second) = (limit.message(sender), limit.message(sender));
+            let mut third = limit.message(sender);
+            first.try_grow(1 << 20).unwrap();
+            first.try_grow(4 << 20).unwrap();
+            second.try_grow(1 << 20).unwrap_err();
+            // Small ones do not wait for it.
+            second.try_grow(2 << 10).unwrap();
+            let slice = {
+                let bytes = first.attach(vec![0; 10]);
+                bytes.part(&bytes[1..2])
+            };
+            let freed = async {
+                for _ in 0..10 {
+                    tokio::task::yield_now().await;
+                }
+                drop(slice);
+            };
+            // The turn goes to the one that has waited longest.
+            let (second, third, ()) =
+                tokio::join!(second.grow(1 << 20), third.grow(1 << 20), freed);
+            assert_eq!((second, third), (Ok(()), Err(NoMemory)));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn messages_that_hold_memory_and_wait_for_more_end_one_by_one() {
+        let limit = MemoryLimit::new(2 << 20);
+        let mut halves: Vec<_> = (0..8).map(|_| limit.message(Client)).collect();
+        for half in &mut halves {
+            half.try_grow(90_000).unwrap();
+        }
+        let ended = halves.into_iter().map(|mut half| async move { half.grow(180_000).await });
+        let ended = futures_util::future::join_all(ended).await;
+        assert_eq!(ended, [Ok(()); 8]);
+        assert_eq!(limit.used(), [0, 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_ends_when_others_have_freed_what_it_took() {
+        let limit = MemoryLimit::new(2 << 20);
+        let [all, kept] = fill(&limit);
+        let mut other = limit.message(Client);
+        other.try_grow(400_000).unwrap_err();
+        drop(all);
+        other.try_grow(700_000).unwrap();
+        // The limit is reached again, and whoever had the turn has no longer.
+        let mut last = limit.message(Client);
+        last.try_grow(400_000).unwrap();
+        other.try_grow(800_000).unwrap_err();
+        drop((kept, other, last));
         assert_eq!(limit.used(), [0, 0]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_wait_that_is_interrupted_ends_in_time_all_the_same() {
         let limit = MemoryLimit::new(2 << 20);
-        let mut all = limit.message();
-        all.grow(1 << 20).await.unwrap();
-        let mut other = limit.message();
+        let _full = fill(&limit);
+        let mut other = limit.message(Client);
         let start = tokio::time::Instant::now();
         let ended = loop {
             let second = std::time::Duration::from_secs(1);
@@ -378,17 +549,14 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn small_ones_do_not_wait_for_large_ones() {
         let limit = MemoryLimit::new(64 << 20);
-        let (mut large, mut small) = (limit.message(), limit.message());
-        large.grow(28 << 20).await.unwrap();
-        assert_eq!(limit.message().try_grow(1 << 20), Err(NoMemory));
-        small.try_grow(64 << 10).unwrap_err();
-        large.set(24 << 20);
-        small.try_grow(64 << 10).unwrap();
+        let _full = fill(&limit);
+        limit.message(Client).try_grow(1 << 20).unwrap_err();
+        limit.message(Client).try_grow(64 << 10).unwrap();
         let parsed = limit.reserve_parsed(limit.parsed_limit()).await.unwrap();
         assert!(limit.reserve_parsed(4 << 20).await.is_err());
         limit.reserve_parsed(1 << 20).await.unwrap();
-        drop((large, small, parsed));
-        assert_eq!(limit.used(), [0, 0]);
+        drop(parsed);
+        assert_eq!(limit.used()[1], 0);
     }
 
     #[test]
@@ -414,7 +582,7 @@ mod tests {
         let kept: Vec<_> = std::iter::from_fn(|| limit.reserve_resumable(10_000).ok()).collect();
         let used = limit.used()[0];
         assert!(used <= 1 << 20 && used > 1_000_000, "{used}");
-        limit.message().try_grow(4 << 20).unwrap();
+        limit.message(Client).try_grow(4 << 20).unwrap();
         drop(kept);
         // One event does not get more than that, even alone.
         assert!(limit.reserve_resumable(1 << 20).is_err());

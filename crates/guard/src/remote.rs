@@ -25,13 +25,13 @@ use crate::core::{AskId, StreamId};
 use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
 use crate::event::Event;
 use crate::http::Client;
-use crate::http::body::{BodyError, Sender, read_body};
+use crate::http::body::{BodyError, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::{Counted, MemoryLimit, Sender};
 use crate::message::{Id, Kind, Message, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::outbox::one_line;
 use crate::random::random;
@@ -616,7 +616,7 @@ impl Connection {
         let mut all = Counted::default();
         let mut is_answered = id.is_none();
         if is_stream {
-            let mut events = BodyEvents::new(body, max, memory);
+            let mut events = BodyEvents::new(body, Sender::Server, max, memory);
             loop {
                 let event = match events.next().await {
                     Ok(Some(event)) => event,

@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -11,7 +10,7 @@ use hyper::body::{Body as _, Incoming};
 use prost::Message;
 
 use super::status::{Code, Status};
-use crate::memory::{MemoryLimit, Reservation};
+use crate::memory::{MemoryLimit, Reservation, Sender};
 
 /// The bytes in front of each message: whether it is compressed, and its length.
 pub(super) const PREFIX: usize = 5;
@@ -19,7 +18,6 @@ pub(super) const PREFIX: usize = 5;
 /// The messages of a request, as they arrive.
 pub(crate) struct Messages<M> {
     body: Incoming,
-    limit: Arc<MemoryLimit>,
     /// The bytes that have arrived and are not read yet: at most one message, and one frame of HTTP/2.
     buffer: Vec<u8>,
     /// The memory of the buffer.
@@ -38,10 +36,9 @@ pub(crate) struct Delivered<M> {
 
 impl<M: Message + Default> Messages<M> {
     /// The messages in `body`, of at most `max` bytes each.
-    pub(crate) fn new(body: Incoming, max: usize, limit: &Arc<MemoryLimit>) -> Self {
-        let (limit, memory) = (Arc::clone(limit), limit.message());
-        let (buffer, frame) = (Vec::new(), Bytes::new());
-        Self { body, limit, buffer, memory, frame, max, message: PhantomData }
+    pub(crate) fn new(body: Incoming, max: usize, limit: &MemoryLimit) -> Self {
+        let (buffer, memory, frame) = (Vec::new(), limit.message(Sender::Client), Bytes::new());
+        Self { body, buffer, memory, frame, max, message: PhantomData }
     }
 
     /// The next message; `None` after the last one.
@@ -118,7 +115,7 @@ impl<M: Message + Default> Messages<M> {
         };
         // What is left does not keep the memory of the message.
         let rest = self.buffer.split_off(end);
-        let memory = self.limit.reserve_now(rest.capacity());
+        let memory = self.memory.another(rest.capacity());
         let memory = std::mem::replace(&mut self.memory, memory);
         let bytes = Bytes::from(std::mem::replace(&mut self.buffer, rest));
         let message = M::decode(bytes.slice(PREFIX..))

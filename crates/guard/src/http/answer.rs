@@ -4,15 +4,15 @@ use bytestring::ByteString;
 use hyper::Response;
 use hyper::body::Incoming;
 
-use super::body::{Sender, read_body};
+use super::body::read_body;
 use super::events::{BodyEvents, data};
 use super::media::{Media, media};
-use crate::memory::Counted;
+use crate::memory::{Counted, Sender};
 use crate::message::{Id, Kind, Parts};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 
-/// The answer in a response, JSON or a stream of events, which is read no further: the whole message,
+/// The answer to the guard in a response, JSON or a stream of events, which is read no further: the whole message,
 /// and its result unless it is an error. With an `id`, answers to other requests are skipped.
 pub(crate) async fn read_answer(
     response: Response<Incoming>,
@@ -23,10 +23,10 @@ pub(crate) async fn read_answer(
     let is_stream = matches!(media(response.headers()), Ok(Media::Events));
     let (body, memory) = (response.into_body(), pool.memory());
     if !is_stream {
-        let bytes = read_body(body, Sender::Server, max, memory).await.ok()?;
+        let bytes = read_body(body, Sender::Asked, max, memory).await.ok()?;
         return answer(bytes, id, pool).await;
     }
-    let mut events = BodyEvents::new(body, max, memory);
+    let mut events = BodyEvents::new(body, Sender::Asked, max, memory);
     while let Some(event) = events.next().await.ok()? {
         let found = answer(data(&event, memory), id, pool).await;
         if found.is_some() {

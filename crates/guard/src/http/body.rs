@@ -6,13 +6,13 @@ use std::time::Duration;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use hyper::body::Bytes;
 use hyper::{Response, StatusCode};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::respond::{Body, plain, refuse};
-use crate::memory::{Counted, MemoryLimit, NoMemory};
+use crate::memory::{Counted, MemoryLimit, NoMemory, Sender};
 use crate::message::code;
 
-/// How long a client may take to send a body, beside the time for its bytes, and how long for each piece.
+/// How far a client may be behind in sending a body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The bytes of a body that must arrive per second.
@@ -46,16 +46,7 @@ impl BodyError {
     }
 }
 
-/// Who sends a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sender {
-    /// A client, which has to send it in time.
-    Client,
-    /// A server. Its client decides how long that may take.
-    Server,
-}
-
-/// Reads a body of at most `max` bytes.
+/// Reads a body of at most `max` bytes. A client has to send it in time.
 pub(crate) async fn read_body<B>(
     body: B,
     sender: Sender,
@@ -72,14 +63,14 @@ where
     let mut body = Limited::new(body, max);
     // Most bodies come in one piece, which is not copied.
     let (mut first, mut all) = (Bytes::new(), Vec::new());
-    let mut reservation = memory.message();
-    let mut deadline = (sender == Sender::Client).then(|| Instant::now() + PATIENCE);
+    let mut reservation = memory.message(sender);
+    // Bytes that come fast buy no more time than there was at the start, and waiting for memory costs none.
+    let mut left = PATIENCE;
     loop {
-        let frame = match deadline {
-            Some(deadline) => {
-                timeout_at(deadline.min(Instant::now() + PATIENCE), body.frame()).await
-            }
-            None => Ok(body.frame().await),
+        let start = Instant::now();
+        let frame = match sender {
+            Sender::Client => timeout(left, body.frame()).await,
+            Sender::Server | Sender::Asked => Ok(body.frame().await),
         };
         let frame = match frame {
             Ok(None) if all.is_empty() => return Ok(reservation.attach(first)),
@@ -92,11 +83,10 @@ where
             Err(_) => return Err(BodyError::TimedOut),
         };
         let Ok(piece) = frame.into_data() else { continue };
+        let bought = Duration::from_millis((piece.len() * 1000 / RATE) as u64);
+        left = (left.saturating_sub(start.elapsed()) + bought).min(PATIENCE);
         let bytes = first.len().max(all.len()) + piece.len();
         reservation.grow(bytes).await.map_err(BodyError::NoMemory)?;
-        if let Some(deadline) = &mut deadline {
-            *deadline += Duration::from_millis((piece.len() * 1000 / RATE) as u64);
-        }
         if first.is_empty() {
             first = piece;
             continue;
@@ -143,30 +133,39 @@ mod tests {
         assert_eq!(read(&["abc"], false).await, Err(StatusCode::REQUEST_TIMEOUT));
     }
 
-    #[tokio::test(start_paused = true)]
-    async fn a_body_that_stops_half_way_times_out() {
+    /// Sends `first` bytes and then `each` of them every second, until there are `all` or the reader has left: how many seconds
+    /// that took, and the status of a refusal.
+    async fn send(first: usize, each: usize, all: usize) -> (u64, Option<StatusCode>) {
         let (mut sender, body) = Channel::<Bytes>::new(8);
-        sender.send_data(Bytes::from(vec![b'a'; 15 << 20])).await.unwrap();
+        tokio::spawn(async move {
+            let (mut sent, mut next) = (0, first);
+            while sent < all && sender.send_data(Bytes::from(vec![b'a'; next])).await.is_ok() {
+                (sent, next) = (sent + next, each);
+                sleep(Duration::from_secs(1)).await;
+            }
+        });
         let start = tokio::time::Instant::now();
         let read = read_body(body, Sender::Client, 16 << 20, &MemoryLimit::default()).await;
-        assert_eq!(read.unwrap_err().response().status(), StatusCode::REQUEST_TIMEOUT);
-        assert!(start.elapsed() < Duration::from_secs(60));
-        drop(sender);
+        (start.elapsed().as_secs(), read.err().map(|error| error.response().status()))
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_body_of_a_byte_a_second_times_out() {
-        let (mut sender, body) = Channel::<Bytes>::new(8);
-        let sent = tokio::spawn(async move {
-            let mut sent = 0;
-            while sender.send_data(Bytes::from_static(b"a")).await.is_ok() {
-                sent += 1;
-                sleep(Duration::from_secs(1)).await;
-            }
-            sent
-        });
-        let read = read_body(body, Sender::Client, 1 << 20, &MemoryLimit::default()).await;
-        assert_eq!(read.unwrap_err().response().status(), StatusCode::REQUEST_TIMEOUT);
-        assert!(sent.await.unwrap() < 60);
+    async fn a_body_that_is_too_slow_times_out_and_fast_bytes_buy_no_time() {
+        const TIMEOUT: Option<StatusCode> = Some(StatusCode::REQUEST_TIMEOUT);
+        for (first, each, all, seconds, refusal) in [
+            // Nothing more comes, or next to nothing.
+            (15 << 20, 0, 16 << 20, 30, TIMEOUT),
+            (1, 1, 1 << 20, 30, TIMEOUT),
+            (15 << 20, 1, 16 << 20, 30, TIMEOUT),
+            // Half of what has to come: twice the time.
+            (2 << 10, 2 << 10, 1 << 20, 60, TIMEOUT),
+            (2 << 10, 2 << 10, 100 << 10, 50, None),
+            (15 << 20, 2 << 10, 16 << 20, 60, TIMEOUT),
+            (4 << 10, 4 << 10, 1 << 20, 256, None),
+        ] {
+            let (took, refused) = send(first, each, all).await;
+            assert!(took.abs_diff(seconds) <= 1, "{first} + {each}: {took} s");
+            assert_eq!(refused, refusal, "{first} + {each}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use http_body_util::BodyExt as _;
 
 use super::body::BodyError;
 use super::respond::BoxError;
-use crate::memory::{Counted, MemoryLimit, Reservation};
+use crate::memory::{Counted, MemoryLimit, Reservation, Sender};
 use crate::message::BYTE_ORDER_MARK;
 use crate::pipe::outbox::has_separators;
 
@@ -37,9 +37,9 @@ pub(crate) struct EventSplitter {
 }
 
 impl EventSplitter {
-    /// Splits a stream whose events have at most `max` bytes.
-    pub(crate) fn new(max: usize, limit: &Arc<MemoryLimit>) -> Self {
-        let (limit, memory) = (Arc::clone(limit), limit.message());
+    /// Splits a stream of `sender` whose events have at most `max` bytes.
+    pub(crate) fn new(sender: Sender, max: usize, limit: &Arc<MemoryLimit>) -> Self {
+        let (limit, memory) = (Arc::clone(limit), limit.message(sender));
         let (buffer, has_begun, is_over) = (Vec::new(), false, false);
         Self { limit, max, buffer, taken: 0, seen: 0, memory, has_begun, is_over }
     }
@@ -99,7 +99,7 @@ impl EventSplitter {
     /// Takes the bytes up to `end`, with the memory that they are in.
     fn take(&mut self, end: usize) -> Counted {
         let rest = self.buffer.split_off(end);
-        let memory = self.limit.reserve_now(rest.capacity());
+        let memory = self.memory.another(rest.capacity());
         let memory = std::mem::replace(&mut self.memory, memory);
         let event = Bytes::from(std::mem::replace(&mut self.buffer, rest));
         let taken = std::mem::take(&mut self.taken);
@@ -109,7 +109,7 @@ impl EventSplitter {
 
     fn clear(&mut self) {
         (self.buffer, self.taken, self.seen) = (Vec::new(), 0, 0);
-        self.memory = self.limit.message();
+        self.memory = self.memory.another(0);
     }
 
     /// The first event without the marks that some clients skip before it.
@@ -164,9 +164,9 @@ impl<B> BodyEvents<B>
 where
     B: hyper::body::Body<Data = Bytes, Error: Into<BoxError>> + Unpin,
 {
-    /// The events in `body`, of at most `max` bytes each.
-    pub(crate) fn new(body: B, max: usize, limit: &Arc<MemoryLimit>) -> Self {
-        Self { body, events: EventSplitter::new(max, limit) }
+    /// The events in `body` of `sender`, of at most `max` bytes each.
+    pub(crate) fn new(body: B, sender: Sender, max: usize, limit: &Arc<MemoryLimit>) -> Self {
+        Self { body, events: EventSplitter::new(sender, max, limit) }
     }
 
     /// The next event; `None` at the end, and where the body breaks off.
@@ -311,10 +311,10 @@ mod tests {
 
     use super::{EventSplitter, data, event_id, with_data, without_hidden_lines};
     use crate::http::body::BodyError;
-    use crate::memory::{Counted, MemoryLimit};
+    use crate::memory::{Counted, MemoryLimit, Sender};
 
     fn splitter() -> EventSplitter {
-        EventSplitter::new(2 << 20, &Arc::new(MemoryLimit::default()))
+        EventSplitter::new(Sender::Server, 2 << 20, &Arc::new(MemoryLimit::default()))
     }
 
     fn feed(events: &mut EventSplitter, bytes: &[u8]) {
@@ -391,7 +391,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn events_are_counted_while_they_are_read_and_until_they_are_dropped() {
         let limit = Arc::new(MemoryLimit::new(4 << 20));
-        let mut events = EventSplitter::new(2 << 20, &limit);
+        let mut events = EventSplitter::new(Sender::Server, 2 << 20, &limit);
         let half = [&b"data: "[..], &vec![b'a'; 1 << 20]].concat();
         feed(&mut events, &half);
         assert!(limit.used()[0] >= half.len());
@@ -412,7 +412,7 @@ mod tests {
 
     #[test]
     fn an_event_is_bounded() {
-        let mut events = EventSplitter::new(10, &Arc::new(MemoryLimit::default()));
+        let mut events = EventSplitter::new(Sender::Server, 10, &Arc::new(MemoryLimit::default()));
         feed(&mut events, b"data: 1\n\ndata: 2\n\n");
         assert!(events.next().is_some() && events.next().is_some() && events.next().is_none());
         feed(&mut events, b"data: 12345");

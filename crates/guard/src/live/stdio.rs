@@ -1,7 +1,6 @@
 //! Fetching the tools of a server that is a process.
 
 use std::io;
-use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 use serde_json::Value;
@@ -11,6 +10,7 @@ use toolbond_listen::Signals;
 
 use super::{Listed, Opening, Peer, ToolsError, list};
 use crate::child::Child;
+use crate::memory::{MemoryLimit, Sender};
 use crate::message::{Id, code, error};
 use crate::pipe::line::{Line, LineReader};
 use crate::settings::MAX_MESSAGE;
@@ -30,7 +30,7 @@ async fn list_and_end(mut child: Child, opening: Opening) -> Result<Listed, Tool
     let mut signals = Signals::register(true)?;
     let Some((stdout, stdin)) = child.streams() else { return Err(ToolsError::Ended("start")) };
     let mut asker = Pipes {
-        reader: LineReader::new(stdout, MAX_MESSAGE, &Arc::default(), true),
+        reader: LineReader::new(stdout, Sender::Asked, MAX_MESSAGE, &MemoryLimit::default()),
         writer: stdin,
     };
     let caught = {

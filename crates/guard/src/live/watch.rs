@@ -11,7 +11,7 @@ use crate::http::Client;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
 use crate::json::members::members;
-use crate::memory::Counted;
+use crate::memory::{Counted, Sender};
 use crate::message::{Kind, Message, Method as Rpc, Parts, Text, code, error, response};
 
 /// The most bytes of one event.
@@ -51,7 +51,7 @@ async fn listen(remote: &mut Remote, on_change: impl Fn() + Send) -> Result<(), 
     // The list may have changed before the stream was open.
     on_change();
     let memory = Arc::clone(remote.pool.memory());
-    let mut events = BodyEvents::new(response.into_body(), MAX_EVENT, &memory);
+    let mut events = BodyEvents::new(response.into_body(), Sender::Asked, MAX_EVENT, &memory);
     while let Ok(Some(event)) = events.next().await {
         take(remote, data(&event, &memory), &on_change).await?;
     }

@@ -2,13 +2,12 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
-use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation};
+use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation, Sender};
 use crate::message::{Skim, Unreadable};
 
 /// One line of a pipe.
@@ -25,7 +24,6 @@ pub(crate) enum Line {
 pub(crate) struct LineReader<R> {
     reader: BufReader<R>,
     max: usize,
-    limit: Arc<MemoryLimit>,
     may_wait: bool,
     line: Vec<u8>,
     /// The memory of `line`.
@@ -65,11 +63,16 @@ impl<R: AsyncRead + Send + Unpin> LineSource for LineReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    /// Reads lines of `reader`. A line for which there is no memory is waited with if it `may_wait`, and skipped otherwise.
-    pub(crate) fn new(reader: R, max: usize, limit: &Arc<MemoryLimit>, may_wait: bool) -> Self {
+    /// Reads lines of `sender`. A line for which there is no memory is waited with.
+    pub(crate) fn new(reader: R, sender: Sender, max: usize, limit: &MemoryLimit) -> Self {
         let reader = BufReader::with_capacity(BUFFER, reader);
-        let (limit, memory) = (Arc::clone(limit), limit.message());
-        Self { reader, max, limit, may_wait, line: Vec::new(), memory, skimmed: None }
+        let (line, memory) = (Vec::new(), limit.message(sender));
+        Self { reader, max, may_wait: true, line, memory, skimmed: None }
+    }
+
+    /// Skips lines for which there is no memory.
+    pub(crate) fn without_waiting(self) -> Self {
+        Self { may_wait: false, ..self }
     }
 
     /// The next line; `None` at the end of the pipe. What was read of a line is kept between calls.
@@ -90,7 +93,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                (self.line, self.memory) = (Vec::new(), self.limit.message());
+                (self.line, self.memory) = (Vec::new(), self.memory.another(0));
                 skimmed.done = 0;
             }
             let buffer = ready!(Pin::new(&mut self.reader).poll_fill_buf(context))?;
@@ -132,7 +135,8 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 Some(skimmed) => Some(Line::TooLong(skimmed.finish(self.max))),
                 None if line.is_empty() => None,
                 None => {
-                    let memory = std::mem::replace(&mut self.memory, self.limit.message());
+                    let memory = self.memory.another(0);
+                    let memory = std::mem::replace(&mut self.memory, memory);
                     Some(Line::Whole(memory.attach(line)))
                 }
             }));
@@ -158,15 +162,13 @@ const AT_ONCE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::{Line, LineReader};
-    use crate::memory::MemoryLimit;
+    use crate::memory::{MemoryLimit, Sender};
     use crate::message::Id;
 
     async fn lines(text: &str, max: usize) -> Vec<Line> {
-        let mut reader =
-            LineReader::new(text.as_bytes(), max, &Arc::new(MemoryLimit::default()), true);
+        let memory = MemoryLimit::default();
+        let mut reader = LineReader::new(text.as_bytes(), Sender::Server, max, &memory);
         let mut lines = Vec::new();
         while let Some(line) = reader.next().await.unwrap() {
             lines.push(line);
@@ -193,28 +195,32 @@ mod tests {
         assert!(text.reason.starts_with(&format!("message of {} bytes", long.len())));
     }
 
-    /// Reads two lines of 3 MiB, of which one fits into the memory, while the first is kept.
-    async fn second_line(may_wait: bool) -> (Arc<MemoryLimit>, Line, Line) {
-        let limit = Arc::new(MemoryLimit::new(10 << 20));
+    /// Reads three lines of 3 MiB, of which one fits into the memory and one goes beyond it, while these are kept.
+    async fn third_line(may_wait: bool) -> (MemoryLimit, [Line; 2], Line) {
+        let limit = MemoryLimit::new(16 << 20);
         let line = format!("{{\"x\":\"{}\",\"id\":7}}\n", "y".repeat(3 << 20));
-        let text = line.repeat(2);
-        let mut reader = LineReader::new(text.as_bytes(), 4 << 20, &limit, may_wait);
+        let text = line.repeat(3);
+        let mut reader = LineReader::new(text.as_bytes(), Sender::Server, 4 << 20, &limit);
+        if !may_wait {
+            reader = reader.without_waiting();
+        }
         let first = reader.next().await.unwrap().unwrap();
         assert!(limit.used()[0] >= line.len(), "{:?}", limit.used());
         let second = reader.next().await.unwrap().unwrap();
-        (limit, first, second)
+        let third = reader.next().await.unwrap().unwrap();
+        (limit, [first, second], third)
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_line_is_counted_while_it_is_read_and_skipped_without_memory() {
         for may_wait in [false, true] {
             let start = tokio::time::Instant::now();
-            let (limit, first, second) = second_line(may_wait).await;
+            let (limit, kept, third) = third_line(may_wait).await;
             assert_eq!(start.elapsed().as_secs(), if may_wait { 30 } else { 0 });
-            let Line::TooLong(text) = second else { panic!("{second:?}") };
+            let Line::TooLong(text) = third else { panic!("{third:?}") };
             assert_eq!(text.id, Some(Id::Integer(7)));
             assert!(text.reason.contains("--max-memory"), "{}", text.reason);
-            drop(first);
+            drop(kept);
             assert_eq!(limit.used(), [0, 0]);
         }
     }

@@ -19,7 +19,7 @@ use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, ref
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::{Counted, MemoryLimit, Sender};
 use crate::message::Message;
 use crate::pipe::line::{LineReader, LineSource};
 use crate::pipe::outbox::one_line;
@@ -260,8 +260,10 @@ impl ProcessSession {
             Some(Ways::Pipes(output, mut input)) => {
                 let max = self.server.rules().settings.max_message;
                 // Other clients of a shared process do not wait for memory.
-                let may_wait = !self.kind.is_modern();
-                let mut lines = LineReader::new(output, max, self.memory(), may_wait);
+                let mut lines = LineReader::new(output, Sender::Server, max, self.memory());
+                if self.kind.is_modern() {
+                    lines = lines.without_waiting();
+                }
                 let written = async {
                     let _ = self.upstream.outbox().write_to(&mut input).await;
                 };

@@ -25,12 +25,12 @@ use crate::era::{
     is_modern_request,
 };
 use crate::http::answer::read_answer;
-use crate::http::body::{Sender, read_body};
+use crate::http::body::read_body;
 use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full};
 use crate::lock::lock;
-use crate::memory::Counted;
+use crate::memory::{Counted, Sender};
 use crate::message::{self, Envelope, Kind, text};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -452,7 +452,7 @@ async fn look_for_result(
     let mut read = Vec::new();
     let mut rest = None;
     if is_stream {
-        let mut events = EventSplitter::new(max, memory);
+        let mut events = EventSplitter::new(Sender::Server, max, memory);
         rest = Some(body);
         while let Some(body) = &mut rest
             && outcome.is_none()

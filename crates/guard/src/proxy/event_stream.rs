@@ -17,7 +17,7 @@ use crate::http::events::{
     without_hidden_lines,
 };
 use crate::http::respond::{Body, BoxError};
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::{Counted, MemoryLimit, Sender};
 use crate::message::INLINE_BYTES;
 use crate::pipe::outbox::escape_separators;
 use crate::runtime::drive::drive;
@@ -43,7 +43,7 @@ impl<B: ResponseBody> EventStream<B> {
     pub(super) fn new(proxy: Arc<Proxy>, mut answered: Answered, body: B) -> Self {
         let ready = answered.replies.drain(..).map(|reply| event(&reply)).collect();
         let max = proxy.server.rules().settings.max_message;
-        let events = EventSplitter::new(max, proxy.pool.memory());
+        let events = EventSplitter::new(Sender::Server, max, proxy.pool.memory());
         Self { proxy, answered, body, events, ready, has_dropped: false, is_over: false }
     }
 

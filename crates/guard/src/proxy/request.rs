@@ -14,11 +14,11 @@ use super::session::{Answered, Exchange, Session};
 use super::{Next, Proxy, Repeatable};
 use crate::caller::{Caller, check_session};
 use crate::core::{Origin, Told};
-use crate::http::body::{Sender, read_body};
+use crate::http::body::read_body;
 use crate::http::media::{Media, media};
 use crate::http::named_revision;
 use crate::http::respond::{Body, BoxError, full, join, json, refuse, remove_hop_by_hop};
-use crate::memory::Counted;
+use crate::memory::{Counted, Sender};
 use crate::message::{self, Kind, code};
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
@@ -67,10 +67,7 @@ impl Proxy {
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
-        // A gateway limits the time that a body takes itself.
-        let is_replica = self.server.rules().settings.is_replica;
-        let sender = if is_replica { Sender::Server } else { Sender::Client };
-        let bytes = match read_body(body, sender, max, self.pool.memory()).await {
+        let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };

@@ -19,7 +19,7 @@ use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, Tol
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::{Counted, MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::{Outbox, one_line};
 use crate::runtime::drive::{Driven, Transport, drive};
@@ -251,8 +251,8 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, pool);
     let relay = Arc::new(Relay { server: guarded, driven, to_client: Outbox::default(), upstream });
-    let mut client_in = LineReader::new(client.0, max, &memory, true);
-    let mut server_in = LineReader::new(server.0, max, &memory, true);
+    let mut client_in = LineReader::new(client.0, Sender::Client, max, &memory);
+    let mut server_in = LineReader::new(server.0, Sender::Server, max, &memory);
     let (mut client_out, server_out) = (client.1, server.1);
     // The input of a server that was started again takes the place of the old one.
     let (next_out, mut outs) = mpsc::channel(1);
@@ -283,7 +283,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
                 *lock(&how) = end;
                 return End::Server;
             };
-            server_in = LineReader::new(input, max, &memory, true);
+            server_in = LineReader::new(input, Sender::Server, max, &memory);
             let _ = next_out.try_send(output);
             relay.upstream.on_restart();
         }
