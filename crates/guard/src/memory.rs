@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 /// The default limit: 512 MiB.
@@ -30,6 +30,8 @@ pub struct MemoryLimit {
     messages: Arc<Share>,
     resumable: Arc<Share>,
     parsed: Arc<Share>,
+    /// One copy at a time goes past the limit.
+    copies: Arc<Semaphore>,
 }
 
 /// No memory became free in time.
@@ -60,6 +62,8 @@ pub(crate) struct Reservation {
     share: Arc<Share>,
     bytes: usize,
     wait: Option<Wait>,
+    /// The turn of a copy that goes past the limit.
+    turn: Option<OwnedSemaphorePermit>,
 }
 
 /// A wait for memory, which may go on in a later poll.
@@ -83,12 +87,13 @@ impl MemoryLimit {
             messages: share(half - resumable, half / 256, half / 8),
             resumable: share(resumable, resumable, 0),
             parsed: share(half, half / 16, half / 4),
+            copies: Arc::new(Semaphore::new(1)),
         }
     }
 
     /// A reservation for a message, of nothing yet.
     pub(crate) fn message(&self) -> Reservation {
-        Reservation { share: Arc::clone(&self.messages), bytes: 0, wait: None }
+        Reservation { share: Arc::clone(&self.messages), bytes: 0, wait: None, turn: None }
     }
 
     /// Memory of `bytes`, whether or not the limit allows it.
@@ -104,7 +109,7 @@ impl MemoryLimit {
         if cost(bytes) > share.limit {
             return Err(NoMemory);
         }
-        let mut reservation = Reservation { share, bytes: 0, wait: None };
+        let mut reservation = Reservation { share, bytes: 0, wait: None, turn: None };
         reservation.try_grow(bytes)?;
         Ok(reservation)
     }
@@ -121,9 +126,29 @@ impl MemoryLimit {
 
     /// Reserves memory for parsed values, waiting for it where others have it.
     pub(crate) async fn reserve_parsed(&self, bytes: usize) -> Result<Reservation, NoMemory> {
-        let mut reservation = Reservation { share: Arc::clone(&self.parsed), bytes: 0, wait: None };
+        let mut reservation =
+            Reservation { share: Arc::clone(&self.parsed), bytes: 0, wait: None, turn: None };
         reservation.grow(bytes).await?;
         Ok(reservation)
+    }
+
+    /// Reserves memory for a copy of `bytes` that are counted, waiting for it where others have it. One at a time gets it
+    /// all the same, because the others may wait for copies, too.
+    pub(crate) async fn reserve_copy(&self, bytes: usize) -> Result<Reservation, NoMemory> {
+        let mut copy = self.message();
+        if copy.try_grow(bytes).is_ok() {
+            return Ok(copy);
+        }
+        let turn = Arc::clone(&self.copies).acquire_owned();
+        tokio::select! {
+            biased;
+            grown = copy.grow(bytes) => grown.map(|()| copy),
+            turn = turn => {
+                let mut copy = self.reserve_now(bytes);
+                copy.turn = turn.ok();
+                Ok(copy)
+            }
+        }
     }
 
     /// Counts the memory of `bytes`, whether or not the limit allows it: the guard wrote them itself, and
@@ -248,6 +273,11 @@ impl Reservation {
         taken.map_err(|_| NoMemory)?;
         self.bytes = bytes;
         Ok(())
+    }
+
+    /// What it is a copy of is dropped: the next one may go past the limit.
+    pub(crate) fn end_turn(&mut self) {
+        self.turn = None;
     }
 
     /// Counts `bytes` whether or not the limit allows it, or gives back what is beyond.
