@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// Messages grow while they are read, so those that hold memory may wait for more of it: for each other, and for an
 /// answer that finds none. One message of each [`Sender`] at a time therefore has its turn, and grows beyond the
-/// limit. So all messages together take at most the limit and three messages of the largest size, and they cannot lock up: a
+/// limit. So all messages together take at most the limit and four messages of the largest size, and they cannot lock up: a
 /// message with its turn waits for no memory but, as a client's, for answers, which have turns of their own.
 /// A turn ends when the message is dropped, or when others have freed what it took. It goes to the message
 /// that has waited longest.
@@ -49,7 +49,12 @@ pub(crate) enum Sender {
     Server,
     /// A server, to the guard itself.
     Asked,
+    /// The guard, which translates a message of any other.
+    Copied,
 }
+
+/// How many kinds of senders there are.
+const SENDERS: usize = 4;
 
 /// No memory became free in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -72,14 +77,14 @@ struct Share {
     used: Mutex<Used>,
     freed: Notify,
     /// The turns of each sender: one, which is in use while it is in [`Used`].
-    turns: [Arc<Semaphore>; 3],
+    turns: [Arc<Semaphore>; SENDERS],
 }
 
 #[derive(Debug, Default)]
 struct Used {
     bytes: usize,
     /// Those who have their turn.
-    turns: [Option<Turn>; 3],
+    turns: [Option<Turn>; SENDERS],
     /// How many turns there were.
     count: u64,
 }
@@ -120,7 +125,7 @@ impl MemoryLimit {
         let half = bytes.max(1 << 20) / 2;
         let share = |limit, small, kept| {
             let (used, freed) = (Mutex::default(), Notify::new());
-            let turns = [(); 3].map(|()| Arc::new(Semaphore::new(1)));
+            let turns = [(); SENDERS].map(|()| Arc::new(Semaphore::new(1)));
             Arc::new(Share { limit, small, kept, used, freed, turns })
         };
         let resumable = half / 8;
@@ -163,6 +168,13 @@ impl MemoryLimit {
     /// Reserves memory for parsed values, waiting for it where others have it.
     pub(crate) async fn reserve_parsed(&self, bytes: usize) -> Result<Reservation, NoMemory> {
         let mut reservation = Reservation::new(&self.parsed, None);
+        reservation.grow(bytes).await?;
+        Ok(reservation)
+    }
+
+    /// Reserves memory for a copy of `bytes` that are counted, waiting for it where others have it.
+    pub(crate) async fn reserve_copy(&self, bytes: usize) -> Result<Reservation, NoMemory> {
+        let mut reservation = self.message(Sender::Copied);
         reservation.grow(bytes).await?;
         Ok(reservation)
     }

@@ -41,7 +41,7 @@ struct Call {
     /// The id that the client waits for; `None` while the client has been asked for input.
     client_id: Option<Id>,
     method: String,
-    /// What the client sent but for `_meta` and its input.
+    /// What the client sent, which is a part of its message; empty where nobody needs it again.
     params: ByteString,
     asks: Asks,
     log_level: Option<usize>,
@@ -134,7 +134,7 @@ impl ModernClient {
     pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
         match Incoming::read(text) {
             Incoming::Request { id, method, params } => {
-                self.on_request(io, &id, &method, params, now);
+                self.on_request(io, text, &id, &method, params, now);
             }
             Incoming::Notification { method, params } if method == "notifications/cancelled" => {
                 let Some((id, _)) = params.and_then(|params| cancelled_id(text, params)) else {
@@ -162,6 +162,7 @@ impl ModernClient {
     fn on_request(
         &mut self,
         io: &mut Io,
+        text: &ByteString,
         id: &Id,
         method: &str,
         params: Option<&str>,
@@ -199,35 +200,33 @@ impl ModernClient {
             _ if may_need_input(method) && object.get("requestState").is_some() => {
                 self.on_retry(io, id, method, &object, now);
             }
-            _ => self.forward(io, id, method, &object),
+            _ => {
+                let kept = params.filter(|_| may_need_input(method));
+                let kept = kept.map(|params| text.slice_ref(params)).unwrap_or_default();
+                self.forward(io, kept, id, method, &object);
+            }
         }
     }
 
-    /// Sends a request on to the server.
-    fn forward(&mut self, io: &mut Io, id: &Id, method: &str, object: &Object<'_>) {
+    /// Sends a request on to the server; `kept` is what it takes to send it again.
+    fn forward(
+        &mut self,
+        io: &mut Io,
+        kept: ByteString,
+        id: &Id,
+        method: &str,
+        object: &Object<'_>,
+    ) {
         let is_open = |call: &Call| call.client_id.as_ref() == Some(id);
         if self.calls.values().any(is_open) {
             return io.refuse(id, rpc::REQUEST, &format!("request id {id} is already in use"));
         }
         // A request that waits for input was answered, so that its client may use the id again.
         let at_server = if self.calls.contains_key(id) { io.own_id() } else { id.clone() };
-        let mut params = object.clone();
         let client = object.object("_meta");
         let level = client.string(meta::LOG_LEVEL);
         self.set_log_level(io, level.as_deref());
-        let mut legacy = client.clone();
-        for name in [meta::VERSION, meta::CLIENT_INFO, meta::CAPABILITIES, meta::LOG_LEVEL] {
-            legacy.remove(name);
-        }
-        params.remove("inputResponses");
-        params.remove("task");
-        if legacy.is_empty() {
-            params.remove("_meta");
-        } else {
-            params.set("_meta", legacy.to_string());
-        }
-        let sent = params.to_string();
-        io.send_server(request(&at_server, method, &sent));
+        io.send_server(request(&at_server, method, &legacy_params(object)));
         let token = client.get("progressToken");
         self.clock += 1;
         if at_server != *id {
@@ -236,7 +235,7 @@ impl ModernClient {
         let call = Call {
             client_id: Some(id.clone()),
             method: method.to_owned(),
-            params: if may_need_input(method) { sent.into() } else { ByteString::new() },
+            params: kept,
             asks: Asks::read(client.get(meta::CAPABILITIES)),
             log_level: level.as_deref().and_then(log_level),
             token: token.and_then(|token| Some((Id::parse(token)?, token.to_owned()))),
@@ -319,7 +318,8 @@ impl ModernClient {
         call.is_over = false;
         let Some(call) = self.calls.remove(&at_server) else { return };
         let again = io.own_id();
-        io.send_server(request(&again, method, &call.params));
+        let params = Object::read(Some(&call.params)).unwrap_or_default();
+        io.send_server(request(&again, method, &legacy_params(&params)));
         self.retried.insert(id.clone(), again.clone());
         self.calls.insert(again, call);
     }
@@ -552,6 +552,22 @@ impl ModernClient {
     }
 }
 
+/// The parameters of a request as a legacy server gets them.
+fn legacy_params(object: &Object<'_>) -> String {
+    let (mut params, mut legacy) = (object.clone(), object.object("_meta"));
+    for name in [meta::VERSION, meta::CLIENT_INFO, meta::CAPABILITIES, meta::LOG_LEVEL] {
+        legacy.remove(name);
+    }
+    params.remove("inputResponses");
+    params.remove("task");
+    if legacy.is_empty() {
+        params.remove("_meta");
+    } else {
+        params.set("_meta", legacy.to_string());
+    }
+    params.to_string()
+}
+
 /// Answers a question of the server with an error.
 fn refuse_input(io: &mut Io, input: &Input, reason: &str) {
     if let Some(id) = &input.id {
@@ -561,12 +577,11 @@ fn refuse_input(io: &mut Io, input: &Input, reason: &str) {
 
 /// Whether `object` asks for the same as the request with `params`.
 fn is_same_request(params: &str, object: &Object<'_>) -> bool {
-    let mut again = object.clone();
+    let (mut again, mut first) = (object.clone(), Object::read(Some(params)).unwrap_or_default());
     for name in ["_meta", "inputResponses", "requestState"] {
         again.remove(name);
+        first.remove(name);
     }
-    let mut first = Object::read(Some(params)).unwrap_or_default();
-    first.remove("_meta");
     let value = |text: String| serde_json::from_str::<Value>(&text).ok();
     value(first.to_string()) == value(again.to_string())
 }

@@ -70,7 +70,7 @@ where
         let start = Instant::now();
         let frame = match sender {
             Sender::Client => timeout(left, body.frame()).await,
-            Sender::Server | Sender::Asked => Ok(body.frame().await),
+            _ => Ok(body.frame().await),
         };
         let frame = match frame {
             Ok(None) if all.is_empty() => return Ok(reservation.attach(first)),

@@ -152,8 +152,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 /// A part of a text, by its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 impl Span {

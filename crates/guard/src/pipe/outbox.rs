@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
+use crate::core::StreamId;
 use crate::lock::lock;
 use crate::memory::Counted;
 
@@ -25,7 +26,19 @@ const EACH: usize = 64;
 /// The most lines of one write, each with its line break.
 const SLICES: usize = 32;
 
-/// Lines that wait to be written, oldest first.
+/// A line of more bytes than this is large: small ones of other streams go before it.
+const LARGE: usize = 64 << 10;
+
+/// The bytes that may go before a large line.
+const MAX_PASSED: usize = 1 << 20;
+
+/// The most lines that a small one goes before.
+const MAX_LINES: usize = 64;
+
+/// The pieces of a line, which are not copied into one.
+pub(crate) type Pieces = SmallVec<[Counted; 1]>;
+
+/// Lines that wait to be written, oldest first, but that small ones do not wait for large ones of other streams.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     state: Mutex<State>,
@@ -35,47 +48,88 @@ pub(crate) struct Outbox {
 
 #[derive(Debug, Default)]
 struct State {
-    lines: VecDeque<Counted>,
+    lines: VecDeque<Line>,
+    /// Whether a part of the first line has been written.
+    is_begun: bool,
     bytes: usize,
+    /// Those of large lines.
+    large: usize,
     is_closed: bool,
     writer: Option<Waker>,
+}
+
+#[derive(Debug)]
+struct Line {
+    /// With a line break.
+    pieces: VecDeque<Counted>,
+    /// The request of a client that it is of; lines of no request keep their place among all others.
+    stream: Option<StreamId>,
+    is_large: bool,
+    /// The bytes that have gone before it.
+    passed: usize,
 }
 
 impl Outbox {
     /// Adds a line; its line break is added where it has none.
     pub(crate) fn push(&self, line: Counted) {
+        self.push_of(None, Pieces::from_iter([line]));
+    }
+
+    /// Adds a line of `stream`. Those of one stream stay in order.
+    pub(crate) fn push_of(&self, stream: Option<StreamId>, pieces: Pieces) {
         let mut state = lock(&self.state);
         if state.is_closed {
             return;
         }
-        state.bytes += line.len() + EACH;
-        let ends = line.ends_with(b"\n");
-        state.lines.push_back(line);
-        if !ends {
-            state.lines.push_back(Counted::from_static(b"\n"));
+        let mut pieces: VecDeque<_> = pieces.into_iter().filter(|it| !it.is_empty()).collect();
+        if !pieces.back().is_some_and(|piece| piece.ends_with(b"\n")) {
+            pieces.push_back(Counted::from_static(b"\n"));
         }
+        let bytes = pieces.iter().map(|piece| piece.len()).sum::<usize>() + EACH;
+        let is_large = bytes > LARGE;
+        state.bytes += bytes;
+        state.large += if is_large { bytes } else { 0 };
+        let at = if is_large { state.lines.len() } else { state.place(stream) };
+        for line in state.lines.iter_mut().skip(at) {
+            line.passed += bytes;
+        }
+        state.lines.insert(at, Line { pieces, stream, is_large, passed: 0 });
         if let Some(writer) = state.writer.take() {
             writer.wake();
         }
     }
 
     /// The bytes that wait.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).bytes
     }
 
-    /// Waits until there is room for more.
-    pub(crate) async fn wait_for_room(&self) {
-        self.wait_until_below(ROOM).await;
+    /// The bytes of small lines that wait.
+    pub(crate) fn small_len(&self) -> usize {
+        let state = lock(&self.state);
+        state.bytes - state.large
     }
 
-    /// Waits until fewer than `most` bytes wait.
-    pub(crate) async fn wait_until_below(&self, most: usize) {
+    /// Waits until there is room for more.
+    pub(crate) async fn wait_for_room(&self) {
+        self.wait_until(|state| state.bytes < ROOM).await;
+    }
+
+    /// Waits until small lines of fewer than `most` bytes wait.
+    pub(crate) async fn wait_for_small(&self, most: usize) {
+        self.wait_until(|state| state.bytes - state.large < most).await;
+    }
+
+    async fn wait_until(&self, has_room: impl Fn(&State) -> bool) {
         loop {
             let mut written = std::pin::pin!(self.written.notified());
             written.as_mut().enable();
-            if self.len() < most || lock(&self.state).is_closed {
-                return;
+            {
+                let state = lock(&self.state);
+                if state.is_closed || has_room(&state) {
+                    return;
+                }
             }
             written.await;
         }
@@ -93,21 +147,22 @@ impl Outbox {
     }
 
     /// Takes the next line, for who needs no pipe; `None` when the outbox is closed and empty.
-    pub(crate) async fn next_line(&self) -> Option<Counted> {
+    pub(crate) async fn next_line(&self) -> Option<Pieces> {
         poll_fn(|context| {
             let mut state = lock(&self.state);
             let Some(line) = state.lines.pop_front() else {
                 state.writer = Some(context.waker().clone());
                 return if state.is_closed { Poll::Ready(None) } else { Poll::Pending };
             };
-            if !line.ends_with(b"\n") {
-                // Its line break is the next one.
-                state.lines.pop_front();
-            }
-            state.bytes = state.bytes.saturating_sub(line.len() + EACH);
+            let bytes = line.pieces.iter().map(|piece| piece.len()).sum();
+            state.release(bytes, line.is_large, true);
             drop(state);
             self.written.notify_waiters();
-            Poll::Ready(Some(line))
+            let mut pieces: Pieces = line.pieces.into_iter().collect();
+            if pieces.len() > 1 && pieces.last().is_some_and(|piece| ***piece == *b"\n") {
+                pieces.pop();
+            }
+            Poll::Ready(Some(pieces))
         })
         .await
     }
@@ -136,11 +191,12 @@ impl Outbox {
                 };
             }
             let poll = if writer.is_write_vectored() {
+                let pieces = state.lines.iter().flat_map(|line| &line.pieces).take(SLICES);
                 let slices: SmallVec<[_; SLICES]> =
-                    state.lines.iter().take(SLICES).map(|line| io::IoSlice::new(line)).collect();
+                    pieces.map(|piece| io::IoSlice::new(piece)).collect();
                 writer.as_mut().poll_write_vectored(context, &slices)
             } else {
-                writer.as_mut().poll_write(context, &state.lines[0])
+                writer.as_mut().poll_write(context, &state.lines[0].pieces[0])
             };
             match poll {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
@@ -148,7 +204,7 @@ impl Outbox {
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => return Poll::Pending,
             }
-            let has_room = state.bytes < ROOM;
+            let has_room = state.bytes - state.large < ROOM;
             drop(state);
             if has_room {
                 self.written.notify_waiters();
@@ -158,23 +214,56 @@ impl Outbox {
 }
 
 impl State {
+    /// Where a small line of `stream` goes: before the large ones of other streams that nothing else holds in place.
+    fn place(&self, stream: Option<StreamId>) -> usize {
+        let mut place = self.lines.len();
+        let Some(stream) = stream else { return place };
+        let lines = self.lines.iter().enumerate().skip(usize::from(self.is_begun));
+        for (at, line) in lines.rev().take(MAX_LINES) {
+            let is_other = line.stream.is_some_and(|other| other != stream);
+            if !is_other || line.passed >= MAX_PASSED {
+                break;
+            }
+            if line.is_large {
+                place = at;
+            }
+        }
+        place
+    }
+
     /// Takes what was written off the front.
     fn advance(&mut self, mut written: usize) {
         while written > 0 {
             let Some(line) = self.lines.front_mut() else { break };
-            let part = written.min(line.len());
-            line.advance(part);
+            let Some(piece) = line.pieces.front_mut() else { break };
+            let part = written.min(piece.len());
+            piece.advance(part);
             written -= part;
-            self.bytes = self.bytes.saturating_sub(part);
-            if line.is_empty() {
-                self.lines.pop_front();
-                self.bytes = self.bytes.saturating_sub(EACH / 2);
+            if piece.is_empty() {
+                line.pieces.pop_front();
             }
-        }
-        if self.lines.is_empty() {
-            self.bytes = 0;
+            let (is_large, is_over) = (line.is_large, line.pieces.is_empty());
+            if is_over {
+                self.lines.pop_front();
+            }
+            self.is_begun = !is_over;
+            self.release(part, is_large, is_over);
         }
     }
+
+    /// Counts `bytes` no longer, which may be the last of their line.
+    fn release(&mut self, bytes: usize, is_large: bool, is_over: bool) {
+        let bytes = bytes + if is_over { EACH } else { 0 };
+        self.bytes -= bytes;
+        self.large -= if is_large { bytes } else { 0 };
+    }
+}
+
+/// The bytes of `pieces`, one after the other.
+pub(crate) fn joined(pieces: &[Counted]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(pieces.iter().map(|piece| piece.len()).sum());
+    pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
+    bytes
 }
 
 /// `bytes` as one line: a JSON text without the characters at which some reader ends a line.
@@ -227,7 +316,8 @@ mod tests {
     use bytes::Bytes;
     use tokio::io::{AsyncReadExt as _, duplex};
 
-    use super::{Outbox, ROOM, one_line};
+    use super::{LARGE, MAX_PASSED, Outbox, Pieces, ROOM, joined, one_line};
+    use crate::core::StreamId;
 
     #[tokio::test]
     async fn writes_lines_in_order_and_closes() {
@@ -261,10 +351,88 @@ mod tests {
         outbox.close();
         let mut lines = Vec::new();
         while let Some(line) = outbox.next_line().await {
-            lines.push(line.trim_ascii_end().to_vec());
+            lines.push(joined(&line).trim_ascii_end().to_vec());
         }
         assert_eq!(lines, [&b"a"[..], b"b", b"", b"c"]);
         assert_eq!(outbox.len(), 0);
+    }
+
+    /// Lines of `stream`: a letter, with many more bytes where it is a capital.
+    fn push(outbox: &Outbox, stream: Option<StreamId>, letters: &str) {
+        for letter in letters.chars() {
+            let many = if letter.is_uppercase() { LARGE } else { 0 };
+            let line = [letter.to_string().as_bytes(), &vec![b' '; many]].concat();
+            outbox.push_of(stream, Pieces::from_iter([line.into()]));
+        }
+    }
+
+    /// The letters of the lines, in the order in which they leave.
+    async fn letters(outbox: Outbox) -> String {
+        outbox.close();
+        let mut letters = String::new();
+        while let Some(line) = outbox.next_line().await {
+            letters.push(char::from(line[0][0]));
+        }
+        assert_eq!(outbox.len(), 0);
+        letters
+    }
+
+    #[tokio::test]
+    async fn small_lines_go_before_large_ones_of_other_streams_alone() {
+        let (a, b, c) = (Some(StreamId::new()), Some(StreamId::new()), Some(StreamId::new()));
+        let outbox = Outbox::default();
+        push(&outbox, a, "Ax");
+        push(&outbox, b, "b");
+        push(&outbox, c, "Cz");
+        push(&outbox, b, "y");
+        assert_eq!(letters(outbox).await, "byAxCz");
+        // What is of no stream goes before nothing, and nothing goes before it.
+        let outbox = Outbox::default();
+        push(&outbox, a, "A");
+        push(&outbox, None, "n");
+        push(&outbox, b, "b");
+        push(&outbox, c, "C");
+        push(&outbox, b, "y");
+        assert_eq!(letters(outbox).await, "AnbyC");
+    }
+
+    #[tokio::test]
+    async fn a_large_line_waits_for_so_many_bytes_alone() {
+        let (a, b) = (Some(StreamId::new()), Some(StreamId::new()));
+        let outbox = Outbox::default();
+        push(&outbox, a, "A");
+        let small = vec![b'b'; LARGE / 2];
+        for _ in 0..100 {
+            outbox.push_of(b, Pieces::from_iter([small.clone().into()]));
+        }
+        let letters = letters(outbox).await;
+        let before = letters.find('A').unwrap();
+        assert!(before >= 30 && before <= MAX_PASSED / small.len() + 1, "{before}");
+    }
+
+    #[tokio::test]
+    async fn a_line_that_is_begun_is_written_to_its_end() {
+        let (a, b, c) = (Some(StreamId::new()), Some(StreamId::new()), Some(StreamId::new()));
+        let outbox = Outbox::default();
+        push(&outbox, a, "A");
+        push(&outbox, c, "C");
+        let (mut writer, mut reader) = duplex(100);
+        let write = async { outbox.write_to(&mut writer).await.unwrap() };
+        let read = async {
+            let mut text = String::new();
+            let mut first = [0; 10];
+            reader.read_exact(&mut first).await.unwrap();
+            assert_eq!(outbox.small_len(), 0);
+            push(&outbox, b, "b");
+            outbox.close();
+            reader.read_to_string(&mut text).await.unwrap();
+            text.retain(|c| c.is_alphabetic());
+            text
+        };
+        let (text, ()) = tokio::join!(read, async {
+            write.await;
+        });
+        assert_eq!(text, "bC");
     }
 
     #[test]

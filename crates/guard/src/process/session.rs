@@ -20,9 +20,9 @@ use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
 use crate::memory::{Counted, MemoryLimit, Sender};
-use crate::message::Message;
+use crate::message::{INLINE_BYTES, Message};
 use crate::pipe::line::{LineReader, LineSource};
-use crate::pipe::outbox::one_line;
+use crate::pipe::outbox::{Pieces, joined};
 use crate::remote::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
@@ -152,7 +152,9 @@ impl Transport for ProcessSession {
                 if ticket.is_none() {
                     self.headers.ask_as(stream, &bytes);
                 }
-                self.upstream.send(self.memory().count_changed(&bytes, one_line));
+                // A legacy client has one order for all that it sends.
+                let stream = if self.kind.is_modern() { stream } else { StreamId::PIPE };
+                self.upstream.send_of(stream, bytes);
             }
             Destination::Answer(stream) => {
                 let (bytes, refusal) = self.headers.take_refusal(bytes, self.memory());
@@ -272,12 +274,25 @@ impl ProcessSession {
             Some(Ways::Messages(mut lines, input)) => {
                 let written = async {
                     while let Some(line) = self.upstream.outbox().next_line().await
+                        && let Some(line) = self.join(line).await
                         && input.send(line).await.is_ok()
                     {}
                 };
                 self.carry_between(&mut lines, written, idle).await
             }
         }
+    }
+
+    /// The line of these pieces.
+    async fn join(&self, mut pieces: Pieces) -> Option<Counted> {
+        if pieces.len() == 1 {
+            return pieces.pop();
+        }
+        let length = pieces.iter().map(|piece| piece.len()).sum();
+        let memory = self.memory().reserve_copy(length).await;
+        let memory = memory.unwrap_or_else(|_| self.memory().reserve_now(length));
+        let join = move || memory.attach(joined(&pieces));
+        self.driven.pool().run(length, join).await
     }
 
     /// Forwards messages from `lines`, and `writes` what is for the server.
@@ -315,6 +330,7 @@ impl ProcessSession {
                 }
                 FromServer::Line(line) if line.trim_ascii().is_empty() => continue,
                 FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
+                FromServer::Read(received) => received,
             };
             match received.message() {
                 Ok(message) => {
@@ -510,10 +526,14 @@ impl ProcessSession {
 
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
-        if self.upstream.outbox().len() > MAX_QUEUED {
-            return false;
+        let outbox = self.upstream.outbox();
+        // Large messages of others are no reason for a small one to wait.
+        match bytes {
+            _ if outbox.small_len() > MAX_QUEUED => false,
+            ..=SMALL => true,
+            ..=INLINE_BYTES => timeout(PATIENCE, outbox.wait_for_small(ROOM)).await.is_ok(),
+            _ => timeout(PATIENCE, outbox.wait_for_room()).await.is_ok(),
         }
-        bytes <= SMALL || timeout(PATIENCE, self.upstream.outbox().wait_for_room()).await.is_ok()
     }
 
     /// Closes the GET stream of the client. Requests go on.

@@ -19,15 +19,18 @@ impl Received {
             return Self::decode(bytes);
         }
         let same = bytes.clone();
-        let read = pool.run(bytes.len(), move || {
-            let mut received = Self::decode(bytes);
-            if let (Some(text), None) = (&received.text, &received.parts) {
-                received.parts = Some(Parts::read(text));
-            }
-            received
-        });
+        let read = pool.run(bytes.len(), move || Self::read(bytes));
         let failed = || Unreadable::not_read("reading the message failed".to_owned());
         read.await.unwrap_or_else(|| Self { bytes: same, text: None, parts: Some(Err(failed())) })
+    }
+
+    /// Reads `bytes` to the end.
+    pub(super) fn read(bytes: Counted) -> Self {
+        let mut received = Self::decode(bytes);
+        if let (Some(text), None) = (&received.text, &received.parts) {
+            received.parts = Some(Parts::read(text));
+        }
+        received
     }
 
     fn decode(bytes: Counted) -> Self {

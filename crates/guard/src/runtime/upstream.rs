@@ -6,41 +6,69 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use ahash::AHashMap;
 use tokio::sync::Notify;
 use tokio::time::sleep_until;
 
+use super::aside::Aside;
 use super::drive::now;
 use super::pool::JobPool;
-use crate::era::{Bridge, Output, Users};
+use super::read::Received;
+use crate::core::StreamId;
+use crate::era::{Bridge, Incoming, Output, Users};
 use crate::lock::lock;
 use crate::memory::Counted;
 use crate::message::{INLINE_BYTES, Unreadable};
 use crate::pipe::line::{Line, LineSource};
-use crate::pipe::outbox::{Outbox, one_line};
+use crate::pipe::outbox::{Outbox, Pieces, joined, one_line};
 use crate::server::GuardedServer;
 
 /// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
 const FLOOD: usize = 8 << 20;
+
+/// The large answers that are read on workers at a time, while those after them are read on.
+const MAX_READING: usize = 16;
+
+/// The bytes at the start of a large message that tell whether it is an answer.
+const START: usize = 1 << 10;
 
 /// The pipe to a server.
 pub(crate) struct Upstream(Arc<Pipe>);
 
 struct Pipe {
     pool: Arc<JobPool>,
+    /// Whether several clients use it, who do not wait for each other.
+    is_shared: bool,
     bridge: Mutex<Place>,
+    /// The large values of messages that the bridge translates.
+    aside: Aside,
     outbox: Outbox,
-    /// What the bridge has for the conversation.
-    inbox: Mutex<VecDeque<FromServer>>,
+    /// The streams of clients with a large message that is being prepared, and what comes after it.
+    preparing: Mutex<AHashMap<StreamId, VecDeque<Counted>>>,
+    inbox: Mutex<Inbox>,
     /// Tells that the inbox, the next timeout of the bridge or its place has changed.
     has_changed: Notify,
 }
 
-/// Where the bridge is: large messages are translated on a worker, in their turn.
+/// What has come from the server.
+#[derive(Default)]
+struct Inbox {
+    /// What there is for the conversation.
+    ready: VecDeque<FromServer>,
+    /// How many large messages are on workers.
+    reading: usize,
+    /// Whether the one that is on a worker is no answer: nothing passes it.
+    is_alone: bool,
+    /// What came after them and may not pass them.
+    held: Option<Counted>,
+}
+
+/// Where the bridge is: messages that are large without their large values are translated on a worker, in their turn.
 enum Place {
     Here(Box<Bridge>),
     OnWorker {
-        /// What waits for it.
-        inputs: VecDeque<Input>,
+        /// What waits for it, and the streams that it is of.
+        inputs: VecDeque<(Option<StreamId>, Input)>,
         /// Whether a request waited for input of its client before.
         is_waiting: bool,
     },
@@ -85,10 +113,11 @@ fn outputs(bridge: &mut Bridge) -> Vec<Output> {
 }
 
 /// What comes from a server.
-#[derive(Debug)]
 pub(crate) enum FromServer {
     /// A line.
     Line(Counted),
+    /// A large line that has been read.
+    Read(Received),
     /// A line that is longer than allowed.
     TooLong(Unreadable),
     /// The tool list has changed.
@@ -99,8 +128,11 @@ impl Upstream {
     pub(crate) fn new(server: Arc<GuardedServer>, users: Users, pool: Arc<JobPool>) -> Self {
         Self(Arc::new(Pipe {
             pool,
+            is_shared: users != Users::One,
             bridge: Mutex::new(Place::Here(Box::new(Bridge::new(server, users)))),
+            aside: Aside::default(),
             outbox: Outbox::default(),
+            preparing: Mutex::default(),
             inbox: Mutex::default(),
             has_changed: Notify::new(),
         }))
@@ -126,7 +158,7 @@ impl Upstream {
 
     /// Goes on with a server that was started again.
     pub(crate) fn on_restart(&self) {
-        self.0.enter(Input::Restart);
+        self.0.enter(None, Input::Restart);
     }
 
     /// The server does not read any more: drops what is sent to it, unless it may be started again.
@@ -146,28 +178,49 @@ impl Upstream {
 
     /// The client sends nothing any more.
     pub(crate) fn on_client_end(&self) {
-        self.0.enter(Input::ClientEnd);
+        self.0.enter(None, Input::ClientEnd);
     }
 
-    /// Sends a message to the server.
-    pub(crate) fn send(&self, bytes: Counted) {
-        if self.is_transparent() {
-            return self.0.outbox.push(bytes);
+    /// Sends a line to the server, in its turn among all others.
+    pub(crate) fn send(&self, line: Counted) {
+        self.0.enter(None, Input::Client(line));
+    }
+
+    /// Sends a message of `stream` to the server. Those of one stream stay in order.
+    pub(crate) fn send_of(&self, stream: StreamId, message: Counted) {
+        let pipe = &self.0;
+        let mut preparing = lock(&pipe.preparing);
+        if let Some(waiting) = preparing.get_mut(&stream) {
+            waiting.push_back(message);
+        } else if message.len() > INLINE_BYTES {
+            preparing.insert(stream, VecDeque::new());
+            tokio::spawn(prepare(Arc::clone(pipe), stream, message));
+        } else {
+            drop(preparing);
+            let line = pipe.pool.memory().count_changed(&message, one_line);
+            pipe.enter(Some(stream), Input::Client(line));
         }
-        self.0.enter(Input::Client(bytes));
-    }
-
-    fn is_transparent(&self) -> bool {
-        matches!(&*lock(&self.0.bridge), Place::Here(bridge) if bridge.is_transparent())
     }
 
     /// The next that comes from the server, or from the bridge in its name; `None` at the end of the pipe.
     pub(crate) async fn next(&self, lines: &mut impl LineSource) -> io::Result<Option<FromServer>> {
+        let pipe = &self.0;
         loop {
-            if let Some(found) = lock(&self.0.inbox).pop_front() {
-                return Ok(Some(found));
-            }
-            let (is_here, timeout) = match &*lock(&self.0.bridge) {
+            let may_read = {
+                let mut inbox = lock(&pipe.inbox);
+                if let Some(found) = inbox.ready.pop_front() {
+                    return Ok(Some(found));
+                }
+                if inbox.reading == 0
+                    && let Some(held) = inbox.held.take()
+                {
+                    drop(inbox);
+                    pipe.take(held);
+                    continue;
+                }
+                inbox.held.is_none() && !inbox.is_alone && inbox.reading < MAX_READING
+            };
+            let (is_here, timeout) = match &*lock(&pipe.bridge) {
                 Place::Here(bridge) => (true, bridge.next_timeout()),
                 Place::OnWorker { .. } => (false, None),
             };
@@ -179,32 +232,31 @@ impl Upstream {
             };
             // A server that sends without end and does not read what it gets for it is not read any further.
             let read = async {
-                self.0.outbox.wait_until_below(FLOOD).await;
+                pipe.outbox.wait_for_small(FLOOD).await;
                 poll_fn(|context| lines.poll_line(context)).await
             };
             tokio::select! {
                 biased;
-                () = self.0.has_changed.notified() => {}
-                line = read, if is_here => match line? {
+                () = pipe.has_changed.notified() => {}
+                line = read, if is_here && may_read => match line? {
+                    // What is being read is answered before the end.
+                    None if lock(&pipe.inbox).reading > 0 => pipe.has_changed.notified().await,
                     None => return Ok(None),
                     Some(Line::TooLong(mut unreadable)) => {
-                        if let Place::Here(bridge) = &mut *lock(&self.0.bridge) {
+                        if let Place::Here(bridge) = &mut *lock(&pipe.bridge) {
                             let id = unreadable.id.as_ref();
                             let retried = id.and_then(|id| bridge.take_retried(id));
                             unreadable.id = retried.or(unreadable.id);
                         }
                         return Ok(Some(FromServer::TooLong(unreadable)));
                     }
-                    Some(Line::Whole(line)) if self.is_transparent() => {
-                        return Ok(Some(FromServer::Line(line)));
-                    }
-                    Some(Line::Whole(line)) => self.0.enter(Input::Server(line)),
+                    Some(Line::Whole(line)) => pipe.take(line),
                 },
                 () = timer => {
-                    let mut place = lock(&self.0.bridge);
+                    let mut place = lock(&pipe.bridge);
                     if let Place::Here(bridge) = &mut *place {
                         bridge.on_timeout(now());
-                        self.0.carry_out(outputs(bridge));
+                        pipe.carry_out(None, outputs(bridge));
                     }
                 }
             }
@@ -213,43 +265,193 @@ impl Upstream {
 }
 
 impl Pipe {
+    fn is_transparent(&self) -> bool {
+        matches!(&*lock(&self.bridge), Place::Here(bridge) if bridge.is_transparent())
+    }
+
+    /// Takes a line of the server. Clients that share the pipe do not wait for large answers to others.
+    fn take(self: &Arc<Self>, line: Counted) {
+        let is_large = self.is_shared && line.len() > INLINE_BYTES;
+        let is_transparent = self.is_transparent();
+        let mut inbox = lock(&self.inbox);
+        if inbox.reading > 0 && !may_pass(&line) {
+            inbox.held = Some(line);
+        } else if is_large {
+            inbox.reading += 1;
+            inbox.is_alone = !is_answer(&line);
+            tokio::spawn(read_large(Arc::clone(self), line));
+        } else if is_transparent {
+            inbox.ready.push_back(FromServer::Line(line));
+        } else {
+            drop(inbox);
+            self.enter(None, Input::Server(line));
+        }
+    }
+
     /// Hands `input` to the bridge: at once if it is here and the input is small.
-    fn enter(self: &Arc<Self>, input: Input) {
+    fn enter(self: &Arc<Self>, stream: Option<StreamId>, input: Input) {
         let mut place = lock(&self.bridge);
-        match &mut *place {
-            Place::OnWorker { inputs, .. } => inputs.push_back(input),
-            Place::Here(bridge) if input.len() <= INLINE_BYTES => {
-                let outputs = input.enter(bridge, now());
-                self.carry_out(outputs);
+        match (&mut *place, input) {
+            (Place::OnWorker { inputs, .. }, input) => inputs.push_back((stream, input)),
+            (Place::Here(bridge), Input::Client(line)) if bridge.is_transparent() => {
+                self.outbox.push_of(stream, self.aside.put_back(line));
             }
-            Place::Here(bridge) => {
+            (Place::Here(bridge), input) if input.len() <= INLINE_BYTES => {
+                let outputs = input.enter(bridge, now());
+                self.carry_out(stream, outputs);
+            }
+            (Place::Here(bridge), input) => {
                 let is_waiting = bridge.is_waiting();
                 let away = Place::OnWorker { inputs: VecDeque::new(), is_waiting };
                 if let Place::Here(bridge) = std::mem::replace(&mut *place, away) {
-                    tokio::spawn(translate(Arc::clone(self), bridge, input));
+                    tokio::spawn(translate(Arc::clone(self), bridge, stream, input));
                 }
             }
         }
     }
 
-    fn carry_out(&self, outputs: Vec<Output>) {
+    /// Sends on what came out of the bridge for a message of `stream`.
+    fn carry_out(self: &Arc<Self>, stream: Option<StreamId>, outputs: Vec<Output>) {
         let memory = self.pool.memory();
         let mut inbox = lock(&self.inbox);
         for output in outputs {
             match output {
-                Output::Server(bytes) => self.outbox.push(memory.count(bytes)),
-                Output::Client(bytes) => inbox.push_back(FromServer::Line(memory.count(bytes))),
-                Output::ToolsChanged => inbox.push_back(FromServer::ToolsChanged),
+                Output::Server(bytes) => {
+                    self.outbox.push_of(stream, self.aside.put_back(memory.count(bytes)));
+                }
+                Output::Client(bytes) => {
+                    let line = memory.count(bytes);
+                    let pieces = self.aside.put_back(line.clone());
+                    if pieces.len() == 1 {
+                        inbox.ready.push_back(FromServer::Line(line));
+                    } else {
+                        inbox.reading += 1;
+                        tokio::spawn(join(Arc::clone(self), line, pieces));
+                    }
+                }
+                Output::ToolsChanged => inbox.ready.push_back(FromServer::ToolsChanged),
             }
         }
         self.has_changed.notify_one();
     }
+
+    /// A large message of the server is read, and may be `found`.
+    fn end_reading(&self, found: Option<FromServer>) {
+        let mut inbox = lock(&self.inbox);
+        inbox.ready.extend(found);
+        inbox.reading -= 1;
+        inbox.is_alone &= inbox.reading > 0;
+        drop(inbox);
+        self.has_changed.notify_one();
+    }
 }
 
-/// Hands `input` and all that waits behind it to the bridge, and puts the bridge back.
-async fn translate(pipe: Arc<Pipe>, mut bridge: Box<Bridge>, mut input: Input) {
+/// Whether a line may pass large answers to other requests: an answer, or a notification about an open request.
+fn may_pass(line: &Counted) -> bool {
+    if line.len() > INLINE_BYTES {
+        return is_answer(line);
+    }
+    str::from_utf8(line).is_ok_and(|text| match Incoming::read(text) {
+        Incoming::Answer { .. } => true,
+        Incoming::Notification { method, .. } => {
+            matches!(&*method, "notifications/progress" | "notifications/message")
+        }
+        Incoming::Request { .. } | Incoming::Other => false,
+    })
+}
+
+/// Whether a large message looks like an answer: it has a result or an error before anything else that is large.
+fn is_answer(line: &[u8]) -> bool {
+    let start = &line[..line.len().min(START)];
+    let at = |name: &str| {
+        let mut all = memchr::memmem::find_iter(start, name);
+        all.find(|at| start[at + name.len()..].trim_ascii_start().starts_with(b":"))
+    };
+    let [result, other] = [["\"result\"", "\"error\""], ["\"method\"", "\"params\""]]
+        .map(|names| names.iter().filter_map(|name| at(name)).min());
+    start.trim_ascii_start().starts_with(b"{")
+        && result.is_some_and(|result| other.is_none_or(|other| result < other))
+}
+
+/// Prepares a large message of `stream` on a worker and sends it, and then what came after it on that stream.
+async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Counted) {
     loop {
-        let (length, now) = (input.len(), now());
+        let (own, same, is_transparent) = (Arc::clone(&pipe), message, pipe.is_transparent());
+        let line = same.clone();
+        let prepare = move || {
+            let memory = own.pool.memory();
+            let line = memory.count_changed(&line, one_line);
+            let is_large = line.len() > INLINE_BYTES && !is_transparent;
+            let rest = is_large.then(|| own.aside.take_out(&line, "params")).flatten();
+            rest.map_or(line, |rest| memory.count(rest))
+        };
+        let line = pipe.pool.run(same.len(), prepare).await.unwrap_or(same);
+        pipe.enter(Some(stream), Input::Client(line));
+        let mut preparing = lock(&pipe.preparing);
+        match preparing.get_mut(&stream).and_then(VecDeque::pop_front) {
+            Some(next) => message = next,
+            None => {
+                preparing.remove(&stream);
+                return;
+            }
+        }
+    }
+}
+
+/// Reads a large line of the server on a worker, or has it translated without its large values.
+async fn read_large(pipe: Arc<Pipe>, line: Counted) {
+    if pipe.is_transparent() {
+        let received = Received::new(line, &pipe.pool).await;
+        return pipe.end_reading(Some(FromServer::Read(received)));
+    }
+    let (own, same) = (Arc::clone(&pipe), line.clone());
+    let rest = pipe.pool.run(line.len(), move || own.aside.take_out(&same, "result")).await;
+    let rest = rest.flatten().map(|rest| pipe.pool.memory().count(rest));
+    pipe.enter(None, Input::Server(rest.unwrap_or(line)));
+    pipe.end_reading(None);
+}
+
+/// Reads an answer whose large values are put back, on a worker.
+async fn join(pipe: Arc<Pipe>, rest: Counted, pieces: Pieces) {
+    let length = pieces.iter().map(|piece| piece.len()).sum();
+    let unreadable = |reason: String| {
+        let text = str::from_utf8(&rest).unwrap_or_default();
+        let id = match Incoming::read(text) {
+            Incoming::Answer { id, .. } => Some(id),
+            _ => None,
+        };
+        FromServer::TooLong(Unreadable { id, ..Unreadable::not_read(reason) })
+    };
+    let found = match pipe.pool.memory().reserve_copy(length).await {
+        Ok(memory) => {
+            let join = move || {
+                let line = joined(&pieces);
+                drop(pieces);
+                Received::read(memory.attach(line))
+            };
+            let read = pipe.pool.run(length, join).await.map(FromServer::Read);
+            read.unwrap_or_else(|| unreadable("reading the message failed".to_owned()))
+        }
+        Err(error) => unreadable(error.to_string()),
+    };
+    pipe.end_reading(Some(found));
+}
+
+/// Hands `input` of `stream` and all that waits behind it to the bridge, and puts the bridge back.
+async fn translate(
+    pipe: Arc<Pipe>,
+    mut bridge: Box<Bridge>,
+    mut stream: Option<StreamId>,
+    mut input: Input,
+) {
+    loop {
+        let length = input.len();
+        // What comes out is a copy.
+        let copy = match length {
+            ..=INLINE_BYTES => None,
+            _ => pipe.pool.memory().reserve_copy(length).await.ok(),
+        };
+        let now = now();
         let enter = move || {
             let outputs = input.enter(&mut bridge, now);
             (bridge, outputs)
@@ -258,16 +460,17 @@ async fn translate(pipe: Arc<Pipe>, mut bridge: Box<Bridge>, mut input: Input) {
             // Nothing can be told of the server without the bridge.
             return pipe.outbox.close();
         };
+        drop(copy);
         let outputs;
         (bridge, outputs) = entered;
-        pipe.carry_out(outputs);
+        pipe.carry_out(stream, outputs);
         let mut place = lock(&pipe.bridge);
         let next = match &mut *place {
             Place::OnWorker { inputs, .. } => inputs.pop_front(),
             Place::Here(_) => None,
         };
         match next {
-            Some(next) => input = next,
+            Some(next) => (stream, input) = next,
             None => {
                 *place = Place::Here(bridge);
                 drop(place);

@@ -124,6 +124,7 @@ impl Relay {
                 return self.to_client.push(line);
             }
             FromServer::Line(line) => Received::new(line, self.driven.pool()).await,
+            FromServer::Read(received) => received,
         };
         let is_forwarded = match received.message() {
             Ok(message) => {

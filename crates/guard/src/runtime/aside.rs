@@ -1,0 +1,187 @@
+//! Large values of messages, which are set aside while a bridge translates the rest.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, Weak};
+
+use ahash::AHashMap;
+use bytes::Bytes;
+
+use crate::json::edit::{Span, entries};
+use crate::lock::lock;
+use crate::memory::Counted;
+use crate::message::INLINE_BYTES;
+use crate::pipe::outbox::Pieces;
+use crate::random::random;
+
+/// The members of `params` and of results that no bridge looks into.
+const OPAQUE: [&str; 9] = [
+    "arguments",
+    "content",
+    "contents",
+    "messages",
+    "prompts",
+    "resourceTemplates",
+    "resources",
+    "structuredContent",
+    "tools",
+];
+
+/// Values of fewer bytes than this stay where they are.
+const LEAST: usize = 4 << 10;
+
+/// Large values that are set aside. In their place, a message has strings that nobody can guess.
+pub(super) struct Aside {
+    /// How these strings begin; `None` without random numbers.
+    mark: Option<String>,
+    values: Mutex<Values>,
+}
+
+#[derive(Default)]
+struct Values {
+    last: u64,
+    /// Those that a message still stands for.
+    all: AHashMap<u64, Weak<Counted>>,
+}
+
+/// A message without its large values, which it keeps.
+struct Rest {
+    text: String,
+    _values: Vec<Arc<Counted>>,
+}
+
+impl AsRef<[u8]> for Rest {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+impl Default for Aside {
+    fn default() -> Self {
+        let mark = random().map(|it| format!("toolbond-aside/{it:032x}/"));
+        Self { mark, values: Mutex::default() }
+    }
+}
+
+impl Aside {
+    /// `message` without the large values in its `member`, which are kept as long as what is returned or a part of it is.
+    /// `None` where it has none, or is large without them.
+    pub(super) fn take_out(&self, message: &Counted, member: &str) -> Option<Bytes> {
+        let mark = self.mark.as_ref()?;
+        let whole = str::from_utf8(message).ok()?;
+        let (_, _, inner) = entries(whole)?.into_iter().find(|(name, ..)| name == member)?;
+        let (mut text, mut done, mut values) = (String::new(), 0, Vec::new());
+        for (name, _, value) in entries(inner)? {
+            if value.len() < LEAST || !OPAQUE.contains(&name.as_str()) {
+                continue;
+            }
+            let span = Span::locate(whole, value)?;
+            let (number, value) = self.keep(message.part(value.as_bytes()));
+            values.push(value);
+            text.push_str(&whole[done..span.start]);
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\"{mark}{number}\"");
+            done = span.end;
+        }
+        if values.is_empty() || text.len() + whole.len() - done > INLINE_BYTES {
+            return None;
+        }
+        text.push_str(&whole[done..]);
+        Some(Bytes::from_owner(Rest { text, _values: values }))
+    }
+
+    /// Keeps `value`: its number. Equal values have one number, so that a request that is sent again is the same.
+    fn keep(&self, value: Counted) -> (u64, Arc<Counted>) {
+        let known: Vec<_> = {
+            let values = lock(&self.values);
+            let all = values.all.iter();
+            all.filter_map(|(number, known)| Some((*number, known.upgrade()?))).collect()
+        };
+        if let Some(known) = known.into_iter().find(|(_, known)| ***known == *value) {
+            return known;
+        }
+        let value = Arc::new(value);
+        let mut values = lock(&self.values);
+        values.all.retain(|_, known| known.strong_count() > 0);
+        values.last += 1;
+        let number = values.last;
+        values.all.insert(number, Arc::downgrade(&value));
+        (number, value)
+    }
+
+    /// The pieces of `message` with the values that were taken out of it.
+    pub(super) fn put_back(&self, message: Counted) -> Pieces {
+        let mut pieces = Pieces::new();
+        let mut done = 0;
+        // What is longer was never without its values.
+        if let Some(mark) = self.mark.as_ref().filter(|_| message.len() <= 2 * INLINE_BYTES) {
+            for at in memchr::memmem::find_iter(&message, mark.as_bytes()) {
+                let number = &message[at + mark.len()..];
+                let number = &number[..memchr::memchr(b'"', number).unwrap_or(number.len())];
+                pieces.push(message.part(&message[done..at - 1]));
+                done = (at + mark.len() + number.len() + 1).min(message.len());
+                let number = str::from_utf8(number).ok().and_then(|it| it.parse::<u64>().ok());
+                let value = number.and_then(|it| lock(&self.values).all.get(&it)?.upgrade());
+                let lost = Counted::from_static(b"null");
+                pieces.push(value.map_or(lost, |value| Counted::clone(&value)));
+            }
+        }
+        if done == 0 {
+            return Pieces::from_iter([message]);
+        }
+        pieces.push(message.part(&message[done..]));
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Aside, Counted, INLINE_BYTES};
+    use crate::pipe::outbox::joined;
+
+    #[test]
+    fn a_message_is_small_without_its_large_values_and_gets_them_back() {
+        let aside = Aside::default();
+        let long = "x".repeat(INLINE_BYTES);
+        let text = format!(
+            r#"{{"id":1, "params":{{"arguments" : {{"a":"{long}"}},"name":"b","_meta":{{"c":1}},"content":["{long}"]}}}}"#
+        );
+        let message = Counted::from(text.clone());
+        assert_eq!(aside.take_out(&message, "result"), None);
+        let rest = aside.take_out(&message, "params").unwrap();
+        assert!(rest.len() < 300, "{rest:?}");
+        let mut value: serde_json::Value = serde_json::from_slice(&rest).unwrap();
+        assert_eq!(value["params"]["_meta"]["c"], 1);
+        // Equal values have one name.
+        let other = aside.take_out(&message, "params").unwrap();
+        assert_eq!(other, rest);
+        drop(other);
+        let pieces = aside.put_back(Counted::from(rest.clone()));
+        assert_eq!(joined(&pieces), text.as_bytes());
+        // The values are kept as long as a part of what stands for them is.
+        let part = rest.slice(..1);
+        drop((rest, pieces, message));
+        value["params"]["arguments"].take();
+        let changed = Counted::from(value.to_string());
+        let whole = joined(&aside.put_back(changed.clone()));
+        let read: serde_json::Value = serde_json::from_slice(&whole).unwrap();
+        assert_eq!(read["params"]["content"][0], long);
+        drop(part);
+        let lost = joined(&aside.put_back(changed));
+        let read: serde_json::Value = serde_json::from_slice(&lost).unwrap();
+        assert_eq!(read["params"]["content"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn what_stays_large_is_left_whole() {
+        let aside = Aside::default();
+        let long = "x".repeat(INLINE_BYTES);
+        for text in [
+            format!(r#"{{"params":{{"_meta":{{"a":"{long}"}}}}}}"#),
+            format!(r#"{{"params":{{"arguments":"{long}","_meta":"{long}"}}}}"#),
+            format!(r#"{{"params":{{"arguments":"{long}"}}"#),
+            format!(r#"[{{"params":{{"arguments":"{long}"}}}}]"#),
+        ] {
+            assert_eq!(aside.take_out(&text.into(), "params"), None);
+        }
+    }
+}
