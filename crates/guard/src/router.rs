@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::http::respond::{Body, plain};
 use crate::http::{Hosts, listen};
 use crate::process::Processes;
-use crate::proxy::Proxy;
+use crate::proxy::{ClientPath, Proxy};
 use crate::server::GuardedServer;
 
 /// Answers clients at one address with the servers of its [`Routes`], which may change.
@@ -198,7 +198,9 @@ impl Router {
                 return plain(StatusCode::NOT_FOUND, "no such server\n");
             };
             if let (Backends::Named(_), Backend::Proxy(proxy)) = (&routes.backends, &backend) {
+                let path = ClientPath(request.uri().path().to_owned());
                 *request.uri_mut() = endpoint(proxy.upstream(), request.uri());
+                request.extensions_mut().insert(path);
             }
             backend
         };

@@ -80,7 +80,8 @@ impl Listener {
         stream.wait_for("event: endpoint");
         let told = stream.wait_for("data:");
         let told = told.strip_prefix("data:").unwrap().trim();
-        Self { port, place: format!("{path}{told}"), stream }
+        assert!(told.starts_with(&format!("{path}?")), "{told}");
+        Self { port, place: told.to_owned(), stream }
     }
 
     /// Posts a message, and returns the response.

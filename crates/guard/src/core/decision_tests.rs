@@ -492,6 +492,24 @@ fn an_id_that_is_used_again_after_a_cancellation_is_not_that_of_the_first_reques
 }
 
 #[test]
+fn an_id_is_used_once_at_a_time_in_a_session_though_each_request_has_a_stream() {
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    for has_session in [true, false] {
+        let mut talk = Talk::new(Link::Streams, Settings::default());
+        talk.conversation.has_session = has_session;
+        talk.client(&call(1, "t", &json!({})));
+        let first = talk.stream;
+        talk.list(Some(&tools()));
+        let seen = talk.client(&ping);
+        // Without a session it may be that of another client.
+        assert_eq!(whom(&seen), [if has_session { "client" } else { "server" }]);
+        talk.conversation.close_stream(talk.stream, false, talk.now);
+        talk.conversation.close_stream(first, true, talk.now);
+        assert_eq!(whom(&talk.client(&ping)), ["server"]);
+    }
+}
+
+#[test]
 fn a_request_with_a_long_id_is_refused() {
     let mut talk = Talk::new(Link::Pipe, Settings::default());
     let long = json!({ "jsonrpc": "2.0", "id": "x".repeat(2000), "method": "ping" });

@@ -8,7 +8,7 @@ use toolbond_contract::Revision;
 
 use super::fetch::WaitingCall;
 use super::held::{Fates, PartFate};
-use super::pending::{Key, Pending, Purpose};
+use super::pending::{Key, NotAdded, Pending, Purpose};
 use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
 use crate::audience::Audience;
 use crate::caller::{Caller, keyed_hash};
@@ -210,7 +210,11 @@ impl Conversation {
             header_changes = traced.headers;
         }
         let span = pending.span.clone();
-        let serial = match self.pending.insert(key.clone(), pending) {
+        // In one session, an answer to the one may be taken for an answer to the other.
+        let is_twice = self.has_session && self.pending.is_open_elsewhere(&key);
+        let added =
+            if is_twice { Err(NotAdded::InUse) } else { self.pending.insert(key.clone(), pending) };
+        let serial = match added {
             Ok(serial) => serial,
             Err(reason) => {
                 if let Some(span) = span {

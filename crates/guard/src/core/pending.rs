@@ -258,6 +258,17 @@ impl PendingRequests {
         })
     }
 
+    /// Whether a request of the same id waits on another stream whose client has not left.
+    pub(super) fn is_open_elsewhere(&self, (stream, id): &Key) -> bool {
+        let other = id.other_reading();
+        self.requests.iter().any(|((found, its), pending)| {
+            (its == id || Some(its) == other.as_ref())
+                && found != stream
+                && !pending.is_answered
+                && !self.resumable.contains(found)
+        })
+    }
+
     /// Whether a request with `id` is pending on another stream, and none on `stream`.
     pub(super) fn is_elsewhere(&self, stream: StreamId, id: &Id) -> bool {
         let has = |id: &Id| self.requests.contains_key(&(stream, id.clone()));

@@ -17,6 +17,10 @@ use crate::url::without_query;
 /// The query of an endpoint of the guard, up to its token.
 const QUERY: &str = "toolbond-endpoint=";
 
+/// The path of a request as its client wrote it, where that is another one at the server.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientPath(pub(crate) String);
+
 /// Where messages of one client are posted.
 pub(super) struct Endpoint {
     token: String,
@@ -45,7 +49,8 @@ impl Proxy {
         exchange: &mut Exchange,
         place: &str,
     ) -> Result<String, String> {
-        let Some(uri) = self.place(&exchange.uri().unwrap_or_default(), place) else {
+        let base = exchange.uri().unwrap_or_default();
+        let Some(uri) = self.place(&base, place) else {
             let place: String = without_query(place).chars().take(200).collect();
             return Err(format!(
                 "the server wants messages at {place}, around the guard; guard that URL instead"
@@ -53,7 +58,8 @@ impl Proxy {
         };
         let token = random().map(|token| format!("{token:032x}"));
         let token = token.ok_or("the system has no random numbers")?;
-        let told = format!("?{QUERY}{token}");
+        let path = exchange.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);
+        let told = format!("{path}?{QUERY}{token}");
         let session = Arc::new(Session::of_endpoint(self, Endpoint { token, uri }));
         if !self.sessions.insert(&session) {
             return Err("too many clients listen".to_owned());

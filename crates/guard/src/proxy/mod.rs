@@ -20,6 +20,7 @@ use hyper::body::Incoming;
 use hyper::header::{HOST, HeaderValue, LOCATION};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
+pub(crate) use self::endpoint::ClientPath;
 use self::endpoint::endpoint_of;
 use self::list::ListsUnderWay;
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};

@@ -208,7 +208,9 @@ impl Proxy {
         let (exchange, origin) = match resumed {
             Some(stream) => (Exchange::resumed(session, caller, stream), Origin::Resumed(stream)),
             None => {
-                let exchange = Exchange::new(session, caller, parts.uri.clone(), HeaderMap::new());
+                let uri = parts.uri.clone();
+                let mut exchange = Exchange::new(session, caller, uri, HeaderMap::new());
+                exchange.path = parts.extensions.get().cloned();
                 let origin = Origin::Listening(exchange.stream);
                 (exchange, origin)
             }

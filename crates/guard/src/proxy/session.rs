@@ -13,7 +13,7 @@ use tokio::task::AbortHandle;
 use toolbond_contract::Revision;
 
 use super::Proxy;
-use super::endpoint::Endpoint;
+use super::endpoint::{ClientPath, Endpoint};
 use super::list::NotListed;
 use super::param_headers::rewrite;
 use crate::caller::{Caller, ConversationKey};
@@ -360,6 +360,8 @@ pub(super) struct Exchange {
     pub(super) caller: Caller,
     /// Whether its client may resume it.
     pub(super) may_resume: bool,
+    /// Where it asks for events, if it wrote another path than the server sees.
+    pub(super) path: Option<ClientPath>,
     /// The requests that are posted to an endpoint, and have not reached the server.
     pub(super) posted: Vec<Id>,
 }
@@ -370,7 +372,7 @@ impl Exchange {
     pub(super) fn new(session: Arc<Session>, caller: Caller, uri: Uri, headers: HeaderMap) -> Self {
         let stream = StreamId::new();
         lock(&session.requests).insert(stream, (uri, headers));
-        Self { session, stream, caller, may_resume: false, posted: Vec::new() }
+        Self { session, stream, caller, may_resume: false, path: None, posted: Vec::new() }
     }
 
     /// Takes the headers back: the guard has nothing more to ask for this request.
@@ -381,7 +383,7 @@ impl Exchange {
 
     /// The stream that a client resumes.
     pub(super) fn resumed(session: Arc<Session>, caller: Caller, stream: StreamId) -> Self {
-        Self { session, stream, caller, may_resume: true, posted: Vec::new() }
+        Self { session, stream, caller, may_resume: true, path: None, posted: Vec::new() }
     }
 
     /// Remembers which requests of `message` are posted to an endpoint, to forget them if they do not get there.
