@@ -19,13 +19,11 @@ pub(crate) struct Caller {
     said: u64,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 struct Parts {
-    /// A hash of the headers, which is compared first.
-    hash: u64,
+    /// A hash of all others, which is what is compared: nobody can find two callers with the same one.
+    hash: [u64; 2],
     session: Option<String>,
-    /// The keys that it signs its messages with.
-    keys: String,
     /// The headers in the order of their names.
     headers: Vec<(HeaderName, HeaderValue)>,
     /// The host, path and query.
@@ -53,14 +51,16 @@ impl Caller {
         let mut own: Vec<_> = of_client(headers).collect();
         // Values of one name stay in their order.
         own.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
-        let parts = Arc::new(Parts {
-            hash: keyed_hash(&own),
-            session: session_id(headers).map(str::to_owned),
-            keys: signature_keys(headers),
-            headers: own,
-            target: target(headers, uri),
-        });
-        Self { parts, said: 0 }
+        let session = session_id(headers).map(str::to_owned);
+        let target = target(headers, uri);
+        let hash = long_hash((&session, signature_keys(headers), &own, &target));
+        Self { parts: Arc::new(Parts { hash, session, headers: own, target }), said: 0 }
+    }
+
+    /// The same caller without its headers, which take up to 64 KiB, to be kept when its request is answered.
+    pub(crate) fn kept(&self) -> Self {
+        let parts = Parts { hash: self.parts.hash, ..Parts::default() };
+        Self { parts: Arc::new(parts), said: self.said }
     }
 
     /// The sender of a message that says this about itself; 0 if it says nothing.
@@ -82,15 +82,14 @@ impl Caller {
     pub(crate) fn conversation(&self) -> ConversationKey {
         let Parts { session, target, .. } = &*self.parts;
         match session {
-            Some(id) => ConversationKey::Session { id: id.clone(), target: target.clone() },
-            None => ConversationKey::Caller(self.clone()),
+            Some(id) => ConversationKey::session(id, target),
+            None => ConversationKey::Caller(self.kept()),
         }
     }
 
     /// The conversation that the server opens for it with a session in the headers of `response`.
     pub(crate) fn opened(&self, response: &HeaderMap) -> Option<ConversationKey> {
-        let id = session_id(response)?.to_owned();
-        Some(ConversationKey::Session { id, target: self.parts.target.clone() })
+        Some(ConversationKey::session(session_id(response)?, &self.parts.target))
     }
 
     /// Its headers.
@@ -103,10 +102,20 @@ impl Caller {
     }
 }
 
+impl ConversationKey {
+    fn session(id: &str, target: &str) -> Self {
+        // Clients may make up long ones.
+        let short = |text: &str| match text.len() {
+            0..=256 => text.to_owned(),
+            _ => format!("{:x?}", long_hash(text)),
+        };
+        Self::Session { id: short(id), target: short(target) }
+    }
+}
+
 impl PartialEq for Caller {
     fn eq(&self, other: &Self) -> bool {
-        let has_same_parts = Arc::ptr_eq(&self.parts, &other.parts) || self.parts == other.parts;
-        has_same_parts && self.said == other.said
+        self.parts.hash == other.parts.hash && self.said == other.said
     }
 }
 
@@ -114,8 +123,7 @@ impl Eq for Caller {}
 
 impl Hash for Caller {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Parts { hash, session, target, .. } = &*self.parts;
-        (hash, session, target, self.said).hash(state);
+        (self.parts.hash, self.said).hash(state);
     }
 }
 
@@ -195,6 +203,11 @@ fn target(headers: &HeaderMap, uri: &Uri) -> String {
 pub(crate) fn keyed_hash(value: impl Hash) -> u64 {
     static KEY: OnceLock<RandomState> = OnceLock::new();
     KEY.get_or_init(RandomState::new).hash_one(value)
+}
+
+/// Two hashes of that kind.
+fn long_hash(value: impl Hash) -> [u64; 2] {
+    [0, 1].map(|n| keyed_hash((n, &value)))
 }
 
 /// The headers that tell who the client is. What `Connection` names is among them: a gateway may forward it.
@@ -286,7 +299,7 @@ mod tests {
     use hyper::HeaderMap;
     use hyper::header::HeaderName;
 
-    use super::Caller;
+    use super::{Caller, ConversationKey};
 
     fn headers(all: &[(&'static str, &'static str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -342,6 +355,24 @@ mod tests {
         for target in ["/mcp?tenant=a", "/other", "/mcp/"] {
             assert!(caller(&ada, target) != own, "{target}");
         }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_caller_is_short() {
+        let long = |last: &str| ["x".repeat(50_000).as_str(), last].concat();
+        let of = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            Caller::new(&headers, &"/".parse().unwrap())
+        };
+        let (one, other) = (of("x-api-key", &long("1")), of("x-api-key", &long("2")));
+        let ConversationKey::Caller(kept) = one.conversation() else { panic!("no session") };
+        assert!(kept == one && kept != other && kept.saying(1) != one);
+        assert!(kept.headers().is_empty());
+        let session = |last| of("mcp-session-id", &long(last)).conversation();
+        assert!(session("1") == session("1") && session("1") != session("2"));
+        let ConversationKey::Session { id, .. } = session("1") else { panic!("a session") };
+        assert!(id.len() < 100, "{id}");
     }
 
     #[test]

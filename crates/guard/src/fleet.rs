@@ -210,7 +210,8 @@ impl Fleet {
             let guarded = old.map_or_else(
                 || {
                     let listener = named(name, &self.listener);
-                    let server = GuardedServer::new(name, config.settings(name), listener);
+                    let server = GuardedServer::new(name, config.settings(name), listener)
+                        .with_memory(&self.memory);
                     Arc::new(server.with_telemetry(self.telemetry.clone()))
                 },
                 |old| Arc::clone(old.backend.server()),

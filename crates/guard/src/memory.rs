@@ -13,6 +13,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use crate::lock::lock;
+use crate::tool_cache::Shelf;
 
 /// The default limit: 512 MiB.
 pub const MAX_MEMORY: usize = 512 << 20;
@@ -33,11 +34,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// message with its turn waits for no memory but, as a client's, for answers, which have turns of their own.
 /// A turn ends when the message is dropped, or when others have freed what it took. It goes to the message
 /// that has waited longest.
+///
+/// Compiled tools may take a quarter as much again.
 #[derive(Debug)]
 pub struct MemoryLimit {
     messages: Arc<Share>,
     resumable: Arc<Share>,
     parsed: Arc<Share>,
+    compiled: Arc<Shelf>,
 }
 
 /// Who sends a message.
@@ -133,6 +137,7 @@ impl MemoryLimit {
             messages: share(half - resumable, half / 256, half / 8),
             resumable: share(resumable, resumable, 0),
             parsed: share(half, half / 16, half / 4),
+            compiled: Arc::new(Shelf::new(half / 2)),
         }
     }
 
@@ -153,6 +158,16 @@ impl MemoryLimit {
         let mut reservation = Reservation::new(&self.resumable, None);
         reservation.try_grow(bytes)?;
         Ok(reservation)
+    }
+
+    /// The most bytes that wait for one process that does not read: a small part, which others can spare.
+    pub(crate) fn queue_limit(&self) -> usize {
+        (self.messages.limit / 14).min(16 << 20)
+    }
+
+    /// The memory of compiled tools.
+    pub(crate) fn compiled(&self) -> &Arc<Shelf> {
+        &self.compiled
     }
 
     /// The most memory that the parsed values of one job may take.
@@ -596,6 +611,8 @@ mod tests {
         assert!(used <= 1 << 20 && used > 1_000_000, "{used}");
         limit.message(Client).try_grow(4 << 20).unwrap();
         drop(kept);
+        assert_eq!([limit, MemoryLimit::default()].map(|it| it.queue_limit() >> 19), [1, 32]);
+        let limit = MemoryLimit::new(16 << 20);
         // One event does not get more than that, even alone.
         assert!(limit.reserve_resumable(1 << 20).is_err());
         assert!(limit.reserve_resumable(1 << 19).is_ok());

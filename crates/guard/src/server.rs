@@ -12,9 +12,10 @@ use toolbond_telemetry::{CallSpan, Check as Checked, Telemetry};
 use crate::event::{Event, Listener};
 use crate::known_eras::KnownEras;
 use crate::lock::lock;
+use crate::memory::MemoryLimit;
 use crate::settings::Settings;
 use crate::status::{Check, Status};
-use crate::tool_cache::ToolCache;
+use crate::tool_cache::{Shelf, ToolCache};
 use crate::url::without_query;
 
 /// A guarded server: its settings, which may change at any time, its status, and who listens to its
@@ -38,7 +39,9 @@ pub(crate) struct Rules {
     pub(crate) settings: Settings,
     pub(crate) judging: JudgeOptions,
     /// Tools that were judged under these settings, in any conversation.
-    pub(crate) tools: Mutex<ToolCache>,
+    pub(crate) tools: Arc<Mutex<ToolCache>>,
+    /// Where the memory of compiled tools is counted.
+    pub(crate) shelf: Arc<Shelf>,
     /// Tools whose schemas refer to other documents, if those may be fetched.
     pub(crate) bundles: Option<Arc<ToolBundles>>,
     /// Grows with each change of the settings.
@@ -46,12 +49,17 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    fn new(settings: Settings, bundles: Option<Arc<ToolBundles>>, generation: u64) -> Self {
+    fn new(
+        settings: Settings,
+        bundles: Option<Arc<ToolBundles>>,
+        generation: u64,
+        shelf: Arc<Shelf>,
+    ) -> Self {
         let judging = JudgeOptions::default()
             .policy(settings.tools.unwrap_or(Policy::Filter))
             .ignore_headers(settings.ignore_headers)
             .schema(settings.schema.clone());
-        Self { settings, judging, tools: Mutex::default(), bundles, generation }
+        Self { settings, judging, tools: shelf.cache(), shelf, bundles, generation }
     }
 }
 
@@ -101,9 +109,10 @@ impl GuardedServer {
     #[must_use]
     pub fn new(name: &str, settings: Settings, listener: Arc<dyn Listener>) -> Self {
         let bundles = bundles(&settings, &listener, None);
+        let shelf = Arc::clone(MemoryLimit::default().compiled());
         Self {
             name: without_query(name).to_owned(),
-            rules: ArcSwap::from_pointee(Rules::new(settings, bundles, 0)),
+            rules: ArcSwap::from_pointee(Rules::new(settings, bundles, 0, shelf)),
             listener,
             status: Status::default(),
             telemetry: None,
@@ -111,6 +120,16 @@ impl GuardedServer {
             supported: ArcSwap::from_pointee(vec![Revision::V2026_07_28.to_string()]),
             reported: Mutex::new(Cache::new(MAX_REPORTED)),
         }
+    }
+
+    /// Counts the memory of its compiled tools there. To be called before it is used.
+    #[must_use]
+    pub fn with_memory(self, memory: &MemoryLimit) -> Self {
+        let Rules { settings, bundles, generation, .. } = &**self.rules.load();
+        let shelf = Arc::clone(memory.compiled());
+        let rules = Rules::new(settings.clone(), bundles.clone(), *generation, shelf);
+        self.rules.store(Arc::new(rules));
+        self
     }
 
     /// Exports the spans of its calls and counts its checks.
@@ -155,7 +174,8 @@ impl GuardedServer {
     pub(crate) fn set_settings(&self, settings: Settings) {
         let before = self.rules();
         let bundles = bundles(&settings, &self.listener, before.bundles.as_ref());
-        let rules = Rules::new(settings, bundles, before.generation + 1);
+        let shelf = Arc::clone(&before.shelf);
+        let rules = Rules::new(settings, bundles, before.generation + 1, shelf);
         self.rules.store(Arc::new(rules));
     }
 

@@ -1,7 +1,9 @@
 //! Judged tools by their text, so that each schema is compiled once for all conversations.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
 use quick_cache::Weighter;
 use quick_cache::unsync::Cache;
@@ -27,6 +29,7 @@ pub(crate) struct JudgedTool {
     pub(crate) added_bytes: usize,
     /// What clients get of it, by who they are.
     shapes: Mutex<Vec<(Audience, Shape)>>,
+    weight: Weight,
 }
 
 /// A tool as the clients of one audience get it.
@@ -41,6 +44,11 @@ pub(crate) struct Shape {
 }
 
 impl JudgedTool {
+    /// Where its memory is counted.
+    pub(crate) fn shelf(&self) -> &Arc<Shelf> {
+        &self.weight.shelf
+    }
+
     /// The shape for clients of `audience`, which `make` makes unless it is known.
     pub(crate) fn shape(&self, audience: &Audience, make: impl FnOnce() -> Shape) -> Shape {
         let find = |shapes: &[(Audience, Shape)]| {
@@ -95,16 +103,135 @@ impl ToolCache {
         self.0.get(text).cloned()
     }
 
+    fn is_unused(tool: &Arc<JudgedTool>) -> bool {
+        Arc::strong_count(tool) == 1
+    }
+
     /// Adds a tool. Tools that were not used for long make room for it.
     pub(crate) fn insert(&mut self, text: &str, tool: Arc<JudgedTool>) {
         self.0.insert(text.to_owned(), tool);
     }
 }
 
+/// Tools that no list uses make room first.
+impl Holder for Mutex<ToolCache> {
+    fn last_use(&self) -> Option<u64> {
+        lock(self).0.iter().any(|(_, tool)| ToolCache::is_unused(tool)).then_some(0)
+    }
+
+    fn let_go(&self) {
+        lock(self).0.retain(|_, tool| !ToolCache::is_unused(tool));
+    }
+}
+
+/// The memory that compiled tools take in all conversations. Where it is short, those who hold tools and were used longest
+/// ago let go of them.
+#[derive(Debug)]
+pub(crate) struct Shelf {
+    limit: usize,
+    used: AtomicUsize,
+    holders: Mutex<Vec<Weak<dyn Holder>>>,
+}
+
+/// Who holds compiled tools.
+pub(crate) trait Holder: Debug + Send + Sync {
+    /// When it was last used, as [`tick`] tells it; `None` where it has nothing to let go of.
+    fn last_use(&self) -> Option<u64>;
+
+    /// Drops what it holds.
+    fn let_go(&self);
+}
+
+/// What a compiled tool counts for, as long as it lives.
+#[derive(Debug)]
+struct Weight {
+    shelf: Arc<Shelf>,
+    bytes: usize,
+}
+
+/// Counts uses.
+pub(crate) fn tick() -> u64 {
+    static USES: AtomicU64 = AtomicU64::new(1);
+    USES.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Shelf {
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { limit, used: AtomicUsize::new(0), holders: Mutex::default() }
+    }
+
+    /// An empty cache of tools.
+    pub(crate) fn cache(&self) -> Arc<Mutex<ToolCache>> {
+        let cache = Arc::new(Mutex::default());
+        self.add(&(Arc::clone(&cache) as _));
+        cache
+    }
+
+    /// Makes room for what `holder` holds. If that alone is more than there is room for, it stays.
+    pub(crate) fn add(&self, holder: &Arc<dyn Holder>) {
+        let others: Vec<_> = {
+            let mut holders = lock(&self.holders);
+            let is = |it: &Weak<dyn Holder>| std::ptr::addr_eq(it.as_ptr(), Arc::as_ptr(holder));
+            holders.retain(|it| it.strong_count() > 0 && !is(it));
+            holders.push(Arc::downgrade(holder));
+            if self.used() <= self.limit {
+                return;
+            }
+            holders.iter().filter(|it| !is(it)).filter_map(Weak::upgrade).collect()
+        };
+        while self.used() > self.limit {
+            let used = others.iter().filter_map(|it| Some((it.last_use()?, it)));
+            let Some((_, oldest)) = used.min_by_key(|(last_use, _)| *last_use) else { return };
+            oldest.let_go();
+        }
+    }
+
+    /// The bytes that compiled tools take, about.
+    pub(crate) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn weigh(self: &Arc<Self>, bytes: usize) -> Weight {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+        Weight { shelf: Arc::clone(self), bytes }
+    }
+}
+
+impl Drop for Weight {
+    fn drop(&mut self) {
+        self.shelf.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// What compiling `value` takes, about: measured as resident memory for lists of tools of seven shapes.
+fn weigh(value: &Value) -> usize {
+    const MEMBER: usize = 1400;
+    const ITEM: usize = 600;
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| MEMBER + 4 * name.len() + weigh(value)).sum()
+        }
+        Value::Array(items) => items.iter().map(|item| ITEM + weigh(item)).sum(),
+        Value::String(text) => 4 * text.len(),
+        _ => 0,
+    }
+}
+
+/// What the patterns of a tool take, about: measured in the same way.
+fn weigh_patterns(contract: &Contract) -> usize {
+    const STATE: usize = 300;
+    let schemas = std::iter::once(contract.input()).chain(contract.output());
+    schemas.map(|schema| STATE * schema.schema().pattern_states()).sum()
+}
+
 /// Judges `tools` as one list.
-pub(crate) fn judge(tools: Vec<Value>, options: &JudgeOptions) -> Vec<JudgedTool> {
+pub(crate) fn judge(
+    tools: Vec<Value>,
+    options: &JudgeOptions,
+    shelf: &Arc<Shelf>,
+) -> Vec<JudgedTool> {
     let name = |tool: &Value| Some(tool.get("name")?.as_str()?.to_owned());
-    let names: Vec<_> = tools.iter().map(name).collect();
+    let names: Vec<_> = tools.iter().map(|tool| (name(tool), weigh(tool))).collect();
     let mut findings: Vec<Vec<Finding>> = tools.iter().map(|_| Vec::new()).collect();
     let judged = judge_tools(Value::Array(tools), options);
     let refuses_list = judged.list.is_none();
@@ -118,11 +245,13 @@ pub(crate) fn judge(tools: Vec<Value>, options: &JudgeOptions) -> Vec<JudgedTool
     findings
         .into_iter()
         .zip(names)
-        .map(|(findings, name)| {
+        .map(|(findings, (name, bytes))| {
             let stays = !findings.iter().any(dropped);
             let contract = if stays { contracts.next() } else { None };
+            let weight = contract.as_ref().map_or(0, |contract| bytes + weigh_patterns(contract));
+            let weight = shelf.weigh(weight);
             let shapes = Mutex::default();
-            JudgedTool { name, contract, findings, refuses_list, added_bytes: 0, shapes }
+            JudgedTool { name, contract, findings, refuses_list, added_bytes: 0, shapes, weight }
         })
         .collect()
 }
@@ -141,11 +270,13 @@ mod tests {
     use toolbond_contract::{Form, JudgeOptions, Revision};
 
     use super::{
-        Audience, JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, ToolCache, judge, lock,
+        Audience, JudgedTool, MAX_BYTES, MAX_SHAPES, MAX_TOOLS, Shape, Shelf, ToolCache, judge,
+        lock,
     };
 
     fn nothing() -> Arc<JudgedTool> {
-        judge(vec![json!(null)], &JudgeOptions::default()).pop().unwrap().into()
+        let shelf = Arc::new(Shelf::new(0));
+        judge(vec![json!(null)], &JudgeOptions::default(), &shelf).pop().unwrap().into()
     }
 
     #[test]

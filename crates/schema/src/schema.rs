@@ -146,6 +146,22 @@ impl Schema {
         &self.0.options.limits
     }
 
+    /// What its patterns compile to, as [`Limits::pattern_states`] counts it.
+    ///
+    /// ```
+    /// use serde_json::json;
+    /// use toolbond_schema::Schema;
+    ///
+    /// let short = Schema::compile(&json!({ "pattern": "^[a-z]{2}$" }))?;
+    /// let long = Schema::compile(&json!({ "pattern": "^[a-z]{200}$" }))?;
+    /// assert!(long.pattern_states() > 10 * short.pattern_states());
+    /// # Ok::<(), toolbond_schema::SchemaError>(())
+    /// ```
+    #[must_use]
+    pub fn pattern_states(&self) -> usize {
+        self.0.admitted.pattern_states
+    }
+
     /// Whether `instance` is valid. Returns `false` if the validation is unfinished.
     #[must_use]
     pub fn is_valid(&self, instance: &Value) -> bool {

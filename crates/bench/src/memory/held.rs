@@ -12,7 +12,7 @@ use toolbond_harness::address::reserved;
 use toolbond_harness::envoy::Replica;
 use toolbond_harness::files::Folder;
 use toolbond_harness::guard::{ENFORCE, in_front_of, listening};
-use toolbond_harness::http::{Connection, HttpServer, Reply, Request};
+use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask};
 use toolbond_harness::mcp::{call, initialize, modern, post};
 use toolbond_harness::proc::status;
 
@@ -43,9 +43,11 @@ enum Way {
     BridgedEvents,
     Lines,
     Grpc,
+    ToolLists,
+    Headers,
 }
 
-const WAYS: [(Way, &str); 10] = [
+const WAYS: [(Way, &str); 12] = [
     (Way::Bodies, "requests that do not end"),
     (Way::Batches, "batches that are held for the tool list"),
     (Way::OwnLists, "answers to the guard's own lists"),
@@ -56,13 +58,15 @@ const WAYS: [(Way, &str); 10] = [
     (Way::BridgedEvents, "events for bridged calls"),
     (Way::Lines, "lines of processes that do not end"),
     (Way::Grpc, "gRPC messages that do not end"),
+    (Way::ToolLists, "tool lists of many callers"),
+    (Way::Headers, "headers of many callers"),
 ];
 
 /// Pushes each way and prints the peaks.
 pub(super) fn run(only: &str) -> anyhow::Result<()> {
     let most = LIMIT + BESIDE;
     println!(
-        "peak resident memory with --max-memory of {LIMIT} MiB, and {CLIENTS} messages of 16 MiB each\n"
+        "peak resident memory with --max-memory of {LIMIT} MiB, and {CLIENTS} messages of 16 MiB each or as much of other things\n"
     );
     println!("{:<42} {:>9} {:>9}", "held", "peak MiB", "at most");
     let (mut above, mut rows) = (Vec::new(), 0);
@@ -124,6 +128,12 @@ fn push(way: Way) -> u64 {
         Way::BridgedAnswers | Way::BridgedEvents => modern("/mcp", &small),
         _ => (head, small),
     };
+    match way {
+        // Compiled, each takes about 5 MiB.
+        Way::ToolLists => call_as(100, |n| n.to_string(), port, &head, &body),
+        Way::Headers => call_as(4096, |n| format!("{n:0>59000}"), port, &head, &body),
+        _ => {}
+    }
     let body = Arc::new(body);
     let clients: Vec<_> = (0..CLIENTS)
         .map(|n| {
@@ -141,6 +151,13 @@ fn push(way: Way) -> u64 {
         drop(client.join());
     }
     peak
+}
+
+/// Calls a tool for each of so many callers, one after the other.
+fn call_as(callers: usize, name: impl Fn(usize) -> String, port: u16, head: &str, body: &str) {
+    for n in 0..callers {
+        ask(port, &format!("{head}\r\nauthorization: {}", name(n)), body);
+    }
 }
 
 /// Waits until the memory of a process does not change any more: its peak in MiB.
@@ -181,6 +198,9 @@ fn server(way: Way) -> HttpServer {
                 Ok(())
             }
             Way::OwnLists if is("tools/list") => half(reply, "application/json", "{\"result\":\""),
+            Way::ToolLists if is("tools/list") => {
+                reply.json(&result(tools_of(request.header("authorization").unwrap_or_default())))
+            }
             _ if is("tools/list") => {
                 let tool = json!({ "name": "endless", "inputSchema": { "type": "object" } });
                 reply.json(&result(json!({ "tools": [tool] })))
@@ -190,6 +210,9 @@ fn server(way: Way) -> HttpServer {
             }
             Way::Answers | Way::BridgedAnswers if is("tools/call") => {
                 half(reply, "application/json", "{\"result\":\"")
+            }
+            Way::ToolLists | Way::Headers if is("tools/call") => {
+                reply.json(&result(json!({ "content": [] })))
             }
             _ if is("tools/call") => {
                 reply.hang();
@@ -204,6 +227,20 @@ fn server(way: Way) -> HttpServer {
             }
         }
     })
+}
+
+/// 64 KiB of tools that no other caller has.
+fn tools_of(caller: &str) -> serde_json::Value {
+    let schema = |tool: usize| {
+        let property = |n: usize| (format!("p{n}_{tool}_{caller}"), json!({ "type": "string" }));
+        let properties: serde_json::Map<_, _> = (0..100).map(property).collect();
+        json!({ "type": "object", "properties": properties })
+    };
+    let tool = |n: usize| match n {
+        0 => json!({ "name": "endless", "inputSchema": schema(n) }),
+        _ => json!({ "name": format!("t{n}"), "inputSchema": schema(n) }),
+    };
+    json!({ "tools": (0..20).map(tool).collect::<Vec<_>>() })
 }
 
 /// A batch of as many calls as may be in one.

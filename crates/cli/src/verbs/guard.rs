@@ -177,10 +177,11 @@ impl Guard {
     fn server(
         &self,
         name: &str,
+        memory: &MemoryLimit,
         observability: &Observability,
     ) -> anyhow::Result<Arc<GuardedServer>> {
         let listener = observability.listener(Some(name));
-        let server = GuardedServer::new(name, self.settings()?, listener);
+        let server = GuardedServer::new(name, self.settings()?, listener).with_memory(memory);
         Ok(Arc::new(server.with_telemetry(observability.telemetry.clone())))
     }
 
@@ -190,10 +191,11 @@ impl Guard {
 
     /// Guards a server on standard input and output.
     fn guard_stdio(&self, observability: &Observability) -> anyhow::Result<Exit> {
-        let guarded = self.server(&server_name(&self.command), observability)?;
+        let memory = self.memory();
+        let guarded = self.server(&server_name(&self.command), &memory, observability)?;
         let runtime = runtime()?;
         let ended = runtime.block_on(async {
-            let (servers, memory) = (vec![Arc::clone(&guarded)], self.memory());
+            let servers = vec![Arc::clone(&guarded)];
             let page = StatusPage::new(servers, self.hosts(), Arc::clone(&memory));
             serve_status(self.status, Arc::new(page), &observability.log)?;
             let client = stdio::standard();
@@ -214,8 +216,8 @@ impl Guard {
         let client = Client::new(self.ca_file.as_deref())?;
         // The query may hold a key.
         let shown = url.split('?').next().unwrap_or_default();
-        let server = self.server(shown, observability)?;
         let memory = self.memory();
+        let server = self.server(shown, &memory, observability)?;
         let proxy = Proxy::new(url, client, server, Arc::clone(&memory))?;
         let what = format!("{} for {shown}", proxy.path());
         self.serve_one(Backend::Proxy(Arc::new(proxy)), memory, listen, &what, &observability.log)
@@ -241,8 +243,8 @@ impl Guard {
         let launch = self.launch()?;
         launch.check()?;
         let name = server_name(&self.command);
-        let (limits, server) = (ProcessLimits::default(), self.server(&name, observability)?);
-        let memory = self.memory();
+        let (limits, memory) = (ProcessLimits::default(), self.memory());
+        let server = self.server(&name, &memory, observability)?;
         let processes = Processes::new(launch, limits, server, Arc::clone(&memory));
         let backend = Backend::Processes(Arc::new(processes));
         self.serve_one(backend, memory, listen, &format!("/mcp for {name}"), &observability.log)

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::thread;
 
 use serde_json::json;
 use toolbond_harness::guard::{ENFORCE, Talk, in_front_of};
@@ -22,10 +23,14 @@ const OPTIONS: [&str; 4] = ["--max-memory", "8388608", "--status", "127.0.0.1:0"
 
 /// The bytes of messages that the guard says it holds.
 fn held(status: u16) -> u64 {
+    used(status, "messages")
+}
+
+/// The bytes that the guard says it uses for this.
+fn used(status: u16, of: &str) -> u64 {
     let metrics = ask(status, "GET /metrics HTTP/1.1", "");
-    let value = metrics
-        .lines()
-        .find_map(|line| line.strip_prefix("toolbond_memory_bytes{of=\"messages\"} "));
+    let start = format!("toolbond_memory_bytes{{of=\"{of}\"}} ");
+    let value = metrics.lines().find_map(|line| line.strip_prefix(&start));
     value.unwrap_or_else(|| panic!("{metrics}")).trim().parse().unwrap()
 }
 
@@ -98,7 +103,7 @@ fn is_counted(guard: &Process, begun: &AtomicUsize) {
     // A part of what is sent waits in the buffers of the system, with the sender.
     wait_until("the guard holds as much as it may", || held(status) > LIMIT / 4);
     wait_until("the server has begun all answers", || begun.load(SeqCst) == CLIENTS);
-    // One message may take more than its half, while it is alone.
+    // One message may go beyond their half.
     let held = held(status);
     assert!(held <= LIMIT, "{held} bytes");
 }
@@ -114,32 +119,88 @@ fn callers(port: u16, head: &str, body: &str) -> Vec<Connection> {
 }
 
 #[test]
-fn unfinished_answers_to_the_guards_own_lists_are_counted() {
-    let (server, begun) = server(Endless::List);
-    let (guard, port) = guard(&server);
-    let head = post("/mcp", "\r\nmcp-protocol-version: 2025-11-25");
-    let _callers = callers(port, &head, &call(1, "endless", &json!({})));
-    is_counted(&guard, &begun);
-}
-
-#[test]
-fn unfinished_events_are_counted() {
-    let (server, begun) = server(Endless::Event);
-    let (guard, port) = guard(&server);
-    let head = post("/mcp", "\r\nmcp-protocol-version: 2025-11-25");
-    let _callers = callers(port, &head, &call(1, "endless", &json!({})));
-    is_counted(&guard, &begun);
-}
-
-#[test]
-fn unfinished_answers_to_bridged_calls_are_counted() {
-    for endless in [Endless::Answer, Endless::Event] {
+fn unfinished_answers_and_events_are_counted() {
+    let body = call(1, "endless", &json!({}));
+    let earlier = (post("/mcp", "\r\nmcp-protocol-version: 2025-11-25"), body.clone());
+    let bridged = modern("/mcp", &body);
+    for (endless, (head, body)) in [
+        (Endless::List, &earlier),
+        (Endless::Event, &earlier),
+        (Endless::Answer, &bridged),
+        (Endless::Event, &bridged),
+    ] {
         let (server, begun) = server(endless);
         let (guard, port) = guard(&server);
-        let (head, body) = modern("/mcp", &call(1, "endless", &json!({})));
-        let _callers = callers(port, &head, &body);
+        let _callers = callers(port, head, body);
         is_counted(&guard, &begun);
     }
+}
+
+#[test]
+fn lists_do_not_wait_for_the_calls_that_wait_for_them() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let server = HttpServer::start({
+        let asked = Arc::clone(&asked);
+        move |request: &Request, reply: &mut Reply<'_>| {
+            if request.message()["method"] != "tools/list" {
+                return reply.result(request, &json!({ "content": [] }));
+            }
+            asked.fetch_add(1, SeqCst);
+            wait_until("both calls are held", || asked.load(SeqCst) == 2);
+            // More than the calls leave.
+            let tool = json!({ "name": "a", "description": "x".repeat(2_000_000), "inputSchema": { "type": "object" } });
+            reply.result(request, &json!({ "tools": [tool] }))
+        }
+    });
+    let (_guard, port) = guard(&server);
+    let calls = ["a", "b"].map(|who| {
+        let head = post("/mcp", "\r\nmcp-protocol-version: 2025-11-25");
+        let body = call(1, "a", &json!({ "text": "x".repeat(700_000) }));
+        thread::spawn(move || ask(port, &format!("{head}\r\nauthorization: {who}"), &body))
+    });
+    for call in calls {
+        let answer = call.join().unwrap();
+        assert!(answer.contains(r#""content":[]"#), "{answer}");
+    }
+}
+
+#[test]
+fn tool_lists_of_many_callers_make_room_for_each_other() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let server = HttpServer::start({
+        let asked = Arc::clone(&asked);
+        move |request: &Request, reply: &mut Reply<'_>| {
+            if request.message()["method"] != "tools/list" {
+                return reply.result(request, &json!({ "content": [] }));
+            }
+            asked.fetch_add(1, SeqCst);
+            let who = request.header("authorization").unwrap();
+            let property = |n| (format!("{who}{n}"), json!({ "type": "string" }));
+            let properties: serde_json::Map<_, _> = (0..200).map(property).collect();
+            let schema = json!({ "type": "object", "properties": properties });
+            reply.result(request, &json!({ "tools": [{ "name": "a", "inputSchema": schema }] }))
+        }
+    });
+    let (guard, port) = guard(&server);
+    let status = guard.port("status on");
+    let call_as = |who: &str, value: serde_json::Value| {
+        let head = post("/mcp", "\r\nmcp-protocol-version: 2025-11-25");
+        let body = call(1, "a", &json!({ format!("{who}0"): value }));
+        ask(port, &format!("{head}\r\nauthorization: {who}"), &body)
+    };
+    let callers = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for who in callers {
+        let answer = call_as(who, json!("text"));
+        assert!(answer.contains(r#""content":[]"#), "{answer}");
+    }
+    let tools = used(status, "tools");
+    assert!((LIMIT / 8..=LIMIT / 4).contains(&tools), "{tools}");
+    assert_eq!(asked.load(SeqCst), callers.len());
+    // What was used last is still known; what was forgotten is requested again before a call passes.
+    assert!(call_as("h", json!(1)).contains("isError"));
+    assert_eq!(asked.load(SeqCst), callers.len());
+    assert!(call_as("a", json!(1)).contains("isError"));
+    assert_eq!(asked.load(SeqCst), callers.len() + 1);
 }
 
 #[test]

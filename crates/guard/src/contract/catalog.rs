@@ -1,7 +1,9 @@
 //! The tools that a server lists, by who the list is for.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use ahash::AHashMap;
@@ -10,6 +12,8 @@ use toolbond_targets::{UsedNames, View};
 
 use crate::audience::Audience;
 use crate::caller::Caller;
+use crate::lock::lock;
+use crate::tool_cache::{Holder, JudgedTool, tick};
 
 /// A listed tool.
 #[derive(Clone, Debug)]
@@ -18,6 +22,8 @@ pub(crate) enum Tool {
     Offered {
         /// Its contract, in the shape that the server sent.
         contract: Contract,
+        /// Where its memory is counted.
+        judged: Arc<JudgedTool>,
         /// How its results reach the client.
         form: Form,
         /// How to restore a call, where clients get it in the form of a target.
@@ -51,11 +57,28 @@ pub(crate) enum Lookup {
 /// The tools of one server, for each caller and audience that has asked.
 #[derive(Debug, Default)]
 pub(crate) struct Catalog {
-    lists: AHashMap<(Caller, Audience), List>,
+    lists: AHashMap<(Caller, Audience), Arc<Shelved>>,
     /// How often the list has changed.
     changes: u64,
     /// The newest settings that it was used under.
     generation: u64,
+}
+
+/// A list, which is forgotten where others need its memory. It is then as if it had never been seen.
+#[derive(Debug, Default)]
+struct Shelved {
+    list: Mutex<Option<List>>,
+    last_use: AtomicU64,
+}
+
+impl Holder for Shelved {
+    fn last_use(&self) -> Option<u64> {
+        lock(&self.list).as_ref().map(|_| self.last_use.load(Ordering::Relaxed))
+    }
+
+    fn let_go(&self) {
+        lock(&self.list).take();
+    }
 }
 
 #[derive(Debug, Default)]
@@ -100,38 +123,44 @@ impl Catalog {
         self
     }
 
-    /// The list of `caller`, changed or not.
-    fn list(&self, caller: &Caller, audience: &Audience) -> Option<&List> {
-        self.lists.get(&(caller.clone(), audience.clone()))
+    /// What `read` makes of the list of `caller`, changed or not.
+    fn read<R>(
+        &self,
+        caller: &Caller,
+        audience: &Audience,
+        read: impl FnOnce(&mut List) -> R,
+    ) -> Option<R> {
+        let shelved = self.lists.get(&(caller.clone(), audience.clone()))?;
+        shelved.last_use.store(tick(), Ordering::Relaxed);
+        lock(&shelved.list).as_mut().map(read)
     }
 
     /// Finds the tool that `caller` calls `name`.
     pub(crate) fn find(&self, caller: &Caller, audience: &Audience, name: &str) -> Lookup {
-        let Some(list) = self.list(caller, audience).filter(|list| !list.stale) else {
-            return Lookup::Unseen;
-        };
-        match (list.get(name), list.rest) {
+        let found = self.read(caller, audience, |list| match (list.get(name), list.rest) {
+            _ if list.stale => Lookup::Unseen,
             (Some(tool), _) => Lookup::Found(tool),
             (None, Some(rest)) => Lookup::Found(Tool::Withheld(rest.into())),
             (None, None) if list.complete => Lookup::Absent,
             (None, None) => Lookup::Unseen,
-        }
+        });
+        found.unwrap_or(Lookup::Unseen)
     }
 
     /// The name that the server has for the tool that `caller` calls `name`.
     pub(crate) fn own_name<'a>(
-        &'a self,
+        &self,
         caller: &Caller,
         audience: &Audience,
         name: &'a str,
-    ) -> &'a str {
-        let view = self.list(caller, audience).and_then(|list| list.views.get(name));
-        view.and_then(|(own, _)| own.as_deref()).unwrap_or(name)
+    ) -> Cow<'a, str> {
+        let own = self.read(caller, audience, |list| list.views.get(name)?.0.clone());
+        own.flatten().map_or(Cow::Borrowed(name), Cow::Owned)
     }
 
     /// Whether `caller` has a list, changed or not.
     pub(crate) fn has_list(&self, caller: &Caller, audience: &Audience) -> bool {
-        self.list(caller, audience).is_some()
+        self.read(caller, audience, |_| ()).is_some()
     }
 
     /// Finds the tool that `caller` calls `name` in the last list, although that may have changed.
@@ -141,7 +170,7 @@ impl Catalog {
         audience: &Audience,
         name: &str,
     ) -> Option<Tool> {
-        self.list(caller, audience)?.get(name)
+        self.read(caller, audience, |list| list.get(name))?
     }
 
     /// The names on the other pages of the list that `request` is for.
@@ -151,15 +180,18 @@ impl Catalog {
         audience: &Audience,
         request: PageRequest,
     ) -> UsedNames {
-        let mut used = UsedNames::default();
-        let Some(list) = self.list(caller, audience).filter(|_| !request.is_first()) else {
-            return used;
-        };
-        let tools = list.tools.iter().filter(|(_, (_, page))| *page != request.page);
-        used.tools = tools.map(|(name, _)| name.clone()).collect();
-        let views = list.views.iter().filter(|(_, (_, page))| *page != request.page);
-        used.views = views.map(|(name, _)| name.clone()).collect();
-        used
+        if request.is_first() {
+            return UsedNames::default();
+        }
+        let names = self.read(caller, audience, |list| {
+            let mut used = UsedNames::default();
+            let tools = list.tools.iter().filter(|(_, (_, page))| *page != request.page);
+            used.tools = tools.map(|(name, _)| name.clone()).collect();
+            let views = list.views.iter().filter(|(_, (_, page))| *page != request.page);
+            used.views = views.map(|(name, _)| name.clone()).collect();
+            used
+        });
+        names.unwrap_or_default()
     }
 
     /// A page that is requested now.
@@ -179,17 +211,15 @@ impl Catalog {
 
     /// Takes the list as it is, although it changed while it was fetched.
     pub(crate) fn accept_stale(&mut self, caller: &Caller, audience: &Audience) {
-        if let Some(list) = self.lists.get_mut(&(caller.clone(), audience.clone())) {
+        self.read(caller, audience, |list| {
             list.complete |= list.stale;
             list.stale = false;
-        }
+        });
     }
 
     /// Stops at the pages seen so far: the list has no end.
     pub(crate) fn cut_off(&mut self, caller: &Caller, audience: &Audience) {
-        if let Some(list) = self.lists.get_mut(&(caller.clone(), audience.clone())) {
-            list.rest = list.rest.or(Some(ENDLESS));
-        }
+        self.read(caller, audience, |list| list.rest = list.rest.or(Some(ENDLESS)));
     }
 
     /// Adds a page of the list of `caller`. The first page starts the list anew. A page that was judged under older
@@ -205,7 +235,7 @@ impl Catalog {
             return;
         }
         self.under(page.generation);
-        let key = (caller.clone(), audience.clone());
+        let key = (caller.kept(), audience.clone());
         if !self.lists.contains_key(&key) {
             if !page.request.is_first() {
                 // The pages before it were forgotten.
@@ -215,11 +245,15 @@ impl Catalog {
                 self.lists.clear();
             }
         }
-        let list = self.lists.entry(key).or_default();
+        let shelved = self.lists.entry(key).or_default();
+        shelved.last_use.store(tick(), Ordering::Relaxed);
+        let mut place = lock(&shelved.list);
         if page.request.is_first() {
             let stale = page.request.since < self.changes;
-            *list = List { stale, requested: Some(page.request.at), ..List::default() };
+            *place = Some(List { stale, requested: Some(page.request.at), ..List::default() });
         }
+        // The pages before it may have been forgotten.
+        let Some(list) = &mut *place else { return };
         list.bytes = list.bytes.saturating_add(page.bytes);
         if list.bytes > BYTES {
             list.rest = Some(FULL);
@@ -241,6 +275,14 @@ impl Catalog {
             }
         }
         list.complete = page.last && !list.stale;
+        let shelf = list.tools.values().find_map(|(tool, _)| match tool {
+            Tool::Offered { judged, .. } => Some(Arc::clone(judged.shelf())),
+            Tool::Withheld(_) => None,
+        });
+        drop(place);
+        if let Some(shelf) = shelf {
+            shelf.add(&(Arc::clone(shelved) as _));
+        }
     }
 
     /// Whether the list for `audience` was requested more than `age` before `time`.
@@ -251,29 +293,32 @@ impl Catalog {
         age: Duration,
         time: Instant,
     ) -> bool {
-        let requested = self.list(caller, audience).and_then(|list| list.requested);
-        requested.is_some_and(|requested| requested + age < time)
+        let requested = self.read(caller, audience, |list| list.requested);
+        requested.flatten().is_some_and(|requested| requested + age < time)
     }
 
     /// Makes the list for `audience` unseen.
     pub(crate) fn expire(&mut self, caller: &Caller, audience: &Audience) {
-        if let Some(list) = self.lists.get_mut(&(caller.clone(), audience.clone())) {
-            list.stale = true;
-            list.complete = false;
-        }
+        self.read(caller, audience, List::expire);
     }
 
     /// Marks all lists as changed.
     pub(crate) fn invalidate(&mut self) {
         self.changes += 1;
-        for list in self.lists.values_mut() {
-            list.stale = true;
-            list.complete = false;
+        for shelved in self.lists.values() {
+            if let Some(list) = &mut *lock(&shelved.list) {
+                list.expire();
+            }
         }
     }
 }
 
 impl List {
+    fn expire(&mut self) {
+        self.stale = true;
+        self.complete = false;
+    }
+
     /// The tool that clients call `name`. One that has another name as a view is itself under its own name, which
     /// clients may remember.
     fn get(&self, name: &str) -> Option<Tool> {
@@ -281,8 +326,9 @@ impl List {
             Some((Some(own), _)) => self.tools.get(own).map(|(tool, _)| tool.clone()),
             Some((None, _)) => Some(Tool::Withheld(AMBIGUOUS.into())),
             None => self.tools.get(name).map(|(tool, _)| match tool {
-                Tool::Offered { contract, form, .. } => {
-                    Tool::Offered { contract: contract.clone(), form: *form, view: None }
+                Tool::Offered { contract, judged, form, .. } => {
+                    let (contract, judged) = (contract.clone(), Arc::clone(judged));
+                    Tool::Offered { contract, judged, form: *form, view: None }
                 }
                 Tool::Withheld(reason) => Tool::Withheld(Arc::clone(reason)),
             }),
@@ -328,11 +374,14 @@ pub(crate) struct Page {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
     use std::time::Instant;
 
-    use toolbond_contract::Revision;
+    use serde_json::json;
+    use toolbond_contract::{Form, JudgeOptions, Revision};
 
     use super::{Audience, Caller, Catalog, Lookup, Page, PageRequest, Tool};
+    use crate::tool_cache::{Shelf, judge};
 
     fn r() -> Audience {
         Revision::V2025_11_25.into()
@@ -412,7 +461,7 @@ mod tests {
         for n in 0..2 * super::TOOLS {
             catalog.add_page(&c(), &r(), page(false, false), [tool(&n.to_string())]);
         }
-        assert_eq!(catalog.lists[&(c(), r())].tools.len(), super::TOOLS);
+        assert_eq!(catalog.read(&c(), &r(), |list| list.tools.len()).unwrap(), super::TOOLS);
         let beyond = (2 * super::TOOLS - 1).to_string();
         let reason = match catalog.find(&c(), &r(), &beyond) {
             Lookup::Found(Tool::Withheld(reason)) => reason,
@@ -428,7 +477,7 @@ mod tests {
         );
         assert!(matches!(catalog.find(&c(), &r(), "b"), Lookup::Unseen));
         catalog.add_page(&c(), &r(), Page { bytes: 1, ..page(false, true) }, [tool("b")]);
-        assert_eq!(catalog.lists[&(c(), r())].tools.len(), 1);
+        assert_eq!(catalog.read(&c(), &r(), |list| list.tools.len()).unwrap(), 1);
     }
 
     #[test]
@@ -439,6 +488,42 @@ mod tests {
             catalog.add_page(&c(), &audience, page(true, true), [tool("a")]);
         }
         assert!(catalog.lists.len() <= super::LISTS);
+    }
+
+    #[test]
+    fn the_list_that_was_used_longest_ago_makes_room() {
+        let shelf = Arc::new(Shelf::new(20_000));
+        let tool = |bytes: usize| {
+            let tool = json!({ "name": "a", "description": "x".repeat(bytes), "inputSchema": { "type": "object" } });
+            let judged = judge(vec![tool], &JudgeOptions::default(), &shelf).pop().unwrap();
+            let contract = judged.contract.clone().unwrap();
+            let (judged, form) = (Arc::new(judged), Form::Natural);
+            ("a".to_owned(), Tool::Offered { contract, judged, form, view: None })
+        };
+        let mut catalogs: [Catalog; 3] = Default::default();
+        let is_found =
+            |catalog: &Catalog| matches!(catalog.find(&c(), &r(), "a"), Lookup::Found(_));
+        catalogs[0].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        catalogs[1].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        assert!(is_found(&catalogs[0]));
+        catalogs[2].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        assert_eq!(catalogs.each_ref().map(is_found), [true, false, true]);
+        let used = shelf.used();
+        assert!((10_000..=20_000).contains(&used), "{used}");
+        // It is as if it had never been seen.
+        catalogs[1].add_page(&c(), &r(), page(false, true), [tool(500)]);
+        assert_eq!(catalogs.each_ref().map(is_found), [true, false, true]);
+        catalogs[1].add_page(&c(), &r(), page(true, true), [tool(500)]);
+        assert_eq!(catalogs.each_ref().map(is_found), [false, true, true]);
+        // One that is larger than the room is kept alone.
+        catalogs[1].add_page(&c(), &r(), page(true, true), [tool(10_000)]);
+        assert_eq!(catalogs.each_ref().map(is_found), [false, true, false]);
+        // What a call still uses is counted.
+        let open = catalogs[1].find(&c(), &r(), "a");
+        drop(catalogs);
+        assert!(shelf.used() > 20_000);
+        drop(open);
+        assert_eq!(shelf.used(), 0);
     }
 
     #[test]

@@ -286,7 +286,12 @@ impl PageCheck<'_> {
             texts.push(shape.text.map_or(Text::Same, Text::New));
             tools.push((
                 contract.name().to_owned(),
-                Tool::Offered { contract: contract.clone(), form: shape.form, view: shape.view },
+                Tool::Offered {
+                    contract: contract.clone(),
+                    judged: Arc::clone(judged),
+                    form: shape.form,
+                    view: shape.view,
+                },
             ));
         }
         if let Some(target) = self.audience.target {
@@ -528,7 +533,7 @@ fn judge_entries(
     };
     if has_twins(entries) {
         let values = entries.iter().zip(bundles).map(|it| value(&it)).collect();
-        let mut together = judge(values, &rules.judging);
+        let mut together = judge(values, &rules.judging, &rules.shelf);
         for (tool, (entry, bundle)) in together.iter_mut().zip(entries.iter().zip(bundles)) {
             explain(&mut tool.findings, &entry.value(), bundle.as_ref(), allow_fetch);
         }
@@ -538,7 +543,7 @@ fn judge_entries(
         entries.iter().zip(bundles).filter(|(entry, _)| entry.known.is_none()).collect();
     let mut new = parallel::map(&new, |it| {
         let (entry, bundle) = *it;
-        let mut judged = judge(vec![value(it)], &rules.judging).pop()?;
+        let mut judged = judge(vec![value(it)], &rules.judging, &rules.shelf).pop()?;
         explain(&mut judged.findings, &entry.value(), bundle.as_ref(), allow_fetch);
         judged.added_bytes = bundle.as_ref().map_or(0, Bundle::bytes);
         let judged = Arc::new(judged);

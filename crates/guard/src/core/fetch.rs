@@ -410,8 +410,9 @@ impl Conversation {
             }
             self.stop_asking(fetch.ask);
             let reason = format!("no answer within {} s", fetch.timeout.as_secs());
+            let caller = fetch.requester.caller.kept();
             self.fetcher.failed.push_back(FailedFetch {
-                requester: fetch.requester.clone(),
+                requester: Requester { caller, ..fetch.requester.clone() },
                 reason: reason.as_str().into(),
                 until: now + fetch.timeout,
                 page: fetch.first,

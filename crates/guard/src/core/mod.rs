@@ -348,7 +348,7 @@ impl Conversation {
         if rules.settings.is_replica && catalog.is_older(caller, audience, MAX_AGE, now) {
             catalog.expire(caller, audience);
         }
-        if rules.settings.is_hidden(catalog.own_name(caller, audience, name)) {
+        if rules.settings.is_hidden(&catalog.own_name(caller, audience, name)) {
             return Lookup::Found(Tool::Withheld(HIDDEN.into()));
         }
         catalog.find(caller, audience, name)

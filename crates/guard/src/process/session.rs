@@ -37,9 +37,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Messages up to this size, such as cancellations, are queued even while the process does not read.
 const SMALL: usize = 4 << 10;
 
-/// The most bytes that are queued for a process.
-const MAX_QUEUED: usize = 16 << 20;
-
 /// How long a process may take to end after it closed its output.
 const ENDING: Duration = Duration::from_secs(1);
 
@@ -529,7 +526,7 @@ impl ProcessSession {
         let outbox = self.upstream.outbox();
         // Large messages of others are no reason for a small one to wait.
         match bytes {
-            _ if outbox.small_len() > MAX_QUEUED => false,
+            _ if outbox.small_len() > self.memory().queue_limit() => false,
             ..=SMALL => true,
             ..=INLINE_BYTES => timeout(PATIENCE, outbox.wait_for_small(ROOM)).await.is_ok(),
             _ => timeout(PATIENCE, outbox.wait_for_room()).await.is_ok(),
@@ -780,6 +777,14 @@ mod tests {
         assert!(used <= 1 << 20, "{used}");
         let (client, _parked) = session.unpark(first).unwrap();
         assert_eq!(client.mailbox.take().await.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_process_that_does_not_read_leaves_memory_to_others() {
+        let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
+        assert!(session.accepts(1).await);
+        session.upstream.outbox().push(session.memory().count(vec![b'a'; 600_000]));
+        assert!(!session.accepts(1).await);
     }
 
     #[tokio::test]

@@ -291,7 +291,7 @@ impl Proxy {
             tell.send_replace(Some(found));
         });
         let task = task.abort_handle();
-        all.insert(caller.clone(), Asking { found: own, has_waited, since, task });
+        all.insert(caller.kept(), Asking { found: own, has_waited, since, task });
         (!has_waited).then_some(found)
     }
 

@@ -50,7 +50,9 @@ pub(super) fn text(servers: &[Arc<GuardedServer>], memory: &MemoryLimit) -> Stri
         }
     }
     let held = Family::<Labels, Gauge>::default();
-    for (of, used) in ["messages", "values"].into_iter().zip(memory.used()) {
+    let [messages, values] = memory.used();
+    let tools_used = memory.compiled().used();
+    for (of, used) in [("messages", messages), ("values", values), ("tools", tools_used)] {
         let labels = vec![("of", of.to_owned())];
         held.get_or_create(&labels).set(i64::try_from(used).unwrap_or(i64::MAX));
     }

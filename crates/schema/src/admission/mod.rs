@@ -34,6 +34,8 @@ pub(crate) struct Admitted {
     pub(crate) has_multiple_of: bool,
     /// The most patterns that a name is matched against.
     pub(crate) name_patterns: usize,
+    /// What all patterns compile to, in states.
+    pub(crate) pattern_states: usize,
     /// States that the matcher of the widest pattern can be in at once.
     pub(crate) widest_pattern: usize,
     /// The patterns that need a backtracking matcher.
@@ -73,6 +75,7 @@ pub(crate) fn admit(
         largest_not: survey.largest_not,
         has_multiple_of: survey.has_multiple_of,
         name_patterns: survey.name_patterns,
+        pattern_states: patterns.states,
         widest_pattern: patterns.widest,
         hard_names: patterns.hard_names,
         has_names: documents.is_some() || survey.has_anchors,

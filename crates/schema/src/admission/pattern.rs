@@ -10,6 +10,8 @@ use crate::{
 
 /// What was found.
 pub(crate) struct Patterns {
+    /// What all of them compile to, in states.
+    pub(crate) states: usize,
     /// States that the matcher of the widest pattern can be in at once.
     pub(crate) widest: usize,
     /// The patterns that need a backtracking matcher.
@@ -20,7 +22,8 @@ pub(crate) struct Patterns {
 
 /// Checks every pattern of the survey.
 pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, SchemaError> {
-    let mut found = Patterns { widest: 0, hard: HardPatterns::default(), hard_names: false };
+    let hard = HardPatterns::default();
+    let mut found = Patterns { states: 0, widest: 0, hard, hard_names: false };
     let mut seen = HashSet::new();
     let mut total = 0_usize;
     for Pattern { place, source, names } in survey.patterns.iter().copied() {
@@ -71,6 +74,7 @@ pub(crate) fn check(survey: &Survey<'_>, limits: &Limits) -> Result<Patterns, Sc
             return Err(refuse(invalid()));
         }
     }
+    found.states = total;
     Ok(found)
 }
 
