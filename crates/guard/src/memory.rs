@@ -421,6 +421,22 @@ mod tests {
         assert_eq!(limit.used(), [0, 0]);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn one_copy_at_a_time_goes_past_the_limit() {
+        let limit = MemoryLimit::new(64 << 20);
+        let mut large = limit.message();
+        large.grow(24 << 20).await.unwrap();
+        let mut first = limit.reserve_copy(16 << 20).await.unwrap();
+        assert_eq!(limit.used()[0], (40 << 20) + 2 * OVERHEAD);
+        assert_eq!(limit.reserve_copy(16 << 20).await.err(), Some(NoMemory));
+        // What it was a copy of is gone.
+        drop(large);
+        first.end_turn();
+        let second = limit.reserve_copy(16 << 20).await.unwrap();
+        drop((first, second));
+        assert_eq!(limit.used(), [0, 0]);
+    }
+
     #[test]
     fn whatever_is_attached_is_counted() {
         let limit = MemoryLimit::default();

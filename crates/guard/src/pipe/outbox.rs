@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
+use super::{AT_ONCE, give_way};
 use crate::core::StreamId;
 use crate::lock::lock;
 use crate::memory::Counted;
@@ -179,7 +180,12 @@ impl Outbox {
         mut writer: Pin<&mut (impl AsyncWrite + ?Sized)>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
+        let mut moved = 0;
         loop {
+            if moved >= AT_ONCE {
+                give_way(context);
+                return Poll::Pending;
+            }
             let mut state = lock(&self.state);
             if state.lines.is_empty() {
                 state.writer = Some(context.waker().clone());
@@ -200,7 +206,10 @@ impl Outbox {
             };
             match poll {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                Poll::Ready(Ok(written)) => state.advance(written),
+                Poll::Ready(Ok(written)) => {
+                    moved += written;
+                    state.advance(written);
+                }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => return Poll::Pending,
             }

@@ -435,7 +435,9 @@ impl ProcessSession {
 
     /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
-        if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
+        // An answer is no request, and may be large.
+        let refusal = (!mail.is_answer).then(|| refuse_undelivered(&mail.bytes, reason)).flatten();
+        if let Some(refusal) = refusal {
             self.upstream.send(self.memory().count(refusal));
         }
     }
