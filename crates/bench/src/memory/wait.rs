@@ -238,11 +238,11 @@ fn server(revision: &'static str) -> HttpServer {
         });
         let id = id.unwrap_or_else(|| "null".to_owned());
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-        let mut headers = "content-type: application/json".to_owned();
-        if is("initialize") {
-            let session = sessions.fetch_add(1, Relaxed);
-            headers.push_str(&format!("\r\nmcp-session-id: {session}"));
-        }
+        let session = if is("initialize") { sessions.fetch_add(1, Relaxed) } else { 0 };
+        let headers = match session {
+            0 => "content-type: application/json".to_owned(),
+            _ => format!("content-type: application/json\r\nmcp-session-id: {session}"),
+        };
         reply.send("200 OK", &headers, answer)
     });
     // It remembers what it was asked, which is much.

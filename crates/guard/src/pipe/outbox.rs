@@ -271,7 +271,9 @@ impl State {
 /// The bytes of `pieces`, one after the other.
 pub(crate) fn joined(pieces: &[Counted]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pieces.iter().map(|piece| piece.len()).sum());
-    pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
+    for piece in pieces {
+        bytes.extend_from_slice(piece);
+    }
     bytes
 }
 
@@ -435,7 +437,7 @@ mod tests {
             push(&outbox, b, "b");
             outbox.close();
             reader.read_to_string(&mut text).await.unwrap();
-            text.retain(|c| c.is_alphabetic());
+            text.retain(char::is_alphabetic);
             text
         };
         let (text, ()) = tokio::join!(read, async {

@@ -63,8 +63,9 @@ impl Resumable {
 impl Drop for Resumable {
     fn drop(&mut self) {
         if let Some(mut answers) = self.answers.take() {
-            let writing = self.writing.take().map(|bytes| Mail::new(bytes, true));
-            writing.into_iter().for_each(|mail| answers.seen.push_front(mail));
+            if let Some(bytes) = self.writing.take() {
+                answers.seen.push_front(Mail::new(bytes, true));
+            }
             let session = Arc::clone(&answers.client.session);
             session.park(Parked {
                 stream: answers.client.stream,

@@ -527,13 +527,18 @@ impl ProcessSession {
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
         let outbox = self.upstream.outbox();
-        // Large messages of others are no reason for a small one to wait.
-        match bytes {
-            _ if outbox.small_len() > MAX_QUEUED => false,
-            ..=SMALL => true,
-            ..=INLINE_BYTES => timeout(PATIENCE, outbox.wait_for_small(ROOM)).await.is_ok(),
-            _ => timeout(PATIENCE, outbox.wait_for_room()).await.is_ok(),
+        if outbox.small_len() > MAX_QUEUED {
+            return false;
         }
+        let room = async {
+            // Large messages of others are no reason for a small one to wait.
+            match bytes {
+                _ if bytes <= SMALL => {}
+                _ if bytes <= INLINE_BYTES => outbox.wait_for_small(ROOM).await,
+                _ => outbox.wait_for_room().await,
+            }
+        };
+        timeout(PATIENCE, room).await.is_ok()
     }
 
     /// Closes the GET stream of the client. Requests go on.

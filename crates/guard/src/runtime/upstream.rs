@@ -493,11 +493,13 @@ mod tests {
     use tokio::sync::mpsc;
     use tokio::task::yield_now;
 
-    use super::{FromServer, INLINE_BYTES, Upstream, is_answer};
+    use super::{FromServer, INLINE_BYTES, Place, Upstream, is_answer};
     use crate::core::StreamId;
     use crate::era::{MODERN, Users};
     use crate::event::Event;
+    use crate::lock::lock;
     use crate::memory::Counted;
+    use crate::message::Id;
     use crate::pipe::outbox::joined;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
@@ -664,6 +666,20 @@ mod tests {
             (&json!("complete"), &json!(1))
         );
         assert!(answer["result"]["a"] == long);
+    }
+
+    #[tokio::test]
+    async fn a_request_takes_no_memory_after_an_answer_that_cannot_be_read() {
+        let shared = Shared::start("2025-11-25").await;
+        let memory = shared.pool.memory();
+        shared.upstream.send_of(StreamId::new(), memory.count(call(1, LARGE).into_bytes()));
+        assert_eq!(shared.gets().await["id"], 1);
+        // It may be needed again.
+        assert!(memory.used()[0] > LARGE && memory.used()[0] < 2 * LARGE, "{:?}", memory.used());
+        let mut place = lock(&shared.upstream.0.bridge);
+        let Place::Here(bridge) = &mut *place else { panic!("the bridge is away") };
+        assert_eq!(bridge.take_retried(&Id::Integer(1)), None);
+        assert_eq!(memory.used(), [0, 0]);
     }
 
     #[test]
