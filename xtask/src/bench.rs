@@ -51,6 +51,9 @@ impl Bench {
         if self.subject == Subject::Fleet {
             peers::install_proxies()?;
         }
+        if self.subject == Subject::Memory {
+            peers::install_nginx()?;
+        }
         let build = ["build", "--quiet", "--profile", "bench", "--package", "toolbond-bench"];
         run_command(cargo(build))?;
         let runs_toolbond = [Subject::Guard, Subject::Fleet, Subject::Memory, Subject::Soak];

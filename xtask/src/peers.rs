@@ -20,6 +20,11 @@ pub(crate) fn install() -> anyhow::Result<()> {
 /// Installs those that read no message.
 pub(crate) fn install_proxies() -> anyhow::Result<()> {
     note("envoy", python::install("tools"))?;
+    install_nginx()
+}
+
+/// Installs nginx.
+pub(crate) fn install_nginx() -> anyhow::Result<()> {
     note("nginx", debian("usr/sbin/nginx", "nginx"))
 }
 

@@ -105,7 +105,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         return held::run(&options.only);
     }
     if options.wait {
-        return wait::run();
+        return wait::run(&options.only);
     }
     println!("cargo xtask bench memory: peak resident memory of one guard, --arguments enforce");
     println!("--results enforce, and an ordinary call of another client every 20 ms meanwhile\n");

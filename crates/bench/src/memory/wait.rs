@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use serde_json::{Value, json};
+use toolbond_harness::envoy::Setup;
 use toolbond_harness::guard::{ENFORCE, in_front_of, listening};
 use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask};
-use toolbond_harness::mcp::{call, modern, request};
+use toolbond_harness::mcp::{call, modern, open, request};
 
-use crate::peers::nginx;
+use crate::peers::{envoy, nginx};
 use crate::serve::words;
 
 /// The senders of large messages, and the time for which they send.
@@ -27,6 +28,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// Another client waits no longer than this, or twice as long as behind nginx.
 const BAR: Duration = Duration::from_millis(100);
 
+/// What `ext-proc` holds calls to.
+const CONTRACT: &str = "arguments = \"enforce\"\nresults = \"enforce\"\n";
+
 /// How long the requests of the other client took, and how many messages the senders got through.
 struct Waited {
     times: Vec<Duration>,
@@ -40,50 +44,92 @@ impl Waited {
     }
 }
 
-/// Measures nginx and the guard, and prints both.
-pub(super) fn run() -> anyhow::Result<()> {
+/// How clients send a message.
+#[derive(Clone, Copy)]
+enum Clients {
+    /// In requests of 2026-07-28.
+    Modern,
+    /// In sessions of 2025-11-25, one for each.
+    Legacy,
+}
+
+impl Clients {
+    /// How one client sends its messages: their heads and bodies.
+    fn posts<const N: usize>(self, port: u16, messages: [String; N]) -> [(String, String); N] {
+        match self {
+            Self::Modern => messages.map(|message| modern("/mcp", &message)),
+            Self::Legacy => {
+                let head = open(port, "/mcp");
+                let initialized =
+                    json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+                drop(ask(port, &head, &initialized.to_string()));
+                messages.map(|message| (head.clone(), message))
+            }
+        }
+    }
+}
+
+/// Measures nginx and the guard, and prints both; of the guard, the rows whose name contains `only`.
+pub(super) fn run(only: &str) -> anyhow::Result<()> {
     println!(
         "{SENDERS} senders of 16 MiB messages and lists for {} s; requests of another client, in ms\n",
         TIME.as_secs()
     );
     println!("{:<28} {:>8} {:>8} {:>8} {:>8} {:>8}", "", "requests", "p50", "p99", "max", "sent");
-    let natural = server("2026-07-28");
+    let (natural, legacy) = (server("2026-07-28"), server("2025-11-25"));
     let mut bar = BAR;
     match nginx(natural.port) {
         Ok(nginx) => {
-            let waited = measure("nginx", nginx.address.port());
+            let waited = measure("nginx", nginx.address.port(), Clients::Modern);
             bar = bar.max(2 * waited.percent(99));
         }
         Err(error) => println!("nginx: not measured: {error:#}"),
     }
     let mut above = Vec::new();
-    let mut one = |name: &'static str, port: u16| {
-        if measure(name, port).percent(99) > bar {
+    let mut one = |name: &'static str, clients, port: u16| {
+        if measure(name, port, clients).percent(99) > bar {
             above.push(name);
         }
     };
-    let (guard, port) = in_front_of(natural.port, &ENFORCE);
-    one("HTTP", port);
-    drop(guard);
-    let legacy = server("2025-11-25");
-    let (guard, port) = in_front_of(legacy.port, &ENFORCE);
-    one("HTTP, another era", port);
-    drop(guard);
-    let words = words(&["plain", "stdio"])?;
-    let words = words.iter().map(String::as_str);
-    let options: Vec<_> = ENFORCE.into_iter().chain(["--"]).chain(words).collect();
-    let (guard, port) = listening(&options);
-    one("process", port);
-    drop(guard);
+    for (name, clients, port) in [
+        ("HTTP", Clients::Modern, natural.port),
+        ("HTTP, another era", Clients::Modern, legacy.port),
+        ("HTTP, sessions", Clients::Legacy, legacy.port),
+        ("HTTP, sessions, another era", Clients::Legacy, natural.port),
+    ] {
+        if name.contains(only) {
+            let (_guard, port) = in_front_of(port, &ENFORCE);
+            one(name, clients, port);
+        }
+    }
+    for (name, kind) in [
+        ("process", &["plain", "stdio", "--modern"][..]),
+        ("process, another era", &["plain", "stdio"][..]),
+    ] {
+        if name.contains(only) {
+            let words = words(kind)?;
+            let words = words.iter().map(String::as_str);
+            let options: Vec<_> = ENFORCE.into_iter().chain(["--"]).chain(words).collect();
+            let (_guard, port) = listening(&options);
+            one(name, Clients::Modern, port);
+        }
+    }
+    if "ext-proc".contains(only) {
+        let setup = Setup { contract: CONTRACT, replicas: 1, ..Setup::default() };
+        match envoy(natural.port, &setup) {
+            Ok(envoy) => one("ext-proc", Clients::Modern, envoy.port),
+            Err(error) => println!("ext-proc: not measured: {error:#}"),
+        }
+    }
     ensure!(above.is_empty(), "p99 above {} ms: {}", bar.as_millis(), above.join(", "));
     println!("\nmet: p99 at most {} ms", bar.as_millis());
     Ok(())
 }
 
-fn measure(name: &str, port: u16) -> Waited {
+fn measure(name: &str, port: u16, clients: Clients) -> Waited {
     let (is_over, sent) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let other = [request(1, "tools/list"), call(1, "forecast", &json!({ "city": "x" }))];
-    let other = other.map(|message| modern("/mcp", &message));
+    let other = clients.posts(port, other);
     // The first ones find out what the server is.
     for (head, body) in &other {
         drop(ask(port, head, body));
@@ -92,7 +138,7 @@ fn measure(name: &str, port: u16) -> Waited {
         .map(|n| {
             let (is_over, sent) = (Arc::clone(&is_over), Arc::clone(&sent));
             thread::spawn(move || {
-                let (head, body) = modern("/mcp", &large(n));
+                let [(head, body)] = clients.posts(port, [large(n)]);
                 let head =
                     format!("{head}\r\nx-large: 1\r\nauthorization: {n}\r\nconnection: close");
                 while !is_over.load(Relaxed) {
@@ -157,6 +203,7 @@ fn server(revision: &'static str) -> HttpServer {
     let zeros =
         json!({ "content": [], "structuredContent": { "values": vec![0; LARGE / 2] } }).to_string();
     let one = json!({ "content": [], "structuredContent": { "city": "x" } }).to_string();
+    let sessions = AtomicUsize::new(1);
     let server = HttpServer::start(move |request: &Request, reply: &mut Reply<'_>| {
         let text = String::from_utf8_lossy(&request.body);
         let (start, end) =
@@ -191,7 +238,12 @@ fn server(revision: &'static str) -> HttpServer {
         });
         let id = id.unwrap_or_else(|| "null".to_owned());
         let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-        reply.send("200 OK", "content-type: application/json", answer)
+        let session = if is("initialize") { sessions.fetch_add(1, Relaxed) } else { 0 };
+        let headers = match session {
+            0 => "content-type: application/json".to_owned(),
+            _ => format!("content-type: application/json\r\nmcp-session-id: {session}"),
+        };
+        reply.send("200 OK", &headers, answer)
     });
     // It remembers what it was asked, which is much.
     let same = server.clone();

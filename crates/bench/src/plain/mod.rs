@@ -25,6 +25,9 @@ pub(crate) struct Options {
     /// Tools that cost more than any budget.
     #[arg(long)]
     costly: bool,
+    /// Revision 2026-07-28.
+    #[arg(long)]
+    modern: bool,
     /// The tool list of this server of the corpus.
     #[arg(long)]
     list: Option<String>,
@@ -75,11 +78,12 @@ struct Request<'a> {
 /// The server, apart from its transport.
 struct Server {
     tools: Tools,
+    is_modern: bool,
 }
 
 impl Server {
     fn new(options: &Options) -> anyhow::Result<Self> {
-        Ok(Self { tools: Tools::new(options)? })
+        Ok(Self { tools: Tools::new(options)?, is_modern: options.modern })
     }
 
     /// What the server at `path` says to `message`, a request, a notification or a batch.
@@ -107,6 +111,10 @@ impl Server {
             "initialize" => {
                 let answer = answer(id, &[&tools::welcome(params)]);
                 Reply { answer, is_welcome: true, ..Reply::default() }
+            }
+            "server/discover" if self.is_modern => {
+                let found = r#"{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}"#;
+                answer(id, &[found]).into()
             }
             "ping" => answer(id, &["{}"]).into(),
             "tools/list" => answer(id, &[&self.tools.list(path)]).into(),

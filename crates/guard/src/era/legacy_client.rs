@@ -302,15 +302,12 @@ impl LegacyClient {
         self.requests.insert(id, Request { client_id, again: Some(again) });
     }
 
-    /// Takes the request that the server knows as `id`, if its client knows it as another one.
+    /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.requests.contains_key(id))?;
-        if self.requests.get(&id)?.client_id == id {
-            return None;
-        }
         let Request { client_id, .. } = self.requests.remove(&id)?;
         self.retried.remove(&client_id);
-        Some(client_id)
+        (client_id != id).then_some(client_id)
     }
 
     /// The client sends nothing any more, no answers either.

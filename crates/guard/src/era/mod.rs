@@ -253,7 +253,8 @@ impl Bridge {
         }
     }
 
-    /// Takes the request that the server knows as `id`, if its client knows it as another one; returns that.
+    /// Forgets the request that the server knows as `id`, to which its answer cannot be read; the id that its client
+    /// knows, if that is another one.
     pub(crate) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         match &mut self.phase {
             Phase::Legacy(bridge) => bridge.take_retried(id),

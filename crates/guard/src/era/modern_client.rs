@@ -248,13 +248,13 @@ impl ModernClient {
         self.calls.insert(at_server, call);
     }
 
-    /// Takes the request that the server knows as `id`, if its client knows it as another one.
+    /// Forgets the request that the server knows as `id`; the id that its client knows, if that is another one.
     pub(super) fn take_retried(&mut self, id: &Id) -> Option<Id> {
         let id = id.among(|id| self.calls.contains_key(id))?;
-        let client_id = self.calls.get(&id)?.client_id.clone().filter(|own| *own != id)?;
+        let client_id = self.calls.get(&id)?.client_id.clone()?;
         self.calls.remove(&id);
         self.retried.remove(&client_id);
-        Some(client_id)
+        (client_id != id).then_some(client_id)
     }
 
     /// Tells the server from which level on the client wants its log.

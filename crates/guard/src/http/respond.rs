@@ -1,8 +1,12 @@
 //! Responses.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Bytes;
+use hyper::body::{Bytes, Frame, SizeHint};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
@@ -40,7 +44,35 @@ pub(crate) fn with_body(mut parts: Parts, body: Body) -> Response<Body> {
 
 /// A body whose bytes are all known.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
-    Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+    Whole(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// The bytes of a body, in pieces: other connections have their turn between two of them.
+struct Whole(Bytes);
+
+/// The bytes of a piece.
+const PIECE: usize = 64 << 10;
+
+impl hyper::body::Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let length = self.0.len().min(PIECE);
+        let piece = (length > 0).then(|| Ok(Frame::data(self.0.split_to(length))));
+        Poll::Ready(piece)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.len() as u64)
+    }
 }
 
 /// A response with JSON.

@@ -7,6 +7,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
+use super::{AT_ONCE, give_way};
 use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation, Sender};
 use crate::message::{Skim, Unreadable};
 
@@ -81,6 +82,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Option<Line>>> {
+        let mut moved = 0;
         loop {
             if let Some(skimmed) = &mut self.skimmed
                 && skimmed.done < self.line.len()
@@ -89,8 +91,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
                 skimmed.skim.feed(&self.line[skimmed.done..end]);
                 skimmed.done = end;
                 if end < self.line.len() {
-                    // Others have their turn.
-                    context.waker().wake_by_ref();
+                    give_way(context);
                     return Poll::Pending;
                 }
                 (self.line, self.memory) = (Vec::new(), self.memory.another(0));
@@ -128,6 +129,11 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             }
             Pin::new(&mut self.reader).consume(used);
             if end.is_none() && used > 0 {
+                moved += used;
+                if moved >= AT_ONCE {
+                    give_way(context);
+                    return Poll::Pending;
+                }
                 continue;
             }
             let line = std::mem::take(&mut self.line);
@@ -156,9 +162,6 @@ impl Skimmed {
 
 /// The bytes that are read at a time.
 const BUFFER: usize = 64 << 10;
-
-/// The bytes that are skimmed at a time.
-const AT_ONCE: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {

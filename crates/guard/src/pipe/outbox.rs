@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
+use super::{AT_ONCE, give_way};
 use crate::core::StreamId;
 use crate::lock::lock;
 use crate::memory::Counted;
@@ -179,7 +180,12 @@ impl Outbox {
         mut writer: Pin<&mut (impl AsyncWrite + ?Sized)>,
         context: &mut Context<'_>,
     ) -> Poll<io::Result<()>> {
+        let mut moved = 0;
         loop {
+            if moved >= AT_ONCE {
+                give_way(context);
+                return Poll::Pending;
+            }
             let mut state = lock(&self.state);
             if state.lines.is_empty() {
                 state.writer = Some(context.waker().clone());
@@ -200,7 +206,10 @@ impl Outbox {
             };
             match poll {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                Poll::Ready(Ok(written)) => state.advance(written),
+                Poll::Ready(Ok(written)) => {
+                    moved += written;
+                    state.advance(written);
+                }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => return Poll::Pending,
             }
@@ -262,7 +271,9 @@ impl State {
 /// The bytes of `pieces`, one after the other.
 pub(crate) fn joined(pieces: &[Counted]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pieces.iter().map(|piece| piece.len()).sum());
-    pieces.iter().for_each(|piece| bytes.extend_from_slice(piece));
+    for piece in pieces {
+        bytes.extend_from_slice(piece);
+    }
     bytes
 }
 
@@ -426,7 +437,7 @@ mod tests {
             push(&outbox, b, "b");
             outbox.close();
             reader.read_to_string(&mut text).await.unwrap();
-            text.retain(|c| c.is_alphabetic());
+            text.retain(char::is_alphabetic);
             text
         };
         let (text, ()) = tokio::join!(read, async {

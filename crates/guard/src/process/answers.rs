@@ -14,6 +14,7 @@ use super::mailbox::Mail;
 use super::session::ClientStream;
 use crate::http::respond::{Body, join};
 use crate::memory::Counted;
+use crate::message::INLINE_BYTES;
 
 /// The interval of keep-alive comments in an event stream.
 pub(super) const ALIVE: Duration = Duration::from_secs(15);
@@ -80,7 +81,8 @@ impl Answers {
     /// Ends the session if `initialize` failed.
     fn check_initialize(&self, mail: &Mail) {
         let is_error = || serde_json::from_slice::<Failed>(&mail.bytes).is_ok_and(|it| it.error);
-        if self.is_initialize && is_error() {
+        // A result may be large; an error is not.
+        if self.is_initialize && mail.bytes.len() <= INLINE_BYTES && is_error() {
             self.client.session.end();
         }
     }

@@ -21,7 +21,7 @@ use super::session::{ClientStream, ProcessSession};
 use crate::caller::Caller;
 use crate::contract::param_headers::ParamHeaders;
 use crate::core::Told;
-use crate::http::events::event;
+use crate::http::events::with_data;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, plain, refuse};
@@ -115,7 +115,7 @@ impl ProcessSession {
         }
         events(unfold(answers, |mut answers| async move {
             let bytes = match answers.next().await? {
-                Next::Message(bytes) => answers.client.session.event(&bytes),
+                Next::Message(bytes) => answers.client.session.event(bytes).await?,
                 Next::Alive(comment) => comment,
             };
             Some((Ok(Frame::data(bytes)), answers))
@@ -123,8 +123,17 @@ impl ProcessSession {
     }
 
     /// An event with this message.
-    fn event(&self, message: &Counted) -> Bytes {
-        self.memory().count(event(message)).into_bytes()
+    async fn event(&self, message: Counted) -> Option<Bytes> {
+        let event = self.write_event(String::new(), message).await?;
+        Some(self.memory().count(event).into_bytes())
+    }
+
+    /// An event with these lines and this message, which is not counted.
+    pub(super) async fn write_event(&self, lines: String, message: Counted) -> Option<Bytes> {
+        let length = message.len();
+        let write =
+            move || with_data(format!("{lines}data:\n\n").as_bytes(), message.trim_ascii_end());
+        self.driven().pool().run(length, write).await.map(Bytes::from)
     }
 
     /// Opens the event stream that a client requests with GET, or resumes an earlier one.
@@ -178,7 +187,8 @@ impl Listening {
                 }
             }
         }
-        self.ready.pop_front().map(|mail| self.session.event(&mail.bytes))
+        let mail = self.ready.pop_front()?;
+        self.session.event(mail.bytes).await
     }
 }
 

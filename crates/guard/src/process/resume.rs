@@ -8,11 +8,12 @@ use hyper::body::Frame;
 use hyper::{HeaderMap, Response};
 
 use super::answers::{Answers, Next, events};
+use super::mailbox::Mail;
 use super::parked::{History, Parked};
 use super::session::ProcessSession;
 use crate::core::StreamId;
-use crate::http::events::event;
 use crate::http::respond::Body;
+use crate::memory::Counted;
 
 /// How soon a client should come back, in milliseconds.
 const RETRY: u64 = 1000;
@@ -23,6 +24,8 @@ struct Resumable {
     history: History,
     /// The number of the next event to send again.
     replay: Option<u64>,
+    /// The message whose event is being written.
+    writing: Option<Counted>,
 }
 
 impl Resumable {
@@ -41,7 +44,12 @@ impl Resumable {
         } else {
             match answers.next().await {
                 Some(Next::Alive(comment)) => return Some(comment),
-                Some(Next::Message(bytes)) => [id.as_bytes(), &event(&bytes)].concat().into(),
+                Some(Next::Message(bytes)) => {
+                    self.writing = Some(bytes.clone());
+                    let event = answers.client.session.write_event(id, bytes).await?;
+                    self.writing = None;
+                    event
+                }
                 None => {
                     self.answers = None;
                     return None;
@@ -55,6 +63,9 @@ impl Resumable {
 impl Drop for Resumable {
     fn drop(&mut self) {
         if let Some(mut answers) = self.answers.take() {
+            if let Some(bytes) = self.writing.take() {
+                answers.seen.push_front(Mail::new(bytes, true));
+            }
             let session = Arc::clone(&answers.client.session);
             session.park(Parked {
                 stream: answers.client.stream,
@@ -76,7 +87,12 @@ fn send(stream: Resumable) -> Response<Body> {
 
 /// Sends the answers as a stream that can be resumed.
 pub(super) fn respond(answers: Answers) -> Response<Body> {
-    send(Resumable { answers: Some(answers), history: History::default(), replay: None })
+    send(Resumable {
+        answers: Some(answers),
+        history: History::default(),
+        replay: None,
+        writing: None,
+    })
 }
 
 /// Goes on with the stream whose event `Last-Event-ID` names. `None` if no stream waits for that.
@@ -86,5 +102,6 @@ pub(super) fn resume(session: &Arc<ProcessSession>, headers: &HeaderMap) -> Opti
     let (client, parked) = session.unpark(stream)?;
     let Parked { expected, seen, history, .. } = parked;
     let answers = Answers { client, expected, seen, is_initialize: false };
-    Some(send(Resumable { answers: Some(answers), history, replay: last.checked_add(1) }))
+    let replay = last.checked_add(1);
+    Some(send(Resumable { answers: Some(answers), history, replay, writing: None }))
 }

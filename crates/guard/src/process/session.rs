@@ -434,7 +434,9 @@ impl ProcessSession {
 
     /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
-        if let Some(refusal) = refuse_undelivered(&mail.bytes, reason) {
+        // An answer is no request, and may be large.
+        let refusal = (!mail.is_answer).then(|| refuse_undelivered(&mail.bytes, reason)).flatten();
+        if let Some(refusal) = refusal {
             self.upstream.send(self.memory().count(refusal));
         }
     }
@@ -524,13 +526,18 @@ impl ProcessSession {
     /// Waits until there is room for a message of `bytes`. Returns `false` if the process does not read.
     pub(super) async fn accepts(&self, bytes: usize) -> bool {
         let outbox = self.upstream.outbox();
-        // Large messages of others are no reason for a small one to wait.
-        match bytes {
-            _ if outbox.small_len() > self.memory().queue_limit() => false,
-            ..=SMALL => true,
-            ..=INLINE_BYTES => timeout(PATIENCE, outbox.wait_for_small(ROOM)).await.is_ok(),
-            _ => timeout(PATIENCE, outbox.wait_for_room()).await.is_ok(),
+        if outbox.small_len() > self.memory().queue_limit() {
+            return false;
         }
+        let room = async {
+            // Large messages of others are no reason for a small one to wait.
+            match bytes {
+                _ if bytes <= SMALL => {}
+                _ if bytes <= INLINE_BYTES => outbox.wait_for_small(ROOM).await,
+                _ => outbox.wait_for_room().await,
+            }
+        };
+        timeout(PATIENCE, room).await.is_ok()
     }
 
     /// Closes the GET stream of the client. Requests go on.

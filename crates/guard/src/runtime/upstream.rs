@@ -83,10 +83,11 @@ enum Input {
 }
 
 impl Input {
-    fn len(&self) -> usize {
+    /// Its message, whose large values are kept as long as it is.
+    fn message(&self) -> Counted {
         match self {
-            Self::Client(bytes) | Self::Server(bytes) => bytes.len(),
-            Self::ClientEnd | Self::Restart => 0,
+            Self::Client(bytes) | Self::Server(bytes) => bytes.clone(),
+            Self::ClientEnd | Self::Restart => Counted::default(),
         }
     }
 
@@ -296,7 +297,8 @@ impl Pipe {
             (Place::Here(bridge), Input::Client(line)) if bridge.is_transparent() => {
                 self.outbox.push_of(stream, self.aside.put_back(line));
             }
-            (Place::Here(bridge), input) if input.len() <= INLINE_BYTES => {
+            (Place::Here(bridge), input) if input.message().len() <= INLINE_BYTES => {
+                let _kept = input.message();
                 let outputs = input.enter(bridge, now());
                 self.carry_out(stream, outputs);
             }
@@ -445,7 +447,8 @@ async fn translate(
     mut input: Input,
 ) {
     loop {
-        let length = input.len();
+        let kept = input.message();
+        let length = kept.len();
         // What comes out is a copy.
         let copy = match length {
             ..=INLINE_BYTES => None,
@@ -464,6 +467,7 @@ async fn translate(
         let outputs;
         (bridge, outputs) = entered;
         pipe.carry_out(stream, outputs);
+        drop(kept);
         let mut place = lock(&pipe.bridge);
         let next = match &mut *place {
             Place::OnWorker { inputs, .. } => inputs.pop_front(),
@@ -476,6 +480,219 @@ async fn translate(
                 drop(place);
                 return pipe.has_changed.notify_one();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, mpsc as blocking};
+
+    use serde_json::{Value, json};
+    use tokio::sync::mpsc;
+    use tokio::task::yield_now;
+
+    use super::{FromServer, INLINE_BYTES, Place, Upstream, is_answer};
+    use crate::core::StreamId;
+    use crate::era::{MODERN, Users};
+    use crate::event::Event;
+    use crate::lock::lock;
+    use crate::memory::Counted;
+    use crate::message::Id;
+    use crate::pipe::outbox::joined;
+    use crate::runtime::pool::JobPool;
+    use crate::server::GuardedServer;
+    use crate::settings::Settings;
+
+    /// A server that several clients share.
+    struct Shared {
+        upstream: Arc<Upstream>,
+        pool: Arc<JobPool>,
+        to_guard: mpsc::Sender<Counted>,
+        from_guard: mpsc::UnboundedReceiver<String>,
+    }
+
+    impl Shared {
+        /// A server of this revision, of which the guard knows that.
+        async fn start(revision: &str) -> Self {
+            let server = GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| ()));
+            let pool = Arc::new(JobPool::new(Arc::default()));
+            let upstream = Upstream::new(Arc::new(server), Users::Many, Arc::clone(&pool));
+            let upstream = Arc::new(upstream);
+            let (to_guard, mut lines) = mpsc::channel(16);
+            let (told, from_guard) = mpsc::unbounded_channel();
+            let reads = Arc::clone(&upstream);
+            tokio::spawn(async move {
+                while let Ok(Some(found)) = reads.next(&mut lines).await {
+                    let text = match found {
+                        FromServer::Line(line) => line,
+                        FromServer::Read(received) => received.into_bytes(),
+                        FromServer::TooLong(unreadable) => panic!("{}", unreadable.reason),
+                        FromServer::ToolsChanged => Counted::from_static(b"\"changed\""),
+                    };
+                    let _ = told.send(String::from_utf8(text.to_vec()).unwrap());
+                }
+            });
+            let mut shared = Self { upstream, pool, to_guard, from_guard };
+            shared.upstream.send_of(StreamId::new(), call(0, 0));
+            loop {
+                let message = shared.gets().await;
+                let result = match (message["method"].as_str().unwrap_or_default(), revision) {
+                    ("server/discover", MODERN) => {
+                        json!({ "supportedVersions": [MODERN], "capabilities": {} })
+                    }
+                    ("initialize", revision) if revision != MODERN => {
+                        let info = json!({ "name": "a", "version": "1" });
+                        json!({ "protocolVersion": revision, "capabilities": {}, "serverInfo": info })
+                    }
+                    ("notifications/initialized", _) => continue,
+                    ("tools/call", _) => break,
+                    _ => {
+                        let error = json!({ "code": -32601, "message": "no" });
+                        shared.says(&json!({ "id": message["id"], "error": error })).await;
+                        continue;
+                    }
+                };
+                shared.says(&json!({ "id": message["id"], "result": result })).await;
+            }
+            shared.says(&json!({ "id": 0, "result": {} })).await;
+            assert_eq!(shared.hears().await["id"], 0);
+            shared
+        }
+
+        /// The next message that the server gets.
+        async fn gets(&self) -> Value {
+            let line = self.upstream.outbox().next_line().await.unwrap();
+            serde_json::from_slice(&joined(&line)).unwrap()
+        }
+
+        async fn says(&self, message: &Value) {
+            let mut message = message.clone();
+            message["jsonrpc"] = "2.0".into();
+            self.to_guard.send(message.to_string().into()).await.unwrap();
+        }
+
+        /// The next message that the conversation gets.
+        async fn hears(&mut self) -> Value {
+            serde_json::from_str(&self.from_guard.recv().await.unwrap()).unwrap()
+        }
+
+        /// Keeps all workers for large messages busy, until what is returned is dropped.
+        async fn busy(&self) -> Vec<blocking::Sender<()>> {
+            let ends = (0..32).map(|_| {
+                let (end, ended) = blocking::channel::<()>();
+                let pool = Arc::clone(&self.pool);
+                tokio::spawn(async move { pool.run(1 << 20, move || ended.recv().is_err()).await });
+                end
+            });
+            let ends = ends.collect();
+            yield_now().await;
+            ends
+        }
+    }
+
+    fn call(id: u64, bytes: usize) -> Counted {
+        let capabilities = "io.modelcontextprotocol/clientCapabilities";
+        let meta = json!({ "io.modelcontextprotocol/protocolVersion": MODERN, capabilities: {} });
+        let arguments = json!({ "text": "x".repeat(bytes) });
+        let params = json!({ "name": "a", "arguments": arguments, "_meta": meta });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+            .to_string()
+            .into()
+    }
+
+    const LARGE: usize = 1 << 20;
+
+    #[tokio::test]
+    async fn clients_of_a_shared_server_do_not_wait_for_large_messages_of_others() {
+        for revision in ["2025-11-25", MODERN] {
+            let shared = Shared::start(revision).await;
+            let (a, b) = (StreamId::new(), StreamId::new());
+            let busy = shared.busy().await;
+            let cancelled = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
+            shared.upstream.send_of(a, call(1, LARGE));
+            shared.upstream.send_of(a, cancelled.to_owned().into());
+            shared.upstream.send_of(b, call(2, 10));
+            assert_eq!(shared.gets().await["id"], 2);
+            drop(busy);
+            // Those of one client stay in order.
+            let large = shared.gets().await;
+            assert_eq!(large["id"], 1);
+            assert_eq!(large["params"]["arguments"]["text"].as_str().unwrap().len(), LARGE);
+            assert_eq!(shared.gets().await["params"]["requestId"], 1);
+        }
+    }
+
+    #[tokio::test]
+    async fn answers_of_a_shared_server_do_not_wait_for_large_ones_to_others() {
+        for revision in ["2025-11-25", MODERN] {
+            let mut shared = Shared::start(revision).await;
+            for id in 1..=4 {
+                shared.upstream.send_of(StreamId::new(), call(id, 0));
+                assert_eq!(shared.gets().await["id"], id);
+            }
+            let busy = shared.busy().await;
+            let content = json!([{ "type": "text", "text": "x".repeat(LARGE) }]);
+            let changed = json!({ "method": "notifications/tools/list_changed" });
+            shared.says(&json!({ "id": 1, "result": { "content": content } })).await;
+            shared.says(&json!({ "id": 2, "result": { "content": [] } })).await;
+            assert_eq!(shared.hears().await["id"], 2);
+            // What is about all requests passes none.
+            shared.says(&changed).await;
+            shared.says(&json!({ "id": 3, "result": { "content": [] } })).await;
+            drop(busy);
+            let large = shared.hears().await;
+            assert!(large["id"] == 1 && large["result"]["content"] == content);
+            let next = shared.hears().await;
+            assert!(next == "changed" || next["method"] == changed["method"], "{next}");
+            assert_eq!(shared.hears().await["id"], 3);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_message_that_stays_large_is_translated_all_the_same() {
+        let mut shared = Shared::start("2025-11-25").await;
+        let long = "x".repeat(INLINE_BYTES);
+        let text = String::from_utf8(call(1, 0).to_vec()).unwrap();
+        let text = text.replacen("\"_meta\":{", &format!("\"_meta\":{{\"a\":\"{long}\","), 1);
+        shared.upstream.send_of(StreamId::new(), text.into());
+        let got = shared.gets().await;
+        assert!(got["params"]["_meta"] == json!({ "a": long }));
+        shared.says(&json!({ "id": 1, "result": { "content": [], "a": long } })).await;
+        let answer = shared.hears().await;
+        assert_eq!(
+            (&answer["result"]["resultType"], &answer["id"]),
+            (&json!("complete"), &json!(1))
+        );
+        assert!(answer["result"]["a"] == long);
+    }
+
+    #[tokio::test]
+    async fn a_request_takes_no_memory_after_an_answer_that_cannot_be_read() {
+        let shared = Shared::start("2025-11-25").await;
+        let memory = shared.pool.memory();
+        shared.upstream.send_of(StreamId::new(), memory.count(call(1, LARGE).into_bytes()));
+        assert_eq!(shared.gets().await["id"], 1);
+        // It may be needed again.
+        assert!(memory.used()[0] > LARGE && memory.used()[0] < 2 * LARGE, "{:?}", memory.used());
+        let mut place = lock(&shared.upstream.0.bridge);
+        let Place::Here(bridge) = &mut *place else { panic!("the bridge is away") };
+        assert_eq!(bridge.take_retried(&Id::Integer(1)), None);
+        assert_eq!(memory.used(), [0, 0]);
+    }
+
+    #[test]
+    fn a_large_answer_is_known_by_its_start() {
+        for (text, is) in [
+            (r#"{"jsonrpc":"2.0","id":1,"result":{"#, true),
+            (r#" {"result" : {"method":"#, true),
+            (r#"{"id":"result","error":{"#, true),
+            (r#"{"id":"result","method":"a","params":{"result":"#, false),
+            (r#"{"params":{"result":1},"method":"#, false),
+            (r#"[{"id":1,"result":"#, false),
+            ("{\"id\":1", false),
+        ] {
+            assert_eq!(is_answer(text.as_bytes()), is, "{text}");
         }
     }
 }
