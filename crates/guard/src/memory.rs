@@ -590,9 +590,9 @@ mod tests {
     async fn a_translated_copy_goes_beyond_the_limit_in_its_turn() {
         let limit = MemoryLimit::new(64 << 20);
         let mut large = limit.message(Client);
-        large.grow(24 << 20).await.unwrap();
+        large.grow(20 << 20).await.unwrap();
         let first = limit.reserve_copy(16 << 20).await.unwrap();
-        assert_eq!(limit.used()[0], (40 << 20) + 2 * OVERHEAD);
+        assert_eq!(limit.used()[0], (36 << 20) + 2 * OVERHEAD);
         assert_eq!(limit.reserve_copy(16 << 20).await.err(), Some(NoMemory));
         // What it was a copy of is gone.
         drop(large);

@@ -790,7 +790,9 @@ mod tests {
     async fn a_process_that_does_not_read_leaves_memory_to_others() {
         let (session, _said) = session_within(SessionKind::Client, MemoryLimit::new(16 << 20));
         assert!(session.accepts(1).await);
-        session.upstream.outbox().push(session.memory().count(vec![b'a'; 600_000]));
+        for _ in 0..12 {
+            session.upstream.outbox().push(session.memory().count(vec![b'a'; 50_000]));
+        }
         assert!(!session.accepts(1).await);
     }
 
