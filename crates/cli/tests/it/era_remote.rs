@@ -216,6 +216,14 @@ fn clients_with_other_credentials_share_no_connection() {
     assert_eq!(said.len(), 2, "{said:?}");
     // One for each key and cookie, and one for the client without.
     assert_eq!(server.state.lock().unwrap().opened, 11);
+    // Whatever the server may tell them by.
+    let target = |target: &str| ask_modern(port, target, &call(1, "whoami", &json!({})));
+    for n in 0..2 {
+        whoami(port, 1, &format!("\r\nx-auth-token: {n}"));
+        whoami(port, 1, &format!("\r\nx-tenant: {n}"));
+        target(&format!("/mcp?key={n}"));
+    }
+    assert_eq!(server.state.lock().unwrap().opened, 17);
 }
 
 fn message(answer: &Value) -> &str {

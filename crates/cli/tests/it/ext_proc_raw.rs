@@ -26,6 +26,7 @@ use toolbond_harness::files::Folder;
 use toolbond_harness::wait::{HANG, wait_until};
 
 use crate::echo::echo;
+use crate::guard_memory::held;
 use toolbond_harness::mcp::call;
 
 /// The body mode `FULL_DUPLEX_STREAMED`.
@@ -388,6 +389,35 @@ fn open_requests_are_limited() {
     assert!(text.contains("3 requests are open, which is the limit"), "{text}");
     drop(held);
     wait_until("there is room again", || matches!(open().1, Received::RequestHeaders(_)));
+}
+
+#[test]
+fn unfinished_bodies_are_counted_and_given_back() {
+    const LIMIT: u64 = 8 << 20;
+    let limit = LIMIT.to_string();
+    let world = World::with(&["--max-memory", &limit, "--status", "127.0.0.1:0"]);
+    let status = world.replica.process.port("status on");
+    // Envoy closes its connection.
+    let envoy = Runtime::new().unwrap();
+    let endpoint = Channel::from_shared(format!("http://{}", world.replica.address)).unwrap();
+    let channel = envoy.block_on(endpoint.connect()).unwrap();
+    for _ in 0..8 {
+        let channel = channel.clone();
+        envoy.spawn(async move {
+            let stream = Stream::open(channel).await;
+            stream.send(headers(false)).await;
+            stream.send(request_body(b"[\"", false)).await;
+            for _ in 0..48 {
+                stream.send(request_body(&[b'x'; 64 << 10], false)).await;
+            }
+            std::future::pending::<()>().await;
+        });
+    }
+    wait_until("the replica holds as much as it may", || held(status) > LIMIT / 4);
+    assert!(held(status) <= LIMIT, "{} bytes", held(status));
+    envoy.shutdown_background();
+    wait_until("all is given back", || held(status) == 0);
+    world.call();
 }
 
 /// The states that a client of the health check is told.

@@ -22,7 +22,7 @@ const CLIENTS: usize = 8;
 const OPTIONS: [&str; 4] = ["--max-memory", "8388608", "--status", "127.0.0.1:0"];
 
 /// The bytes of messages that the guard says it holds.
-fn held(status: u16) -> u64 {
+pub(crate) fn held(status: u16) -> u64 {
     used(status, "messages")
 }
 

@@ -7,6 +7,7 @@ use bytestring::ByteString;
 use serde_json::{Value, json};
 use toolbond_contract::{Mode, Revision};
 
+use super::pending::{MAX_PENDING, Pending, Purpose};
 use super::{
     Action, AskId, Conversation, Destination, JobOutcome, LIST_PATIENCE, Link, Origin, StreamId,
     Told,
@@ -387,6 +388,20 @@ fn a_client_cannot_take_the_id_of_a_request_of_the_guard() {
             let seen = talk.list(Some(&tools()));
             assert_eq!(whom(&seen), ["client"], "{link:?}: {seen:?}");
         }
+    }
+}
+
+#[test]
+fn as_many_open_requests_as_there_may_be_do_not_cost_the_guard_its_list() {
+    for settings in enforcing() {
+        let mut talk = Talk::new(Link::Pipe, settings);
+        for n in 1..MAX_PENDING {
+            let key = (StreamId::PIPE, Id::String(format!("toolbond-guard/{n}")));
+            let open = Pending::new(StreamId::PIPE, Purpose::Other);
+            talk.conversation.pending.insert(key, open).unwrap();
+        }
+        assert_eq!(whom(&talk.client(&call(1, "t", &json!({ "n": "x" })))), ["list"]);
+        assert_eq!(whom(&talk.list(Some(&tools()))), ["client"]);
     }
 }
 

@@ -211,7 +211,7 @@ impl Conversation {
         }
         let span = pending.span.clone();
         // In one session, an answer to the one may be taken for an answer to the other.
-        let is_twice = self.has_session && self.pending.is_open_elsewhere(&key);
+        let is_twice = self.has_session && self.pending.is_open_elsewhere(&key, &part.told.caller);
         let added =
             if is_twice { Err(NotAdded::InUse) } else { self.pending.insert(key.clone(), pending) };
         let serial = match added {
@@ -289,6 +289,7 @@ impl Conversation {
         // The stream of a request that is posted to an endpoint ends before its answer comes.
         let stream = if self.link == Link::Endpoint { StreamId::PIPE } else { part.stream };
         let mut pending = Pending::new(stream, purpose);
+        pending.caller = part.told.caller.clone();
         let mut edits = Vec::new();
         let replacement = match self.link {
             Link::Pipe | Link::Streams | Link::Endpoint => None,

@@ -49,6 +49,8 @@ pub(super) struct Pending {
     /// The stream that its answer goes to.
     pub(super) stream: StreamId,
     pub(super) purpose: Purpose,
+    /// Who sent it.
+    pub(super) caller: Caller,
     /// Whether the server has not seen it yet.
     pub(super) is_held: bool,
     /// Whether it was answered; kept because a client may resume its stream.
@@ -71,6 +73,7 @@ impl Pending {
         Self {
             stream,
             purpose,
+            caller: Caller::default(),
             is_held: false,
             is_answered: false,
             is_abandoned: false,
@@ -258,13 +261,14 @@ impl PendingRequests {
         })
     }
 
-    /// Whether a request of the same id waits on another stream whose client has not left.
-    pub(super) fn is_open_elsewhere(&self, (stream, id): &Key) -> bool {
+    /// Whether a request of the same sender and id waits on another stream whose client has not left.
+    pub(super) fn is_open_elsewhere(&self, (stream, id): &Key, caller: &Caller) -> bool {
         let other = id.other_reading();
         self.requests.iter().any(|((found, its), pending)| {
             (its == id || Some(its) == other.as_ref())
                 && found != stream
                 && !pending.is_answered
+                && pending.caller == *caller
                 && !self.resumable.contains(found)
         })
     }
