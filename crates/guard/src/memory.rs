@@ -9,8 +9,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::timeout;
+use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::{sleep, timeout};
 
 use crate::lock::lock;
 use crate::tool_cache::Shelf;
@@ -24,14 +24,22 @@ const OVERHEAD: usize = 128;
 /// How long a message waits for memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How far what the guard wrote itself, which does not wait, may be beyond the limit when a turn of a server begins, and twice
+/// that for answers to the guard. Each waits for the next one only.
+const SPARE: usize = 16 << 20;
+
+/// How long a message waits for others to free memory before it wants its turn.
+const STALL: Duration = Duration::from_secs(1);
+
 /// The memory that messages, and the values parsed from them, may take: half of it each, so that
 /// messages that wait never keep others from being checked. An eighth of the messages' half is for events that are kept
 /// only in case their client asks for them again.
 ///
 /// Messages grow while they are read, so those that hold memory may wait for more of it: for each other, and for an
 /// answer that finds none. One message of each [`Sender`] at a time therefore has its turn, and grows beyond the
-/// limit. So all messages together take at most the limit and four messages of the largest size, and they cannot lock up: a
-/// message with its turn waits for no memory but, as a client's, for answers, which have turns of their own.
+/// limit. So all messages together take at most the limit, four messages of the largest size and what the guard makes of
+/// them, and they cannot lock up: a message with its turn waits for no memory but, as a client's, for answers, which have
+/// turns of their own.
 /// A turn ends when the message is dropped, or when others have freed what it took. It goes to the message
 /// that has waited longest.
 ///
@@ -282,7 +290,7 @@ impl Reservation {
         context: &mut Context<'_>,
     ) -> Poll<Result<(), NoMemory>> {
         loop {
-            if self.wait.is_none() && self.try_grow(bytes).is_ok() {
+            if self.wait.is_none() && self.take(cost(bytes)) {
                 return Poll::Ready(Ok(()));
             }
             let (share, own) = (&self.share, self.bytes);
@@ -303,14 +311,23 @@ impl Reservation {
     /// [`Reservation::grow`] without waiting.
     pub(crate) fn try_grow(&mut self, bytes: usize) -> Result<(), NoMemory> {
         let bytes = cost(bytes);
-        if self.share.take(self.bytes, bytes, self.sender.zip(self.turn)) {
-            self.bytes = self.bytes.max(bytes);
+        if self.take(bytes) {
             return Ok(());
         }
-        let turn = &self.share.turns[self.sender.ok_or(NoMemory)? as usize];
-        let permit = Arc::clone(turn).try_acquire_owned().map_err(|_| NoMemory)?;
+        let sender = self.sender.filter(|it| self.share.may_exceed(*it)).ok_or(NoMemory)?;
+        let turn = Arc::clone(&self.share.turns[sender as usize]);
+        let permit = turn.try_acquire_owned().map_err(|_| NoMemory)?;
         self.take_turn(permit, bytes);
         Ok(())
+    }
+
+    /// Reserves memory up to `bytes` in total, if there is any or it is its turn.
+    fn take(&mut self, bytes: usize) -> bool {
+        let is_taken = self.share.take(self.bytes, bytes, self.sender.zip(self.turn));
+        if is_taken {
+            self.bytes = self.bytes.max(bytes);
+        }
+        is_taken
     }
 
     /// Reserves memory up to `bytes` in total, in a turn that begins.
@@ -384,25 +401,39 @@ impl Share {
         own: usize,
         bytes: usize,
     ) -> Result<Taken, NoMemory> {
-        let taken = async {
-            loop {
-                let mut freed = pin!(self.freed.notified());
-                // What is freed from here on is told of.
-                freed.as_mut().enable();
-                if self.take(own, bytes, None) {
-                    return Taken::Bytes(bytes);
-                }
-                freed.await;
-            }
-        };
+        let taken = self.once_freed(|| self.take(own, bytes, None).then_some(Taken::Bytes(bytes)));
         let turn = async {
             let Some(sender) = sender else { return pending().await };
-            Arc::clone(&self.turns[sender as usize]).acquire_owned().await.map(Taken::Turn)
+            if sender != Sender::Asked && lock(&self.used).bytes > own {
+                // Most wait for messages that are soon done.
+                sleep(STALL).await;
+            }
+            let turn = Arc::clone(&self.turns[sender as usize]).acquire_owned().await?;
+            self.once_freed(|| self.may_exceed(sender).then_some(())).await;
+            Ok(Taken::Turn(turn))
         };
         let either = async {
-            tokio::select! { biased; taken = taken => Ok(taken), turn = turn => turn }
+            tokio::select! { biased; taken = taken => Ok::<_, AcquireError>(taken), turn = turn => turn }
         };
         timeout(PATIENCE, either).await.map_err(|_| NoMemory)?.map_err(|_| NoMemory)
+    }
+
+    /// What `attempt` finds, at once or after memory became free.
+    async fn once_freed<T>(&self, attempt: impl Fn() -> Option<T>) -> T {
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            // What is freed from here on is told of.
+            freed.as_mut().enable();
+            if let Some(found) = attempt() {
+                return found;
+            }
+            freed.await;
+        }
+    }
+
+    /// Whether a turn of `sender` may begin.
+    fn may_exceed(&self, sender: Sender) -> bool {
+        lock(&self.used).within() <= self.limit + sender as usize * SPARE
     }
 
     /// Frees `bytes` of one who may have this turn.
@@ -539,6 +570,21 @@ mod tests {
         let ended = futures_util::future::join_all(ended).await;
         assert_eq!(ended, [Ok(()); 8]);
         assert_eq!(limit.used(), [0, 0]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_made_of_messages_beyond_the_limit_lets_no_more_of_them_in() {
+        let limit = MemoryLimit::new(2 << 20);
+        let [_all, turn] = fill(&limit);
+        // A copy takes the place of the message.
+        let copy = limit.count(vec![0; 1 << 20]);
+        drop(turn);
+        let mut next = limit.message(Client);
+        assert_eq!(next.grow(1 << 20).await, Err(NoMemory));
+        limit.message(Server).try_grow(1 << 20).unwrap();
+        limit.message(Asked).try_grow(1 << 20).unwrap();
+        drop(copy);
+        next.grow(1 << 20).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]

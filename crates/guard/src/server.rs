@@ -126,8 +126,8 @@ impl GuardedServer {
     #[must_use]
     pub fn with_memory(self, memory: &MemoryLimit) -> Self {
         let Rules { settings, bundles, generation, .. } = &**self.rules.load();
-        let shelf = Arc::clone(memory.compiled());
-        let rules = Rules::new(settings.clone(), bundles.clone(), *generation, shelf);
+        let compiled = Arc::clone(memory.compiled());
+        let rules = Rules::new(settings.clone(), bundles.clone(), *generation, compiled);
         self.rules.store(Arc::new(rules));
         self
     }
@@ -174,8 +174,8 @@ impl GuardedServer {
     pub(crate) fn set_settings(&self, settings: Settings) {
         let before = self.rules();
         let bundles = bundles(&settings, &self.listener, before.bundles.as_ref());
-        let shelf = Arc::clone(&before.shelf);
-        let rules = Rules::new(settings, bundles, before.generation + 1, shelf);
+        let compiled = Arc::clone(&before.shelf);
+        let rules = Rules::new(settings, bundles, before.generation + 1, compiled);
         self.rules.store(Arc::new(rules));
     }
 

@@ -275,13 +275,13 @@ impl Catalog {
             }
         }
         list.complete = page.last && !list.stale;
-        let shelf = list.tools.values().find_map(|(tool, _)| match tool {
+        let counted = list.tools.values().find_map(|(tool, _)| match tool {
             Tool::Offered { judged, .. } => Some(Arc::clone(judged.shelf())),
             Tool::Withheld(_) => None,
         });
         drop(place);
-        if let Some(shelf) = shelf {
-            shelf.add(&(Arc::clone(shelved) as _));
+        if let Some(counted) = counted {
+            counted.add(&(Arc::clone(shelved) as _));
         }
     }
 
