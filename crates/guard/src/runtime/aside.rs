@@ -113,7 +113,8 @@ impl Aside {
         let mut pieces = Pieces::new();
         let mut done = 0;
         // What is longer was never without its values.
-        if let Some(mark) = self.mark.as_ref().filter(|_| message.len() <= 2 * INLINE_BYTES) {
+        let may_lack = message.len() <= 2 * INLINE_BYTES && !lock(&self.values).all.is_empty();
+        if let Some(mark) = self.mark.as_ref().filter(|_| may_lack) {
             for at in memchr::memmem::find_iter(&message, mark.as_bytes()) {
                 let number = &message[at + mark.len()..];
                 let number = &number[..memchr::memchr(b'"', number).unwrap_or(number.len())];
