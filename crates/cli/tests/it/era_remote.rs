@@ -484,7 +484,7 @@ fn the_guards_own_list_for_a_legacy_client_has_its_credentials_and_nothing_of_on
     let head = mcp::open(port, "/mcp");
     let of_message =
         ["idempotency-key", "content-digest", "digest", "repr-digest", "mcp-param-a", "range"];
-    let more: String = of_message.iter().map(|name| format!("\r\n{name}: x")).collect();
+    let more = of_message.map(|name| format!("\r\n{name}: x")).concat();
     server.take();
     let head = format!("{head}\r\nauthorization: ada{more}");
     let answer = ask(port, &head, &call(2, "a", &json!({})));

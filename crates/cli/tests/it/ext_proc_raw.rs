@@ -408,7 +408,7 @@ fn unfinished_bodies_are_counted_and_given_back() {
             stream.send(headers(false)).await;
             stream.send(request_body(b"[\"", false)).await;
             for _ in 0..48 {
-                stream.send(request_body(&[b'x'; 64 << 10], false)).await;
+                stream.send(request_body(&vec![b'x'; 64 << 10], false)).await;
             }
             std::future::pending::<()>().await;
         });

@@ -85,8 +85,10 @@ impl ListsUnderWay {
             let oldest = lock(&self.asked).front().map(|(since, _)| *since);
             sleep_until(oldest.unwrap_or_else(Instant::now) + LIST_PATIENCE).await;
             let mut asked = lock(&self.asked);
-            let is_late = |(since, _): &mut (Instant, _)| since.elapsed() >= LIST_PATIENCE;
-            if let Some((_, end)) = asked.pop_front_if(is_late) {
+            let is_late = |(since, _): &(Instant, _)| since.elapsed() >= LIST_PATIENCE;
+            if asked.front().is_some_and(is_late)
+                && let Some((_, end)) = asked.pop_front()
+            {
                 return end.notify_one();
             }
         }
