@@ -630,7 +630,7 @@ impl Connection {
                 }
             }
         } else {
-            match read_body(body, Sender::Server, max, memory).await {
+            match read_body(body, Sender::Server, max, &self.remote.pool).await {
                 Ok(body) => all = body,
                 Err(BodyError::Incomplete) => {}
                 Err(error) => return failed(&format!("the answer of the server: {error}")),

@@ -23,7 +23,7 @@ pub(crate) async fn read_answer(
     let is_stream = matches!(media(response.headers()), Ok(Media::Events));
     let (body, memory) = (response.into_body(), pool.memory());
     if !is_stream {
-        let bytes = read_body(body, Sender::Asked, max, memory).await.ok()?;
+        let bytes = read_body(body, Sender::Asked, max, pool).await.ok()?;
         return answer(bytes, id, pool).await;
     }
     let mut events = BodyEvents::new(body, Sender::Asked, max, memory);

@@ -158,7 +158,7 @@ impl Processes {
                 return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
             }
             let max = self.server.rules().settings.max_message;
-            return match read_body(body, Sender::Client, max, self.pool.memory()).await {
+            return match read_body(body, Sender::Client, max, &self.pool).await {
                 Ok(bytes) => {
                     let caller = Caller::new(&parts.headers, &parts.uri);
                     self.answer_post(&caller, &parts.headers, bytes).await

@@ -474,7 +474,7 @@ async fn look_for_result(
             }
         }
     } else {
-        match read_body(body, Sender::Server, max, memory).await {
+        match read_body(body, Sender::Server, max, pool).await {
             Ok(bytes) => {
                 outcome = has_result(bytes.clone(), pool).await;
                 read.push(bytes.into_bytes());

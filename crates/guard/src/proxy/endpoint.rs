@@ -3,14 +3,10 @@
 //!
 //! The guard names an endpoint of its own instead, so that the stream and what is posted are one conversation.
 
-use std::sync::Arc;
-
 use hyper::Uri;
 
-use super::session::{Exchange, Session};
 use super::{Proxy, is_relative};
 use crate::caller::ConversationKey;
-use crate::core::StreamId;
 use crate::random::random;
 use crate::url::without_query;
 
@@ -33,6 +29,11 @@ impl Endpoint {
     pub(super) fn key(&self) -> ConversationKey {
         ConversationKey::Endpoint { token: self.token.clone() }
     }
+
+    /// What a client that listens at `path` is told.
+    pub(super) fn told(&self, path: &str) -> String {
+        format!("{path}?{QUERY}{}", self.token)
+    }
 }
 
 /// The conversation of what is sent to `uri`, if that is an endpoint of the guard.
@@ -42,31 +43,16 @@ pub(super) fn endpoint_of(uri: &Uri) -> Option<ConversationKey> {
 }
 
 impl Proxy {
-    /// Opens an endpoint for the client that listens on `exchange`, and that the server tells to post to `place`: the
-    /// place that the client is told instead. Fails with a reason.
-    pub(super) fn open_endpoint(
-        self: &Arc<Self>,
-        exchange: &mut Exchange,
-        place: &str,
-    ) -> Result<String, String> {
-        let base = exchange.uri().unwrap_or_default();
-        let Some(uri) = self.place(&base, place) else {
+    /// An endpoint for a client that listens at `base`, and that the server tells to post to `place`. Fails with a reason.
+    pub(super) fn endpoint(&self, base: &Uri, place: &str) -> Result<Endpoint, String> {
+        let Some(uri) = self.place(base, place) else {
             let place: String = without_query(place).chars().take(200).collect();
             return Err(format!(
                 "the server wants messages at {place}, around the guard; guard that URL instead"
             ));
         };
-        let token = random().map(|token| format!("{token:032x}"));
-        let token = token.ok_or("the system has no random numbers")?;
-        let path = exchange.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);
-        let told = format!("{path}?{QUERY}{token}");
-        let session = Arc::new(Session::of_endpoint(self, Endpoint { token, uri }));
-        if !self.sessions.insert(&session) {
-            return Err("too many clients listen".to_owned());
-        }
-        exchange.enter(session);
-        exchange.stream = StreamId::PIPE;
-        Ok(told)
+        let token = random().ok_or("the system has no random numbers")?;
+        Ok(Endpoint { token: format!("{token:032x}"), uri })
     }
 
     /// What `place` means on a stream that was opened at `base`; `None` if that is not at the server.

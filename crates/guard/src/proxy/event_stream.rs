@@ -8,9 +8,9 @@ use futures_util::stream::unfold;
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::body::Frame;
 
-use super::session::{Answered, UNANSWERED};
+use super::session::{Answered, Session, UNANSWERED};
 use super::{Proxy, ResponseBody};
-use crate::core::Origin;
+use crate::core::{Origin, StreamId};
 use crate::event::Event;
 use crate::http::events::{
     EventSplitter, data, event, event_id, event_type, has_hidden_breaks, with_data,
@@ -159,7 +159,7 @@ impl<B: ResponseBody> EventStream<B> {
         let split = pool.run(event.len(), move || SplitEvent::new(event, &memory)).await;
         let SplitEvent { event, id, text, is_endpoint } = split?;
         if is_endpoint && self.may_be_endpoint() {
-            return self.open_endpoint(&event, &text);
+            return self.tell_endpoint(&event, &text);
         }
         let Answered { exchange, origin, .. } = &mut self.answered;
         if let Some(id) = id {
@@ -213,19 +213,32 @@ impl<B: ResponseBody> EventStream<B> {
     }
 
     /// Tells the client to post its messages to the guard, and not to `place`. Ends the stream if that fails.
-    fn open_endpoint(&mut self, event: &[u8], place: &[u8]) -> Option<(Bytes, bool)> {
+    fn tell_endpoint(&mut self, event: &[u8], place: &[u8]) -> Option<(Bytes, bool)> {
         let place = String::from_utf8_lossy(place);
-        match self.proxy.open_endpoint(&mut self.answered.exchange, place.trim()) {
-            Ok(told) => {
-                self.answered.origin = Origin::Pipe;
-                Some((with_data(event, told.as_bytes()).into(), true))
-            }
+        match self.open_endpoint(place.trim()) {
+            Ok(told) => Some((with_data(event, told.as_bytes()).into(), true)),
             Err(reason) => {
                 self.proxy.server.report(Event::error(format!("server: {reason}")));
                 self.is_over = true;
                 None
             }
         }
+    }
+
+    /// Opens an endpoint in place of the server's: where it is. Fails with a reason.
+    fn open_endpoint(&mut self, place: &str) -> Result<String, String> {
+        let Answered { exchange, origin, .. } = &mut self.answered;
+        let base = exchange.uri().unwrap_or_default();
+        let endpoint = self.proxy.endpoint(&base, place)?;
+        let path = exchange.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);
+        let told = endpoint.told(&path);
+        let session = Arc::new(Session::of_endpoint(&self.proxy, endpoint));
+        if !self.proxy.sessions.insert(&session) {
+            return Err("too many clients listen".to_owned());
+        }
+        exchange.enter(session);
+        (exchange.stream, *origin) = (StreamId::PIPE, Origin::Pipe);
+        Ok(told)
     }
 
     /// Adds what the guard itself answers.

@@ -67,7 +67,7 @@ impl Proxy {
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
-        let bytes = match read_body(body, Sender::Client, max, self.pool.memory()).await {
+        let bytes = match read_body(body, Sender::Client, max, &self.pool).await {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };

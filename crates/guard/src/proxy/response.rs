@@ -97,7 +97,7 @@ impl Proxy {
         let max = if is_labelled { max } else { max.min(MAX_PAGE) };
         let is_page = !is_labelled && !parts.status.is_success();
         let patience = if is_page { PAGE_PATIENCE } else { Duration::MAX };
-        let read = read_body(body, Sender::Server, max, self.pool.memory());
+        let read = read_body(body, Sender::Server, max, &self.pool);
         let bytes = match timeout(patience, read).await.unwrap_or(Err(BodyError::TimedOut)) {
             Ok(bytes) => bytes,
             Err(BodyError::TooLong(_) | BodyError::TimedOut) if !is_labelled => {
