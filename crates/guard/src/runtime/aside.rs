@@ -26,6 +26,9 @@ const OPAQUE: [&str; 9] = [
     "tools",
 ];
 
+/// The method of the requests that values are taken out of.
+const CALL: &str = "\"tools/call\"";
+
 /// Values of fewer bytes than this stay where they are.
 const LEAST: usize = 4 << 10;
 
@@ -68,7 +71,13 @@ impl Aside {
     pub(super) fn take_out(&self, message: &Counted, member: &str) -> Option<Bytes> {
         let mark = self.mark.as_ref()?;
         let whole = str::from_utf8(message).ok()?;
-        let (_, _, inner) = entries(whole)?.into_iter().find(|(name, ..)| name == member)?;
+        let all = entries(whole)?;
+        // What the bridge keeps of a call, it keeps with its values; other requests may wait in it as text alone.
+        let is_other = |(name, _, value): &(_, _, &str)| name == "method" && *value != CALL;
+        if all.iter().any(is_other) {
+            return None;
+        }
+        let (_, _, inner) = all.into_iter().find(|(name, ..)| name == member)?;
         let (mut text, mut done, mut values) = (String::new(), 0, Vec::new());
         for (name, _, value) in entries(inner)? {
             if value.len() < LEAST || !OPAQUE.contains(&name.as_str()) {
@@ -108,29 +117,30 @@ impl Aside {
         (number, value)
     }
 
-    /// The pieces of `message` with the values that were taken out of it.
-    pub(super) fn put_back(&self, message: Counted) -> Pieces {
+    /// The pieces of `message` with the values that were taken out of it; `None` where one of them is lost. No message that has
+    /// a mark leaves.
+    pub(super) fn put_back(&self, message: Counted) -> Option<Pieces> {
         let mut pieces = Pieces::new();
         let mut done = 0;
-        // What is longer was never without its values.
-        let may_lack = message.len() <= 2 * INLINE_BYTES && !lock(&self.values).all.is_empty();
-        if let Some(mark) = self.mark.as_ref().filter(|_| may_lack) {
+        let has_values = !lock(&self.values).all.is_empty();
+        if let Some(mark) = self.mark.as_ref().filter(|_| has_values) {
             for at in memchr::memmem::find_iter(&message, mark.as_bytes()) {
+                // The whole of a string.
+                let start = at.checked_sub(1).filter(|start| message[*start] == b'"')?;
                 let number = &message[at + mark.len()..];
-                let number = &number[..memchr::memchr(b'"', number).unwrap_or(number.len())];
-                pieces.push(message.part(&message[done..at - 1]));
-                done = (at + mark.len() + number.len() + 1).min(message.len());
-                let number = str::from_utf8(number).ok().and_then(|it| it.parse::<u64>().ok());
-                let value = number.and_then(|it| lock(&self.values).all.get(&it)?.upgrade());
-                let lost = Counted::from_static(b"null");
-                pieces.push(value.map_or(lost, |value| Counted::clone(&value)));
+                let number = &number[..memchr::memchr(b'"', number)?];
+                pieces.push(message.part(&message[done..start]));
+                done = at + mark.len() + number.len() + 1;
+                let number = str::from_utf8(number).ok()?.parse::<u64>().ok()?;
+                let value = lock(&self.values).all.get(&number)?.upgrade()?;
+                pieces.push(Counted::clone(&value));
             }
         }
         if done == 0 {
-            return Pieces::from_iter([message]);
+            return Some(Pieces::from_iter([message]));
         }
         pieces.push(message.part(&message[done..]));
-        pieces
+        Some(pieces)
     }
 }
 
@@ -144,7 +154,7 @@ mod tests {
         let aside = Aside::default();
         let long = "x".repeat(INLINE_BYTES);
         let text = format!(
-            r#"{{"id":1, "params":{{"arguments" : {{"a":"{long}"}},"name":"b","_meta":{{"c":1}},"content":["{long}"]}}}}"#
+            r#"{{"id":1, "method":"tools/call", "params":{{"arguments" : {{"a":"{long}"}},"name":"b","_meta":{{"c":1}},"content":["{long}"]}}}}"#
         );
         let message = Counted::from(text.clone());
         assert_eq!(aside.take_out(&message, "result"), None);
@@ -156,20 +166,25 @@ mod tests {
         let other = aside.take_out(&message, "params").unwrap();
         assert_eq!(other, rest);
         drop(other);
-        let pieces = aside.put_back(Counted::from(rest.clone()));
+        let pieces = aside.put_back(Counted::from(rest.clone())).unwrap();
         assert_eq!(joined(&pieces), text.as_bytes());
         // The values are kept as long as a part of what stands for them is.
         let part = rest.slice(..1);
         drop((rest, pieces, message));
         value["params"]["arguments"].take();
         let changed = Counted::from(value.to_string());
-        let whole = joined(&aside.put_back(changed.clone()));
+        let whole = joined(&aside.put_back(changed.clone()).unwrap());
         let read: serde_json::Value = serde_json::from_slice(&whole).unwrap();
         assert_eq!(read["params"]["content"][0], long);
+        // A mark is the whole of a string, however long the message is.
+        let text = str::from_utf8(&changed).unwrap();
+        let quoted = format!("{{\"a\":\"{long}{long}\",\"b\":{}}}", serde_json::json!(text));
+        assert_eq!(aside.put_back(Counted::from(quoted)), None);
+        let longer = format!("{{\"a\":\"{long}{long}\",\"b\":{text}}}");
+        assert!(joined(&aside.put_back(Counted::from(longer)).unwrap()).len() > 3 * INLINE_BYTES);
+        // A value that is lost is not made up.
         drop(part);
-        let lost = joined(&aside.put_back(changed));
-        let read: serde_json::Value = serde_json::from_slice(&lost).unwrap();
-        assert_eq!(read["params"]["content"], serde_json::Value::Null);
+        assert_eq!(aside.put_back(changed), None);
     }
 
     #[test]
@@ -179,6 +194,7 @@ mod tests {
         for text in [
             format!(r#"{{"params":{{"_meta":{{"a":"{long}"}}}}}}"#),
             format!(r#"{{"params":{{"arguments":"{long}","_meta":"{long}"}}}}"#),
+            format!(r#"{{"method":"prompts/get","params":{{"arguments":"{long}"}}}}"#),
             format!(r#"{{"params":{{"arguments":"{long}"}}"#),
             format!(r#"[{{"params":{{"arguments":"{long}"}}}}]"#),
         ] {

@@ -39,6 +39,8 @@ struct Pipe {
     pool: Arc<JobPool>,
     /// Whether several clients use it, who do not wait for each other.
     is_shared: bool,
+    /// Whether large values are set aside: only where no request is sent again.
+    sets_aside: bool,
     bridge: Mutex<Place>,
     /// The large values of messages that the bridge translates.
     aside: Aside,
@@ -130,6 +132,7 @@ impl Upstream {
         Self(Arc::new(Pipe {
             pool,
             is_shared: users != Users::One,
+            sets_aside: users == Users::Many,
             bridge: Mutex::new(Place::Here(Box::new(Bridge::new(server, users)))),
             aside: Aside::default(),
             outbox: Outbox::default(),
@@ -295,7 +298,7 @@ impl Pipe {
         match (&mut *place, input) {
             (Place::OnWorker { inputs, .. }, input) => inputs.push_back((stream, input)),
             (Place::Here(bridge), Input::Client(line)) if bridge.is_transparent() => {
-                self.outbox.push_of(stream, self.aside.put_back(line));
+                self.send(stream, line);
             }
             (Place::Here(bridge), input) if input.message().len() <= INLINE_BYTES => {
                 let _kept = input.message();
@@ -312,6 +315,14 @@ impl Pipe {
         }
     }
 
+    /// Sends a line of `stream`. Ends the pipe where a value of it is lost, which is a fault of the guard.
+    fn send(&self, stream: Option<StreamId>, line: Counted) {
+        match self.aside.put_back(line) {
+            Some(pieces) => self.outbox.push_of(stream, pieces),
+            None => self.outbox.close(),
+        }
+    }
+
     /// Sends on what came out of the bridge for a message of `stream`.
     fn carry_out(self: &Arc<Self>, stream: Option<StreamId>, outputs: Vec<Output>) {
         let memory = self.pool.memory();
@@ -319,11 +330,13 @@ impl Pipe {
         for output in outputs {
             match output {
                 Output::Server(bytes) => {
-                    self.outbox.push_of(stream, self.aside.put_back(memory.count(bytes)));
+                    self.send(stream, memory.count(bytes));
                 }
                 Output::Client(bytes) => {
                     let line = memory.count(bytes);
-                    let pieces = self.aside.put_back(line.clone());
+                    let Some(pieces) = self.aside.put_back(line.clone()) else {
+                        return self.outbox.close();
+                    };
                     if pieces.len() == 1 {
                         inbox.ready.push_back(FromServer::Line(line));
                     } else {
@@ -383,7 +396,7 @@ async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Counted) {
         let prepare = move || {
             let memory = own.pool.memory();
             let line = memory.count_changed(&line, one_line);
-            let is_large = line.len() > INLINE_BYTES && !is_transparent;
+            let is_large = line.len() > INLINE_BYTES && own.sets_aside && !is_transparent;
             let rest = is_large.then(|| own.aside.take_out(&line, "params")).flatten();
             rest.map_or(line, |rest| memory.count(rest))
         };
@@ -407,7 +420,8 @@ async fn read_large(pipe: Arc<Pipe>, line: Counted) {
         return pipe.end_reading(Some(FromServer::Read(received)));
     }
     let (own, same) = (Arc::clone(&pipe), line.clone());
-    let rest = pipe.pool.run(line.len(), move || own.aside.take_out(&same, "result")).await;
+    let take_out = move || own.sets_aside.then(|| own.aside.take_out(&same, "result")).flatten();
+    let rest = pipe.pool.run(line.len(), take_out).await;
     let rest = rest.flatten().map(|rest| pipe.pool.memory().count(rest));
     pipe.enter(None, Input::Server(rest.unwrap_or(line)));
     pipe.end_reading(None);
