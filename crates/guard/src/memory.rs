@@ -43,7 +43,7 @@ const STALL: Duration = Duration::from_secs(1);
 /// A turn ends when the message is dropped, or when others have freed what it took. It goes to the message
 /// that has waited longest.
 ///
-/// Compiled tools may take a quarter as much again.
+/// Compiled tools may take half as much again.
 #[derive(Debug)]
 pub struct MemoryLimit {
     messages: Arc<Share>,
@@ -145,7 +145,7 @@ impl MemoryLimit {
             messages: share(half - resumable, half / 256, half / 8),
             resumable: share(resumable, resumable, 0),
             parsed: share(half, half / 16, half / 4),
-            compiled: Arc::new(Shelf::new(half / 2)),
+            compiled: Arc::new(Shelf::new(half)),
         }
     }
 

@@ -61,6 +61,13 @@ impl Rules {
             .schema(settings.schema.clone());
         Self { settings, judging, tools: shelf.cache(), shelf, bundles, generation }
     }
+
+    /// How tools are judged whose patterns may have so many states.
+    pub(crate) fn judging_within(&self, pattern_states: usize) -> JudgeOptions {
+        let mut limits = self.settings.schema.get_limits().clone();
+        limits.pattern_states = limits.pattern_states.min(pattern_states);
+        self.judging.clone().schema(self.settings.schema.clone().limits(limits))
+    }
 }
 
 /// The bundles under `settings`: those of `before`, if the policy is the same.

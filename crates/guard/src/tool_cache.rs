@@ -49,6 +49,11 @@ impl JudgedTool {
         &self.weight.shelf
     }
 
+    /// What its patterns compile to.
+    pub(crate) fn pattern_states(&self) -> usize {
+        self.contract.as_ref().map_or(0, pattern_states)
+    }
+
     /// The shape for clients of `audience`, which `make` makes unless it is known.
     pub(crate) fn shape(&self, audience: &Audience, make: impl FnOnce() -> Shape) -> Shape {
         let find = |shapes: &[(Audience, Shape)]| {
@@ -186,6 +191,11 @@ impl Shelf {
         }
     }
 
+    /// The states that the patterns of one list may have: a text of a few bytes may compile to very many.
+    pub(crate) fn pattern_states(&self) -> usize {
+        self.limit / STATE
+    }
+
     /// The bytes that compiled tools take, about.
     pub(crate) fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
@@ -217,11 +227,13 @@ fn weigh(value: &Value) -> usize {
     }
 }
 
-/// What the patterns of a tool take, about: measured in the same way.
-fn weigh_patterns(contract: &Contract) -> usize {
-    const STATE: usize = 300;
+/// What a state of a pattern takes, about: measured in the same way.
+const STATE: usize = 300;
+
+/// What the patterns of a tool compile to.
+fn pattern_states(contract: &Contract) -> usize {
     let schemas = std::iter::once(contract.input()).chain(contract.output());
-    schemas.map(|schema| STATE * schema.schema().pattern_states()).sum()
+    schemas.map(|schema| schema.schema().pattern_states()).sum()
 }
 
 /// Judges `tools` as one list.
@@ -248,7 +260,8 @@ pub(crate) fn judge(
         .map(|(findings, (name, bytes))| {
             let stays = !findings.iter().any(dropped);
             let contract = if stays { contracts.next() } else { None };
-            let weight = contract.as_ref().map_or(0, |contract| bytes + weigh_patterns(contract));
+            let weight =
+                contract.as_ref().map_or(0, |contract| bytes + STATE * pattern_states(contract));
             let weight = shelf.weigh(weight);
             let shapes = Mutex::default();
             JudgedTool { name, contract, findings, refuses_list, added_bytes: 0, shapes, weight }

@@ -41,6 +41,12 @@ impl Options {
         self
     }
 
+    /// The limits that were set, or the default ones.
+    #[must_use]
+    pub fn get_limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Whether to check `format`. By default it is an annotation.
     #[must_use]
     pub fn assert_formats(mut self, yes: bool) -> Self {

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -532,8 +534,9 @@ fn judge_entries(
         _ => entry.value().into_owned(),
     };
     if has_twins(entries) {
-        let values = entries.iter().zip(bundles).map(|it| value(&it)).collect();
-        let mut together = judge(values, &rules.judging, &rules.shelf);
+        let values: Vec<_> = entries.iter().zip(bundles).map(|it| value(&it)).collect();
+        let judging = rules.judging_within(rules.shelf.pattern_states() / values.len().max(1));
+        let mut together = judge(values, &judging, &rules.shelf);
         for (tool, (entry, bundle)) in together.iter_mut().zip(entries.iter().zip(bundles)) {
             explain(&mut tool.findings, &entry.value(), bundle.as_ref(), allow_fetch);
         }
@@ -541,14 +544,28 @@ fn judge_entries(
     }
     let new: Vec<_> =
         entries.iter().zip(bundles).filter(|(entry, _)| entry.known.is_none()).collect();
+    let known = entries.iter().filter_map(|entry| entry.known.as_ref());
+    let known = known.map(|tool| tool.pattern_states()).sum();
+    let states = AtomicUsize::new(rules.shelf.pattern_states().saturating_sub(known));
     let mut new = parallel::map(&new, |it| {
         let (entry, bundle) = *it;
         let mut judged = judge(vec![value(it)], &rules.judging, &rules.shelf).pop()?;
+        let mut is_judged_alone = true;
+        let take = |left: usize| left.checked_sub(judged.pattern_states());
+        if let Err(left) = states.fetch_update(Relaxed, Relaxed, take) {
+            // The tools before it left too little.
+            drop(judged);
+            is_judged_alone = false;
+            judged = judge(vec![value(it)], &rules.judging_within(left), &rules.shelf).pop()?;
+        }
         explain(&mut judged.findings, &entry.value(), bundle.as_ref(), allow_fetch);
         judged.added_bytes = bundle.as_ref().map_or(0, Bundle::bytes);
         let judged = Arc::new(judged);
-        // What is not bundled may be so the next time.
-        if entry.unreadable.is_none() && !bundle.as_ref().is_some_and(Bundle::may_change) {
+        // What is not bundled may be so the next time, and another list may have room for it.
+        if is_judged_alone
+            && entry.unreadable.is_none()
+            && !bundle.as_ref().is_some_and(Bundle::may_change)
+        {
             lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
         }
         Some(judged)
@@ -630,6 +647,7 @@ mod tests {
     use crate::contract::catalog::{Catalog, Tool};
     use crate::event::Event;
     use crate::lock::lock;
+    use crate::memory::MemoryLimit;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
 
@@ -655,6 +673,32 @@ mod tests {
 
     fn tool(name: &str) -> String {
         format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)
+    }
+
+    #[test]
+    fn the_patterns_of_a_list_are_bounded_together() {
+        let server = server().with_memory(&MemoryLimit::new(4 << 20));
+        let tool = |n| {
+            format!(
+                r#"{{"name":"t{n}","inputSchema":{{"type":"object","properties":{{"a":{{"pattern":"^[a-z]{{{}}}$"}}}}}}}}"#,
+                900 + n
+            )
+        };
+        let all: Vec<_> = (0..9).map(tool).collect();
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        let states = |page: &CheckedPage| {
+            let tools = &page.tools.as_ref().unwrap().1;
+            let offered = tools.iter().filter_map(|(_, tool)| match tool {
+                Tool::Offered { judged, .. } => Some(judged.pattern_states()),
+                Tool::Withheld(_) => None,
+            });
+            offered.collect::<Vec<_>>()
+        };
+        let (one, many) = (check(&server, &all[..1], &[]), check(&server, &all, &[]));
+        assert_eq!(states(&one).len(), 1);
+        let (kept, most) = (states(&many), server.rules().shelf.pattern_states());
+        assert!(kept.len() > 1 && kept.len() < 9, "{kept:?} of {most}");
+        assert!(kept.iter().sum::<usize>() <= most, "{kept:?} of {most}");
     }
 
     #[test]

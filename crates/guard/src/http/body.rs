@@ -61,8 +61,9 @@ where
     if body.size_hint().lower() > max as u64 {
         return Err(BodyError::TooLong(max));
     }
+    let length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut body = Limited::new(body, max);
-    let mut pieces = Pieces::default();
+    let mut pieces = Pieces::new(length);
     let mut reservation = pool.memory().message(sender);
     // Bytes that come fast buy no more time than there was at the start, and waiting for memory costs none.
     let mut left = PATIENCE;
@@ -87,56 +88,79 @@ where
         reservation.grow(pieces.bytes + piece.len()).await.map_err(BodyError::NoMemory)?;
         pieces.push(piece);
     }
-    pieces.end_small();
-    // The bytes that have to be copied.
-    let copied = if pieces.all.len() > 1 { pieces.bytes } else { 0 };
-    let joined = pool.run(copied, move || reservation.attach(pieces.join())).await;
+    let join = |pieces: Pieces| reservation.attach(pieces.join());
+    let joined = pool.run(pieces.left(), move || join(pieces)).await;
     joined.ok_or(BodyError::Incomplete)
 }
 
-/// The pieces of a body, which are joined once all of them are there. Most bodies come in one piece, which is not copied.
-#[derive(Default)]
+/// The pieces of a body. Most bodies come in one piece, which is not copied. A longer one whose length is known is copied as it
+/// comes, one of unknown length once all of it is there.
 struct Pieces {
     all: Vec<Bytes>,
-    /// Small pieces after those, in one, so that many of them take no more memory than their bytes.
-    small: Vec<u8>,
+    /// What is copied, after those: small pieces, so that many of them take no more memory than their bytes.
+    copied: Vec<u8>,
     bytes: usize,
+    length: Option<usize>,
 }
 
 impl Pieces {
     /// The bytes of a piece that is kept as it came.
     const LARGE: usize = 16 << 10;
 
+    /// The bytes that must have come before those of the whole length are asked for.
+    const BEGUN: usize = 256 << 10;
+
+    fn new(length: Option<usize>) -> Self {
+        Self { all: Vec::new(), copied: Vec::new(), bytes: 0, length }
+    }
+
     fn push(&mut self, piece: Bytes) {
-        let is_first = self.bytes == 0;
+        let is_kept = self.bytes == 0 || piece.len() >= Self::LARGE;
         self.bytes += piece.len();
-        if !is_first && piece.len() < Self::LARGE {
-            self.small.extend_from_slice(&piece);
+        if self.copied.capacity() > Self::BEGUN {
+            return self.copied.extend_from_slice(&piece);
         }
-        if is_first || piece.len() >= Self::LARGE || self.small.len() >= Self::LARGE {
-            self.end_small();
-        }
-        if is_first || piece.len() >= Self::LARGE {
+        if is_kept {
+            self.end_copied();
             self.all.push(piece);
+        } else {
+            self.copied.extend_from_slice(&piece);
+        }
+        let is_begun = (Self::BEGUN..self.length.unwrap_or_default()).contains(&self.bytes);
+        match self.length {
+            Some(length) if is_begun => {
+                self.end_copied();
+                self.copied.reserve_exact(length);
+                self.all.drain(..).for_each(|piece| self.copied.extend_from_slice(&piece));
+            }
+            _ if self.copied.len() >= Self::LARGE => self.end_copied(),
+            _ => {}
         }
     }
 
-    fn end_small(&mut self) {
-        if !self.small.is_empty() {
-            self.all.push(Bytes::copy_from_slice(&self.small));
-            self.small.clear();
+    fn end_copied(&mut self) {
+        if !self.copied.is_empty() {
+            self.all.push(Bytes::copy_from_slice(&self.copied));
+            self.copied.clear();
         }
+    }
+
+    /// The bytes that are still to be copied.
+    fn left(&self) -> usize {
+        self.all.iter().map(Bytes::len).sum()
     }
 
     fn join(mut self) -> Bytes {
-        if self.all.len() <= 1 {
+        if self.all.is_empty() {
+            return self.copied.into();
+        }
+        if self.copied.is_empty() && self.all.len() == 1 {
             return self.all.pop().unwrap_or_default();
         }
         let mut joined = Vec::with_capacity(self.bytes);
-        for piece in self.all {
-            // Each is dropped as soon as it is copied.
-            joined.extend_from_slice(&piece);
-        }
+        // Each is dropped as soon as it is copied.
+        self.all.into_iter().for_each(|piece| joined.extend_from_slice(&piece));
+        joined.extend_from_slice(&self.copied);
         joined.into()
     }
 }
@@ -175,18 +199,22 @@ mod tests {
     }
 
     #[test]
-    fn pieces_of_any_size_stay_in_order_and_small_ones_become_few() {
+    fn pieces_of_any_size_stay_in_order_and_take_no_more_than_their_bytes() {
         let large = Pieces::LARGE;
-        for sizes in [vec![1; 3 * large], vec![3, large, 5, 7, large - 1, 2, large, large, 1]] {
-            let (mut pieces, mut all) = (Pieces::default(), Vec::new());
-            for (i, size) in sizes.into_iter().enumerate() {
-                let piece = vec![u8::try_from(i % 251).unwrap(); size];
-                all.extend_from_slice(&piece);
-                pieces.push(piece.into());
+        let mixed = vec![3, large, 5, 7, large - 1, 2, large, large, 1, Pieces::BEGUN, 9, large];
+        for sizes in [vec![1; 3 * large], mixed] {
+            let length = sizes.iter().sum();
+            for length in [None, Some(length), Some(2 * length)] {
+                let (mut pieces, mut all) = (Pieces::new(length), Vec::new());
+                for (i, size) in sizes.iter().enumerate() {
+                    let piece = vec![u8::try_from(i % 251).unwrap(); *size];
+                    all.extend_from_slice(&piece);
+                    pieces.push(piece.into());
+                }
+                assert!(pieces.all.len() <= 12, "{}", pieces.all.len());
+                assert!(length.is_none() || all.len() < Pieces::BEGUN || pieces.all.is_empty());
+                assert!(pieces.join() == all);
             }
-            pieces.end_small();
-            assert!(pieces.all.len() <= 8, "{}", pieces.all.len());
-            assert!(pieces.join() == all);
         }
     }
 
