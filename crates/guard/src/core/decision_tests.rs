@@ -525,6 +525,32 @@ fn an_id_is_used_once_at_a_time_in_a_session_though_each_request_has_a_stream() 
 }
 
 #[test]
+fn an_id_that_was_posted_to_an_endpoint_is_free_again_only_if_the_server_does_not_have_it() {
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let late = json!({ "jsonrpc": "2.0", "id": 1, "result": { "structuredContent": {} } });
+    let mut talk = Talk::new(Link::Endpoint, Settings::default());
+    talk.client(&call(1, "t", &json!({})));
+    let first = talk.stream;
+    assert_eq!(whom(&talk.list(Some(&tools()))), ["server"]);
+    // What is refused does not end the request that has its id.
+    assert!(only_error(&talk.client(&ping)).contains("already in use"));
+    talk.conversation.forget_posted(talk.stream);
+    talk.conversation.close_stream(talk.stream, false, talk.now);
+    assert!(only_error(&talk.client(&ping)).contains("already in use"));
+    // The client leaves, and the server may have the call.
+    talk.conversation.close_stream(first, false, talk.now);
+    assert!(only_error(&talk.client(&ping)).contains("already in use"));
+    assert_eq!(talk.server(&late), []);
+
+    assert_eq!(whom(&talk.client(&ping)), ["server"]);
+    talk.conversation.forget_posted(talk.stream);
+    assert_eq!(whom(&talk.client(&ping)), ["server"]);
+    talk.conversation.accept_posted(talk.stream);
+    talk.conversation.close_stream(talk.stream, false, talk.now);
+    assert_eq!(whom(&talk.server(&json!({ "jsonrpc": "2.0", "id": 1, "result": {} }))), ["client"]);
+}
+
+#[test]
 fn a_request_with_a_long_id_is_refused() {
     let mut talk = Talk::new(Link::Pipe, Settings::default());
     let long = json!({ "jsonrpc": "2.0", "id": "x".repeat(2000), "method": "ping" });

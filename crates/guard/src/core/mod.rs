@@ -36,7 +36,7 @@ pub(crate) use self::from_server::refuse_undelivered;
 use self::held::{Held, PartFate};
 use self::job::Check;
 pub(crate) use self::job::{Job, JobId, JobOutcome};
-use self::pending::{PendingRequests, Purpose};
+use self::pending::{Key, PendingRequests, Purpose};
 use crate::audience::Audience;
 use crate::caller::Caller;
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
@@ -149,6 +149,8 @@ pub(crate) struct Conversation {
     /// Whether it was told of a change since it last got a list.
     has_told_change: bool,
     fetcher: Fetcher,
+    /// The requests that are posted to an endpoint, by the stream that they came on, until the server accepts them.
+    posted: AHashMap<StreamId, Vec<(Key, u64)>>,
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
     actions: VecDeque<Action>,
@@ -177,6 +179,7 @@ impl Conversation {
             tells_changes: false,
             has_told_change: false,
             fetcher: Fetcher::default(),
+            posted: AHashMap::new(),
             held: AHashMap::new(),
             jobs: AHashMap::new(),
             actions: VecDeque::new(),
@@ -237,6 +240,12 @@ impl Conversation {
     /// are remembered, because the client may come back for their answers.
     pub(crate) fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
         self.abandon_jobs(stream, now);
+        for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
+            if let Some(pending) = self.pending.current(&key, serial) {
+                pending.end_cancelled();
+                self.pending.abandon(&key);
+            }
+        }
         if may_resume {
             return self.pending.keep_resumable(stream);
         }
@@ -258,15 +267,17 @@ impl Conversation {
         }
     }
 
-    /// Whether a request of a client on one pipe with this id waits for its answer.
-    pub(crate) fn is_pending(&self, id: &Id) -> bool {
-        self.pending.get(&(StreamId::PIPE, id.clone())).is_some()
+    /// The server has accepted what was posted on `stream`, and answers it on that of the endpoint.
+    pub(crate) fn accept_posted(&mut self, stream: StreamId) {
+        self.posted.remove(&stream);
     }
 
-    /// Forgets such a request, which has not reached the server.
-    pub(crate) fn forget_request(&mut self, id: &Id) {
-        if let Some(pending) = self.pending.remove(&(StreamId::PIPE, id.clone())) {
-            pending.end_cancelled();
+    /// Forgets what was posted on `stream`, which the server does not have, or has refused.
+    pub(crate) fn forget_posted(&mut self, stream: StreamId) {
+        for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
+            if let Some(pending) = self.pending.take(&key, serial) {
+                pending.end_cancelled();
+            }
         }
     }
 
