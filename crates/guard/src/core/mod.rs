@@ -36,7 +36,7 @@ pub(crate) use self::from_server::refuse_undelivered;
 use self::held::{Held, PartFate};
 use self::job::Check;
 pub(crate) use self::job::{Job, JobId, JobOutcome};
-use self::pending::{Key, PendingRequests, Purpose};
+use self::pending::{Key, Pending, PendingRequests, Purpose};
 use crate::audience::Audience;
 use crate::caller::Caller;
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
@@ -252,7 +252,9 @@ impl Conversation {
         for (key, mut pending) in self.pending.close(stream) {
             pending.end_cancelled();
             pending.span = None;
-            if pending.is_answered || pending.is_held || self.link == Link::Streams {
+            // In a session, the answer to a request may also come on another stream.
+            let may_come = self.link != Link::Streams || self.has_session && pending.is_checked();
+            if pending.is_answered || pending.is_held || !may_come {
                 continue;
             }
             if self.link == Link::Shared {
@@ -261,7 +263,8 @@ impl Conversation {
             }
             // The answer of the process is still recognized, and goes nowhere.
             let mut abandoned = pending;
-            abandoned.stream = StreamId::PIPE;
+            (abandoned.stream, abandoned.purpose) = (StreamId::PIPE, Purpose::Other);
+            abandoned.caller = Caller::default();
             let _ = self.pending.insert(key.clone(), abandoned);
             self.pending.abandon(&key);
         }
@@ -272,13 +275,13 @@ impl Conversation {
         self.posted.remove(&stream);
     }
 
-    /// Forgets what was posted on `stream`, which the server does not have, or has refused.
-    pub(crate) fn forget_posted(&mut self, stream: StreamId) {
-        for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
-            if let Some(pending) = self.pending.take(&key, serial) {
-                pending.end_cancelled();
-            }
-        }
+    /// Forgets the requests of `stream`, which the server does not have, or has refused.
+    pub(crate) fn forget_requests(&mut self, stream: StreamId) {
+        let posted = self.posted.remove(&stream).unwrap_or_default();
+        let posted = posted.iter().filter_map(|(key, serial)| self.pending.take(key, *serial));
+        let mut forgotten: Vec<_> = posted.collect();
+        forgotten.extend(self.pending.close(stream).into_iter().map(|(_, pending)| pending));
+        forgotten.iter().for_each(Pending::end_cancelled);
     }
 
     /// The tool list of the server has changed.

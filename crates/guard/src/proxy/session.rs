@@ -410,7 +410,7 @@ impl Drop for Exchange {
         let (stream, may_resume) = (self.stream, self.may_resume);
         drive(&self.session, |it, now| {
             if !self.is_sent {
-                it.forget_posted(stream);
+                it.forget_requests(stream);
             }
             it.close_stream(stream, may_resume, now);
         });
