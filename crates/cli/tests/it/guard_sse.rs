@@ -180,6 +180,36 @@ fn a_server_that_wants_messages_elsewhere_is_reported() {
 }
 
 #[test]
+fn no_stream_that_a_client_opens_leads_around_the_guard() {
+    let server = HttpServer::start(|got, reply| {
+        reply.events()?;
+        let is_first = got.header("last-event-id").is_none();
+        if is_first && got.header("mcp-session-id").is_none() {
+            reply.event("id: 1\ndata:\n\n")?;
+            reply.close();
+            return Ok(());
+        }
+        reply.event("event: endpoint\ndata: http://127.0.0.1:9/messages\n\n")?;
+        reply.hang();
+        Ok(())
+    });
+    let (guard, port) = in_front_of_url(&server.url("/sse"), &ENFORCE);
+    let listen = |header: &str| {
+        ask(port, &format!("GET /sse HTTP/1.1\r\naccept: text/event-stream{header}"), "")
+    };
+    let answer = listen("");
+    assert!(answer.contains("id: 1"), "{answer}");
+    for (header, reason) in [
+        ("\r\nlast-event-id: 1", "wants messages at http://127.0.0.1:9/messages"),
+        ("\r\nmcp-session-id: abc", "names an endpoint on a stream of Streamable HTTP"),
+    ] {
+        let answer = listen(header);
+        assert!(!answer.contains("127.0.0.1:9"), "{answer}");
+        guard.log().wait_for(reason);
+    }
+}
+
+#[test]
 fn a_request_that_does_not_reach_the_server_may_be_sent_again() {
     let server = HttpServer::start(|got, reply| {
         if got.method() == "GET" {
