@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use hyper::header::{HOST, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Uri};
+use memchr::memmem;
 
 use crate::hop_by_hop::remove_hop_by_hop;
 
@@ -143,26 +144,25 @@ pub(crate) fn session_id(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// The keys of the signatures of a message (RFC 9421), whose other parts are about this message.
-fn signature_keys(headers: &HeaderMap) -> String {
-    let inputs = headers.get_all("signature-input").iter();
-    inputs.fold(String::new(), |mut keys, input| {
-        let input = String::from_utf8_lossy(input.as_bytes());
-        keys.extend(input.split("keyid=").skip(1).map(first_item));
-        keys
-    })
+fn signature_keys(headers: &HeaderMap) -> Vec<&[u8]> {
+    const NAME: &[u8] = b"keyid=";
+    let inputs = headers.get_all("signature-input").iter().map(HeaderValue::as_bytes);
+    let keys =
+        |input| memmem::find_iter(input, NAME).map(move |at| first_item(&input[at + NAME.len()..]));
+    inputs.flat_map(keys).collect()
 }
 
 /// The string that `text` starts with, as it is written, or else all up to a separator.
-fn first_item(text: &str) -> &str {
+fn first_item(text: &[u8]) -> &[u8] {
     let mut is_escaped = false;
-    let ends = |c: char| {
-        let is_end = c == '"' && !is_escaped;
-        is_escaped = c == '\\' && !is_escaped;
+    let ends = |c: &u8| {
+        let is_end = *c == b'"' && !is_escaped;
+        is_escaped = *c == b'\\' && !is_escaped;
         is_end
     };
-    match text.strip_prefix('"') {
+    match text.strip_prefix(b"\"") {
         Some(string) => string.split(ends).next().unwrap_or_default(),
-        None => text.split([';', ',']).next().unwrap_or_default(),
+        None => text.split(|c| matches!(c, b';' | b',')).next().unwrap_or_default(),
     }
 }
 
@@ -349,6 +349,16 @@ mod tests {
         ]
         .map(signed);
         assert!(one == again && one != other && one != own);
+        let [two, joined] = [r#"a=();keyid="k",b=();keyid="l""#, r#"a=();keyid="kl""#].map(signed);
+        assert!(two != joined);
+        let bytes = |key: u8| {
+            let mut headers = HeaderMap::new();
+            let value =
+                hyper::header::HeaderValue::from_bytes(&[b"a=();keyid=", &[key][..]].concat());
+            headers.insert("signature-input", value.unwrap());
+            Caller::new(&headers, &"/mcp".parse().unwrap())
+        };
+        assert!(bytes(0xe1) != bytes(0xe2));
         let turned: Vec<_> = ada.into_iter().rev().collect();
         assert!(caller(&turned, "/mcp") == own);
         assert_eq!(own.headers(), headers(&ada));

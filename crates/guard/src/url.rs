@@ -1,8 +1,18 @@
 //! URLs of servers: as they may be shown, and with the queries of clients.
 
-use hyper::header::{CONTENT_LOCATION, HeaderValue, LINK, LOCATION, REFRESH, WWW_AUTHENTICATE};
+use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Uri};
 use percent_encoding::percent_decode_str;
+
+/// The headers of a response that say nothing of a URL, and that its reader needs.
+const KEPT: [&str; 6] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "transfer-encoding",
+];
 
 /// A URL without what may be secret in it: its query and fragment.
 pub(crate) fn without_query(url: &str) -> &str {
@@ -31,7 +41,9 @@ pub(crate) fn with_queries(
 pub(crate) fn hide_query(upstream: &Uri, headers: &mut HeaderMap) {
     let Some(own) = upstream.query() else { return };
     let own: Vec<_> = own.split('&').filter(|pair| !pair.is_empty()).map(decoded).collect();
-    for name in [CONTENT_LOCATION, LINK, LOCATION, REFRESH, WWW_AUTHENTICATE] {
+    let names: Vec<_> =
+        headers.keys().filter(|name| !KEPT.contains(&name.as_str())).cloned().collect();
+    for name in names {
         let values: Vec<_> = headers.get_all(&name).iter().cloned().collect();
         if !values.iter().any(|value| without_pairs(value, &own).is_some()) {
             continue;
@@ -49,27 +61,47 @@ pub(crate) fn hide_query(upstream: &Uri, headers: &mut HeaderMap) {
 
 /// Whether a part of a URL or of a header ends at `c`.
 fn is_separator(c: char) -> bool {
-    c.is_whitespace() || "?&#;,<>\"'".contains(c)
+    ends_pair(c) || ";,'".contains(c)
+}
+
+/// Whether a pair of a query ends at `c`, whatever is in it.
+fn ends_pair(c: char) -> bool {
+    c.is_whitespace() || "?&#<>\"".contains(c)
 }
 
 /// `value` without those of the pairs `own` that are in it; `None` if none is.
 fn without_pairs(value: &HeaderValue, own: &[String]) -> Option<String> {
     let value = String::from_utf8_lossy(value.as_bytes());
-    let shows = |part: &str| {
-        // A URL in the query of a URL is encoded once more.
-        let texts = [decoded(part), decoded(&decoded(part))];
-        let has = |text: &String, pair: &String| {
-            text == pair
-                || text.split(is_separator).any(|it| it == pair)
-                || pair.contains(is_separator) && text.contains(pair.as_str())
-        };
-        texts.iter().any(|text| own.iter().any(|pair| has(text, pair)))
+    // A URL in the query of a URL is encoded once more.
+    let texts = |part: &str| [decoded(part), decoded(&decoded(part))];
+    let has_whole =
+        |text: &String, pair: &String| pair.contains(is_separator) && text.contains(pair.as_str());
+    let shows_whole = |part: &str| {
+        texts(part).iter().any(|text| own.iter().any(|pair| text == pair || has_whole(text, pair)))
     };
+    let shows = |part: &str| {
+        let has =
+            |text: &String| text.split(is_separator).any(|it| own.iter().any(|pair| it == pair));
+        shows_whole(part) || texts(part).iter().any(has)
+    };
+    let whole = without_parts(&value, ends_pair, shows_whole);
+    let left = without_parts(whole.as_deref().unwrap_or(&value), is_separator, shows).or(whole);
+    // Some of it is left if it is written in yet another way.
+    let rest = left.as_deref().unwrap_or(&value);
+    if shows_whole(rest) { Some(String::new()) } else { left }
+}
+
+/// `value` without the parts up to a separator that are `left_out`; `None` if none is.
+fn without_parts(
+    value: &str,
+    is_separator: impl Fn(char) -> bool,
+    left_out: impl Fn(&str) -> bool,
+) -> Option<String> {
     let mut left = String::new();
     let mut has_changed = false;
-    for part in value.split_inclusive(is_separator) {
-        let end = part.find(is_separator).unwrap_or(part.len());
-        if !shows(&part[..end]) {
+    for part in value.split_inclusive(&is_separator) {
+        let end = part.find(&is_separator).unwrap_or(part.len());
+        if !left_out(&part[..end]) {
             left.push_str(part);
             continue;
         }
@@ -124,6 +156,24 @@ mod tests {
             hide_query(&upstream, &mut headers);
             let found = headers.get(name).map(|value| value.to_str().unwrap());
             assert_eq!(found, left, "{name}: {value}");
+        }
+        for (query, value, left) in [
+            ("key=a,b", "/mcp/?x&key=a,b", Some("/mcp/?x")),
+            ("key=a;b&v=1", "/mcp/?key=a;b&v=1", Some("/mcp/")),
+            ("key=a'b", "c=d; path=/mcp?key=a'b", Some("c=d; path=/mcp")),
+            ("key=a%2fb,c", "/mcp?key=a%2Fb,c&x", Some("/mcp?x")),
+            ("key=a,b", "</mcp?key=a%2Cb>; rel=self", Some("</mcp>; rel=self")),
+            ("key=a?b", "/mcp?key=a?b", None),
+            ("key=a", "/mcp?key=a,b", Some("/mcp,b")),
+        ] {
+            let upstream: Uri = format!("http://a/mcp?{query}").parse().unwrap();
+            let mut headers = HeaderMap::new();
+            headers.insert("x-url", value.parse().unwrap());
+            headers.insert("content-type", "text/html;v=1".parse().unwrap());
+            hide_query(&upstream, &mut headers);
+            let found = headers.get("x-url").map(|value| value.to_str().unwrap());
+            assert_eq!(found, left, "{query}: {value}");
+            assert_eq!(headers["content-type"], "text/html;v=1");
         }
     }
 }

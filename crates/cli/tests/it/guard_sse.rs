@@ -180,6 +180,36 @@ fn a_server_that_wants_messages_elsewhere_is_reported() {
 }
 
 #[test]
+fn no_stream_that_a_client_opens_leads_around_the_guard() {
+    let server = HttpServer::start(|got, reply| {
+        reply.events()?;
+        let is_first = got.header("last-event-id").is_none();
+        if is_first && got.header("mcp-session-id").is_none() {
+            reply.event("id: 1\ndata:\n\n")?;
+            reply.close();
+            return Ok(());
+        }
+        reply.event("event: endpoint\ndata: http://127.0.0.1:9/messages\n\n")?;
+        reply.hang();
+        Ok(())
+    });
+    let (guard, port) = in_front_of_url(&server.url("/sse"), &ENFORCE);
+    let listen = |header: &str| {
+        ask(port, &format!("GET /sse HTTP/1.1\r\naccept: text/event-stream{header}"), "")
+    };
+    let answer = listen("");
+    assert!(answer.contains("id: 1"), "{answer}");
+    for (header, reason) in [
+        ("\r\nlast-event-id: 1", "wants messages at http://127.0.0.1:9/messages"),
+        ("\r\nmcp-session-id: abc", "names an endpoint on a stream of Streamable HTTP"),
+    ] {
+        let answer = listen(header);
+        assert!(!answer.contains("127.0.0.1:9"), "{answer}");
+        guard.log().wait_for(reason);
+    }
+}
+
+#[test]
 fn a_request_that_does_not_reach_the_server_may_be_sent_again() {
     let server = HttpServer::start(|got, reply| {
         if got.method() == "GET" {
@@ -201,4 +231,54 @@ fn a_request_that_does_not_reach_the_server_may_be_sent_again() {
     }
     let answer = client.post("no message");
     assert!(answer.starts_with("HTTP/1.1 400") && body(&answer)["error"].is_object(), "{answer}");
+}
+
+#[test]
+fn a_call_is_judged_whatever_the_server_answers_where_it_was_posted() {
+    let (send, answers) = channel::<Value>();
+    let (send, answers) = (Mutex::new(send), Mutex::new(answers));
+    let server = HttpServer::start(move |got, reply| {
+        if got.method() == "GET" {
+            reply.events()?;
+            reply.event("event: endpoint\ndata: /messages\n\n")?;
+            for answer in &*answers.lock().unwrap() {
+                reply.event(&format!("data: {answer}\n\n"))?;
+            }
+            return Ok(());
+        }
+        let message = got.message();
+        let answer = |id: &Value, result: Value| {
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "result": result });
+            send.lock().unwrap().send(answer.clone()).unwrap();
+            answer
+        };
+        let schema = json!({ "type": "object", "required": ["ok"] });
+        let tool =
+            json!({ "name": "t", "inputSchema": { "type": "object" }, "outputSchema": schema });
+        let wrong = json!({ "content": [], "structuredContent": { "wrong": 1 } });
+        match (message["method"].as_str().unwrap(), message["id"].as_u64()) {
+            ("tools/list", _) => drop(answer(&message["id"], json!({ "tools": [tool] }))),
+            ("tools/call", Some(5)) => return reply.send("500 Internal Server Error", "", ""),
+            ("tools/call", _) => return reply.json(&answer(&message["id"], wrong)),
+            ("ping", _) => {}
+            _ => {
+                answer(&json!(5), wrong);
+                answer(&message["id"], json!({}));
+            }
+        }
+        reply.send("202 Accepted", "content-type: text/plain", "Accepted")
+    });
+    let (_guard, port) = in_front_of_url(&server.url("/sse"), &ENFORCE);
+    let mut client = Listener::open(port, "/sse");
+    // The answer comes on the stream, and here.
+    let answer = client.ask(&call(4, "t", &json!({})));
+    assert_eq!((&answer["id"], answer["result"]["isError"] == true), (&json!(4), true), "{answer}");
+    // The server has the call all the same, and answers it late.
+    let answer = client.post(&call(5, "t", &json!({})));
+    assert!(answer.starts_with("HTTP/1.1 500"), "{answer}");
+    client.post(&request(5, "ping"));
+    client.post(&request(6, "resources/list"));
+    let answer = client.next();
+    assert!(answer["error"].to_string().contains("already in use"), "{answer}");
+    assert_eq!(client.next()["id"], 6);
 }

@@ -525,6 +525,65 @@ fn an_id_is_used_once_at_a_time_in_a_session_though_each_request_has_a_stream() 
 }
 
 #[test]
+fn an_id_that_was_posted_to_an_endpoint_is_free_again_only_if_the_server_does_not_have_it() {
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let late = json!({ "jsonrpc": "2.0", "id": 1, "result": { "structuredContent": {} } });
+    let mut talk = Talk::new(Link::Endpoint, Settings::default());
+    talk.client(&call(1, "t", &json!({})));
+    let first = talk.stream;
+    assert_eq!(whom(&talk.list(Some(&tools()))), ["server"]);
+    // What is refused does not end the request that has its id.
+    assert!(only_error(&talk.client(&ping)).contains("already in use"));
+    talk.conversation.forget_requests(talk.stream);
+    talk.conversation.close_stream(talk.stream, false, talk.now);
+    assert!(only_error(&talk.client(&ping)).contains("already in use"));
+    // The client leaves, and the server may have the call.
+    talk.conversation.close_stream(first, false, talk.now);
+    assert!(only_error(&talk.client(&ping)).contains("already in use"));
+    assert_eq!(talk.server(&late), []);
+
+    assert_eq!(whom(&talk.client(&ping)), ["server"]);
+    talk.conversation.forget_requests(talk.stream);
+    assert_eq!(whom(&talk.client(&ping)), ["server"]);
+    talk.conversation.accept_posted(talk.stream);
+    talk.conversation.close_stream(talk.stream, false, talk.now);
+    assert_eq!(whom(&talk.server(&json!({ "jsonrpc": "2.0", "id": 1, "result": {} }))), ["client"]);
+}
+
+#[test]
+fn a_late_answer_in_a_session_is_not_that_of_another_request_with_the_id_of_its_call() {
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let late = json!({ "jsonrpc": "2.0", "id": 1, "result": { "structuredContent": {} } });
+    let listened = |talk: &mut Talk, message: &Value| {
+        let text = Text::from(message.to_string());
+        let origin = Origin::Listening(StreamId::new());
+        talk.conversation.on_server(origin, &Message::read(&text).unwrap(), talk.now);
+        talk.seen()
+    };
+    // Whether the server has refused the call.
+    for is_refused in [false, true] {
+        let mut talk = Talk::new(Link::Streams, Settings::default());
+        talk.conversation.has_session = true;
+        talk.client(&call(1, "t", &json!({})));
+        assert_eq!(whom(&talk.list(Some(&tools()))), ["server"]);
+        if is_refused {
+            talk.conversation.forget_requests(talk.stream);
+        }
+        talk.conversation.close_stream(talk.stream, false, talk.now);
+        // Clients send a request again with the same id.
+        assert_eq!(whom(&talk.client(&ping)), ["server"]);
+        assert_eq!(listened(&mut talk, &late).is_empty(), !is_refused);
+        if !is_refused {
+            assert_eq!(whom(&talk.server(&late)), ["client"]);
+            // Then it can only be that of the call, and the next one that of another request.
+            assert_eq!(listened(&mut talk, &late), []);
+            assert_eq!(whom(&talk.client(&ping)), ["server"]);
+            assert_eq!(whom(&listened(&mut talk, &late)), ["client"]);
+        }
+    }
+}
+
+#[test]
 fn a_request_with_a_long_id_is_refused() {
     let mut talk = Talk::new(Link::Pipe, Settings::default());
     let long = json!({ "jsonrpc": "2.0", "id": "x".repeat(2000), "method": "ping" });

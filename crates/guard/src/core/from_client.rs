@@ -225,6 +225,9 @@ impl Conversation {
                 return PartFate::Dropped;
             }
         };
+        if self.link == Link::Endpoint {
+            self.posted.entry(part.stream).or_default().push((key.clone(), serial));
+        }
         let Some((params, audience, caller)) = call else {
             if edits.is_empty() {
                 return PartFate::Same;

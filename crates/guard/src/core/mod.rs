@@ -36,7 +36,7 @@ pub(crate) use self::from_server::refuse_undelivered;
 use self::held::{Held, PartFate};
 use self::job::Check;
 pub(crate) use self::job::{Job, JobId, JobOutcome};
-use self::pending::{PendingRequests, Purpose};
+use self::pending::{Key, Pending, PendingRequests, Purpose};
 use crate::audience::Audience;
 use crate::caller::Caller;
 use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
@@ -149,6 +149,8 @@ pub(crate) struct Conversation {
     /// Whether it was told of a change since it last got a list.
     has_told_change: bool,
     fetcher: Fetcher,
+    /// The requests that are posted to an endpoint, by the stream that they came on, until the server accepts them.
+    posted: AHashMap<StreamId, Vec<(Key, u64)>>,
     held: AHashMap<Ticket, Held>,
     jobs: AHashMap<JobId, RunningJob>,
     actions: VecDeque<Action>,
@@ -177,6 +179,7 @@ impl Conversation {
             tells_changes: false,
             has_told_change: false,
             fetcher: Fetcher::default(),
+            posted: AHashMap::new(),
             held: AHashMap::new(),
             jobs: AHashMap::new(),
             actions: VecDeque::new(),
@@ -237,13 +240,21 @@ impl Conversation {
     /// are remembered, because the client may come back for their answers.
     pub(crate) fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
         self.abandon_jobs(stream, now);
+        for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
+            if let Some(pending) = self.pending.current(&key, serial) {
+                pending.end_cancelled();
+                self.pending.abandon(&key);
+            }
+        }
         if may_resume {
             return self.pending.keep_resumable(stream);
         }
         for (key, mut pending) in self.pending.close(stream) {
             pending.end_cancelled();
             pending.span = None;
-            if pending.is_answered || pending.is_held || self.link == Link::Streams {
+            // In a session, the answer to a request may also come on another stream.
+            let may_come = self.link != Link::Streams || self.has_session && pending.is_checked();
+            if pending.is_answered || pending.is_held || !may_come {
                 continue;
             }
             if self.link == Link::Shared {
@@ -252,22 +263,25 @@ impl Conversation {
             }
             // The answer of the process is still recognized, and goes nowhere.
             let mut abandoned = pending;
-            abandoned.stream = StreamId::PIPE;
+            (abandoned.stream, abandoned.purpose) = (StreamId::PIPE, Purpose::Other);
+            abandoned.caller = Caller::default();
             let _ = self.pending.insert(key.clone(), abandoned);
             self.pending.abandon(&key);
         }
     }
 
-    /// Whether a request of a client on one pipe with this id waits for its answer.
-    pub(crate) fn is_pending(&self, id: &Id) -> bool {
-        self.pending.get(&(StreamId::PIPE, id.clone())).is_some()
+    /// The server has accepted what was posted on `stream`, and answers it on that of the endpoint.
+    pub(crate) fn accept_posted(&mut self, stream: StreamId) {
+        self.posted.remove(&stream);
     }
 
-    /// Forgets such a request, which has not reached the server.
-    pub(crate) fn forget_request(&mut self, id: &Id) {
-        if let Some(pending) = self.pending.remove(&(StreamId::PIPE, id.clone())) {
-            pending.end_cancelled();
-        }
+    /// Forgets the requests of `stream`, which the server does not have, or has refused.
+    pub(crate) fn forget_requests(&mut self, stream: StreamId) {
+        let posted = self.posted.remove(&stream).unwrap_or_default();
+        let posted = posted.iter().filter_map(|(key, serial)| self.pending.take(key, *serial));
+        let mut forgotten: Vec<_> = posted.collect();
+        forgotten.extend(self.pending.close(stream).into_iter().map(|(_, pending)| pending));
+        forgotten.iter().for_each(Pending::end_cancelled);
     }
 
     /// The tool list of the server has changed.

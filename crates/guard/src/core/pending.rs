@@ -130,6 +130,11 @@ impl Pending {
         }
     }
 
+    /// Whether its answer is checked.
+    pub(super) fn is_checked(&self) -> bool {
+        !matches!(self.purpose, Purpose::Other | Purpose::Subscription | Purpose::Handshake { .. })
+    }
+
     /// Whether an answer is expected.
     fn is_open(&self) -> bool {
         !self.is_held && !self.is_answered
@@ -268,6 +273,7 @@ impl PendingRequests {
             (its == id || Some(its) == other.as_ref())
                 && found != stream
                 && !pending.is_answered
+                && !pending.is_abandoned
                 && pending.caller == *caller
                 && !self.resumable.contains(found)
         })
@@ -295,6 +301,10 @@ impl PendingRequests {
         // Two requests of the same id on two streams: nobody can tell which one it answers.
         if found.next().is_some() {
             return None;
+        }
+        if pending.is_abandoned {
+            let key = key.clone();
+            return self.remove(&key);
         }
         Some(pending.mark_answered().answered_as(id, &key.1))
     }
@@ -348,13 +358,7 @@ impl PendingRequests {
     pub(super) fn expects_checked(&self, stream: StreamId) -> bool {
         let keys = self.streams.get(&stream).into_iter().flatten();
         let mut pending = keys.filter_map(|key| self.requests.get(key));
-        pending.any(|pending| {
-            pending.is_open()
-                && !matches!(
-                    pending.purpose,
-                    Purpose::Other | Purpose::Subscription | Purpose::Handshake { .. }
-                )
-        })
+        pending.any(|pending| pending.is_open() && pending.is_checked())
     }
 
     /// Whether the requests of `stream` may be sent again without harm: all of them, and there is one.

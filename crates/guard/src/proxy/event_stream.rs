@@ -158,11 +158,13 @@ impl<B: ResponseBody> EventStream<B> {
         let memory = Arc::clone(pool.memory());
         let split = pool.run(event.len(), move || SplitEvent::new(event, &memory)).await;
         let SplitEvent { event, id, text, is_endpoint } = split?;
-        if is_endpoint && self.may_be_endpoint() {
+        if is_endpoint && self.may_name_endpoint() {
             return self.tell_endpoint(&event, &text);
         }
         let Answered { exchange, origin, .. } = &mut self.answered;
-        if let Some(id) = id {
+        // Who resumes a stream that was opened with GET listens again.
+        let is_listening = matches!(origin, Origin::Listening(_));
+        if let Some(id) = id.filter(|_| !is_listening) {
             exchange.session.record_event(&id, exchange.stream);
             exchange.may_resume |= matches!(origin, Origin::Stream(_));
         }
@@ -204,11 +206,10 @@ impl<B: ResponseBody> EventStream<B> {
         Some((event, true))
     }
 
-    /// Whether the server may be one on HTTP+SSE. What is posted may come to another replica than the stream.
-    fn may_be_endpoint(&self) -> bool {
-        let Answered { exchange, origin, .. } = &self.answered;
-        matches!(origin, Origin::Listening(_))
-            && !exchange.caller.has_session()
+    /// Whether a client may take an endpoint from the stream, which it opened with GET. What is posted may come to another
+    /// replica than the stream.
+    fn may_name_endpoint(&self) -> bool {
+        matches!(self.answered.origin, Origin::Listening(_) | Origin::Resumed(_))
             && !self.proxy.server.rules().settings.is_replica
     }
 
@@ -228,6 +229,9 @@ impl<B: ResponseBody> EventStream<B> {
     /// Opens an endpoint in place of the server's: where it is. Fails with a reason.
     fn open_endpoint(&mut self, place: &str) -> Result<String, String> {
         let Answered { exchange, origin, .. } = &mut self.answered;
+        if exchange.caller.has_session() || !matches!(origin, Origin::Listening(_)) {
+            return Err("the server names an endpoint on a stream of Streamable HTTP".to_owned());
+        }
         let base = exchange.uri().unwrap_or_default();
         let endpoint = self.proxy.endpoint(&base, place)?;
         let path = exchange.path.take().map_or_else(|| base.path().to_owned(), |path| path.0);

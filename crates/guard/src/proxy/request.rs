@@ -108,7 +108,8 @@ impl Proxy {
             Ok(forwarded) => forwarded,
             Err(response) => return *response,
         };
-        let Forwarded { body, exchange, replies, is_batch, is_rpc } = forwarded;
+        let Forwarded { body, mut exchange, replies, is_batch, is_rpc } = forwarded;
+        exchange.is_sent = true;
         parts.headers.remove(CONTENT_LENGTH);
         if self.server.rules().settings.is_replica {
             let stream = exchange.stream;
@@ -138,7 +139,7 @@ impl Proxy {
         let trace = HttpTrace::read(&self.server, &parts.headers);
         let is_json = media(&parts.headers) == Ok(Media::Json);
         let headers = std::mem::take(&mut parts.headers);
-        let mut exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
+        let exchange = Exchange::new(session, caller.clone(), parts.uri.clone(), headers);
         let mut received = Received::new(bytes.clone(), &self.pool).await;
         let message = match received.message() {
             Ok(message) => message,
@@ -168,7 +169,6 @@ impl Proxy {
             return Err(Box::new(refuse(StatusCode::METHOD_NOT_ALLOWED, code::REQUEST, &text)));
         }
         let is_batch = matches!(message.parts, message::Parts::Batch(_));
-        exchange.post(&message);
         let (session, stream) = (&exchange.session, exchange.stream);
         let told = Told { caller, revision: revision.as_ref(), headers: None, trace };
         let ticket = drive(session, |it, now| it.on_client(stream, &message, &told, now));

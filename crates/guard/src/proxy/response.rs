@@ -39,13 +39,20 @@ impl Proxy {
         mut answered: Answered,
         response: Response<B>,
     ) -> Response<Body> {
-        if let Some(opened) = answered.exchange.caller.opened(response.headers()) {
-            answered.exchange.enter(self.sessions.get(self, opened));
+        let exchange = &mut answered.exchange;
+        if exchange.session.endpoint.is_none()
+            && let Some(opened) = exchange.caller.opened(response.headers())
+        {
+            exchange.enter(self.sessions.get(self, opened));
         }
         if response.status().is_success() {
-            answered.exchange.session.accept();
-            answered.exchange.posted.clear();
+            exchange.session.accept();
+            if exchange.session.endpoint.is_some() {
+                let stream = exchange.stream;
+                drive(&exchange.session, |it, _| it.accept_posted(stream));
+            }
         }
+        exchange.is_sent &= !response.status().is_client_error();
         let has_body = !response.body().is_end_stream();
         match media(response.headers()) {
             Err(reason) if has_body => self.unreadable(&answered, response.into_parts().0, &reason),
@@ -136,6 +143,10 @@ impl Proxy {
         let length = left.as_ref().map_or(0, Bytes::len);
         let body = match left {
             Some(left) if replies.is_empty() && own.is_empty() => left,
+            // The answer comes on the stream of the endpoint.
+            None if exchange.session.endpoint.is_some() && parts.status.is_success() => {
+                return json(StatusCode::ACCEPTED, Bytes::new());
+            }
             None if replies.is_empty() && own.is_empty() => {
                 let refusal = refuse(StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED);
                 return instead(parts, refusal);

@@ -22,7 +22,6 @@ use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Tick
 use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
 use crate::memory::Counted;
-use crate::message::{Id, Kind, Message};
 use crate::runtime::drive::{Driven, Transport, drive};
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
@@ -362,8 +361,8 @@ pub(super) struct Exchange {
     pub(super) may_resume: bool,
     /// Where it asks for events, if it wrote another path than the server sees.
     pub(super) path: Option<ClientPath>,
-    /// The requests that are posted to an endpoint, and have not reached the server.
-    pub(super) posted: Vec<Id>,
+    /// Whether the server may answer it: it was sent, and not refused.
+    pub(super) is_sent: bool,
 }
 
 impl Exchange {
@@ -372,7 +371,7 @@ impl Exchange {
     pub(super) fn new(session: Arc<Session>, caller: Caller, uri: Uri, headers: HeaderMap) -> Self {
         let stream = StreamId::new();
         lock(&session.requests).insert(stream, (uri, headers));
-        Self { session, stream, caller, may_resume: false, path: None, posted: Vec::new() }
+        Self { session, stream, caller, may_resume: false, path: None, is_sent: false }
     }
 
     /// Takes the headers back: the guard has nothing more to ask for this request.
@@ -383,19 +382,7 @@ impl Exchange {
 
     /// The stream that a client resumes.
     pub(super) fn resumed(session: Arc<Session>, caller: Caller, stream: StreamId) -> Self {
-        Self { session, stream, caller, may_resume: true, path: None, posted: Vec::new() }
-    }
-
-    /// Remembers which requests of `message` are posted to an endpoint, to forget them if they do not get there.
-    pub(super) fn post(&mut self, message: &Message<'_>) {
-        if self.session.endpoint.is_none() {
-            return;
-        }
-        let ids = message.parts.as_slice().iter().filter_map(|part| match &part.kind {
-            Kind::Request(id, _) => Some(id.clone()),
-            _ => None,
-        });
-        self.posted = drive(&self.session, |it, _| ids.filter(|id| !it.is_pending(id)).collect());
+        Self { session, stream, caller, may_resume: true, path: None, is_sent: true }
     }
 
     /// The URI of its request, as long as the guard may ask for it.
@@ -422,7 +409,9 @@ impl Drop for Exchange {
         lock(&self.session.requests).remove(&self.stream);
         let (stream, may_resume) = (self.stream, self.may_resume);
         drive(&self.session, |it, now| {
-            self.posted.iter().for_each(|id| it.forget_request(id));
+            if !self.is_sent {
+                it.forget_requests(stream);
+            }
             it.close_stream(stream, may_resume, now);
         });
         if let (StreamId::PIPE, Some(endpoint)) = (stream, &self.session.endpoint)
