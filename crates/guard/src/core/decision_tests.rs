@@ -560,14 +560,18 @@ fn a_late_answer_in_a_session_is_not_that_of_another_request_with_the_id_of_its_
         talk.conversation.on_server(origin, &Message::read(&text).unwrap(), talk.now);
         talk.seen()
     };
-    // Whether the server has refused the call.
-    for is_refused in [false, true] {
+    // Whether the server has refused the call, and whether the guard has answered it.
+    for (is_refused, is_failed) in [(false, false), (true, false), (false, true)] {
         let mut talk = Talk::new(Link::Streams, Settings::default());
         talk.conversation.has_session = true;
         talk.client(&call(1, "t", &json!({})));
         assert_eq!(whom(&talk.list(Some(&tools()))), ["server"]);
         if is_refused {
             talk.conversation.forget_requests(talk.stream);
+        }
+        if is_failed {
+            talk.conversation.fail_stream(talk.stream, "no answer");
+            only_error(&talk.seen());
         }
         talk.conversation.close_stream(talk.stream, false, talk.now);
         // Clients send a request again with the same id.

@@ -210,11 +210,7 @@ impl Conversation {
             header_changes = traced.headers;
         }
         let span = pending.span.clone();
-        // In one session, an answer to the one may be taken for an answer to the other.
-        let is_twice = self.has_session && self.pending.is_open_elsewhere(&key, &part.told.caller);
-        let added =
-            if is_twice { Err(NotAdded::InUse) } else { self.pending.insert(key.clone(), pending) };
-        let serial = match added {
+        let serial = match self.add(part, &key, pending) {
             Ok(serial) => serial,
             Err(reason) => {
                 if let Some(span) = span {
@@ -225,9 +221,6 @@ impl Conversation {
                 return PartFate::Dropped;
             }
         };
-        if self.link == Link::Endpoint {
-            self.posted.entry(part.stream).or_default().push((key.clone(), serial));
-        }
         let Some((params, audience, caller)) = call else {
             if edits.is_empty() {
                 return PartFate::Same;
@@ -266,6 +259,19 @@ impl Conversation {
             call_span: span,
         };
         self.decide_call(call, rules, budget, now)
+    }
+
+    /// Adds a request to those that wait for their answer.
+    fn add(&mut self, part: &Part<'_>, key: &Key, pending: Pending) -> Result<u64, NotAdded> {
+        // In one session, an answer to the one may be taken for an answer to the other.
+        if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
+            return Err(NotAdded::InUse);
+        }
+        let serial = self.pending.insert(key.clone(), pending)?;
+        if self.link == Link::Endpoint {
+            self.posted.entry(part.stream).or_default().push((key.clone(), serial));
+        }
+        Ok(serial)
     }
 
     /// Whom the answer to a request is for.

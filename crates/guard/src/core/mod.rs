@@ -249,25 +249,31 @@ impl Conversation {
         if may_resume {
             return self.pending.keep_resumable(stream);
         }
-        for (key, mut pending) in self.pending.close(stream) {
+        for (key, pending) in self.pending.close(stream) {
             pending.end_cancelled();
-            pending.span = None;
-            // In a session, the answer to a request may also come on another stream.
-            let may_come = self.link != Link::Streams || self.has_session && pending.is_checked();
-            if pending.is_answered || pending.is_held || !may_come {
+            let is_forgotten = self.link == Link::Streams && !self.may_come_elsewhere(&pending);
+            if pending.is_answered || pending.is_held || is_forgotten {
                 continue;
             }
             if self.link == Link::Shared {
                 let bytes = cancellation(&key.1, "the client has left");
                 self.send(Destination::Server(stream), None, bytes);
             }
-            // The answer of the process is still recognized, and goes nowhere.
-            let mut abandoned = pending;
-            (abandoned.stream, abandoned.purpose) = (StreamId::PIPE, Purpose::Other);
-            abandoned.caller = Caller::default();
-            let _ = self.pending.insert(key.clone(), abandoned);
-            self.pending.abandon(&key);
+            self.abandon(&key, pending);
         }
+    }
+
+    /// Whether an answer that is checked may come on another stream than its request: in a session.
+    fn may_come_elsewhere(&self, pending: &Pending) -> bool {
+        self.link == Link::Streams && self.has_session && pending.is_checked()
+    }
+
+    /// Has the answer to a request, which is not pending any more, still recognized: it goes nowhere.
+    fn abandon(&mut self, key: &Key, mut pending: Pending) {
+        (pending.stream, pending.purpose) = (StreamId::PIPE, Purpose::Other);
+        (pending.caller, pending.span) = (Caller::default(), None);
+        let _ = self.pending.insert(key.clone(), pending);
+        self.pending.abandon(key);
     }
 
     /// The server has accepted what was posted on `stream`, and answers it on that of the endpoint.
@@ -412,8 +418,12 @@ impl Conversation {
                 continue;
             }
             pending.end_refused(code::INTERNAL);
-            let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or(key.1);
-            self.refuse(pending.stream, Some(&id), code::INTERNAL, reason);
+            let own = pending.client_id.as_deref().and_then(Id::parse);
+            let id = own.as_ref().unwrap_or(&key.1);
+            self.refuse(pending.stream, Some(id), code::INTERNAL, reason);
+            if !pending.is_held && self.may_come_elsewhere(&pending) {
+                self.abandon(&key, pending);
+            }
         }
     }
 
