@@ -61,9 +61,9 @@ where
     if body.size_hint().lower() > max as u64 {
         return Err(BodyError::TooLong(max));
     }
-    let length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
     let mut body = Limited::new(body, max);
-    let mut pieces = Pieces::new(length);
+    // Most bodies come in one piece, which is not copied.
+    let (mut first, mut all) = (Bytes::new(), Vec::new());
     let mut reservation = pool.memory().message(sender);
     // Bytes that come fast buy no more time than there was at the start, and waiting for memory costs none.
     let mut left = PATIENCE;
@@ -74,7 +74,8 @@ where
             _ => Ok(body.frame().await),
         };
         let frame = match frame {
-            Ok(None) => break,
+            Ok(None) if all.is_empty() => return Ok(reservation.attach(first)),
+            Ok(None) => return Ok(reservation.attach(all)),
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
                 return Err(BodyError::TooLong(max));
@@ -85,83 +86,28 @@ where
         let Ok(piece) = frame.into_data() else { continue };
         let bought = Duration::from_millis((piece.len() * 1000 / RATE) as u64);
         left = (left.saturating_sub(start.elapsed()) + bought).min(PATIENCE);
-        reservation.grow(pieces.bytes + piece.len()).await.map_err(BodyError::NoMemory)?;
-        pieces.push(piece);
-    }
-    let join = |pieces: Pieces| reservation.attach(pieces.join());
-    let joined = pool.run(pieces.left(), move || join(pieces)).await;
-    joined.ok_or(BodyError::Incomplete)
-}
-
-/// The pieces of a body. Most bodies come in one piece, which is not copied. A longer one whose length is known is copied as it
-/// comes, one of unknown length once all of it is there.
-struct Pieces {
-    all: Vec<Bytes>,
-    /// What is copied, after those: small pieces, so that many of them take no more memory than their bytes.
-    copied: Vec<u8>,
-    bytes: usize,
-    length: Option<usize>,
-}
-
-impl Pieces {
-    /// The bytes of a piece that is kept as it came.
-    const LARGE: usize = 16 << 10;
-
-    /// The bytes that must have come before those of the whole length are asked for.
-    const BEGUN: usize = 256 << 10;
-
-    fn new(length: Option<usize>) -> Self {
-        Self { all: Vec::new(), copied: Vec::new(), bytes: 0, length }
-    }
-
-    fn push(&mut self, piece: Bytes) {
-        let is_kept = self.bytes == 0 || piece.len() >= Self::LARGE;
-        self.bytes += piece.len();
-        if self.copied.capacity() > Self::BEGUN {
-            return self.copied.extend_from_slice(&piece);
+        let bytes = first.len().max(all.len()) + piece.len();
+        reservation.grow(bytes).await.map_err(BodyError::NoMemory)?;
+        if first.is_empty() {
+            first = piece;
+            continue;
         }
-        if is_kept {
-            self.end_copied();
-            self.all.push(piece);
-        } else {
-            self.copied.extend_from_slice(&piece);
+        if all.is_empty() {
+            all.extend_from_slice(&first);
         }
-        let is_begun = (Self::BEGUN..self.length.unwrap_or_default()).contains(&self.bytes);
-        match self.length {
-            Some(length) if is_begun => {
-                self.end_copied();
-                self.copied.reserve_exact(length);
-                self.all.drain(..).for_each(|piece| self.copied.extend_from_slice(&piece));
-            }
-            _ if self.copied.len() >= Self::LARGE => self.end_copied(),
-            _ => {}
+        if bytes > all.capacity() {
+            // Twice as much as before, but no more than allowed.
+            let capacity = bytes.saturating_mul(2).min(max);
+            reservation.grow(capacity).await.map_err(BodyError::NoMemory)?;
+            // What has come is copied on a worker where it is much.
+            let grow = move || {
+                let mut grown = Vec::with_capacity(capacity);
+                grown.extend_from_slice(&all);
+                grown
+            };
+            all = pool.run(bytes, grow).await.ok_or(BodyError::Incomplete)?;
         }
-    }
-
-    fn end_copied(&mut self) {
-        if !self.copied.is_empty() {
-            self.all.push(Bytes::copy_from_slice(&self.copied));
-            self.copied.clear();
-        }
-    }
-
-    /// The bytes that are still to be copied.
-    fn left(&self) -> usize {
-        self.all.iter().map(Bytes::len).sum()
-    }
-
-    fn join(mut self) -> Bytes {
-        if self.all.is_empty() {
-            return self.copied.into();
-        }
-        if self.copied.is_empty() && self.all.len() == 1 {
-            return self.all.pop().unwrap_or_default();
-        }
-        let mut joined = Vec::with_capacity(self.bytes);
-        // Each is dropped as soon as it is copied.
-        self.all.into_iter().for_each(|piece| joined.extend_from_slice(&piece));
-        joined.extend_from_slice(&self.copied);
-        joined.into()
+        all.extend_from_slice(&piece);
     }
 }
 
@@ -172,7 +118,7 @@ mod tests {
     use hyper::body::Bytes;
     use tokio::time::{Duration, sleep};
 
-    use super::{Counted, JobPool, Pieces, Sender, read_body};
+    use super::{Counted, JobPool, Sender, read_body};
 
     fn pool() -> JobPool {
         JobPool::new(std::sync::Arc::default())
@@ -196,26 +142,6 @@ mod tests {
         assert_eq!(&read(&["abc", "", "def", "ghij"], true).await.unwrap()[..], b"abcdefghij");
         assert_eq!(read(&["abc", "defghijk"], true).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
         assert_eq!(read(&["abc"], false).await, Err(StatusCode::REQUEST_TIMEOUT));
-    }
-
-    #[test]
-    fn pieces_of_any_size_stay_in_order_and_take_no_more_than_their_bytes() {
-        let large = Pieces::LARGE;
-        let mixed = vec![3, large, 5, 7, large - 1, 2, large, large, 1, Pieces::BEGUN, 9, large];
-        for sizes in [vec![1; 3 * large], mixed] {
-            let length = sizes.iter().sum();
-            for length in [None, Some(length), Some(2 * length)] {
-                let (mut pieces, mut all) = (Pieces::new(length), Vec::new());
-                for (i, size) in sizes.iter().enumerate() {
-                    let piece = vec![u8::try_from(i % 251).unwrap(); *size];
-                    all.extend_from_slice(&piece);
-                    pieces.push(piece.into());
-                }
-                assert!(pieces.all.len() <= 12, "{}", pieces.all.len());
-                assert!(length.is_none() || all.len() < Pieces::BEGUN || pieces.all.is_empty());
-                assert!(pieces.join() == all);
-            }
-        }
     }
 
     /// Sends `first` bytes and then `each` of them every second, until there are `all` or the reader has left: how many seconds
