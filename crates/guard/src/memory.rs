@@ -431,9 +431,11 @@ impl Share {
         }
     }
 
-    /// Whether a turn of `sender` may begin.
+    /// Whether a turn of `sender` may begin: none of those that it may have to wait for has begun.
     fn may_exceed(&self, sender: Sender) -> bool {
-        lock(&self.used).within() <= self.limit + sender as usize * SPARE
+        let (used, place) = (lock(&self.used), sender as usize);
+        let is_first = used.turns[place + 1..].iter().all(Option::is_none);
+        is_first && used.within() <= self.limit + place * SPARE
     }
 
     /// Frees `bytes` of one who may have this turn.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 
 use super::respond::{Body, plain, refuse};
 use crate::memory::{Counted, NoMemory, Sender};
-use crate::message::code;
+use crate::message::{INLINE_BYTES, code};
 use crate::runtime::pool::JobPool;
 
 /// How far a client may be behind in sending a body.
@@ -62,8 +62,7 @@ where
         return Err(BodyError::TooLong(max));
     }
     let mut body = Limited::new(body, max);
-    // Most bodies come in one piece, which is not copied.
-    let (mut first, mut all) = (Bytes::new(), Vec::new());
+    let mut pieces = Pieces::default();
     let mut reservation = pool.memory().message(sender);
     // Bytes that come fast buy no more time than there was at the start, and waiting for memory costs none.
     let mut left = PATIENCE;
@@ -74,8 +73,7 @@ where
             _ => Ok(body.frame().await),
         };
         let frame = match frame {
-            Ok(None) if all.is_empty() => return Ok(reservation.attach(first)),
-            Ok(None) => return Ok(reservation.attach(all)),
+            Ok(None) => break,
             Ok(Some(Ok(frame))) => frame,
             Ok(Some(Err(error))) if error.is::<LengthLimitError>() => {
                 return Err(BodyError::TooLong(max));
@@ -86,28 +84,72 @@ where
         let Ok(piece) = frame.into_data() else { continue };
         let bought = Duration::from_millis((piece.len() * 1000 / RATE) as u64);
         left = (left.saturating_sub(start.elapsed()) + bought).min(PATIENCE);
-        let bytes = first.len().max(all.len()) + piece.len();
-        reservation.grow(bytes).await.map_err(BodyError::NoMemory)?;
-        if first.is_empty() {
-            first = piece;
-            continue;
+        reservation.grow(pieces.bytes + piece.len()).await.map_err(BodyError::NoMemory)?;
+        pieces.push(piece);
+    }
+    pieces.end_small();
+    if pieces.all.len() < 2 {
+        return Ok(reservation.attach(pieces.join()));
+    }
+    if pieces.bytes > INLINE_BYTES {
+        // Both are there for a moment.
+        let length = pieces.bytes;
+        let copy = pool.memory().reserve_copy(pieces.bytes).await.map_err(BodyError::NoMemory)?;
+        let pieces_memory = std::mem::replace(&mut reservation, copy);
+        let join = move || {
+            let joined = pieces.join();
+            drop(pieces_memory);
+            reservation.attach(joined)
+        };
+        return pool.run(length, join).await.ok_or(BodyError::Incomplete);
+    }
+    Ok(reservation.attach(pieces.join()))
+}
+
+/// The pieces of a body, which are joined once all of them are there. Most bodies come in one piece, which is not copied.
+#[derive(Default)]
+struct Pieces {
+    all: Vec<Bytes>,
+    /// Small pieces after those, in one, so that many of them take no more memory than their bytes.
+    small: Vec<u8>,
+    bytes: usize,
+}
+
+impl Pieces {
+    /// The bytes of a piece that is kept as it came.
+    const LARGE: usize = 16 << 10;
+
+    fn push(&mut self, piece: Bytes) {
+        let is_first = self.bytes == 0;
+        self.bytes += piece.len();
+        if !is_first && piece.len() < Self::LARGE {
+            self.small.extend_from_slice(&piece);
         }
-        if all.is_empty() {
-            all.extend_from_slice(&first);
+        if is_first || piece.len() >= Self::LARGE || self.small.len() >= Self::LARGE {
+            self.end_small();
         }
-        if bytes > all.capacity() {
-            // Twice as much as before, but no more than allowed.
-            let capacity = bytes.saturating_mul(2).min(max);
-            reservation.grow(capacity).await.map_err(BodyError::NoMemory)?;
-            // What has come is copied on a worker where it is much.
-            let grow = move || {
-                let mut grown = Vec::with_capacity(capacity);
-                grown.extend_from_slice(&all);
-                grown
-            };
-            all = pool.run(bytes, grow).await.ok_or(BodyError::Incomplete)?;
+        if is_first || piece.len() >= Self::LARGE {
+            self.all.push(piece);
         }
-        all.extend_from_slice(&piece);
+    }
+
+    fn end_small(&mut self) {
+        if !self.small.is_empty() {
+            self.all.push(Bytes::copy_from_slice(&self.small));
+            self.small.clear();
+        }
+    }
+
+    fn join(mut self) -> Bytes {
+        if self.all.len() <= 1 {
+            return self.all.pop().unwrap_or_default();
+        }
+        let mut joined = Vec::with_capacity(self.bytes);
+        for piece in self.all {
+            // Each is dropped as soon as it is copied.
+            joined.extend_from_slice(&piece);
+        }
+        joined.into()
     }
 }
 
@@ -118,7 +160,7 @@ mod tests {
     use hyper::body::Bytes;
     use tokio::time::{Duration, sleep};
 
-    use super::{Counted, JobPool, Sender, read_body};
+    use super::{Counted, JobPool, Pieces, Sender, read_body};
 
     fn pool() -> JobPool {
         JobPool::new(std::sync::Arc::default())
@@ -142,6 +184,22 @@ mod tests {
         assert_eq!(&read(&["abc", "", "def", "ghij"], true).await.unwrap()[..], b"abcdefghij");
         assert_eq!(read(&["abc", "defghijk"], true).await, Err(StatusCode::PAYLOAD_TOO_LARGE));
         assert_eq!(read(&["abc"], false).await, Err(StatusCode::REQUEST_TIMEOUT));
+    }
+
+    #[test]
+    fn pieces_of_any_size_stay_in_order_and_small_ones_become_few() {
+        let large = Pieces::LARGE;
+        for sizes in [vec![1; 3 * large], vec![3, large, 5, 7, large - 1, 2, large, large, 1]] {
+            let (mut pieces, mut all) = (Pieces::default(), Vec::new());
+            for (i, size) in sizes.into_iter().enumerate() {
+                let piece = vec![u8::try_from(i % 251).unwrap(); size];
+                all.extend_from_slice(&piece);
+                pieces.push(piece.into());
+            }
+            pieces.end_small();
+            assert!(pieces.all.len() <= 8, "{}", pieces.all.len());
+            assert!(pieces.join() == all);
+        }
     }
 
     /// Sends `first` bytes and then `each` of them every second, until there are `all` or the reader has left: how many seconds
