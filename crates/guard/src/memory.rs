@@ -36,7 +36,7 @@ const STALL: Duration = Duration::from_secs(1);
 /// only in case their client asks for them again.
 ///
 /// Messages grow while they are read, so those that hold memory may wait for more of it: for each other, and for an
-/// answer that finds none. One message of each [`Sender`] at a time therefore has its turn, and grows beyond the
+/// answer that finds none. One message of each kind of sender at a time therefore has its turn, and grows beyond the
 /// limit. So all messages together take at most the limit, four messages of the largest size and what the guard makes of
 /// them, and they cannot lock up: a message with its turn waits for no memory but, as a client's, for answers, which have
 /// turns of their own.
