@@ -3,7 +3,6 @@
 use std::future::pending;
 use std::pin::pin;
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -260,7 +259,6 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let (next_out, mut outs) = mpsc::channel(1);
     let _ = next_out.try_send(server_out);
 
-    let is_client_over = AtomicBool::new(false);
     let from_client = async {
         loop {
             relay.upstream.outbox().wait_for_room().await;
@@ -268,7 +266,6 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
             let Ok(Some(line)) = client_in.next().await else { break };
             relay.client_line(line).await;
         }
-        is_client_over.store(true, Ordering::Relaxed);
         relay.finish_client().await;
         sleep(LAST_WORDS).await;
         End::Client
@@ -331,10 +328,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
                 let event = Event::warning(format!("server: {reason}"));
                 relay.server.report(event.or_unquoted("server: ended before it answered"));
             }
-            // A client that has closed its side may not read any more, and a server that ends then is silent, too.
-            if !is_client_over.load(Ordering::Relaxed) {
-                drive(&relay, |it, _| it.on_server_gone(&reason));
-            }
+            drive(&relay, |it, _| it.on_server_gone(&reason));
         }
         relay.to_client.close();
         sleep(LAST_WORDS).await;
