@@ -42,6 +42,7 @@ mod process;
 mod proxy;
 mod random;
 mod remote;
+mod remote_headers;
 mod remote_refusal;
 mod router;
 mod runtime;

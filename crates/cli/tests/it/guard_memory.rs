@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolbond_harness::guard::{ENFORCE, Talk, in_front_of};
 use toolbond_harness::http::{Connection, HttpServer, Reply, Request, ask};
 use toolbond_harness::mcp::{call, initialize, modern, post};
@@ -136,8 +136,10 @@ fn unfinished_answers_and_events_are_counted() {
     }
 }
 
-#[test]
-fn lists_do_not_wait_for_the_calls_that_wait_for_them() {
+/// A server whose list has the tool that `tool` makes, and how often it was asked for that.
+fn listing(
+    tool: impl Fn(&Request, &AtomicUsize) -> Value + Send + Sync + 'static,
+) -> (HttpServer, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let server = HttpServer::start({
         let asked = Arc::clone(&asked);
@@ -146,11 +148,19 @@ fn lists_do_not_wait_for_the_calls_that_wait_for_them() {
                 return reply.result(request, &json!({ "content": [] }));
             }
             asked.fetch_add(1, SeqCst);
-            wait_until("both calls are held", || asked.load(SeqCst) == 2);
-            // More than the calls leave.
-            let tool = json!({ "name": "a", "description": "x".repeat(2_000_000), "inputSchema": { "type": "object" } });
+            let tool = tool(request, &asked);
             reply.result(request, &json!({ "tools": [tool] }))
         }
+    });
+    (server, asked)
+}
+
+#[test]
+fn lists_do_not_wait_for_the_calls_that_wait_for_them() {
+    let (server, _) = listing(|_, asked| {
+        wait_until("both calls are held", || asked.load(SeqCst) == 2);
+        // More than the calls leave.
+        json!({ "name": "a", "description": "x".repeat(2_000_000), "inputSchema": { "type": "object" } })
     });
     let (_guard, port) = guard(&server);
     let calls = ["a", "b"].map(|who| {
@@ -166,24 +176,15 @@ fn lists_do_not_wait_for_the_calls_that_wait_for_them() {
 
 #[test]
 fn tool_lists_of_many_callers_make_room_for_each_other() {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let server = HttpServer::start({
-        let asked = Arc::clone(&asked);
-        move |request: &Request, reply: &mut Reply<'_>| {
-            if request.message()["method"] != "tools/list" {
-                return reply.result(request, &json!({ "content": [] }));
-            }
-            asked.fetch_add(1, SeqCst);
-            let who = request.header("authorization").unwrap();
-            let property = |n| (format!("{who}{n}"), json!({ "type": "string" }));
-            let properties: serde_json::Map<_, _> = (0..200).map(property).collect();
-            let schema = json!({ "type": "object", "properties": properties });
-            reply.result(request, &json!({ "tools": [{ "name": "a", "inputSchema": schema }] }))
-        }
+    let (server, asked) = listing(|request, _| {
+        let who = request.header("authorization").unwrap();
+        let property = |n| (format!("{who}{n}"), json!({ "type": "string" }));
+        let properties: serde_json::Map<_, _> = (0..200).map(property).collect();
+        json!({ "name": "a", "inputSchema": { "type": "object", "properties": properties } })
     });
     let (guard, port) = guard(&server);
     let status = guard.port("status on");
-    let call_as = |who: &str, value: serde_json::Value| {
+    let call_as = |who: &str, value: Value| {
         let head = post("/mcp", "\r\nmcp-protocol-version: 2025-11-25");
         let body = call(1, "a", &json!({ format!("{who}0"): value }));
         ask(port, &format!("{head}\r\nauthorization: {who}"), &body)

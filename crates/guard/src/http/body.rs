@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 
 use super::respond::{Body, plain, refuse};
 use crate::memory::{Counted, NoMemory, Sender};
-use crate::message::{INLINE_BYTES, code};
+use crate::message::code;
 use crate::runtime::pool::JobPool;
 
 /// How far a client may be behind in sending a body.
@@ -88,22 +88,10 @@ where
         pieces.push(piece);
     }
     pieces.end_small();
-    if pieces.all.len() < 2 {
-        return Ok(reservation.attach(pieces.join()));
-    }
-    if pieces.bytes > INLINE_BYTES {
-        // Both are there for a moment.
-        let length = pieces.bytes;
-        let copy = pool.memory().reserve_copy(pieces.bytes).await.map_err(BodyError::NoMemory)?;
-        let pieces_memory = std::mem::replace(&mut reservation, copy);
-        let join = move || {
-            let joined = pieces.join();
-            drop(pieces_memory);
-            reservation.attach(joined)
-        };
-        return pool.run(length, join).await.ok_or(BodyError::Incomplete);
-    }
-    Ok(reservation.attach(pieces.join()))
+    // The bytes that have to be copied.
+    let copied = if pieces.all.len() > 1 { pieces.bytes } else { 0 };
+    let joined = pool.run(copied, move || reservation.attach(pieces.join())).await;
+    joined.ok_or(BodyError::Incomplete)
 }
 
 /// The pieces of a body, which are joined once all of them are there. Most bodies come in one piece, which is not copied.

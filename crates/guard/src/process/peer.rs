@@ -7,7 +7,8 @@ use tokio::sync::mpsc;
 
 use crate::child::{Child, Launch, StartError, Watchdog};
 use crate::memory::Counted;
-use crate::remote::{Remote, RemoteHeaders, RemoteSession};
+use crate::remote::{Remote, RemoteSession};
+use crate::remote_headers::RemoteHeaders;
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";

@@ -23,7 +23,7 @@ use crate::memory::{Counted, MemoryLimit, Sender};
 use crate::message::{INLINE_BYTES, Message};
 use crate::pipe::line::{LineReader, LineSource};
 use crate::pipe::outbox::{Pieces, joined};
-use crate::remote::{OwnHeaders, RemoteHeaders};
+use crate::remote_headers::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
