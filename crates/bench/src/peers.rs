@@ -64,7 +64,8 @@ fn nginx_program() -> anyhow::Result<PathBuf> {
 /// It gets what it needs to be fast: one worker, connections to the server that are kept, no access
 /// log, nothing written to disk.
 pub(crate) fn nginx(to: u16) -> anyhow::Result<Peer> {
-    let (program, address, folder) = (nginx_program()?, reserved(), Folder::new());
+    let address = local(reserved().port());
+    let (program, folder) = (nginx_program()?, Folder::new());
     let place = folder.path().display();
     // Without a master process there is nothing to leave behind when this one ends.
     let text = format!(

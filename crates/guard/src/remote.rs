@@ -31,7 +31,7 @@ use crate::json::object::Object;
 use crate::lock::lock;
 use crate::memory::{Counted, Sender};
 use crate::message::{Id, cancelled_id, code, error_code, error_message, text};
-use crate::pipe::outbox::one_line;
+use crate::pipe::breaks::one_line;
 use crate::random::random;
 use crate::remote_headers::{Head, RemoteHeaders};
 use crate::remote_refusal::HttpRefusal;

@@ -10,9 +10,10 @@ use crate::caller::{Caller, forwarded, of_list};
 use crate::core::{AskId, StreamId};
 use crate::era::Incoming;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::MemoryLimit;
 use crate::message::{Id, Kind, Message, text};
-use crate::remote_refusal::{HttpRefusal, Mark};
+use crate::pipe::pieces::Pieces;
+use crate::remote_refusal::{HttpRefusal, MAX_ANSWER, Mark};
 
 /// What a request of a client says beside its message: headers, and a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,17 +67,20 @@ impl RemoteHeaders {
     /// Takes out of an answer how the server refused its request.
     pub(crate) fn take_refusal(
         &self,
-        answer: Counted,
+        answer: Pieces,
         memory: &MemoryLimit,
-    ) -> (Counted, Option<HttpRefusal>) {
-        let Some(mark) = &self.mark else { return (answer, None) };
+    ) -> (Pieces, Option<HttpRefusal>) {
+        // Results are long, and are not searched.
+        let Some(mark) = self.mark.as_ref().filter(|_| answer.length() <= MAX_ANSWER) else {
+            return (answer, None);
+        };
         let mut refusal = None;
-        let answer = memory.count_changed(&answer, |answer| {
+        let answer = memory.count_changed(&answer.into_one(memory), |answer| {
             let (answer, found) = mark.take(answer);
             refusal = found;
             answer
         });
-        (answer, refusal)
+        (answer.into(), refusal)
     }
 
     /// Takes the headers of `message`, for its requests and what follows from them.

@@ -16,7 +16,7 @@ use crate::random::random;
 
 /// The most bytes of an error that goes with a refusal, and of an answer that may have one.
 const MAX_ERROR: usize = 64 << 10;
-const MAX_ANSWER: usize = 8 * MAX_ERROR;
+pub(crate) const MAX_ANSWER: usize = 8 * MAX_ERROR;
 
 /// How a server on HTTP refused a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,10 +88,6 @@ impl Mark {
     }
 
     fn try_take(&self, answer: &[u8]) -> Option<(String, HttpRefusal)> {
-        // Results are long, and are not searched.
-        if answer.len() > MAX_ANSWER {
-            return None;
-        }
         let text = str::from_utf8(answer).ok().filter(|text| text.contains(&self.0))?;
         let mut answer = Object::read(Some(text.trim_ascii())).ok()?;
         let mut error = answer.object("error");

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::job::Job;
 use crate::contract::header_changes::HeaderChange;
+use crate::json::rope::Rope;
 use crate::message::Id;
 use crate::random::random;
 
@@ -86,9 +87,7 @@ pub(crate) enum Action {
         to: Destination,
         /// The message that it is what is left of; `None` for messages of the guard itself.
         ticket: Option<Ticket>,
-        bytes: Bytes,
-        /// Whether the guard wrote the bytes, so that their memory is not counted yet.
-        is_new: bool,
+        text: Rope,
     },
     /// Change headers of the request of this stream before it is sent. Only where each request has its own stream to
     /// the server.

@@ -116,8 +116,8 @@ impl Talk {
                     self.ask = Some(ask);
                     seen.push(("list", read(&bytes)));
                 }
-                Action::Send { to: Destination::Server(_), bytes, .. } => {
-                    let message = read(&bytes);
+                Action::Send { to: Destination::Server(_), text, .. } => {
+                    let message = read(&text.joined());
                     let is_own = |id: &Value| {
                         Id::parse(&id.to_string()).is_some_and(|id| AskId::of_answer(&id).is_some())
                     };
@@ -130,7 +130,7 @@ impl Talk {
                         seen.push(("server", message));
                     }
                 }
-                Action::Send { bytes, .. } => seen.push(("client", read(&bytes))),
+                Action::Send { text, .. } => seen.push(("client", read(&text.joined()))),
             }
         }
         seen

@@ -25,8 +25,9 @@ use crate::contract::list::CheckedPage;
 use crate::contract::param_headers::ParamHeaders;
 use crate::contract::refusal_text;
 use crate::event::Event;
-use crate::json::edit::{Misfit, Span, apply};
+use crate::json::edit::{Misfit, Span};
 use crate::json::object::Object;
+use crate::json::rope::Rope;
 use crate::message::{Id, code, meta};
 use crate::server::Rules;
 
@@ -97,7 +98,7 @@ impl WaitingCall {
         if edits.is_empty() {
             return Ok(PartFate::Same);
         }
-        apply(&self.text, self.span, edits).map(PartFate::Edited)
+        Rope::edit(&self.text, self.span, edits).map(PartFate::Edited)
     }
 
     /// The tool error for a call that could not be checked.

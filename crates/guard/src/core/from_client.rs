@@ -15,7 +15,8 @@ use crate::caller::{Caller, keyed_hash};
 use crate::contract::budget::Budget;
 use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
-use crate::json::edit::{Misfit, Span, apply};
+use crate::json::edit::{Misfit, Span};
+use crate::json::rope::Rope;
 use crate::message::{
     CallParams, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method, Progress,
     Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
@@ -225,7 +226,7 @@ impl Conversation {
             if edits.is_empty() {
                 return PartFate::Same;
             }
-            return match apply(part.text, part.envelope.span, edits) {
+            return match Rope::edit(part.text, part.envelope.span, edits) {
                 Ok(text) => PartFate::Edited(text),
                 Err(Misfit) => self.refuse_edit(part.stream, &key, id),
             };
@@ -377,7 +378,7 @@ impl Conversation {
                 }
                 self.pending.abandon(&key);
                 let edits = vec![(span, own)];
-                apply(part.text, part.envelope.span, edits)
+                Rope::edit(part.text, part.envelope.span, edits)
                     .map_or(PartFate::Dropped, PartFate::Edited)
             }
             None => PartFate::Same,

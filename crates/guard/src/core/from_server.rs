@@ -17,8 +17,9 @@ use crate::contract::budget::Budget;
 use crate::contract::list::PageFate;
 use crate::contract::result::ResultCheck;
 use crate::event::Event;
-use crate::json::edit::{Span, apply};
+use crate::json::edit::Span;
 use crate::json::members::members;
+use crate::json::rope::Rope;
 use crate::message::{
     Envelope, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code, error,
     error_message, progress, text,
@@ -528,7 +529,7 @@ impl Conversation {
                 let Some(text) = self.held_text(ticket).filter(|_| !edits.is_empty()) else {
                     return self.settle(ticket, index, PartFate::Same);
                 };
-                apply(text, span, edits).map_or_else(|_| failed(UNCHECKED), PartFate::Edited)
+                Rope::edit(text, span, edits).map_or_else(|_| failed(UNCHECKED), PartFate::Edited)
             }
         };
         self.settle(ticket, index, fate);
@@ -570,12 +571,12 @@ fn edited(part: &Part<'_>, edits: Vec<(Span, String)>) -> PartFate {
     if edits.is_empty() {
         return PartFate::Same;
     }
-    apply(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
+    Rope::edit(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
 }
 
 /// A message of the guard in place of a part.
 fn replaced(message: Vec<u8>) -> PartFate {
-    String::from_utf8(message).map_or(PartFate::Dropped, PartFate::Edited)
+    PartFate::Edited(Rope::new(message))
 }
 
 /// The answer to a request of the server that reaches no client, for this reason; `None` where the

@@ -1,12 +1,12 @@
 //! Messages that are held until all of their parts are decided.
 
-use bytes::Bytes;
 use bytestring::ByteString;
 use smallvec::SmallVec;
 
 use super::Conversation;
 use super::action::{Action, Destination, Ticket};
 use crate::json::edit::Span;
+use crate::json::rope::Rope;
 use crate::message::{Message, Parts};
 
 /// What becomes of one part of a message.
@@ -17,7 +17,7 @@ pub(super) enum PartFate {
     /// It leaves as it came.
     Same,
     /// This text takes its place.
-    Edited(String),
+    Edited(Rope),
     /// It does not leave.
     Dropped,
 }
@@ -39,6 +39,17 @@ struct HeldPart {
     fate: PartFate,
 }
 
+impl HeldPart {
+    /// What is left of the part of `whole`, if it leaves.
+    fn left_of(self, whole: &ByteString) -> Option<Rope> {
+        match self.fate {
+            PartFate::Same => Some(Rope::kept(whole.slice_ref(self.span.text(whole)))),
+            PartFate::Edited(text) => Some(text),
+            PartFate::Waiting | PartFate::Dropped => None,
+        }
+    }
+}
+
 /// The decisions about the parts of a message.
 pub(super) type Fates = SmallVec<[(Destination, PartFate); 1]>;
 
@@ -51,11 +62,12 @@ impl Conversation {
         if let (false, true, [_]) = (is_batch, is_decided, &fates[..]) {
             // The usual case: one message, decided at once.
             if let Some((to, fate)) = fates.into_iter().next() {
-                match fate {
-                    PartFate::Same => self.forward(to, ticket, message.text.as_bytes().clone()),
-                    PartFate::Edited(text) => self.send(to, Some(ticket), text),
-                    PartFate::Waiting | PartFate::Dropped => {}
-                }
+                let text = match fate {
+                    PartFate::Same => Some(Rope::kept(ByteString::clone(message.text))),
+                    PartFate::Edited(text) => Some(text),
+                    PartFate::Waiting | PartFate::Dropped => None,
+                };
+                self.forward(to, ticket, text);
             }
             self.actions.push_back(Action::Done(ticket));
             return;
@@ -74,7 +86,7 @@ impl Conversation {
             }
         }
         if is_decided {
-            self.release_held(ticket, &held);
+            self.release_held(ticket, held);
         } else {
             self.held.insert(ticket, held);
         }
@@ -92,7 +104,7 @@ impl Conversation {
         if !held.parts.iter().any(waits)
             && let Some(held) = self.held.remove(&ticket)
         {
-            self.release_held(ticket, &held);
+            self.release_held(ticket, held);
         }
     }
 
@@ -101,31 +113,27 @@ impl Conversation {
         self.held.get(&ticket).map(|held| &held.text)
     }
 
-    /// Sends the bytes of a peer as they are.
-    fn forward(&mut self, to: Destination, ticket: Ticket, bytes: Bytes) {
-        let ticket = Some(ticket);
-        self.actions.push_back(Action::Send { to, ticket, bytes, is_new: false });
+    /// Sends what is left of a message.
+    fn forward(&mut self, to: Destination, ticket: Ticket, text: Option<Rope>) {
+        let send = text.map(|text| Action::Send { to, ticket: Some(ticket), text });
+        self.actions.extend(send);
     }
 
     /// Sends a message of which all parts are decided.
-    fn release_held(&mut self, ticket: Ticket, held: &Held) {
+    fn release_held(&mut self, ticket: Ticket, held: Held) {
         if !held.is_split
             && let Some(to) = held.parts.first().map(|part| part.to)
         {
             let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
-            let text = |part: &HeldPart| match &part.fate {
-                PartFate::Same => Some(part.span.text(&held.text).to_owned()),
-                PartFate::Edited(text) => Some(text.clone()),
-                PartFate::Waiting | PartFate::Dropped => None,
+            let parts = held.parts.into_iter();
+            let mut left: Vec<_> = parts.filter_map(|part| part.left_of(&held.text)).collect();
+            let text = match left.len() {
+                _ if is_same => Some(Rope::kept(held.text)),
+                0 => None,
+                _ if held.is_batch => Some(Rope::batch(left)),
+                _ => left.pop(),
             };
-            let kept: Vec<_> = held.parts.iter().filter_map(text).collect();
-            if is_same {
-                self.forward(to, ticket, held.text.clone().into_bytes());
-            } else if !kept.is_empty() {
-                let text =
-                    if held.is_batch { format!("[{}]", kept.join(",")) } else { kept.concat() };
-                self.send(to, Some(ticket), text);
-            }
+            self.forward(to, ticket, text);
         }
         self.actions.push_back(Action::Done(ticket));
     }
@@ -138,14 +146,11 @@ fn send_part(
     ticket: Ticket,
     actions: &mut std::collections::VecDeque<Action>,
 ) {
-    let (bytes, is_new) = match std::mem::replace(&mut part.fate, PartFate::Dropped) {
-        PartFate::Waiting => {
-            part.fate = PartFate::Waiting;
-            return;
-        }
-        PartFate::Same => (text.slice_ref(part.span.text(text)).into_bytes(), false),
-        PartFate::Edited(text) => (text.into(), true),
-        PartFate::Dropped => return,
-    };
-    actions.push_back(Action::Send { to: part.to, ticket: Some(ticket), bytes, is_new });
+    if matches!(part.fate, PartFate::Waiting) {
+        return;
+    }
+    let (span, to) = (part.span, part.to);
+    let fate = std::mem::replace(&mut part.fate, PartFate::Dropped);
+    let text = HeldPart { span, to, fate }.left_of(text);
+    actions.extend(text.map(|text| Action::Send { to, ticket: Some(ticket), text }));
 }

@@ -45,6 +45,7 @@ use crate::contract::tasks::Tasks;
 use crate::contract::view::Unrestored;
 use crate::event::Event;
 use crate::json::edit::Span;
+use crate::json::rope::Rope;
 use crate::message::{Handshake, Id, code, error};
 use crate::server::{GuardedServer, Rules};
 
@@ -352,8 +353,8 @@ impl Conversation {
     }
 
     /// Sends a message that the guard wrote itself.
-    fn send(&mut self, to: Destination, ticket: Option<Ticket>, bytes: impl Into<Bytes>) {
-        self.actions.push_back(Action::Send { to, ticket, bytes: bytes.into(), is_new: true });
+    fn send(&mut self, to: Destination, ticket: Option<Ticket>, text: impl Into<Bytes>) {
+        self.actions.push_back(Action::Send { to, ticket, text: Rope::new(text) });
     }
 
     /// Answers a request of the client behind `stream` with an error.

@@ -165,10 +165,10 @@ impl World {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);
                 }
-                Action::Send { to: Destination::Server(stream), bytes, .. } => {
-                    self.reach_server(stream, &bytes);
+                Action::Send { to: Destination::Server(stream), text, .. } => {
+                    self.reach_server(stream, &text.joined());
                 }
-                Action::Send { to, bytes, .. } => self.reach_client(to, &bytes),
+                Action::Send { to, text, .. } => self.reach_client(to, &text.joined()),
             }
         }
     }

@@ -121,7 +121,7 @@ impl LegacyClient {
         if let Some(instructions) = discovered.get("instructions") {
             answer.set("instructions", instructions.to_owned());
         }
-        io.send_client(result(id, &answer.to_string()));
+        io.send_client(result(id, &answer));
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
@@ -213,7 +213,7 @@ impl LegacyClient {
                 let mut object = object.clone();
                 let meta = self.meta_over(object.object("_meta"));
                 object.set("_meta", meta);
-                io.send_server(request(&id, method, &object.to_string()));
+                io.send_server(request(&id, method, &object));
                 self.requests.insert(id.clone(), Request { client_id: id, again });
             }
         }
@@ -297,7 +297,7 @@ impl LegacyClient {
             object.set("requestState", state);
         }
         let id = io.own_id();
-        io.send_server(request(&id, &again.method, &object.to_string()));
+        io.send_server(request(&id, &again.method, &object));
         self.retried.insert(client_id.clone(), id.clone());
         self.requests.insert(id, Request { client_id, again: Some(again) });
     }
@@ -429,7 +429,7 @@ impl LegacyClient {
                 // Legacy clients tell URL elicitations apart by an id of their own.
                 params.set_default("elicitationId", id.to_string());
             }
-            io.send_client(request(&id, &method, &params.to_string()));
+            io.send_client(request(&id, &method, &params));
             self.asked.insert(id, (client_id.clone(), key.to_owned()));
             answers.push((key.to_owned(), None));
         }

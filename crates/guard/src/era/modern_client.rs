@@ -381,7 +381,7 @@ impl ModernClient {
                         object.set_default("ttlMs", "0");
                         object.set_default("cacheScope", "\"private\"");
                     }
-                    io.send_client(result(id, &object.to_string()));
+                    io.send_client(result(id, &object));
                 }
                 Err(_) => io.send_client(result(id, content)),
             },
@@ -390,7 +390,7 @@ impl ModernClient {
                 Some(code::NO_RESOURCE | code::URL_ELICITATION) => {
                     let mut object = Object::read(Some(refusal)).unwrap_or_default();
                     object.set("code", rpc::PARAMS.to_string());
-                    io.send_client(failure(id, &object.to_string()));
+                    io.send_client(failure(id, &object));
                 }
                 _ => io.send_client(failure(id, refusal)),
             },
@@ -543,7 +543,7 @@ impl ModernClient {
         match call.and_then(|call| call.token.as_ref().zip(call.client_id.as_ref())) {
             Some(((known, now), _)) if known.to_string() != *now => {
                 object.set("progressToken", now.clone());
-                io.send_client(notification("notifications/progress", &object.to_string()));
+                io.send_client(notification("notifications/progress", &object));
             }
             Some(_) => io.send_client(text.as_bytes().clone()),
             // Nobody waits for it at the moment.
@@ -553,7 +553,7 @@ impl ModernClient {
 }
 
 /// The parameters of a request as a legacy server gets them.
-fn legacy_params(object: &Object<'_>) -> String {
+fn legacy_params<'a>(object: &Object<'a>) -> Object<'a> {
     let (mut params, mut legacy) = (object.clone(), object.object("_meta"));
     for name in [meta::VERSION, meta::CLIENT_INFO, meta::CAPABILITIES, meta::LOG_LEVEL] {
         legacy.remove(name);
@@ -565,7 +565,7 @@ fn legacy_params(object: &Object<'_>) -> String {
     } else {
         params.set("_meta", legacy.to_string());
     }
-    params.to_string()
+    params
 }
 
 /// Answers a question of the server with an error.

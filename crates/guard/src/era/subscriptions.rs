@@ -157,7 +157,7 @@ impl Subscriptions {
                 about.set(meta::SUBSCRIPTION, id.to_string());
                 let about = about.to_string();
                 own.set("_meta", about);
-                io.send_client(notification(method, &own.to_string()));
+                io.send_client(notification(method, &own));
                 told = true;
             }
         }

@@ -10,7 +10,7 @@ use super::body::BodyError;
 use super::respond::BoxError;
 use crate::memory::{Counted, MemoryLimit, Reservation, Sender};
 use crate::message::BYTE_ORDER_MARK;
-use crate::pipe::outbox::has_separators;
+use crate::pipe::breaks::has_separators;
 
 /// A byte order mark that was read as Latin-1, which `eventsource-parser` skips.
 const MISREAD_MARK: &[u8] = "\u{ef}\u{bb}\u{bf}".as_bytes();
@@ -210,7 +210,8 @@ pub(crate) fn data(event: &Counted, limit: &MemoryLimit) -> Counted {
 
 /// The event with other data, in as many lines as that has; everything else stays.
 pub(crate) fn with_data(event: &[u8], new: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(event.len() + new.len());
+    // Most data is one line.
+    let mut out = Vec::with_capacity(event.len() + new.len() + 16);
     let mut written = false;
     for line in lines(event) {
         if line.starts_with(b"data:") {

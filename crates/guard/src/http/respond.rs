@@ -10,6 +10,7 @@ use hyper::body::{Bytes, Frame, SizeHint};
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
+use smallvec::SmallVec;
 
 pub(crate) use crate::hop_by_hop::remove_hop_by_hop;
 use crate::message::error;
@@ -44,11 +45,17 @@ pub(crate) fn with_body(mut parts: Parts, body: Body) -> Response<Body> {
 
 /// A body whose bytes are all known.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
-    Whole(bytes.into()).map_err(|never| match never {}).boxed_unsync()
+    in_pieces([bytes.into()])
 }
 
-/// The bytes of a body, in pieces: other connections have their turn between two of them.
-struct Whole(Bytes);
+/// A body of these pieces.
+pub(crate) fn in_pieces(pieces: impl IntoIterator<Item = Bytes>) -> Body {
+    let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+    Whole(pieces.collect()).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// The bytes of a body, which it hands out a little at a time: other connections have their turn in between.
+struct Whole(SmallVec<[Bytes; 1]>);
 
 /// The bytes of a piece.
 const PIECE: usize = 64 << 10;
@@ -61,9 +68,12 @@ impl hyper::body::Body for Whole {
         mut self: Pin<&mut Self>,
         _context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let length = self.0.len().min(PIECE);
-        let piece = (length > 0).then(|| Ok(Frame::data(self.0.split_to(length))));
-        Poll::Ready(piece)
+        let Some(first) = self.0.first_mut() else { return Poll::Ready(None) };
+        let piece = first.split_to(first.len().min(PIECE));
+        if first.is_empty() {
+            self.0.remove(0);
+        }
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -71,13 +81,21 @@ impl hyper::body::Body for Whole {
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.len() as u64)
+        SizeHint::with_exact(self.0.iter().map(|piece| piece.len() as u64).sum())
     }
 }
 
 /// A response with JSON.
 pub(crate) fn json(status: StatusCode, bytes: impl Into<Bytes>) -> Response<Body> {
-    let mut response = Response::new(full(bytes));
+    json_in_pieces(status, [bytes.into()])
+}
+
+/// A response with JSON of these pieces.
+pub(crate) fn json_in_pieces(
+    status: StatusCode,
+    pieces: impl IntoIterator<Item = Bytes>,
+) -> Response<Body> {
+    let mut response = Response::new(in_pieces(pieces));
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

@@ -193,25 +193,35 @@ pub(crate) struct Misfit;
 /// The part `part` of `whole` with new text in some places.
 ///
 /// Fails where an edit lies outside of `part` or overlaps another one.
-pub(crate) fn apply(
-    whole: &str,
-    part: Span,
-    mut edits: Vec<(Span, String)>,
-) -> Result<String, Misfit> {
-    edits.sort_unstable_by_key(|(span, _)| span.start);
+pub(crate) fn apply(whole: &str, part: Span, edits: Vec<(Span, String)>) -> Result<String, Misfit> {
     let added: usize = edits.iter().map(|(_, text)| text.len()).sum();
     let mut out = String::with_capacity(part.len() + added);
     let mut done = part.start;
-    for (span, text) in edits {
-        if span.start < done || span.end > part.end {
-            return Err(Misfit);
-        }
+    for (span, text) in in_order(part, edits)? {
         out.push_str(whole.get(done..span.start).ok_or(Misfit)?);
         out.push_str(&text);
         done = span.end;
     }
     out.push_str(whole.get(done..part.end).ok_or(Misfit)?);
     Ok(out)
+}
+
+/// The edits in the order of their places.
+///
+/// Fails where one lies outside of `part` or overlaps another one.
+pub(super) fn in_order(
+    part: Span,
+    mut edits: Vec<(Span, String)>,
+) -> Result<Vec<(Span, String)>, Misfit> {
+    edits.sort_unstable_by_key(|(span, _)| span.start);
+    let mut done = part.start;
+    for (span, _) in &edits {
+        if span.start < done || span.end > part.end || span.end < span.start {
+            return Err(Misfit);
+        }
+        done = span.end;
+    }
+    Ok(edits)
 }
 
 #[cfg(test)]

@@ -4,4 +4,5 @@ pub(crate) mod change;
 pub(crate) mod edit;
 pub(crate) mod members;
 pub(crate) mod object;
+pub(crate) mod rope;
 pub(crate) mod strict;

@@ -85,15 +85,60 @@ impl<'a> Object<'a> {
     }
 }
 
+/// JSON that is written to the end of a message without a copy in between.
+pub(crate) trait Text {
+    /// The most bytes that it has.
+    fn max_length(&self) -> usize;
+
+    fn write(&self, text: &mut String);
+}
+
+impl Text for str {
+    fn max_length(&self) -> usize {
+        self.len()
+    }
+
+    fn write(&self, text: &mut String) {
+        text.push_str(self);
+    }
+}
+
+impl Text for String {
+    fn max_length(&self) -> usize {
+        self.as_str().max_length()
+    }
+
+    fn write(&self, text: &mut String) {
+        self.as_str().write(text);
+    }
+}
+
+impl Text for Object<'_> {
+    fn max_length(&self) -> usize {
+        // A character is escaped with at most six.
+        2 + self.0.iter().map(|(name, value)| 6 * name.len() + value.len() + 4).sum::<usize>()
+    }
+
+    fn write(&self, text: &mut String) {
+        text.push('{');
+        for (index, (name, value)) in self.0.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(&Value::from(name.as_str()).to_string());
+            text.push(':');
+            text.push_str(value);
+        }
+        text.push('}');
+    }
+}
+
 /// The object as JSON.
 impl fmt::Display for Object<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (index, (name, value)) in self.0.iter().enumerate() {
-            let comma = if index > 0 { "," } else { "" };
-            write!(f, "{comma}{}:{value}", Value::from(name.as_str()))?;
-        }
-        f.write_str("}")
+        let mut text = String::with_capacity(self.max_length());
+        self.write(&mut text);
+        f.write_str(&text)
     }
 }
 

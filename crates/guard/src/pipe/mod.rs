@@ -1,7 +1,9 @@
 //! Pipes: one message a line.
 
+pub(crate) mod breaks;
 pub(crate) mod line;
 pub(crate) mod outbox;
+pub(crate) mod pieces;
 
 use std::pin::pin;
 use std::task::Context;

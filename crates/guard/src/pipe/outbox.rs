@@ -1,6 +1,5 @@
 //! Lines on their way into a pipe.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
@@ -8,11 +7,11 @@ use std::pin::Pin;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
 use smallvec::SmallVec;
 use tokio::io::AsyncWrite;
 use tokio::sync::Notify;
 
+use super::pieces::Pieces;
 use super::{AT_ONCE, give_way};
 use crate::core::StreamId;
 use crate::lock::lock;
@@ -35,9 +34,6 @@ const MAX_PASSED: usize = 1 << 20;
 
 /// The most lines that a small one goes before.
 const MAX_LINES: usize = 64;
-
-/// The pieces of a line, which are not copied into one.
-pub(crate) type Pieces = SmallVec<[Counted; 1]>;
 
 /// Lines that wait to be written, oldest first, but that small ones do not wait for large ones of other streams.
 #[derive(Debug, Default)]
@@ -73,7 +69,7 @@ struct Line {
 impl Outbox {
     /// Adds a line; its line break is added where it has none.
     pub(crate) fn push(&self, line: Counted) {
-        self.push_of(None, Pieces::from_iter([line]));
+        self.push_of(None, line.into());
     }
 
     /// Adds a line of `stream`. Those of one stream stay in order.
@@ -268,66 +264,12 @@ impl State {
     }
 }
 
-/// The bytes of `pieces`, one after the other.
-pub(crate) fn joined(pieces: &[Counted]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(pieces.iter().map(|piece| piece.len()).sum());
-    for piece in pieces {
-        bytes.extend_from_slice(piece);
-    }
-    bytes
-}
-
-/// `bytes` as one line: a JSON text without the characters at which some reader ends a line.
-///
-/// Python ends lines at a carriage return, too, and `readline` of Node at U+2028 and U+2029. Between
-/// tokens line breaks become spaces; inside strings JSON allows no bare ones, and the others are
-/// escaped.
-pub(crate) fn one_line(bytes: Bytes) -> Bytes {
-    let body = bytes.trim_ascii_end();
-    let breaks = memchr::memchr2(b'\n', b'\r', body).is_some();
-    let separators = has_separators(body);
-    if !breaks && !separators {
-        return bytes;
-    }
-    let mut line = body.to_vec();
-    line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
-    let line = match std::str::from_utf8(&line) {
-        Ok(text) if separators => escape_separators(text).into_owned().into_bytes(),
-        _ => line,
-    };
-    line.into()
-}
-
-/// Whether `bytes` hold U+0085, U+2028 or U+2029.
-pub(crate) fn has_separators(bytes: &[u8]) -> bool {
-    let line = memchr::memchr_iter(0xe2, bytes)
-        .any(|at| matches!(bytes.get(at + 1..at + 3), Some([0x80, 0xa8 | 0xa9])));
-    line || memchr::memmem::find(bytes, "\u{85}".as_bytes()).is_some()
-}
-
-/// A JSON text with U+0085, U+2028 and U+2029, which only strings can hold, escaped.
-pub(crate) fn escape_separators(text: &str) -> Cow<'_, str> {
-    if !has_separators(text.as_bytes()) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '\u{85}' => out.push_str("\\u0085"),
-            '\u{2028}' => out.push_str("\\u2028"),
-            '\u{2029}' => out.push_str("\\u2029"),
-            c => out.push(c),
-        }
-    }
-    Cow::Owned(out)
-}
-
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
     use tokio::io::{AsyncReadExt as _, duplex};
 
-    use super::{LARGE, MAX_PASSED, Outbox, Pieces, ROOM, joined, one_line};
+    use super::{LARGE, MAX_PASSED, Outbox, Pieces, ROOM};
     use crate::core::StreamId;
 
     #[tokio::test]
@@ -362,7 +304,7 @@ mod tests {
         outbox.close();
         let mut lines = Vec::new();
         while let Some(line) = outbox.next_line().await {
-            lines.push(joined(&line).trim_ascii_end().to_vec());
+            lines.push(line.joined().trim_ascii_end().to_vec());
         }
         assert_eq!(lines, [&b"a"[..], b"b", b"", b"c"]);
         assert_eq!(outbox.len(), 0);
@@ -444,13 +386,5 @@ mod tests {
             write.await;
         });
         assert_eq!(text, "bC");
-    }
-
-    #[test]
-    fn a_line_has_no_line_breaks_inside() {
-        let line = |text: &str| one_line(Bytes::from(text.to_owned()));
-        assert_eq!(line("{\"a\":1}\r\n"), "{\"a\":1}\r\n");
-        assert_eq!(line("{\"a\":\r1\n}"), "{\"a\": 1 }");
-        assert_eq!(line("[\"\u{2028}\u{85}é\"]\n"), "[\"\\u2028\\u0085é\"]");
     }
 }

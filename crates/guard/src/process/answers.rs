@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep_until};
 use super::mailbox::Mail;
 use super::session::ClientStream;
 use crate::http::respond::{Body, join};
-use crate::memory::Counted;
 use crate::message::INLINE_BYTES;
+use crate::pipe::pieces::Pieces;
 
 /// The interval of keep-alive comments in an event stream.
 pub(super) const ALIVE: Duration = Duration::from_secs(15);
@@ -25,7 +25,7 @@ pub(super) const COMMENT: Bytes = Bytes::from_static(b": alive\n\n");
 /// The next part of an event stream.
 pub(super) enum Next {
     /// A message.
-    Message(Counted),
+    Message(Pieces),
     /// A comment, which shows that the stream is alive.
     Alive(Bytes),
 }
@@ -51,8 +51,10 @@ impl Answers {
             return None;
         }
         let refusal = self.seen.front_mut()?.refusal.take()?;
-        let texts: Vec<_> = self.seen.drain(..).map(|mail| mail.bytes.into_bytes()).collect();
-        let message = self.client.session.memory().count(join(&texts, is_batch));
+        let memory = self.client.session.memory();
+        let texts = self.seen.drain(..).map(|mail| mail.message.into_one(memory).into_bytes());
+        let texts: Vec<_> = texts.collect();
+        let message = memory.count(join(&texts, is_batch));
         Some(refusal.respond(message.into_bytes()))
     }
 
@@ -80,9 +82,10 @@ impl Answers {
 
     /// Ends the session if `initialize` failed.
     fn check_initialize(&self, mail: &Mail) {
-        let is_error = || serde_json::from_slice::<Failed>(&mail.bytes).is_ok_and(|it| it.error);
+        let is_error =
+            || serde_json::from_slice::<Failed>(&mail.message.joined()).is_ok_and(|it| it.error);
         // A result may be large; an error is not.
-        if self.is_initialize && mail.bytes.len() <= INLINE_BYTES && is_error() {
+        if self.is_initialize && mail.message.length() <= INLINE_BYTES && is_error() {
             self.client.session.end();
         }
     }
@@ -97,7 +100,7 @@ impl Answers {
                 () = sleep_until(alive) => return Some(Next::Alive(COMMENT)),
             }
         }
-        self.seen.pop_front().map(|mail| Next::Message(mail.bytes))
+        self.seen.pop_front().map(|mail| Next::Message(mail.message))
     }
 }
 

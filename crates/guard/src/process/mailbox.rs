@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 
 use crate::lock::lock;
-use crate::memory::Counted;
+use crate::pipe::pieces::Pieces;
 use crate::remote_refusal::HttpRefusal;
 
 /// The bytes that may wait for a client. A longer message waits alone.
@@ -18,7 +18,7 @@ const OVERHEAD: usize = 256;
 /// A message for a client.
 #[derive(Debug)]
 pub(super) struct Mail {
-    pub(super) bytes: Counted,
+    pub(super) message: Pieces,
     /// Whether it answers a request of the client.
     pub(super) is_answer: bool,
     /// How a server on HTTP refused that request.
@@ -27,13 +27,13 @@ pub(super) struct Mail {
 
 impl Mail {
     /// A message that answers nothing, or what a server answered that did not refuse.
-    pub(super) fn new(bytes: Counted, is_answer: bool) -> Self {
-        Self { bytes, is_answer, refusal: None }
+    pub(super) fn new(message: impl Into<Pieces>, is_answer: bool) -> Self {
+        Self { message: message.into(), is_answer, refusal: None }
     }
 
     /// The share of [`ROOM`] that it uses.
     pub(super) fn weight(&self) -> usize {
-        (self.bytes.len() + OVERHEAD).min(ROOM)
+        (self.message.length() + OVERHEAD).min(ROOM)
     }
 }
 
@@ -133,9 +133,10 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::{Delivery, Mail, Mailbox, ROOM};
+    use crate::memory::Counted;
 
     fn mail(bytes: usize, is_answer: bool) -> Mail {
-        Mail::new(vec![b'a'; bytes].into(), is_answer)
+        Mail::new(Counted::from(vec![b'a'; bytes]), is_answer)
     }
 
     #[tokio::test]

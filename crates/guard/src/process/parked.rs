@@ -30,8 +30,8 @@ impl Parked {
 
 /// Moves a message to the memory of what may be resumed.
 pub(super) fn keep(mail: &mut Mail, memory: &MemoryLimit) -> Result<(), NoMemory> {
-    let reservation = memory.reserve_resumable(mail.bytes.len())?;
-    mail.bytes = reservation.attach(Bytes::copy_from_slice(&mail.bytes));
+    let reservation = memory.reserve_resumable(mail.message.length())?;
+    mail.message = reservation.attach(mail.message.joined().into_owned()).into();
     Ok(())
 }
 

@@ -24,9 +24,10 @@ use crate::core::Told;
 use crate::http::events::with_data;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
-use crate::http::respond::{Body, join, json, plain, refuse};
+use crate::http::respond::{Body, join, json, json_in_pieces, plain, refuse};
 use crate::memory::Counted;
 use crate::message::{Kind, Message, Method, Parts, code};
+use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Transport as _, drive};
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
@@ -101,17 +102,19 @@ impl ProcessSession {
             if let Some(refused) = answers.refused(is_batch) {
                 return refused;
             }
-            let texts: Vec<Bytes> =
-                answers.seen.drain(..).map(|mail| mail.bytes.into_bytes()).collect();
-            let status = match &texts[..] {
-                [one] if self.is_modern() => {
-                    let one = one.clone();
-                    let found = self.driven().pool().run(one.len(), move || status_of(&one));
-                    found.await.unwrap_or(StatusCode::OK)
-                }
-                _ => StatusCode::OK,
-            };
-            return json(status, self.memory().count(join(&texts, is_batch)).into_bytes());
+            let mut all: Vec<_> = answers.seen.drain(..).map(|mail| mail.message).collect();
+            if !is_batch
+                && all.len() == 1
+                && let Some(one) = all.pop()
+            {
+                let status =
+                    if self.is_modern() { self.status_of(&one).await } else { StatusCode::OK };
+                return json_in_pieces(status, one.into_iter().map(Counted::into_bytes));
+            }
+            let memory = self.memory();
+            let texts = all.into_iter().map(|message| message.into_one(memory).into_bytes());
+            let texts: Vec<_> = texts.collect();
+            return json(StatusCode::OK, memory.count(join(&texts, is_batch)).into_bytes());
         }
         events(unfold(answers, |mut answers| async move {
             let bytes = match answers.next().await? {
@@ -122,17 +125,27 @@ impl ProcessSession {
         }))
     }
 
+    /// The status of a response of 2026-07-28 with this message.
+    async fn status_of(&self, message: &Pieces) -> StatusCode {
+        let pool = self.driven().pool();
+        let Some(text) = pool.join(message.clone()).await else { return StatusCode::OK };
+        let found = pool.run(text.len(), move || status_of(&text)).await;
+        found.unwrap_or(StatusCode::OK)
+    }
+
     /// An event with this message.
-    async fn event(&self, message: Counted) -> Option<Bytes> {
+    async fn event(&self, message: Pieces) -> Option<Bytes> {
         let event = self.write_event(String::new(), message).await?;
         Some(self.memory().count(event).into_bytes())
     }
 
     /// An event with these lines and this message, which is not counted.
-    pub(super) async fn write_event(&self, lines: String, message: Counted) -> Option<Bytes> {
-        let length = message.len();
-        let write =
-            move || with_data(format!("{lines}data:\n\n").as_bytes(), message.trim_ascii_end());
+    pub(super) async fn write_event(&self, lines: String, message: Pieces) -> Option<Bytes> {
+        let length = message.length();
+        let write = move || {
+            let data = message.joined();
+            with_data(format!("{lines}data:\n\n").as_bytes(), data.trim_ascii_end())
+        };
         self.driven().pool().run(length, write).await.map(Bytes::from)
     }
 
@@ -156,9 +169,12 @@ impl ProcessSession {
 /// The response to a notification or an answer of the client: the errors of the guard, if any.
 async fn respond_without_request(client: &ClientStream) -> Response<Body> {
     client.mailbox.close();
-    let mail = client.mailbox.take().await;
-    let errors: Vec<_> =
-        mail.into_iter().filter(|mail| mail.is_answer).map(|it| it.bytes.into_bytes()).collect();
+    let (mail, memory) = (client.mailbox.take().await, client.session.memory());
+    let errors: Vec<_> = mail
+        .into_iter()
+        .filter(|mail| mail.is_answer)
+        .map(|it| it.message.into_one(memory).into_bytes())
+        .collect();
     if errors.is_empty() {
         plain(StatusCode::ACCEPTED, "")
     } else {
@@ -188,7 +204,7 @@ impl Listening {
             }
         }
         let mail = self.ready.pop_front()?;
-        self.session.event(mail.bytes).await
+        self.session.event(mail.message).await
     }
 }
 

@@ -13,7 +13,7 @@ use super::parked::{History, Parked};
 use super::session::ProcessSession;
 use crate::core::StreamId;
 use crate::http::respond::Body;
-use crate::memory::Counted;
+use crate::pipe::pieces::Pieces;
 
 /// How soon a client should come back, in milliseconds.
 const RETRY: u64 = 1000;
@@ -25,7 +25,7 @@ struct Resumable {
     /// The number of the next event to send again.
     replay: Option<u64>,
     /// The message whose event is being written.
-    writing: Option<Counted>,
+    writing: Option<Pieces>,
 }
 
 impl Resumable {
@@ -44,9 +44,9 @@ impl Resumable {
         } else {
             match answers.next().await {
                 Some(Next::Alive(comment)) => return Some(comment),
-                Some(Next::Message(bytes)) => {
-                    self.writing = Some(bytes.clone());
-                    let event = answers.client.session.write_event(id, bytes).await?;
+                Some(Next::Message(message)) => {
+                    self.writing = Some(message.clone());
+                    let event = answers.client.session.write_event(id, message).await?;
                     self.writing = None;
                     event
                 }
@@ -63,8 +63,8 @@ impl Resumable {
 impl Drop for Resumable {
     fn drop(&mut self) {
         if let Some(mut answers) = self.answers.take() {
-            if let Some(bytes) = self.writing.take() {
-                answers.seen.push_front(Mail::new(bytes, true));
+            if let Some(message) = self.writing.take() {
+                answers.seen.push_front(Mail::new(message, true));
             }
             let session = Arc::clone(&answers.client.session);
             session.park(Parked {

@@ -19,10 +19,10 @@ use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, ref
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit, Sender};
+use crate::memory::{MemoryLimit, Sender};
 use crate::message::{INLINE_BYTES, Message};
 use crate::pipe::line::{LineReader, LineSource};
-use crate::pipe::outbox::{Pieces, joined};
+use crate::pipe::pieces::Pieces;
 use crate::remote_headers::{OwnHeaders, RemoteHeaders};
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
@@ -143,26 +143,26 @@ impl Transport for ProcessSession {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Counted) {
+    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Pieces) {
         match to {
             Destination::Server(stream) => {
-                if ticket.is_none() {
-                    self.headers.ask_as(stream, &bytes);
+                if let (None, [own]) = (ticket, &message[..]) {
+                    self.headers.ask_as(stream, own);
                 }
                 // A legacy client has one order for all that it sends.
                 let stream = if self.kind.is_modern() { stream } else { StreamId::PIPE };
-                self.upstream.send_of(stream, bytes);
+                self.upstream.send_of(stream, message);
             }
             Destination::Answer(stream) => {
-                let (bytes, refusal) = self.headers.take_refusal(bytes, self.memory());
+                let (message, refusal) = self.headers.take_refusal(message, self.memory());
                 if refusal.is_some() {
                     self.posts.store(0, Ordering::Relaxed);
                 }
                 let refusal = refusal.map(Box::new);
-                self.deliver(Some(stream), Mail { refusal, ..Mail::new(bytes, true) });
+                self.deliver(Some(stream), Mail { refusal, ..Mail::new(message, true) });
             }
-            Destination::Client(stream) => self.deliver(Some(stream), Mail::new(bytes, false)),
-            Destination::Listener => self.deliver(None, Mail::new(bytes, false)),
+            Destination::Client(stream) => self.deliver(Some(stream), Mail::new(message, false)),
+            Destination::Listener => self.deliver(None, Mail::new(message, false)),
         }
     }
 }
@@ -271,25 +271,13 @@ impl ProcessSession {
             Some(Ways::Messages(mut lines, input)) => {
                 let written = async {
                     while let Some(line) = self.upstream.outbox().next_line().await
-                        && let Some(line) = self.join(line).await
+                        && let Some(line) = self.driven.pool().join(line).await
                         && input.send(line).await.is_ok()
                     {}
                 };
                 self.carry_between(&mut lines, written, idle).await
             }
         }
-    }
-
-    /// The line of these pieces.
-    async fn join(&self, mut pieces: Pieces) -> Option<Counted> {
-        if pieces.len() == 1 {
-            return pieces.pop();
-        }
-        let length = pieces.iter().map(|piece| piece.len()).sum();
-        let memory = self.memory().reserve_copy(length).await;
-        let memory = memory.unwrap_or_else(|_| self.memory().reserve_now(length));
-        let join = move || memory.attach(joined(&pieces));
-        self.driven.pool().run(length, join).await
     }
 
     /// Forwards messages from `lines`, and `writes` what is for the server.
@@ -435,7 +423,8 @@ impl ProcessSession {
     /// Answers a request of the process that could not be delivered.
     fn refuse(&self, mail: &Mail, reason: &str) {
         // An answer is no request, and may be large.
-        let refusal = (!mail.is_answer).then(|| refuse_undelivered(&mail.bytes, reason)).flatten();
+        let bytes = || mail.message.clone().into_one(self.memory());
+        let refusal = (!mail.is_answer).then(|| refuse_undelivered(&bytes(), reason)).flatten();
         if let Some(refusal) = refusal {
             self.upstream.send(self.memory().count(refusal));
         }

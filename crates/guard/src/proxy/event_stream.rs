@@ -19,7 +19,7 @@ use crate::http::events::{
 use crate::http::respond::{Body, BoxError};
 use crate::memory::{Counted, MemoryLimit, Sender};
 use crate::message::INLINE_BYTES;
-use crate::pipe::outbox::escape_separators;
+use crate::pipe::breaks::escape_separators;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
 

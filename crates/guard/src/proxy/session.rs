@@ -22,6 +22,7 @@ use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Tick
 use crate::http::respond::{Body, full, join, json};
 use crate::lock::lock;
 use crate::memory::Counted;
+use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Driven, Transport, drive};
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
@@ -77,7 +78,7 @@ pub(super) struct Session {
 /// What was decided about a message so far.
 #[derive(Default)]
 struct Decided {
-    bytes: Option<Bytes>,
+    left: Option<Pieces>,
     is_done: bool,
     waiter: Option<oneshot::Sender<()>>,
 }
@@ -197,16 +198,16 @@ impl Session {
         let waits = {
             let mut decided = lock(&self.decided);
             let entry = decided.entry(ticket).or_default();
-            if entry.is_done {
-                return decided.remove(&ticket).and_then(|entry| entry.bytes);
-            }
             let (waiter, waits) = oneshot::channel();
             entry.waiter = Some(waiter);
-            waits
+            (!entry.is_done).then_some(waits)
         };
-        let _entry = Undecided { session: self, ticket };
-        let _ = waits.await;
-        lock(&self.decided).remove(&ticket).and_then(|entry| entry.bytes)
+        if let Some(waits) = waits {
+            let _entry = Undecided { session: self, ticket };
+            let _ = waits.await;
+        }
+        let left = lock(&self.decided).remove(&ticket)?.left?;
+        self.driven.pool().join(left).await.map(Counted::into_bytes)
     }
 
     /// Records that the server answered a request with success.
@@ -260,19 +261,21 @@ impl Transport for Session {
         &self.driven
     }
 
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Counted) {
-        let bytes = bytes.into_bytes();
+    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Pieces) {
+        let bytes = || message.clone().into_one(self.driven.pool().memory()).into_bytes();
         match (ticket, to) {
-            (Some(ticket), _) => lock(&self.decided).entry(ticket).or_default().bytes = Some(bytes),
+            (Some(ticket), _) => {
+                lock(&self.decided).entry(ticket).or_default().left = Some(message);
+            }
             // All answers come on one stream.
             (None, Destination::Answer(_) | Destination::Client(_) | Destination::Listener)
                 if self.endpoint.is_some() =>
             {
-                lock(&self.replies).entry(StreamId::PIPE).or_default().push(bytes);
+                lock(&self.replies).entry(StreamId::PIPE).or_default().push(bytes());
                 self.told.notify_one();
             }
             (None, Destination::Answer(stream) | Destination::Client(stream)) => {
-                lock(&self.replies).entry(stream).or_default().push(bytes);
+                lock(&self.replies).entry(stream).or_default().push(bytes());
             }
             // Messages of the guard itself go another way where each request has its own stream.
             (None, Destination::Server(_) | Destination::Listener) => {}

@@ -10,7 +10,7 @@ use crate::json::edit::{Span, entries};
 use crate::lock::lock;
 use crate::memory::Counted;
 use crate::message::INLINE_BYTES;
-use crate::pipe::outbox::Pieces;
+use crate::pipe::pieces::Pieces;
 use crate::random::random;
 
 /// The members of `params` and of results that no bridge looks into.
@@ -112,7 +112,7 @@ impl Aside {
     /// The pieces of `message` with the values that were taken out of it; `None` where one of them is lost. No message that has
     /// a mark leaves.
     pub(super) fn put_back(&self, message: Counted) -> Option<Pieces> {
-        let mut pieces = Pieces::new();
+        let mut pieces = Pieces::default();
         let mut done = 0;
         let has_values = !lock(&self.values).all.is_empty();
         if let Some(mark) = self.mark.as_ref().filter(|_| has_values) {
@@ -129,7 +129,7 @@ impl Aside {
             }
         }
         if done == 0 {
-            return Some(Pieces::from_iter([message]));
+            return Some(message.into());
         }
         pieces.push(message.part(&message[done..]));
         Some(pieces)
@@ -139,7 +139,6 @@ impl Aside {
 #[cfg(test)]
 mod tests {
     use super::{Aside, Counted, INLINE_BYTES};
-    use crate::pipe::outbox::joined;
 
     #[test]
     fn a_message_is_small_without_its_large_values_and_gets_them_back() {
@@ -155,24 +154,24 @@ mod tests {
         let mut value: serde_json::Value = serde_json::from_slice(&rest).unwrap();
         assert_eq!(value["params"]["_meta"]["c"], 1);
         let pieces = aside.put_back(Counted::from(rest.clone())).unwrap();
-        assert_eq!(joined(&pieces), text.as_bytes());
+        assert_eq!(pieces.joined(), text.as_bytes());
         // The values are kept as long as a part of what stands for them is.
         let part = rest.slice(..1);
         drop((rest, pieces, message));
         value["params"]["arguments"].take();
         let changed = Counted::from(value.to_string());
-        let whole = joined(&aside.put_back(changed.clone()).unwrap());
-        let read: serde_json::Value = serde_json::from_slice(&whole).unwrap();
+        let whole = aside.put_back(changed.clone()).unwrap();
+        let read: serde_json::Value = serde_json::from_slice(&whole.joined()).unwrap();
         assert_eq!(read["params"]["content"][0], long);
         // A mark is the whole of a string, however long the message is.
         let text = str::from_utf8(&changed).unwrap();
         let quoted = format!("{{\"a\":\"{long}{long}\",\"b\":{}}}", serde_json::json!(text));
-        assert_eq!(aside.put_back(Counted::from(quoted)), None);
+        assert!(aside.put_back(Counted::from(quoted)).is_none());
         let longer = format!("{{\"a\":\"{long}{long}\",\"b\":{text}}}");
-        assert!(joined(&aside.put_back(Counted::from(longer)).unwrap()).len() > 3 * INLINE_BYTES);
+        assert!(aside.put_back(Counted::from(longer)).unwrap().length() > 3 * INLINE_BYTES);
         // A value that is lost is not made up.
         drop(part);
-        assert_eq!(aside.put_back(changed), None);
+        assert!(aside.put_back(changed).is_none());
     }
 
     #[test]

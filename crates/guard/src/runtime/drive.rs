@@ -12,7 +12,8 @@ use super::pool::JobPool;
 use crate::contract::header_changes::HeaderChange;
 use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
 use crate::lock::lock;
-use crate::memory::{Counted, part_of_counted};
+use crate::memory::part_of_counted;
+use crate::pipe::pieces::Pieces;
 
 /// A conversation and the pool for its jobs.
 pub(crate) struct Driven {
@@ -37,7 +38,7 @@ pub(crate) trait Transport: Send + Sync + 'static {
     fn driven(&self) -> &Driven;
 
     /// Sends a message.
-    fn send(&self, to: Destination, ticket: Option<Ticket>, bytes: Counted);
+    fn send(&self, to: Destination, ticket: Option<Ticket>, message: Pieces);
 
     /// Changes headers of the request of `stream`, which is not sent yet.
     fn set_headers(&self, _stream: StreamId, _headers: Vec<HeaderChange>) {}
@@ -89,11 +90,13 @@ fn step<R>(
 fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option<Instant>) {
     for action in actions {
         match action {
-            Action::Send { to, ticket, bytes, is_new } => {
+            Action::Send { to, ticket, text } => {
                 let memory = transport.driven().pool.memory();
                 // What is not new is a part of a message, which was made from counted bytes.
-                let bytes = if is_new { memory.count(bytes) } else { part_of_counted(bytes) };
-                transport.send(to, ticket, bytes);
+                let count = |(bytes, is_new): (Bytes, bool)| {
+                    if is_new { memory.count(bytes) } else { part_of_counted(bytes) }
+                };
+                transport.send(to, ticket, text.into_iter().map(count).collect());
             }
             Action::SetHeaders { stream, headers } => transport.set_headers(stream, headers),
             Action::Done(ticket) => transport.done(ticket),

@@ -9,8 +9,9 @@ use toolbond_fetch::wait_a_little;
 
 use crate::contract::budget::{Budget, OutOfBudget};
 use crate::core::{Job, JobId, JobOutcome};
-use crate::memory::MemoryLimit;
+use crate::memory::{Counted, MemoryLimit};
 use crate::message::INLINE_BYTES;
+use crate::pipe::pieces::Pieces;
 
 /// A bounded number of worker threads for one server.
 ///
@@ -66,6 +67,17 @@ impl JobPool {
             work()
         };
         spawn(is_large, work).await.ok()
+    }
+
+    /// The pieces of a message in one, which is copied on a worker where they are many bytes. `None` where that panics.
+    pub(crate) async fn join(&self, mut pieces: Pieces) -> Option<Counted> {
+        if pieces.len() == 1 {
+            return pieces.pop();
+        }
+        let length = pieces.length();
+        let copy = self.memory.reserve_copy(length).await;
+        let copy = copy.unwrap_or_else(|_| self.memory.reserve_now(length));
+        self.run(length, move || copy.attach(pieces.joined().into_owned())).await
     }
 
     /// Runs `job` and hands its outcome to `done`, unless nobody waits for it any more.

@@ -17,10 +17,12 @@ use super::read::Received;
 use crate::core::StreamId;
 use crate::era::{Bridge, Incoming, Output, Users};
 use crate::lock::lock;
-use crate::memory::Counted;
+use crate::memory::{Counted, MemoryLimit};
 use crate::message::{INLINE_BYTES, Unreadable};
+use crate::pipe::breaks::one_line;
 use crate::pipe::line::{Line, LineSource};
-use crate::pipe::outbox::{Outbox, Pieces, joined, one_line};
+use crate::pipe::outbox::Outbox;
+use crate::pipe::pieces::Pieces;
 use crate::server::GuardedServer;
 
 /// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
@@ -46,7 +48,7 @@ struct Pipe {
     aside: Aside,
     outbox: Outbox,
     /// The streams of clients with a large message that is being prepared, and what comes after it.
-    preparing: Mutex<AHashMap<StreamId, VecDeque<Counted>>>,
+    preparing: Mutex<AHashMap<StreamId, VecDeque<Pieces>>>,
     inbox: Mutex<Inbox>,
     /// Tells that the inbox, the next timeout of the bridge or its place has changed.
     has_changed: Notify,
@@ -78,7 +80,7 @@ enum Place {
 
 /// What a bridge takes.
 enum Input {
-    Client(Counted),
+    Client(Pieces),
     Server(Counted),
     ClientEnd,
     Restart,
@@ -86,17 +88,18 @@ enum Input {
 
 impl Input {
     /// Its message, whose large values are kept as long as it is.
-    fn message(&self) -> Counted {
+    fn message(&self) -> Pieces {
         match self {
-            Self::Client(bytes) | Self::Server(bytes) => bytes.clone(),
-            Self::ClientEnd | Self::Restart => Counted::default(),
+            Self::Client(pieces) => pieces.clone(),
+            Self::Server(bytes) => bytes.clone().into(),
+            Self::ClientEnd | Self::Restart => Pieces::default(),
         }
     }
 
     /// Hands it to `bridge`: what comes out.
-    fn enter(self, bridge: &mut Bridge, now: Instant) -> Vec<Output> {
+    fn enter(self, bridge: &mut Bridge, now: Instant, memory: &MemoryLimit) -> Vec<Output> {
         match self {
-            Self::Client(bytes) => bridge.on_client(bytes.into_bytes(), now),
+            Self::Client(pieces) => bridge.on_client(pieces.into_one(memory).into_bytes(), now),
             Self::Server(bytes) => bridge.on_server(bytes.into_bytes(), now),
             Self::ClientEnd => bridge.on_client_end(),
             Self::Restart => bridge.on_restart(now),
@@ -186,23 +189,23 @@ impl Upstream {
     }
 
     /// Sends a line to the server, in its turn among all others.
-    pub(crate) fn send(&self, line: Counted) {
-        self.0.enter(None, Input::Client(line));
+    pub(crate) fn send(&self, line: impl Into<Pieces>) {
+        self.0.enter(None, Input::Client(line.into()));
     }
 
     /// Sends a message of `stream` to the server. Those of one stream stay in order.
-    pub(crate) fn send_of(&self, stream: StreamId, message: Counted) {
-        let pipe = &self.0;
+    pub(crate) fn send_of(&self, stream: StreamId, message: impl Into<Pieces>) {
+        let (pipe, mut message) = (&self.0, message.into());
         let mut preparing = lock(&pipe.preparing);
         if let Some(waiting) = preparing.get_mut(&stream) {
             waiting.push_back(message);
-        } else if message.len() > INLINE_BYTES {
+        } else if message.length() > INLINE_BYTES {
             preparing.insert(stream, VecDeque::new());
             tokio::spawn(prepare(Arc::clone(pipe), stream, message));
         } else {
             drop(preparing);
-            let line = pipe.pool.memory().count_changed(&message, one_line);
-            pipe.enter(Some(stream), Input::Client(line));
+            message.make_one_line(pipe.pool.memory());
+            pipe.enter(Some(stream), Input::Client(message));
         }
     }
 
@@ -300,9 +303,9 @@ impl Pipe {
             (Place::Here(bridge), Input::Client(line)) if bridge.is_transparent() => {
                 self.send(stream, line);
             }
-            (Place::Here(bridge), input) if input.message().len() <= INLINE_BYTES => {
+            (Place::Here(bridge), input) if input.message().length() <= INLINE_BYTES => {
                 let _kept = input.message();
-                let outputs = input.enter(bridge, now());
+                let outputs = input.enter(bridge, now(), self.pool.memory());
                 self.carry_out(stream, outputs);
             }
             (Place::Here(bridge), input) => {
@@ -316,11 +319,13 @@ impl Pipe {
     }
 
     /// Sends a line of `stream`. Ends the pipe where a value of it is lost, which is a fault of the guard.
-    fn send(&self, stream: Option<StreamId>, line: Counted) {
-        match self.aside.put_back(line) {
-            Some(pieces) => self.outbox.push_of(stream, pieces),
-            None => self.outbox.close(),
+    fn send(&self, stream: Option<StreamId>, line: Pieces) {
+        let mut pieces = Pieces::default();
+        for piece in line {
+            let Some(whole) = self.aside.put_back(piece) else { return self.outbox.close() };
+            pieces.extend(whole);
         }
+        self.outbox.push_of(stream, pieces);
     }
 
     /// Sends on what came out of the bridge for a message of `stream`.
@@ -330,7 +335,7 @@ impl Pipe {
         for output in outputs {
             match output {
                 Output::Server(bytes) => {
-                    self.send(stream, memory.count(bytes));
+                    self.send(stream, memory.count(bytes).into());
                 }
                 Output::Client(bytes) => {
                     let line = memory.count(bytes);
@@ -389,18 +394,28 @@ fn is_answer(line: &[u8]) -> bool {
 }
 
 /// Prepares a large message of `stream` on a worker and sends it, and then what came after it on that stream.
-async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Counted) {
+async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Pieces) {
     loop {
-        let (own, same, is_transparent) = (Arc::clone(&pipe), message, pipe.is_transparent());
-        let line = same.clone();
+        let (own, same, length) = (Arc::clone(&pipe), message.clone(), message.length());
+        let sets_aside = pipe.sets_aside && !pipe.is_transparent();
+        // Values are set aside from the whole.
+        let copy = if sets_aside && message.len() > 1 {
+            pipe.pool.memory().reserve_copy(length).await.ok()
+        } else {
+            None
+        };
         let prepare = move || {
             let memory = own.pool.memory();
-            let line = memory.count_changed(&line, one_line);
-            let is_large = line.len() > INLINE_BYTES && own.sets_aside && !is_transparent;
-            let rest = is_large.then(|| own.aside.take_out(&line, "params")).flatten();
-            rest.map_or(line, |rest| memory.count(rest))
+            message.make_one_line(memory);
+            if !sets_aside {
+                return message;
+            }
+            let line = message.into_one(memory);
+            drop(copy);
+            let rest = own.aside.take_out(&line, "params");
+            rest.map_or(line, |rest| memory.count(rest)).into()
         };
-        let line = pipe.pool.run(same.len(), prepare).await.unwrap_or(same);
+        let line = pipe.pool.run(length, prepare).await.unwrap_or(same);
         pipe.enter(Some(stream), Input::Client(line));
         let mut preparing = lock(&pipe.preparing);
         match preparing.get_mut(&stream).and_then(VecDeque::pop_front) {
@@ -429,7 +444,7 @@ async fn read_large(pipe: Arc<Pipe>, line: Counted) {
 
 /// Reads an answer whose large values are put back, on a worker.
 async fn join(pipe: Arc<Pipe>, rest: Counted, pieces: Pieces) {
-    let length = pieces.iter().map(|piece| piece.len()).sum();
+    let length = pieces.length();
     let unreadable = |reason: String| {
         let text = str::from_utf8(&rest).unwrap_or_default();
         let id = match Incoming::read(text) {
@@ -441,7 +456,7 @@ async fn join(pipe: Arc<Pipe>, rest: Counted, pieces: Pieces) {
     let found = match pipe.pool.memory().reserve_copy(length).await {
         Ok(memory) => {
             let join = move || {
-                let line = joined(&pieces);
+                let line = pieces.joined().into_owned();
                 drop(pieces);
                 Received::read(memory.attach(line))
             };
@@ -462,15 +477,15 @@ async fn translate(
 ) {
     loop {
         let kept = input.message();
-        let length = kept.len();
-        // What comes out is a copy.
+        let length = kept.length();
+        // What comes out is a copy, and so is what goes in where it is in pieces.
         let copy = match length {
             ..=INLINE_BYTES => None,
-            _ => pipe.pool.memory().reserve_copy(length).await.ok(),
+            _ => pipe.pool.memory().reserve_copy(length * kept.len().min(2)).await.ok(),
         };
-        let now = now();
+        let (now, memory) = (now(), Arc::clone(pipe.pool.memory()));
         let enter = move || {
-            let outputs = input.enter(&mut bridge, now);
+            let outputs = input.enter(&mut bridge, now, &memory);
             (bridge, outputs)
         };
         let Some(entered) = pipe.pool.run(length, enter).await else {
@@ -513,7 +528,6 @@ mod tests {
     use crate::lock::lock;
     use crate::memory::Counted;
     use crate::message::Id;
-    use crate::pipe::outbox::joined;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
     use crate::settings::Settings;
@@ -577,7 +591,7 @@ mod tests {
         /// The next message that the server gets.
         async fn gets(&self) -> Value {
             let line = self.upstream.outbox().next_line().await.unwrap();
-            serde_json::from_slice(&joined(&line)).unwrap()
+            serde_json::from_slice(&line.joined()).unwrap()
         }
 
         async fn says(&self, message: &Value) {
@@ -625,7 +639,7 @@ mod tests {
             let busy = shared.busy().await;
             let cancelled = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
             shared.upstream.send_of(a, call(1, LARGE));
-            shared.upstream.send_of(a, cancelled.to_owned().into());
+            shared.upstream.send_of(a, Counted::from(cancelled.to_owned()));
             shared.upstream.send_of(b, call(2, 10));
             assert_eq!(shared.gets().await["id"], 2);
             drop(busy);
@@ -669,7 +683,7 @@ mod tests {
         let long = "x".repeat(INLINE_BYTES);
         let text = String::from_utf8(call(1, 0).to_vec()).unwrap();
         let text = text.replacen("\"_meta\":{", &format!("\"_meta\":{{\"a\":\"{long}\","), 1);
-        shared.upstream.send_of(StreamId::new(), text.into());
+        shared.upstream.send_of(StreamId::new(), Counted::from(text));
         let got = shared.gets().await;
         assert!(got["params"]["_meta"] == json!({ "a": long }));
         shared.says(&json!({ "id": 1, "result": { "content": [], "a": long } })).await;

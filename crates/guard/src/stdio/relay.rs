@@ -19,9 +19,10 @@ use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, Tol
 use crate::era::Users;
 use crate::event::Event;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit, Sender};
+use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
-use crate::pipe::outbox::{Outbox, one_line};
+use crate::pipe::outbox::Outbox;
+use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Driven, Transport, drive};
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
@@ -70,15 +71,13 @@ impl Transport for Relay {
         &self.driven
     }
 
-    fn send(&self, to: Destination, _ticket: Option<Ticket>, bytes: Counted) {
-        let bytes = if self.server.rules().settings.is_inspecting() {
-            self.driven.pool().memory().count_changed(&bytes, one_line)
-        } else {
-            bytes
-        };
+    fn send(&self, to: Destination, _ticket: Option<Ticket>, mut message: Pieces) {
+        if self.server.rules().settings.is_inspecting() {
+            message.make_one_line(self.driven.pool().memory());
+        }
         match to {
-            Destination::Server(_) => self.upstream.send(bytes),
-            _ => self.to_client.push(bytes),
+            Destination::Server(_) => self.upstream.send(message),
+            _ => self.to_client.push_of(None, message),
         }
     }
 }

@@ -1,0 +1,94 @@
+//! Messages in pieces, which are not copied into one unless somebody has to read them as one.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use smallvec::SmallVec;
+
+use super::breaks::{one_line, part_of_line};
+use crate::memory::{Counted, MemoryLimit};
+
+/// The pieces of a message.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pieces(SmallVec<[Counted; 1]>);
+
+impl Pieces {
+    /// The bytes of all of them.
+    pub(crate) fn length(&self) -> usize {
+        self.iter().map(|piece| piece.len()).sum()
+    }
+
+    pub(crate) fn push(&mut self, piece: Counted) {
+        self.0.push(piece);
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<Counted> {
+        self.0.pop()
+    }
+
+    /// All of them in one, which is copied where there are several.
+    pub(crate) fn joined(&self) -> Cow<'_, [u8]> {
+        match &self[..] {
+            [one] => Cow::Borrowed(one),
+            several => {
+                let mut bytes = Vec::with_capacity(self.length());
+                for piece in several {
+                    bytes.extend_from_slice(piece);
+                }
+                Cow::Owned(bytes)
+            }
+        }
+    }
+
+    /// All of them in one; a copy is counted, whether or not the limit allows it.
+    pub(crate) fn into_one(self, memory: &MemoryLimit) -> Counted {
+        match &self[..] {
+            [one] => one.clone(),
+            _ => memory.count(self.joined().into_owned()),
+        }
+    }
+
+    /// Makes one line of them, as [`one_line`] does.
+    pub(crate) fn make_one_line(&mut self, memory: &MemoryLimit) {
+        let last = self.0.len().saturating_sub(1);
+        for (at, piece) in self.0.iter_mut().enumerate() {
+            let change = if at == last { one_line } else { part_of_line };
+            *piece = memory.count_changed(piece, change);
+        }
+    }
+}
+
+impl From<Counted> for Pieces {
+    fn from(piece: Counted) -> Self {
+        Self(SmallVec::from_buf([piece]))
+    }
+}
+
+impl Deref for Pieces {
+    type Target = [Counted];
+
+    fn deref(&self) -> &[Counted] {
+        &self.0
+    }
+}
+
+impl FromIterator<Counted> for Pieces {
+    fn from_iter<I: IntoIterator<Item = Counted>>(pieces: I) -> Self {
+        Self(pieces.into_iter().collect())
+    }
+}
+
+impl Extend<Counted> for Pieces {
+    fn extend<I: IntoIterator<Item = Counted>>(&mut self, pieces: I) {
+        self.0.extend(pieces);
+    }
+}
+
+impl IntoIterator for Pieces {
+    type Item = Counted;
+    type IntoIter = smallvec::IntoIter<[Counted; 1]>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
