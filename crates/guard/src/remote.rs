@@ -14,6 +14,7 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
@@ -63,6 +64,9 @@ const MAX_TOLD: usize = 4 << 10;
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
 
+/// The most bytes of these schemas.
+const MAX_TOOL_BYTES: usize = 1 << 20;
+
 /// A server on Streamable HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct Remote {
@@ -92,7 +96,32 @@ struct Connection {
 }
 
 /// The input schemas of tools whose arguments are repeated in headers.
-type Tools = Mutex<AHashMap<String, Arc<Value>>>;
+type Tools = Mutex<KnownTools>;
+
+#[derive(Default)]
+struct KnownTools {
+    schemas: AHashMap<String, (Arc<Value>, usize)>,
+    /// The bytes of their text.
+    bytes: usize,
+}
+
+impl KnownTools {
+    /// Sets the schema of a tool, and its bytes. Where they become too many, the others are forgotten: the last list counts.
+    fn set(&mut self, name: String, schema: Option<(Value, usize)>) {
+        if let Some((_, old)) = self.schemas.remove(&name) {
+            self.bytes -= old + name.len();
+        }
+        let Some((schema, bytes)) = schema else { return };
+        let more = bytes + name.len();
+        if self.schemas.len() >= MAX_TOOLS || self.bytes + more > MAX_TOOL_BYTES {
+            *self = Self::default();
+        }
+        if more <= MAX_TOOL_BYTES {
+            self.bytes += more;
+            self.schemas.insert(name, (Arc::new(schema), bytes));
+        }
+    }
+}
 
 /// One connection to a server on HTTP.
 pub(crate) struct RemoteSession {
@@ -263,7 +292,7 @@ fn repeat(tools: &Tools, headers: &mut HeaderMap, method: &str, params: Option<&
     if method != "tools/call" {
         return;
     }
-    let Some(schema) = lock(tools).get(&name).cloned() else { return };
+    let Some((schema, _)) = lock(tools).schemas.get(&name).cloned() else { return };
     let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
@@ -550,9 +579,7 @@ impl Connection {
         }
         let mut tools = lock(&self.tools);
         for (name, schema) in learned.tools {
-            if tools.len() < MAX_TOOLS {
-                tools.insert(name, Arc::new(schema));
-            }
+            tools.set(name, schema);
         }
     }
 
@@ -578,7 +605,8 @@ impl Connection {
 #[derive(Default)]
 struct Learned {
     version: Option<String>,
-    tools: Vec<(String, Value)>,
+    /// Their names, and the input schemas that say so, with the bytes of their text.
+    tools: Vec<(String, Option<(Value, usize)>)>,
 }
 
 impl Learned {
@@ -593,11 +621,13 @@ impl Learned {
         let Ok(object) = Object::read(Some(result)) else { return Self::default() };
         let mut tools = Vec::new();
         if let Some(text) = object.get("tools").filter(|tools| tools.contains("x-mcp-header")) {
-            let listed: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
-            for mut tool in listed.into_iter().take(MAX_TOOLS) {
-                if let Some(name) = tool["name"].as_str().map(str::to_owned) {
-                    tools.push((name, tool["inputSchema"].take()));
-                }
+            let listed: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
+            for tool in listed.into_iter().take(MAX_TOOLS) {
+                let tool = Object::read(Some(tool.get())).unwrap_or_default();
+                let Some(name) = tool.string("name") else { continue };
+                let schema = tool.get("inputSchema").filter(|it| it.contains("x-mcp-header"));
+                let parsed = schema.and_then(|schema| serde_json::from_str(schema).ok());
+                tools.push((name, parsed.map(|it| (it, schema.map_or(0, str::len)))));
             }
         }
         Self { version: object.string("protocolVersion"), tools }
@@ -694,7 +724,9 @@ fn error_of(body: &[u8]) -> Option<String> {
 mod tests {
     use hyper::StatusCode;
 
-    use super::{MAX_RETRY, MIN_RETRY, Place, is_without_session};
+    use super::{
+        KnownTools, MAX_RETRY, MAX_TOOL_BYTES, MAX_TOOLS, MIN_RETRY, Place, is_without_session,
+    };
     use crate::message::Id;
 
     #[test]
@@ -709,6 +741,24 @@ mod tests {
         assert_eq!(place.pause(), MIN_RETRY);
         place.move_to(b"retry: 99999999\n\n");
         assert_eq!(place.pause(), MAX_RETRY);
+    }
+
+    #[test]
+    fn schemas_of_tools_are_bounded() {
+        let mut known = KnownTools::default();
+        let schema = |bytes| Some((serde_json::Value::Null, bytes));
+        for n in 0..MAX_TOOLS + 5 {
+            known.set(n.to_string(), schema(1));
+        }
+        assert!(known.schemas.len() == 5 && known.bytes == 30, "{}", known.bytes);
+        known.set("10000".to_owned(), None);
+        known.set("10001".to_owned(), schema(MAX_TOOL_BYTES / 2));
+        known.set("10001".to_owned(), schema(MAX_TOOL_BYTES / 2));
+        assert_eq!((known.schemas.len(), known.bytes), (4, MAX_TOOL_BYTES / 2 + 5 + 3 * 6));
+        known.set("a".to_owned(), schema(MAX_TOOL_BYTES / 2));
+        assert_eq!((known.schemas.len(), known.bytes), (1, MAX_TOOL_BYTES / 2 + 1));
+        known.set("b".to_owned(), schema(MAX_TOOL_BYTES));
+        assert_eq!((known.schemas.len(), known.bytes), (0, 0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Accepting connections: their number and the time for a request head are limited.
+//! Accepting connections: their number, the time for a request head and the time that a client reads nothing are limited.
 
 use std::{
     convert::Infallible, error::Error, fmt::Display, io, net::SocketAddr, sync::Arc, time::Duration,
@@ -22,6 +22,8 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::Instant,
 };
+
+use crate::stall::Unstalled;
 
 /// The most connections at a time, unless the limit on open files is lower.
 const MAX_CONNECTIONS: usize = 16_384;
@@ -120,7 +122,7 @@ where
             let answered = answer(request);
             async move { Ok::<_, Infallible>(answered.await) }
         });
-        http.serve_connection(TokioIo::new(stream), service)
+        http.serve_connection(TokioIo::new(Unstalled::new(stream)), service)
     };
     let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
     let refuse = move |stream| {

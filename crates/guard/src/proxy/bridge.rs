@@ -449,7 +449,7 @@ async fn look_for_result(
     let (parts, body) = response.into_parts();
     let memory = pool.memory();
     let mut outcome = None;
-    let mut read = Vec::new();
+    let (mut read, mut length) = (Vec::new(), 0);
     let mut rest = None;
     if is_stream {
         let mut events = EventSplitter::new(Sender::Server, max, memory);
@@ -465,8 +465,9 @@ async fn look_for_result(
             let Ok(bytes) = bytes else { continue };
             // The stream goes on whether or not this can be read.
             let is_fed = events.feed(&bytes).await.is_ok();
+            length += bytes.len();
             read.push(memory.count(bytes).into_bytes());
-            if !is_fed {
+            if !is_fed || length > max {
                 break;
             }
             while let (None, Some(event)) = (outcome, events.next()) {
