@@ -23,7 +23,7 @@ use tokio::{
     time::Instant,
 };
 
-use crate::stall::Unstalled;
+use crate::write_timeout::WriteTimeout;
 
 /// The most connections at a time, unless the limit on open files is lower.
 const MAX_CONNECTIONS: usize = 16_384;
@@ -122,7 +122,7 @@ where
             let answered = answer(request);
             async move { Ok::<_, Infallible>(answered.await) }
         });
-        http.serve_connection(TokioIo::new(Unstalled::new(stream)), service)
+        http.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service)
     };
     let refusals = Arc::new(Semaphore::new(MAX_REFUSALS));
     let refuse = move |stream| {

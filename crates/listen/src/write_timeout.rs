@@ -13,13 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A connection that fails where its peer does not read: what waits for such a client takes memory.
 #[derive(Debug)]
-pub(crate) struct Unstalled<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
     /// Until when the peer has to read.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Unstalled<S> {
+impl<S> WriteTimeout<S> {
     pub(crate) fn new(stream: S) -> Self {
         Self { stream, deadline: None }
     }
@@ -40,7 +40,7 @@ impl<S> Unstalled<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Unstalled<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -50,7 +50,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Unstalled<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Unstalled<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -89,12 +89,12 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
     use tokio::time::{Instant, sleep};
 
-    use super::{PATIENCE, Unstalled};
+    use super::{PATIENCE, WriteTimeout};
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_does_not_read_is_given_up_and_a_slow_one_is_not() {
         let (stream, mut client) = duplex(4);
-        let mut stream = Unstalled::new(stream);
+        let mut stream = WriteTimeout::new(stream);
         let reads = async {
             for _ in 0..3 {
                 sleep(PATIENCE.mul_f32(0.9)).await;
