@@ -81,6 +81,14 @@ fn a_server_killed_in_the_middle_of_a_call_answers_it() {
 }
 
 #[test]
+fn a_server_that_ends_well_after_its_client_left_is_not_told_of() {
+    let request = "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"ping\"}\n";
+    let output = guard("cat > /dev/null", request);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
 fn what_the_server_started_ends_with_it() {
     let note = Note::new();
     let script = format!("sleep 600 & echo $! > {}; cat > /dev/null", note.path());

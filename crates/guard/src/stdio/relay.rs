@@ -3,6 +3,7 @@
 use std::future::pending;
 use std::pin::pin;
 use std::process::ExitStatus;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -144,8 +145,8 @@ impl Relay {
     async fn read_server<R: AsyncRead + Send + Unpin>(
         self: &Arc<Self>,
         reader: &mut LineReader<R>,
-        ended: impl Future<Output = String>,
-    ) -> Option<String> {
+        ended: impl Future<Output = ProcessEnd>,
+    ) -> Option<ProcessEnd> {
         let mut ended = pin!(ended);
         let mut how = None;
         loop {
@@ -215,10 +216,16 @@ pub async fn relay(
     relay_until(client, server, guarded, memory, &Pipes).await
 }
 
+/// How a process ended.
+struct ProcessEnd {
+    how: String,
+    is_success: bool,
+}
+
 /// The process behind the pipes to a server.
 trait Process<R, W> {
-    /// Waits until it has ended; says how.
-    async fn ended(&self) -> String;
+    /// Waits until it has ended.
+    async fn ended(&self) -> ProcessEnd;
 
     /// Starts it again, after it has ended.
     async fn restart(&self) -> Option<(R, W)>;
@@ -228,7 +235,7 @@ trait Process<R, W> {
 struct Pipes;
 
 impl<R, W> Process<R, W> for Pipes {
-    async fn ended(&self) -> String {
+    async fn ended(&self) -> ProcessEnd {
         pending().await
     }
 
@@ -258,6 +265,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let (next_out, mut outs) = mpsc::channel(1);
     let _ = next_out.try_send(server_out);
 
+    let has_left = AtomicBool::new(false);
     let from_client = async {
         loop {
             relay.upstream.outbox().wait_for_room().await;
@@ -265,6 +273,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
             let Ok(Some(line)) = client_in.next().await else { break };
             relay.client_line(line).await;
         }
+        has_left.store(true, Ordering::Relaxed);
         relay.finish_client().await;
         sleep(LAST_WORDS).await;
         End::Client
@@ -314,15 +323,19 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
         end = to_server => end,
     };
     let settle = async {
-        let reason = match lock(&how).as_ref() {
-            Some(how) => format!("the server ended before it answered ({how})"),
-            None => "the server closed its output before it answered".to_owned(),
+        let (reason, is_success) = match lock(&how).as_ref() {
+            Some(ProcessEnd { how, is_success }) => {
+                (format!("the server ended before it answered ({how})"), *is_success)
+            }
+            None => ("the server closed its output before it answered".to_owned(), false),
         };
-        if end == End::Server {
+        // A client that has left may not read any more, and a server that then ends is at no fault.
+        let is_failure = end == End::Server && !(has_left.load(Ordering::Relaxed) && is_success);
+        if is_failure {
             drive(&relay, |it, _| it.fail_waiting_calls(&reason));
         }
         relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
-        if end == End::Server {
+        if is_failure {
             if !drive(&relay, |it, _| it.is_idle()) {
                 let event = Event::warning(format!("server: {reason}"));
                 relay.server.report(event.or_unquoted("server: ended before it answered"));
@@ -395,11 +408,13 @@ struct Running {
 }
 
 impl Process<ChildStdout, ChildStdin> for Running {
-    async fn ended(&self) -> String {
+    async fn ended(&self) -> ProcessEnd {
         let child = &mut self.child.lock().await.0;
         match child.wait().await {
-            Ok(status) => child.describe_end(status),
-            Err(error) => error.to_string(),
+            Ok(status) => {
+                ProcessEnd { how: child.describe_end(status), is_success: status.success() }
+            }
+            Err(error) => ProcessEnd { how: error.to_string(), is_success: false },
         }
     }
 
