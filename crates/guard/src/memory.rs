@@ -24,6 +24,9 @@ const OVERHEAD: usize = 128;
 /// How long a message waits for memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a copy waits for it: others wait for that.
+const COPY_PATIENCE: Duration = Duration::from_millis(500);
+
 /// How far what the guard wrote itself, which does not wait, may be beyond the limit when a turn of a server begins, and twice
 /// that for answers to the guard. Each waits for the next one only.
 const SPARE: usize = 16 << 20;
@@ -95,6 +98,8 @@ struct Share {
 #[derive(Debug, Default)]
 struct Used {
     bytes: usize,
+    /// Those of small reservations.
+    small: usize,
     /// Those who have their turn.
     turns: [Option<Turn>; SENDERS],
     /// How many turns there were.
@@ -195,11 +200,12 @@ impl MemoryLimit {
         Ok(reservation)
     }
 
-    /// Reserves memory for a copy of `bytes` that are counted, waiting for it where others have it.
-    pub(crate) async fn reserve_copy(&self, bytes: usize) -> Result<Reservation, NoMemory> {
+    /// Reserves memory to make a copy of `bytes` that are counted, to be dropped when that is done. Copies wait for each
+    /// other, but not for long: `None` where that was not enough.
+    pub(crate) async fn reserve_copy(&self, bytes: usize) -> Option<Reservation> {
         let mut reservation = self.message(Sender::Copied);
-        reservation.grow(bytes).await?;
-        Ok(reservation)
+        timeout(COPY_PATIENCE, reservation.grow(bytes)).await.ok()?.ok()?;
+        Some(reservation)
     }
 
     /// Counts the memory of `bytes`, whether or not the limit allows it: the guard wrote them itself, and
@@ -335,7 +341,7 @@ impl Reservation {
         let more = bytes.saturating_sub(self.bytes);
         let Some(sender) = self.sender.filter(|_| more > 0) else { return };
         let mut used = lock(&self.share.used);
-        used.bytes += more;
+        used.grow(self.bytes, bytes, self.share.small);
         used.count += 1;
         let turn = Turn { number: used.count, beyond: more, _permit: permit };
         self.turn = Some(turn.number);
@@ -353,7 +359,7 @@ impl Reservation {
     /// Reserves memory up to `bytes` in total, whether or not the limit allows it.
     fn grow_now(&mut self, bytes: usize) {
         let bytes = cost(bytes).max(self.bytes);
-        lock(&self.share.used).bytes += bytes - self.bytes;
+        lock(&self.share.used).grow(self.bytes, bytes, self.share.small);
         self.bytes = bytes;
     }
 
@@ -384,13 +390,16 @@ impl Share {
     fn take(&self, own: usize, bytes: usize, turn: Option<(Sender, u64)>) -> bool {
         let more = bytes.saturating_sub(own);
         let mut used = lock(&self.used);
-        let limit = if bytes <= self.small { self.limit } else { self.limit - self.kept };
-        let fits = used.within().saturating_add(more) <= limit;
+        let is_small = bytes <= self.small;
+        let limit = if is_small { self.limit } else { self.limit - self.kept };
+        // What is left to small ones is theirs, whatever the guard wrote itself.
+        let fits = used.within().saturating_add(more) <= limit
+            || (is_small && used.small.saturating_add(more) <= self.kept);
         if more > 0 && !fits {
             let Some(turn) = turn.and_then(|turn| used.turn(turn)) else { return false };
             turn.beyond += more;
         }
-        used.bytes += more;
+        used.grow(own, own.max(bytes), self.small);
         true
     }
 
@@ -404,7 +413,8 @@ impl Share {
         let taken = self.once_freed(|| self.take(own, bytes, None).then_some(Taken::Bytes(bytes)));
         let turn = async {
             let Some(sender) = sender else { return pending().await };
-            if sender != Sender::Asked && lock(&self.used).bytes > own {
+            let waits = matches!(sender, Sender::Client | Sender::Server);
+            if waits && lock(&self.used).bytes > own {
                 // Most wait for messages that are soon done.
                 sleep(STALL).await;
             }
@@ -440,6 +450,7 @@ impl Share {
     fn release(&self, bytes: usize, turn: Option<(Sender, u64)>) {
         let mut used = lock(&self.used);
         used.bytes -= bytes;
+        used.small -= if bytes <= self.small { bytes } else { 0 };
         if let Some(turn) = turn
             && used.turn(turn).is_some()
         {
@@ -460,6 +471,13 @@ impl Share {
 }
 
 impl Used {
+    /// Counts a reservation that grows from `own` to `bytes`; up to `small` it is a small one.
+    fn grow(&mut self, own: usize, bytes: usize, small: usize) {
+        let of_small = |bytes: usize| if bytes <= small { bytes } else { 0 };
+        self.bytes += bytes - own;
+        self.small = self.small + of_small(bytes) - of_small(own);
+    }
+
     /// The bytes that count towards the limit.
     fn within(&self) -> usize {
         self.bytes - self.turns.iter().flatten().map(|turn| turn.beyond).sum::<usize>()
@@ -642,7 +660,7 @@ mod tests {
         large.grow(20 << 20).await.unwrap();
         let first = limit.reserve_copy(16 << 20).await.unwrap();
         assert_eq!(limit.used()[0], (36 << 20) + 2 * OVERHEAD);
-        assert_eq!(limit.reserve_copy(16 << 20).await.err(), Some(NoMemory));
+        assert!(limit.reserve_copy(16 << 20).await.is_none());
         // What it was a copy of is gone.
         drop(large);
         let second = limit.reserve_copy(16 << 20).await.unwrap();

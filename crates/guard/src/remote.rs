@@ -30,7 +30,7 @@ use crate::http::media::{Media, media};
 use crate::http::respond::full;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::memory::{Counted, Sender};
+use crate::memory::{Counted, MemoryLimit, Reservation, Sender};
 use crate::message::{Id, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::breaks::one_line;
 use crate::random::random;
@@ -65,7 +65,7 @@ const MAX_TOLD: usize = 4 << 10;
 const MAX_TOOLS: usize = 10_000;
 
 /// The most bytes of these schemas.
-const MAX_TOOL_BYTES: usize = 1 << 20;
+const MAX_TOOL_BYTES: usize = 16 << 20;
 
 /// A server on Streamable HTTP.
 #[derive(Clone, Debug)]
@@ -100,26 +100,47 @@ type Tools = Mutex<KnownTools>;
 
 #[derive(Default)]
 struct KnownTools {
-    schemas: AHashMap<String, (Arc<Value>, usize)>,
-    /// The bytes of their text.
+    schemas: AHashMap<String, KnownSchema>,
+    /// The bytes of their text, and their memory.
     bytes: usize,
+    memory: Option<Reservation>,
+    /// How many pages of lists there were.
+    pages: u64,
+}
+
+struct KnownSchema {
+    schema: Arc<Value>,
+    /// The bytes of its text and its name.
+    bytes: usize,
+    page: u64,
 }
 
 impl KnownTools {
-    /// Sets the schema of a tool, and its bytes. Where they become too many, the others are forgotten: the last list counts.
-    fn set(&mut self, name: String, schema: Option<(Value, usize)>) {
-        if let Some((_, old)) = self.schemas.remove(&name) {
-            self.bytes -= old + name.len();
+    /// Takes the tools of a page of the list.
+    fn add_page(&mut self, tools: Vec<LearnedTool>, memory: &MemoryLimit) {
+        self.pages += 1;
+        for LearnedTool { name, schema } in tools {
+            if let Some(old) = self.schemas.remove(&name) {
+                self.bytes -= old.bytes;
+            }
+            let Some((schema, bytes)) = schema else { continue };
+            let bytes = bytes + name.len();
+            if !self.has_room(bytes) {
+                // Those of earlier pages make room.
+                self.schemas.retain(|_, known| known.page == self.pages);
+                self.bytes = self.schemas.values().map(|known| known.bytes).sum();
+            }
+            if self.has_room(bytes) {
+                self.bytes += bytes;
+                let known = KnownSchema { schema: Arc::new(schema), bytes, page: self.pages };
+                self.schemas.insert(name, known);
+            }
         }
-        let Some((schema, bytes)) = schema else { return };
-        let more = bytes + name.len();
-        if self.schemas.len() >= MAX_TOOLS || self.bytes + more > MAX_TOOL_BYTES {
-            *self = Self::default();
-        }
-        if more <= MAX_TOOL_BYTES {
-            self.bytes += more;
-            self.schemas.insert(name, (Arc::new(schema), bytes));
-        }
+        self.memory = (self.bytes > 0).then(|| memory.reserve_now(self.bytes));
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.schemas.len() < MAX_TOOLS && self.bytes + bytes <= MAX_TOOL_BYTES
     }
 }
 
@@ -292,7 +313,8 @@ fn repeat(tools: &Tools, headers: &mut HeaderMap, method: &str, params: Option<&
     if method != "tools/call" {
         return;
     }
-    let Some((schema, _)) = lock(tools).schemas.get(&name).cloned() else { return };
+    let schema = lock(tools).schemas.get(&name).map(|known| Arc::clone(&known.schema));
+    let Some(schema) = schema else { return };
     let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
@@ -536,7 +558,9 @@ impl Connection {
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let mut is_answer = false;
         let same = message.clone();
-        let read = self.remote.pool.run(message.len(), move || Learned::read(&same)).await;
+        let knows_tools = !lock(&self.tools).schemas.is_empty();
+        let read = move || Learned::read(&same, knows_tools);
+        let read = self.remote.pool.run(message.len(), read).await;
         if let Some((found, outcome)) = read.flatten() {
             is_answer = found.among(|found| Some(found) == id).is_some();
             self.catch_up().await;
@@ -577,9 +601,8 @@ impl Connection {
         if let Some(version) = learned.version {
             lock(&self.session).1 = Some(version);
         }
-        let mut tools = lock(&self.tools);
-        for (name, schema) in learned.tools {
-            tools.set(name, schema);
+        if !learned.tools.is_empty() {
+            lock(&self.tools).add_page(learned.tools, self.remote.pool.memory());
         }
     }
 
@@ -605,29 +628,39 @@ impl Connection {
 #[derive(Default)]
 struct Learned {
     version: Option<String>,
-    /// Their names, and the input schemas that say so, with the bytes of their text.
-    tools: Vec<(String, Option<(Value, usize)>)>,
+    tools: Vec<LearnedTool>,
+}
+
+struct LearnedTool {
+    name: String,
+    /// The input schema, if it says so, and the bytes of its text.
+    schema: Option<(Value, usize)>,
 }
 
 impl Learned {
     /// Reads an answer: its id, and what is learned of its result, or its error.
-    fn read(message: &Counted) -> Option<(Id, Result<Self, String>)> {
+    /// With `knows_tools` also lists without such tools are read, which may have lost them.
+    fn read(message: &Counted, knows_tools: bool) -> Option<(Id, Result<Self, String>)> {
         let text = text(message).ok()?;
         let Incoming::Answer { id, outcome } = Incoming::read(&text) else { return None };
-        Some((id, outcome.map(Self::of_result).map_err(str::to_owned)))
+        let learned = outcome.map(|result| Self::of_result(result, knows_tools));
+        Some((id, learned.map_err(str::to_owned)))
     }
 
-    fn of_result(result: &str) -> Self {
+    fn of_result(result: &str, knows_tools: bool) -> Self {
         let Ok(object) = Object::read(Some(result)) else { return Self::default() };
         let mut tools = Vec::new();
-        if let Some(text) = object.get("tools").filter(|tools| tools.contains("x-mcp-header")) {
+        // The name may be written with escapes.
+        let may_say = |text: &&str| text.contains("x-mcp-header") || text.contains("\\u");
+        if let Some(text) = object.get("tools").filter(|tools| knows_tools || may_say(tools)) {
             let listed: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
             for tool in listed.into_iter().take(MAX_TOOLS) {
                 let tool = Object::read(Some(tool.get())).unwrap_or_default();
                 let Some(name) = tool.string("name") else { continue };
-                let schema = tool.get("inputSchema").filter(|it| it.contains("x-mcp-header"));
-                let parsed = schema.and_then(|schema| serde_json::from_str(schema).ok());
-                tools.push((name, parsed.map(|it| (it, schema.map_or(0, str::len)))));
+                let text = tool.get("inputSchema").filter(may_say);
+                let schema =
+                    text.and_then(|text| Some((serde_json::from_str(text).ok()?, text.len())));
+                tools.push(LearnedTool { name, schema });
             }
         }
         Self { version: object.string("protocolVersion"), tools }
@@ -725,7 +758,8 @@ mod tests {
     use hyper::StatusCode;
 
     use super::{
-        KnownTools, MAX_RETRY, MAX_TOOL_BYTES, MAX_TOOLS, MIN_RETRY, Place, is_without_session,
+        KnownTools, Learned, LearnedTool, MAX_RETRY, MAX_TOOL_BYTES, MAX_TOOLS, MIN_RETRY,
+        MemoryLimit, Place, is_without_session,
     };
     use crate::message::Id;
 
@@ -744,21 +778,38 @@ mod tests {
     }
 
     #[test]
-    fn schemas_of_tools_are_bounded() {
-        let mut known = KnownTools::default();
-        let schema = |bytes| Some((serde_json::Value::Null, bytes));
-        for n in 0..MAX_TOOLS + 5 {
-            known.set(n.to_string(), schema(1));
+    fn schemas_of_tools_are_counted_and_bounded() {
+        let (mut known, memory) = (KnownTools::default(), MemoryLimit::default());
+        let tool = |name: String, bytes| LearnedTool {
+            name,
+            schema: (bytes > 0).then_some((serde_json::Value::Null, bytes)),
+        };
+        known.add_page((0..MAX_TOOLS + 5).map(|n| tool(n.to_string(), 1)).collect(), &memory);
+        assert_eq!(known.schemas.len(), MAX_TOOLS);
+        // Those of earlier pages make room, and those that are no more are forgotten.
+        known.add_page(vec![tool("a".to_owned(), MAX_TOOL_BYTES / 2)], &memory);
+        known.add_page(vec![tool("b".to_owned(), MAX_TOOL_BYTES / 4)], &memory);
+        assert_eq!(known.schemas.len(), 2);
+        let half = MAX_TOOL_BYTES / 2;
+        known.add_page(vec![tool("c".to_owned(), half), tool("d".to_owned(), half)], &memory);
+        assert_eq!((known.schemas.len(), known.bytes), (1, half + 1));
+        assert!(memory.used()[0].abs_diff(half) < 1000, "{:?}", memory.used());
+        known.add_page(vec![tool("c".to_owned(), 0)], &memory);
+        assert_eq!((known.bytes, memory.used()[0]), (0, 0));
+    }
+
+    #[test]
+    fn tools_are_learned_however_their_annotation_is_written() {
+        for (schema, is_known) in [
+            (r#"{"properties":{"a":{"x-mcp-header":"A"}}}"#, true),
+            (r#"{"properties":{"a":{"x-mcp-\u0068eader":"A"}}}"#, true),
+            (r#"{"properties":{"a":{}}}"#, false),
+        ] {
+            let list = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
+            let learned = Learned::of_result(&list, true).tools;
+            assert_eq!((learned.len(), learned[0].schema.is_some()), (1, is_known), "{schema}");
+            assert_eq!(Learned::of_result(&list, false).tools.len(), usize::from(is_known));
         }
-        assert!(known.schemas.len() == 5 && known.bytes == 30, "{}", known.bytes);
-        known.set("10000".to_owned(), None);
-        known.set("10001".to_owned(), schema(MAX_TOOL_BYTES / 2));
-        known.set("10001".to_owned(), schema(MAX_TOOL_BYTES / 2));
-        assert_eq!((known.schemas.len(), known.bytes), (4, MAX_TOOL_BYTES / 2 + 5 + 3 * 6));
-        known.set("a".to_owned(), schema(MAX_TOOL_BYTES / 2));
-        assert_eq!((known.schemas.len(), known.bytes), (1, MAX_TOOL_BYTES / 2 + 1));
-        known.set("b".to_owned(), schema(MAX_TOOL_BYTES));
-        assert_eq!((known.schemas.len(), known.bytes), (0, 0));
     }
 
     #[test]

@@ -104,8 +104,8 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// The bytes of a piece that is kept as it came.
-    const LARGE: usize = 16 << 10;
+    /// The bytes of a piece that is kept as it came, and with it the buffer of 64 KiB that it was read into.
+    const LARGE: usize = 48 << 10;
 
     fn push(&mut self, piece: Bytes) {
         let is_first = self.bytes == 0;

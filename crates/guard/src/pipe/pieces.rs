@@ -48,6 +48,22 @@ impl Pieces {
         }
     }
 
+    /// `start`, all of them without the white space at their end, and `end`; `None` where they have line breaks.
+    pub(crate) fn within(&self, start: Counted, end: &'static [u8]) -> Option<Self> {
+        let mut all = Self::from(start);
+        all.extend(self.iter().cloned());
+        if let Some(last) = all.0.last_mut() {
+            *last = last.part(last.trim_ascii_end());
+        }
+        let has_breaks = |piece: &Counted| memchr::memchr2(b'\n', b'\r', piece).is_some();
+        // The start has its own.
+        if all.iter().skip(1).any(has_breaks) {
+            return None;
+        }
+        all.push(Counted::from_static(end));
+        Some(all)
+    }
+
     /// Makes one line of them, as [`one_line`] does.
     pub(crate) fn make_one_line(&mut self, memory: &MemoryLimit) {
         let last = self.0.len().saturating_sub(1);
@@ -90,5 +106,37 @@ impl IntoIterator for Pieces {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counted, MemoryLimit, Pieces};
+
+    fn pieces(texts: &[&'static str]) -> Pieces {
+        texts.iter().map(|text| Counted::from(*text)).collect()
+    }
+
+    #[test]
+    fn pieces_become_one_line() {
+        let memory = MemoryLimit::default();
+        let mut line = pieces(&["{\"a\":\n", "1", ",\r\"b\":2}\r\n"]);
+        line.make_one_line(&memory);
+        assert_eq!(&*line.joined(), b"{\"a\": 1, \"b\":2}");
+        assert_eq!((line.length(), memory.used()[0] > 0), (15, true));
+        let mut same = pieces(&["{\"a\":", "1", "}\n"]);
+        same.make_one_line(&memory);
+        assert_eq!(&*same.joined(), b"{\"a\":1}\n");
+    }
+
+    #[test]
+    fn pieces_without_line_breaks_are_put_into_an_event() {
+        let event = |texts: &[&'static str]| {
+            let event = pieces(texts).within("id: 1\ndata: ".into(), b"\n\n")?;
+            Some(String::from_utf8(event.joined().into_owned()).unwrap())
+        };
+        assert_eq!(event(&["[1", ",2]\r\n"]).unwrap(), "id: 1\ndata: [1,2]\n\n");
+        assert_eq!(event(&["[1\n", ",2]"]), None);
+        assert_eq!(event(&["[1,\r2]"]), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use bytes::Bytes;
+use futures_util::stream::{Stream, StreamExt as _, iter};
 use http_body_util::{BodyExt as _, StreamBody};
 use hyper::Response;
 use hyper::body::Frame;
@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 use super::mailbox::Mail;
 use super::session::ClientStream;
 use crate::http::respond::{Body, join};
+use crate::memory::Counted;
 use crate::message::INLINE_BYTES;
 use crate::pipe::pieces::Pieces;
 
@@ -20,14 +21,14 @@ use crate::pipe::pieces::Pieces;
 pub(super) const ALIVE: Duration = Duration::from_secs(15);
 
 /// The comment.
-pub(super) const COMMENT: Bytes = Bytes::from_static(b": alive\n\n");
+pub(super) const COMMENT: Counted = Counted::from_static(b": alive\n\n");
 
 /// The next part of an event stream.
 pub(super) enum Next {
     /// A message.
     Message(Pieces),
     /// A comment, which shows that the stream is alive.
-    Alive(Bytes),
+    Alive(Counted),
 }
 
 /// The answers to the requests of one POST.
@@ -120,9 +121,9 @@ impl<'de> serde::Deserialize<'de> for Failed {
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// A response with an event stream.
-pub(super) fn events(
-    frames: impl futures_util::Stream<Item = Result<Frame<Bytes>, Error>> + Send + 'static,
-) -> Response<Body> {
+pub(super) fn events(events: impl Stream<Item = Pieces> + Send + 'static) -> Response<Body> {
+    let frame = |piece: Counted| Ok::<_, Error>(Frame::data(piece.into_bytes()));
+    let frames = events.flat_map(move |event| iter(event.into_iter().map(frame)));
     let mut response = Response::new(StreamBody::new(frames).boxed_unsync());
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));

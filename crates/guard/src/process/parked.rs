@@ -3,11 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::mailbox::{Mail, Mailbox, ROOM};
 use crate::core::StreamId;
-use crate::memory::{Counted, MemoryLimit, NoMemory};
+use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation};
 
 /// A stream whose connection broke.
 pub(super) struct Parked {
@@ -51,22 +49,26 @@ impl History {
         self.sent
     }
 
-    /// Adds an event, and counts it. The oldest ones make room for it; where that is not enough, it is not kept.
-    pub(super) fn add(&mut self, event: Bytes, memory: &MemoryLimit) -> Counted {
-        let number = self.sent;
-        self.sent += 1;
-        while self.size + event.len() > ROOM && self.drop_oldest() {}
+    /// Takes memory for an event of so many bytes, for which the oldest ones make room; `None` where that is not enough.
+    pub(super) fn make_room(&mut self, length: usize, memory: &MemoryLimit) -> Option<Reservation> {
+        while self.size + length > ROOM && self.drop_oldest() {}
         loop {
-            if let Ok(reservation) = memory.reserve_resumable(event.len()) {
-                let event = reservation.attach(event);
-                self.size += event.len();
-                self.recent.push_back((number, event.clone()));
-                return event;
+            if let Ok(reservation) = memory.reserve_resumable(length) {
+                return Some(reservation);
             }
             if !self.drop_oldest() {
-                return memory.count(event);
+                return None;
             }
         }
+    }
+
+    /// Counts an event, and keeps it if there is room for it.
+    pub(super) fn add(&mut self, event: Option<Counted>) {
+        if let Some(event) = event {
+            self.size += event.len();
+            self.recent.push_back((self.sent, event));
+        }
+        self.sent += 1;
     }
 
     /// Drops the oldest event; `false` if there is none.
@@ -86,17 +88,22 @@ impl History {
 mod tests {
     use super::{History, MemoryLimit, ROOM};
 
+    fn add(history: &mut History, bytes: usize, memory: &MemoryLimit) {
+        let room = history.make_room(bytes, memory);
+        history.add(room.map(|room| room.attach(vec![b'a'; bytes])));
+    }
+
     #[test]
     fn the_last_events_are_kept_up_to_a_bound() {
         let (mut history, memory) = (History::default(), MemoryLimit::default());
         for _ in 0..10 {
-            history.add(vec![b'a'; ROOM / 4].into(), &memory);
+            add(&mut history, ROOM / 4, &memory);
         }
         assert_eq!(history.next_number(), 10);
         assert_eq!(history.from(0).unwrap().0, 6);
         assert_eq!(history.from(8).unwrap().0, 8);
         assert!(history.from(10).is_none());
-        history.add(vec![b'a'; 2 * ROOM].into(), &memory);
+        add(&mut history, 2 * ROOM, &memory);
         assert_eq!(history.from(0).unwrap().0, 10);
     }
 
@@ -106,7 +113,7 @@ mod tests {
         let mut histories: Vec<_> = (0..20).map(|_| History::default()).collect();
         for history in &mut histories {
             for _ in 0..10 {
-                history.add(vec![b'a'; ROOM / 10].into(), &memory);
+                add(history, ROOM / 10, &memory);
             }
         }
         assert!(memory.used()[0] <= 1 << 20, "{:?}", memory.used());
@@ -114,7 +121,7 @@ mod tests {
         assert_eq!(histories[0].from(9).unwrap().0, 9);
         assert!(histories[19].from(0).is_none());
         histories.remove(0);
-        histories[18].add(vec![b'a'; ROOM / 10].into(), &memory);
+        add(&mut histories[18], ROOM / 10, &memory);
         assert_eq!(histories[18].from(0).unwrap().0, 10);
     }
 }

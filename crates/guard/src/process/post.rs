@@ -5,9 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::stream::unfold;
-use hyper::body::Frame;
 use hyper::header::ACCEPT;
 use hyper::{HeaderMap, Response, StatusCode};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -26,7 +24,7 @@ use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, json_in_pieces, plain, refuse};
 use crate::memory::Counted;
-use crate::message::{Kind, Message, Method, Parts, code};
+use crate::message::{INLINE_BYTES, Kind, Message, Method, Parts, code};
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Transport as _, drive};
 
@@ -117,11 +115,13 @@ impl ProcessSession {
             return json(StatusCode::OK, memory.count(join(&texts, is_batch)).into_bytes());
         }
         events(unfold(answers, |mut answers| async move {
-            let bytes = match answers.next().await? {
-                Next::Message(bytes) => answers.client.session.event(bytes).await?,
-                Next::Alive(comment) => comment,
+            let event = match answers.next().await? {
+                Next::Message(message) => {
+                    answers.client.session.write_event(String::new(), message).await?
+                }
+                Next::Alive(comment) => comment.into(),
             };
-            Some((Ok(Frame::data(bytes)), answers))
+            Some((event, answers))
         }))
     }
 
@@ -133,20 +133,20 @@ impl ProcessSession {
         found.unwrap_or(StatusCode::OK)
     }
 
-    /// An event with this message.
-    async fn event(&self, message: Pieces) -> Option<Bytes> {
-        let event = self.write_event(String::new(), message).await?;
-        Some(self.memory().count(event).into_bytes())
-    }
-
-    /// An event with these lines and this message, which is not counted.
-    pub(super) async fn write_event(&self, lines: String, message: Pieces) -> Option<Bytes> {
-        let length = message.length();
+    /// An event with these lines and this message, whose memory stays counted as it was.
+    pub(super) async fn write_event(&self, lines: String, message: Pieces) -> Option<Pieces> {
+        let (length, memory) = (message.length(), Arc::clone(self.memory()));
         let write = move || {
-            let data = message.joined();
-            with_data(format!("{lines}data:\n\n").as_bytes(), data.trim_ascii_end())
+            let start = format!("{lines}data: ");
+            if length > INLINE_BYTES
+                && let Some(event) = message.within(memory.count(start), b"\n\n")
+            {
+                return event;
+            }
+            let event = format!("{lines}data:\n\n");
+            memory.count(with_data(event.as_bytes(), message.joined().trim_ascii_end())).into()
         };
-        self.driven().pool().run(length, write).await.map(Bytes::from)
+        self.driven().pool().run(length, write).await
     }
 
     /// Opens the event stream that a client requests with GET, or resumes an earlier one.
@@ -160,8 +160,8 @@ impl ProcessSession {
         let (session, ready) = (Arc::clone(self), VecDeque::new());
         let listening = Listening { session, mailbox, ready, alive: Instant::now() + ALIVE };
         events(unfold(listening, |mut listening| async move {
-            let bytes = listening.next().await?;
-            Some((Ok(Frame::data(bytes)), listening))
+            let event = listening.next().await?;
+            Some((event, listening))
         }))
     }
 }
@@ -192,19 +192,19 @@ struct Listening {
 
 impl Listening {
     /// The next event; `None` when there will be no more.
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Option<Pieces> {
         if self.ready.is_empty() {
             tokio::select! {
                 biased;
                 mail = self.mailbox.take() => self.ready.extend(mail),
                 () = sleep_until(self.alive) => {
                     self.alive = Instant::now() + ALIVE;
-                    return Some(COMMENT);
+                    return Some(COMMENT.into());
                 }
             }
         }
         let mail = self.ready.pop_front()?;
-        self.session.event(mail.message).await
+        self.session.write_event(String::new(), mail.message).await
     }
 }
 

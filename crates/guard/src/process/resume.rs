@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::stream::unfold;
-use hyper::body::Frame;
 use hyper::{HeaderMap, Response};
 
 use super::answers::{Answers, Next, events};
@@ -14,6 +12,7 @@ use super::session::ProcessSession;
 use crate::core::StreamId;
 use crate::http::respond::Body;
 use crate::pipe::pieces::Pieces;
+use crate::runtime::drive::Transport as _;
 
 /// How soon a client should come back, in milliseconds.
 const RETRY: u64 = 1000;
@@ -30,25 +29,24 @@ struct Resumable {
 
 impl Resumable {
     /// The next event; `None` after the last answer.
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Option<Pieces> {
         if let Some((number, event)) = self.replay.and_then(|from| self.history.from(from)) {
             self.replay = Some(number + 1);
-            return Some(event.into_bytes());
+            return Some(event.into());
         }
         self.replay = None;
         let answers = self.answers.as_mut()?;
         let id = format!("id: {}-{}\n", answers.client.stream, self.history.next_number());
-        let event: Bytes = if self.history.next_number() == 0 {
+        let session = Arc::clone(&answers.client.session);
+        let event = if self.history.next_number() == 0 {
             // It gives the client an id to come back with before anything was said.
-            format!("{id}retry: {RETRY}\ndata:\n\n").into()
+            session.memory().count(format!("{id}retry: {RETRY}\ndata:\n\n")).into()
         } else {
             match answers.next().await {
-                Some(Next::Alive(comment)) => return Some(comment),
+                Some(Next::Alive(comment)) => return Some(comment.into()),
                 Some(Next::Message(message)) => {
                     self.writing = Some(message.clone());
-                    let event = answers.client.session.write_event(id, message).await?;
-                    self.writing = None;
-                    event
+                    session.write_event(id, message).await?
                 }
                 None => {
                     self.answers = None;
@@ -56,7 +54,17 @@ impl Resumable {
                 }
             }
         };
-        Some(self.history.add(event, answers.client.session.memory()).into_bytes())
+        let length = event.length();
+        let Some(room) = self.history.make_room(length, session.memory()) else {
+            self.writing = None;
+            self.history.add(None);
+            return Some(event);
+        };
+        let copy = move || room.attach(event.joined().into_owned());
+        let event = session.driven().pool().run(length, copy).await?;
+        self.writing = None;
+        self.history.add(Some(event.clone()));
+        Some(event.into())
     }
 }
 
@@ -80,8 +88,8 @@ impl Drop for Resumable {
 
 fn send(stream: Resumable) -> Response<Body> {
     events(unfold(stream, |mut stream| async move {
-        let bytes = stream.next().await?;
-        Some((Ok(Frame::data(bytes)), stream))
+        let event = stream.next().await?;
+        Some((event, stream))
     }))
 }
 

@@ -467,11 +467,11 @@ async fn look_for_result(
             let is_fed = events.feed(&bytes).await.is_ok();
             length += bytes.len();
             read.push(memory.count(bytes).into_bytes());
+            while let (true, None, Some(event)) = (is_fed, outcome, events.next()) {
+                outcome = has_result(data(&event, memory), pool).await;
+            }
             if !is_fed || length > max {
                 break;
-            }
-            while let (None, Some(event)) = (outcome, events.next()) {
-                outcome = has_result(data(&event, memory), pool).await;
             }
         }
     } else {

@@ -74,10 +74,13 @@ impl JobPool {
         if pieces.len() == 1 {
             return pieces.pop();
         }
-        let length = pieces.length();
+        let (length, memory) = (pieces.length(), Arc::clone(&self.memory));
         let copy = self.memory.reserve_copy(length).await;
-        let copy = copy.unwrap_or_else(|_| self.memory.reserve_now(length));
-        self.run(length, move || copy.attach(pieces.joined().into_owned())).await
+        let join = move || {
+            let _copy = copy;
+            pieces.into_one(&memory)
+        };
+        self.run(length, join).await
     }
 
     /// Runs `job` and hands its outcome to `done`, unless nobody waits for it any more.

@@ -400,7 +400,7 @@ async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Pieces) {
         let sets_aside = pipe.sets_aside && !pipe.is_transparent();
         // Values are set aside from the whole.
         let copy = if sets_aside && message.len() > 1 {
-            pipe.pool.memory().reserve_copy(length).await.ok()
+            pipe.pool.memory().reserve_copy(length).await
         } else {
             None
         };
@@ -445,26 +445,23 @@ async fn read_large(pipe: Arc<Pipe>, line: Counted) {
 /// Reads an answer whose large values are put back, on a worker.
 async fn join(pipe: Arc<Pipe>, rest: Counted, pieces: Pieces) {
     let length = pieces.length();
-    let unreadable = |reason: String| {
+    let memory = Arc::clone(pipe.pool.memory());
+    let copy = memory.reserve_copy(length).await;
+    let join = move || {
+        let line = pieces.into_one(&memory);
+        drop(copy);
+        Received::read(line)
+    };
+    let read = pipe.pool.run(length, join).await.map(FromServer::Read);
+    let found = read.unwrap_or_else(|| {
         let text = str::from_utf8(&rest).unwrap_or_default();
         let id = match Incoming::read(text) {
             Incoming::Answer { id, .. } => Some(id),
             _ => None,
         };
+        let reason = "reading the message failed".to_owned();
         FromServer::TooLong(Unreadable { id, ..Unreadable::not_read(reason) })
-    };
-    let found = match pipe.pool.memory().reserve_copy(length).await {
-        Ok(memory) => {
-            let join = move || {
-                let line = pieces.joined().into_owned();
-                drop(pieces);
-                Received::read(memory.attach(line))
-            };
-            let read = pipe.pool.run(length, join).await.map(FromServer::Read);
-            read.unwrap_or_else(|| unreadable("reading the message failed".to_owned()))
-        }
-        Err(error) => unreadable(error.to_string()),
-    };
+    });
     pipe.end_reading(Some(found));
 }
 
@@ -481,7 +478,7 @@ async fn translate(
         // What comes out is a copy, and so is what goes in where it is in pieces.
         let copy = match length {
             ..=INLINE_BYTES => None,
-            _ => pipe.pool.memory().reserve_copy(length * kept.len().min(2)).await.ok(),
+            _ => pipe.pool.memory().reserve_copy(length * kept.len().min(2)).await,
         };
         let (now, memory) = (now(), Arc::clone(pipe.pool.memory()));
         let enter = move || {
