@@ -24,7 +24,7 @@ const OVERHEAD: usize = 128;
 /// How long a message waits for memory.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long a copy waits for it: others wait for that.
+/// How long a copy waits for it that others wait for.
 const COPY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// How far what the guard wrote itself, which does not wait, may be beyond the limit when a turn of a server begins, and twice
@@ -201,8 +201,19 @@ impl MemoryLimit {
     }
 
     /// Reserves memory to make a copy of `bytes` that are counted, to be dropped when that is done. Copies wait for each
-    /// other, but not for long: `None` where that was not enough.
+    /// other; `None` where that was not enough.
     pub(crate) async fn reserve_copy(&self, bytes: usize) -> Option<Reservation> {
+        let mut within = Reservation::new(&self.messages, None);
+        if let Ok(Ok(())) = timeout(STALL, within.grow(bytes)).await {
+            return Some(within);
+        }
+        let mut reservation = self.message(Sender::Copied);
+        reservation.grow(bytes).await.ok()?;
+        Some(reservation)
+    }
+
+    /// The same where others wait for it, which is not for long.
+    pub(crate) async fn reserve_copy_soon(&self, bytes: usize) -> Option<Reservation> {
         let mut reservation = self.message(Sender::Copied);
         timeout(COPY_PATIENCE, reservation.grow(bytes)).await.ok()?.ok()?;
         Some(reservation)

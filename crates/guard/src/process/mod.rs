@@ -23,6 +23,7 @@ use tokio::time::Instant;
 
 use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
+use self::post::Posted;
 use self::session::{ProcessSession, SessionKind};
 use crate::caller::{Caller, check_session, session_id};
 use crate::child::Launch;
@@ -181,10 +182,12 @@ impl Processes {
         bytes: Counted,
     ) -> Response<Body> {
         let mut received = Received::new(bytes, &self.pool).await;
-        match received.message() {
+        let posted = match received.message() {
             Ok(message) => self.post(caller, headers, &message).await,
-            Err(unreadable) => self.refuse_unreadable(&unreadable),
-        }
+            Err(unreadable) => return self.refuse_unreadable(&unreadable),
+        };
+        drop(received);
+        posted.response().await
     }
 
     /// Answers GET or DELETE.
@@ -226,12 +229,7 @@ impl Processes {
         crate::http::respond::json(StatusCode::BAD_REQUEST, error(id, code, reason))
     }
 
-    async fn post(
-        &self,
-        caller: &Caller,
-        headers: &HeaderMap,
-        message: &Message<'_>,
-    ) -> Response<Body> {
+    async fn post(&self, caller: &Caller, headers: &HeaderMap, message: &Message<'_>) -> Posted {
         let supported = self.server.supported();
         let era = if message.text.len() <= INLINE_BYTES {
             era_of_post(headers, message, &supported)
@@ -240,36 +238,36 @@ impl Processes {
             let era = examine(message, &self.pool, move |it| era_of_post(&headers, it, &supported));
             match era.await {
                 Some(era) => era,
-                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
+                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD).into(),
             }
         };
         match era {
             Ok(Era::Modern) => return self.post_modern(caller, headers, message).await,
             Ok(Era::Legacy) => {}
-            Err(response) => return *response,
+            Err(response) => return (*response).into(),
         }
         if headers.contains_key(SESSION) {
             let session = session_id(headers).and_then(|id| self.session(id));
-            let Some(session) = session else { return no_session() };
+            let Some(session) = session else { return no_session().into() };
             return session.post(caller, headers, message).await;
         }
         let initializes = |part: &message::Envelope| {
             matches!(part.kind, Kind::Request(_, message::Method::Initialize))
         };
         if message.parts.as_slice().iter().any(initializes) {
-            return self.open(caller, headers, message).await;
+            return self.open(caller, headers, message).await.into();
         }
         let text = "expected the header Mcp-Session-Id, or `initialize`";
-        refuse(StatusCode::BAD_REQUEST, code::REQUEST, text)
+        refuse(StatusCode::BAD_REQUEST, code::REQUEST, text).into()
     }
 
-    /// Answers a request without a session.
+    /// Forwards a request without a session.
     async fn post_modern(
         &self,
         caller: &Caller,
         headers: &HeaderMap,
         message: &Message<'_>,
-    ) -> Response<Body> {
+    ) -> Posted {
         let request = if message.text.len() <= INLINE_BYTES {
             CallerRequest::read(caller, message)
         } else {
@@ -277,7 +275,7 @@ impl Processes {
             let read = examine(message, &self.pool, move |it| CallerRequest::read(&same, it));
             match read.await {
                 Some(request) => request,
-                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD),
+                None => return plain(StatusCode::INTERNAL_SERVER_ERROR, UNREAD).into(),
             }
         };
         if request.is_some() {
@@ -287,8 +285,11 @@ impl Processes {
             let most = self.settings.load().1.sessions;
             let start = |number| self.start(SessionKind::Caller(number), caller);
             let text = match self.callers.reserve(&request, most, start) {
-                Ok(reserved) => return reserved.session.post(caller, headers, message).await,
-                Err(NoProcess::NotStarted(response)) => return *response,
+                Ok(reserved) => {
+                    let posted = reserved.session.post(caller, headers, message).await;
+                    return posted.with(reserved);
+                }
+                Err(NoProcess::NotStarted(response)) => return (*response).into(),
                 Err(NoProcess::TooMany) => {
                     format!("{most} processes are in use (max-sessions)")
                 }
@@ -297,11 +298,11 @@ impl Processes {
                 ),
             };
             self.server.report(Event::error(format!("client: {text}")));
-            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text);
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, &text).into();
         }
         match self.shared(caller) {
             Ok(session) => session.post(caller, headers, message).await,
-            Err(response) => *response,
+            Err(response) => (*response).into(),
         }
     }
 
@@ -320,9 +321,9 @@ impl Processes {
         let mut headers = headers.clone();
         headers.remove(hyper::header::ACCEPT);
         if let Ok(probe) = Message::read(&text) {
-            let _ =
-                tokio::time::timeout(DETECTING, session.post(&Caller::default(), &headers, &probe))
-                    .await;
+            let ask =
+                async { session.post(&Caller::default(), &headers, &probe).await.response().await };
+            let _ = tokio::time::timeout(DETECTING, ask).await;
         }
     }
 
@@ -361,7 +362,7 @@ impl Processes {
             }
         };
         let mut opening = Opening { processes: self, id: &id, session, is_done: false };
-        let mut response = opening.session.post(caller, headers, message).await;
+        let mut response = opening.session.post(caller, headers, message).await.response().await;
         if !opening.session.is_over()
             && let Ok(value) = id.parse()
         {

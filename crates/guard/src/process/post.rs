@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use toolbond_contract::Revision;
 
 use super::answers::{ALIVE, Answers, COMMENT, Next, events};
+use super::callers::Reserved;
 use super::mailbox::{Mail, Mailbox};
 use super::peer::ENDED;
 use super::resume;
@@ -33,16 +34,16 @@ use crate::runtime::drive::{Transport as _, drive};
 const HEAD: Duration = Duration::from_secs(5);
 
 impl ProcessSession {
-    /// Forwards the message of a client and returns the response.
+    /// Forwards the message of a client.
     pub(super) async fn post(
         self: &Arc<Self>,
         caller: &Caller,
         headers: &HeaderMap,
         message: &Message<'_>,
-    ) -> Response<Body> {
+    ) -> Posted {
         if !self.accepts(message.text.len()).await {
             let text = "the server does not read its input";
-            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, text);
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, text).into();
         }
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
         let takes_events = accept.is_some_and(|accept| accept.contains("text/event-stream"));
@@ -74,55 +75,33 @@ impl ProcessSession {
         };
         drive(self, |it, now| it.on_client(client.stream, message, &told, now));
         if expected == 0 {
-            return respond_without_request(&client).await;
+            return respond_without_request(&client).await.into();
         }
-        let answers = Answers { client, expected, seen: VecDeque::new(), is_initialize };
         // Earlier clients cannot read the event that a resumable stream starts with.
-        let mut answers = answers;
-        if takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25) {
-            if self.may_be_refused() {
-                let _ = timeout(HEAD, answers.fill(false)).await;
-            }
-            return answers.refused(is_batch).unwrap_or_else(|| resume::respond(answers));
-        }
-        let wait = answers.fill(true);
-        let is_in_time = if takes_events {
-            timeout(HEAD, wait).await.is_ok()
-        } else {
-            wait.await;
-            true
-        };
-        if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
-            if answers.seen.is_empty() {
-                // The server ended before it got the request.
-                return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
-            }
-            if let Some(refused) = answers.refused(is_batch) {
-                return refused;
-            }
-            let mut all: Vec<_> = answers.seen.drain(..).map(|mail| mail.message).collect();
-            if !is_batch
-                && all.len() == 1
-                && let Some(one) = all.pop()
-            {
-                let status =
-                    if self.is_modern() { self.status_of(&one).await } else { StatusCode::OK };
-                return json_in_pieces(status, one.into_iter().map(Counted::into_bytes));
-            }
-            let memory = self.memory();
-            let texts = all.into_iter().map(|message| message.into_one(memory).into_bytes());
-            let texts: Vec<_> = texts.collect();
-            return json(StatusCode::OK, memory.count(join(&texts, is_batch)).into_bytes());
-        }
-        events(unfold(answers, |mut answers| async move {
-            let event = match answers.next().await? {
-                Next::Message(message) => {
-                    answers.client.session.write_event(String::new(), message).await?
-                }
-                Next::Alive(comment) => comment.into(),
-            };
-            Some((event, answers))
+        let is_resumable =
+            takes_events && !self.is_modern() && revision == Some(Revision::V2025_11_25);
+        Posted::Open(Box::new(Open {
+            answers: Answers { client, expected, seen: VecDeque::new(), is_initialize },
+            takes_events,
+            is_resumable,
+            is_batch,
+            reserved: None,
         }))
+    }
+
+    /// The response with these answers.
+    async fn respond_with(&self, mut all: Vec<Pieces>, is_batch: bool) -> Response<Body> {
+        if !is_batch
+            && all.len() == 1
+            && let Some(one) = all.pop()
+        {
+            let status = if self.is_modern() { self.status_of(&one).await } else { StatusCode::OK };
+            return json_in_pieces(status, one.into_iter().map(Counted::into_bytes));
+        }
+        let memory = self.memory();
+        let texts = all.into_iter().map(|message| message.into_one(memory).into_bytes());
+        let texts: Vec<_> = texts.collect();
+        json(StatusCode::OK, memory.count(join(&texts, is_batch)).into_bytes())
     }
 
     /// The status of a response of 2026-07-28 with this message.
@@ -162,6 +141,88 @@ impl ProcessSession {
         events(unfold(listening, |mut listening| async move {
             let event = listening.next().await?;
             Some((event, listening))
+        }))
+    }
+}
+
+/// A message of a client that was forwarded. It does not keep the message, which may be large.
+pub(super) enum Posted {
+    /// It has this response.
+    Answered(Box<Response<Body>>),
+    /// Its answers are to come.
+    Open(Box<Open>),
+}
+
+/// The requests of a client that have to be answered.
+pub(super) struct Open {
+    answers: Answers,
+    takes_events: bool,
+    is_resumable: bool,
+    is_batch: bool,
+    /// Keeps the process of the client.
+    reserved: Option<Reserved>,
+}
+
+impl From<Response<Body>> for Posted {
+    fn from(response: Response<Body>) -> Self {
+        Self::Answered(Box::new(response))
+    }
+}
+
+impl Posted {
+    /// The same with a process that is kept until it is answered.
+    pub(super) fn with(mut self, reserved: Reserved) -> Self {
+        if let Self::Open(open) = &mut self {
+            open.reserved = Some(reserved);
+        }
+        self
+    }
+
+    /// Waits for the response.
+    pub(super) async fn response(self) -> Response<Body> {
+        match self {
+            Self::Answered(response) => *response,
+            Self::Open(open) => open.response().await,
+        }
+    }
+}
+
+impl Open {
+    async fn response(self) -> Response<Body> {
+        let Self { mut answers, takes_events, is_resumable, is_batch, reserved: _reserved } = self;
+        let session = Arc::clone(&answers.client.session);
+        if is_resumable {
+            if session.may_be_refused() {
+                let _ = timeout(HEAD, answers.fill(false)).await;
+            }
+            return answers.refused(is_batch).unwrap_or_else(|| resume::respond(answers));
+        }
+        let wait = answers.fill(true);
+        let is_in_time = if takes_events {
+            timeout(HEAD, wait).await.is_ok()
+        } else {
+            wait.await;
+            true
+        };
+        if is_in_time && answers.is_complete() && answers.seen.iter().all(|it| it.is_answer) {
+            if answers.seen.is_empty() {
+                // The server ended before it got the request.
+                return refuse(StatusCode::SERVICE_UNAVAILABLE, code::INTERNAL, ENDED);
+            }
+            if let Some(refused) = answers.refused(is_batch) {
+                return refused;
+            }
+            let all = answers.seen.drain(..).map(|mail| mail.message).collect();
+            return session.respond_with(all, is_batch).await;
+        }
+        events(unfold(answers, |mut answers| async move {
+            let event = match answers.next().await? {
+                Next::Message(message) => {
+                    answers.client.session.write_event(String::new(), message).await?
+                }
+                Next::Alive(comment) => comment.into(),
+            };
+            Some((event, answers))
         }))
     }
 }

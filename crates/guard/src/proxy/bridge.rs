@@ -125,12 +125,12 @@ impl Asked {
 }
 
 impl Proxy {
-    /// Answers a request if its client is of another era than the server.
+    /// Answers a request if its client is of another era than the server, and takes its `bytes` then.
     pub(super) async fn bridge(
         self: &Arc<Self>,
         parts: &Parts,
         caller: &Caller,
-        bytes: &Counted,
+        bytes: &mut Counted,
     ) -> Bridged {
         let is_endpoint = parts.uri.path() == self.upstream.path();
         if !self.server.rules().settings.bridge_eras || parts.method != Method::POST || !is_endpoint
@@ -174,9 +174,10 @@ impl Proxy {
         &self,
         caller: &Caller,
         headers: &HeaderMap,
-        bytes: &Counted,
+        bytes: &mut Counted,
     ) -> Bridged {
-        let response = self.bridged.answer_post(caller, headers, bytes.clone()).await;
+        let bytes = std::mem::take(bytes);
+        let response = self.bridged.answer_post(caller, headers, bytes).await;
         Bridged::Response(Box::new(response))
     }
 

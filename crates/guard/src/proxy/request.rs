@@ -67,7 +67,7 @@ impl Proxy {
         if let Err(reason) = media(&parts.headers) {
             return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, code::REQUEST, &reason);
         }
-        let bytes = match read_body(body, Sender::Client, max, &self.pool).await {
+        let mut bytes = match read_body(body, Sender::Client, max, &self.pool).await {
             Ok(bytes) => bytes,
             Err(error) => return error.response(),
         };
@@ -75,7 +75,7 @@ impl Proxy {
         if let Some(session) = endpoint.flatten() {
             return self.answer_body(parts, session, caller, bytes, next).await;
         }
-        let opening = match self.bridge(&parts, &caller, &bytes).await {
+        let opening = match self.bridge(&parts, &caller, &mut bytes).await {
             Bridged::Response(response) => return *response,
             Bridged::Opening(opening) => Some(opening),
             Bridged::No => None,

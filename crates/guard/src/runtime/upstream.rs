@@ -17,7 +17,7 @@ use super::read::Received;
 use crate::core::StreamId;
 use crate::era::{Bridge, Incoming, Output, Users};
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::{Counted, MemoryLimit, Reservation};
 use crate::message::{INLINE_BYTES, Unreadable};
 use crate::pipe::breaks::one_line;
 use crate::pipe::line::{Line, LineSource};
@@ -71,8 +71,8 @@ struct Inbox {
 enum Place {
     Here(Box<Bridge>),
     OnWorker {
-        /// What waits for it, and the streams that it is of.
-        inputs: VecDeque<(Option<StreamId>, Input)>,
+        /// What waits for it: the memory for its copies, its stream, and itself.
+        inputs: VecDeque<(Option<Reservation>, Option<StreamId>, Input)>,
         /// Whether a request waited for input of its client before.
         is_waiting: bool,
     },
@@ -297,9 +297,19 @@ impl Pipe {
 
     /// Hands `input` to the bridge: at once if it is here and the input is small.
     fn enter(self: &Arc<Self>, stream: Option<StreamId>, input: Input) {
+        self.enter_with(None, stream, input);
+    }
+
+    /// The same with the memory for copies of `input`.
+    fn enter_with(
+        self: &Arc<Self>,
+        copies: Option<Reservation>,
+        stream: Option<StreamId>,
+        input: Input,
+    ) {
         let mut place = lock(&self.bridge);
         match (&mut *place, input) {
-            (Place::OnWorker { inputs, .. }, input) => inputs.push_back((stream, input)),
+            (Place::OnWorker { inputs, .. }, input) => inputs.push_back((copies, stream, input)),
             (Place::Here(bridge), Input::Client(line)) if bridge.is_transparent() => {
                 self.send(stream, line);
             }
@@ -312,7 +322,7 @@ impl Pipe {
                 let is_waiting = bridge.is_waiting();
                 let away = Place::OnWorker { inputs: VecDeque::new(), is_waiting };
                 if let Place::Here(bridge) = std::mem::replace(&mut *place, away) {
-                    tokio::spawn(translate(Arc::clone(self), bridge, stream, input));
+                    tokio::spawn(translate(Arc::clone(self), bridge, copies, stream, input));
                 }
             }
         }
@@ -397,12 +407,13 @@ fn is_answer(line: &[u8]) -> bool {
 async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Pieces) {
     loop {
         let (own, same, length) = (Arc::clone(&pipe), message.clone(), message.length());
-        let sets_aside = pipe.sets_aside && !pipe.is_transparent();
-        // Values are set aside from the whole.
-        let copy = if sets_aside && message.len() > 1 {
-            pipe.pool.memory().reserve_copy(length).await
-        } else {
-            None
+        let is_translated = !pipe.is_transparent();
+        let sets_aside = pipe.sets_aside && is_translated;
+        // Only what comes after it on this stream waits for this memory.
+        let copies = if is_translated { copies_of(&message) } else { 0 };
+        let mut copy = match copies {
+            0 => None,
+            _ => pipe.pool.memory().reserve_copy(length * copies).await,
         };
         let prepare = move || {
             let memory = own.pool.memory();
@@ -411,12 +422,14 @@ async fn prepare(pipe: Arc<Pipe>, stream: StreamId, mut message: Pieces) {
                 return message;
             }
             let line = message.into_one(memory);
-            drop(copy);
             let rest = own.aside.take_out(&line, "params");
             rest.map_or(line, |rest| memory.count(rest)).into()
         };
         let line = pipe.pool.run(length, prepare).await.unwrap_or(same);
-        pipe.enter(Some(stream), Input::Client(line));
+        if line.length() <= INLINE_BYTES {
+            copy = None;
+        }
+        pipe.enter_with(copy, Some(stream), Input::Client(line));
         let mut preparing = lock(&pipe.preparing);
         match preparing.get_mut(&stream).and_then(VecDeque::pop_front) {
             Some(next) => message = next,
@@ -446,7 +459,7 @@ async fn read_large(pipe: Arc<Pipe>, line: Counted) {
 async fn join(pipe: Arc<Pipe>, rest: Counted, pieces: Pieces) {
     let length = pieces.length();
     let memory = Arc::clone(pipe.pool.memory());
-    let copy = memory.reserve_copy(length).await;
+    let copy = memory.reserve_copy_soon(length).await;
     let join = move || {
         let line = pieces.into_one(&memory);
         drop(copy);
@@ -465,21 +478,25 @@ async fn join(pipe: Arc<Pipe>, rest: Counted, pieces: Pieces) {
     pipe.end_reading(Some(found));
 }
 
+/// How often the bridge copies a message: what comes out of it is a copy, and so is what goes in where it is in pieces.
+fn copies_of(message: &Pieces) -> usize {
+    message.len().min(2)
+}
+
 /// Hands `input` of `stream` and all that waits behind it to the bridge, and puts the bridge back.
 async fn translate(
     pipe: Arc<Pipe>,
     mut bridge: Box<Bridge>,
+    mut copies: Option<Reservation>,
     mut stream: Option<StreamId>,
     mut input: Input,
 ) {
     loop {
         let kept = input.message();
         let length = kept.length();
-        // What comes out is a copy, and so is what goes in where it is in pieces.
-        let copy = match length {
-            ..=INLINE_BYTES => None,
-            _ => pipe.pool.memory().reserve_copy(length * kept.len().min(2)).await,
-        };
+        if copies.is_none() && length > INLINE_BYTES {
+            copies = pipe.pool.memory().reserve_copy_soon(length * copies_of(&kept)).await;
+        }
         let (now, memory) = (now(), Arc::clone(pipe.pool.memory()));
         let enter = move || {
             let outputs = input.enter(&mut bridge, now, &memory);
@@ -489,7 +506,7 @@ async fn translate(
             // Nothing can be told of the server without the bridge.
             return pipe.outbox.close();
         };
-        drop(copy);
+        drop(copies);
         let outputs;
         (bridge, outputs) = entered;
         pipe.carry_out(stream, outputs);
@@ -500,7 +517,7 @@ async fn translate(
             Place::Here(_) => None,
         };
         match next {
-            Some(next) => (stream, input) = next,
+            Some(next) => (copies, stream, input) = next,
             None => {
                 *place = Place::Here(bridge);
                 drop(place);
