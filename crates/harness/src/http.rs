@@ -125,11 +125,16 @@ fn came(read: io::Result<usize>) -> usize {
 /// The body of an answer, as JSON.
 #[track_caller]
 pub fn body(answer: &str) -> Value {
+    let parsed = serde_json::from_str(&body_text(answer));
+    let Ok(value) = parsed else { panic!("the body is not JSON: {answer}") };
+    value
+}
+
+/// The body of an answer.
+pub fn body_text(answer: &str) -> String {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     let is_chunked = head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked");
-    let text = if is_chunked { join_chunks(body) } else { body.to_owned() };
-    let Ok(value) = serde_json::from_str(&text) else { panic!("the body is not JSON: {answer}") };
-    value
+    if is_chunked { join_chunks(body) } else { body.to_owned() }
 }
 
 /// The text of a body that comes in chunks.

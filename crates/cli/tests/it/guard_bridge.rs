@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 use toolbond_harness::guard::{Configured, listening};
-use toolbond_harness::http::{Connection, ask, body};
+use toolbond_harness::http::{Connection, ask, body, body_text};
 use toolbond_harness::mcp::{PING, ask_modern, call, initialize, modern, open, post};
 use toolbond_harness::wait::wait_until;
 
@@ -36,7 +36,8 @@ fn bare() -> (Configured, u16) {
 
 /// The messages of a stream.
 fn events(answer: &str) -> Vec<Value> {
-    let data = answer.split("\n\n").map(|event| {
+    let text = body_text(answer);
+    let data = text.split("\n\n").map(|event| {
         let lines = event.split(['\n', '\r']).filter_map(|line| line.strip_prefix("data: "));
         lines.collect::<Vec<_>>().join("\n")
     });
