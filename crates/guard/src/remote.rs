@@ -13,8 +13,8 @@ use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
@@ -28,9 +28,11 @@ use crate::http::body::{BodyError, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
+use crate::json::edit::entries;
+use crate::json::members::members;
 use crate::json::object::Object;
 use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit, Reservation, Sender};
+use crate::memory::{Counted, Sender};
 use crate::message::{Id, cancelled_id, code, error_code, error_message, text};
 use crate::pipe::breaks::one_line;
 use crate::random::random;
@@ -64,8 +66,11 @@ const MAX_TOLD: usize = 4 << 10;
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;
 
-/// The most bytes of these schemas.
-const MAX_TOOL_BYTES: usize = 16 << 20;
+/// The most bytes of what is kept of these schemas.
+const MAX_TOOL_BYTES: usize = 1 << 20;
+
+/// Annotations are not deeper than this.
+const DEEPEST: usize = 32;
 
 /// A server on Streamable HTTP.
 #[derive(Clone, Debug)]
@@ -101,9 +106,8 @@ type Tools = Mutex<KnownTools>;
 #[derive(Default)]
 struct KnownTools {
     schemas: AHashMap<String, KnownSchema>,
-    /// The bytes of their text, and their memory.
+    /// The bytes of all.
     bytes: usize,
-    memory: Option<Reservation>,
     /// How many pages of lists there were.
     pages: u64,
 }
@@ -117,14 +121,14 @@ struct KnownSchema {
 
 impl KnownTools {
     /// Takes the tools of a page of the list.
-    fn add_page(&mut self, tools: Vec<LearnedTool>, memory: &MemoryLimit) {
+    fn add_page(&mut self, tools: Vec<LearnedTool>) {
         self.pages += 1;
         for LearnedTool { name, schema } in tools {
             if let Some(old) = self.schemas.remove(&name) {
                 self.bytes -= old.bytes;
             }
-            let Some((schema, bytes)) = schema else { continue };
-            let bytes = bytes + name.len();
+            let Some(schema) = schema else { continue };
+            let bytes = schema.to_string().len() + name.len();
             if !self.has_room(bytes) {
                 // Those of earlier pages make room.
                 self.schemas.retain(|_, known| known.page == self.pages);
@@ -136,7 +140,6 @@ impl KnownTools {
                 self.schemas.insert(name, known);
             }
         }
-        self.memory = (self.bytes > 0).then(|| memory.reserve_now(self.bytes));
     }
 
     fn has_room(&self, bytes: usize) -> bool {
@@ -602,7 +605,7 @@ impl Connection {
             lock(&self.session).1 = Some(version);
         }
         if !learned.tools.is_empty() {
-            lock(&self.tools).add_page(learned.tools, self.remote.pool.memory());
+            lock(&self.tools).add_page(learned.tools);
         }
     }
 
@@ -633,8 +636,8 @@ struct Learned {
 
 struct LearnedTool {
     name: String,
-    /// The input schema, if it says so, and the bytes of its text.
-    schema: Option<(Value, usize)>,
+    /// What of the input schema says so.
+    schema: Option<Value>,
 }
 
 impl Learned {
@@ -657,14 +660,35 @@ impl Learned {
             for tool in listed.into_iter().take(MAX_TOOLS) {
                 let tool = Object::read(Some(tool.get())).unwrap_or_default();
                 let Some(name) = tool.string("name") else { continue };
-                let text = tool.get("inputSchema").filter(may_say);
-                let schema =
-                    text.and_then(|text| Some((serde_json::from_str(text).ok()?, text.len())));
+                let schema = tool.get("inputSchema").filter(may_say);
+                let schema = schema.and_then(|schema| annotations(schema, 1));
                 tools.push(LearnedTool { name, schema });
             }
         }
         Self { version: object.string("protocolVersion"), tools }
     }
+}
+
+/// What of an input schema says which arguments are repeated in headers, if anything does.
+fn annotations(schema: &str, depth: usize) -> Option<Value> {
+    const KEY: &str = "x-mcp-header";
+    let [properties] = members(schema, ["properties"]).ok()?;
+    let mut found = Map::new();
+    for (name, _, property) in entries(properties?.get())? {
+        let Ok([kind, header]) = members(property, ["type", KEY]) else { continue };
+        let inner = if depth < DEEPEST { annotations(property, depth + 1) } else { None };
+        let mut kept = inner.unwrap_or_else(|| json!({}));
+        for (member, value) in [("type", kind), (KEY, header)] {
+            let value = value.filter(|_| header.is_some());
+            if let Some(Ok(value)) = value.map(|value| serde_json::from_str::<Value>(value.get())) {
+                kept[member] = value;
+            }
+        }
+        if kept != json!({}) {
+            found.insert(name, kept);
+        }
+    }
+    (!found.is_empty()).then(|| json!({ "properties": found }))
 }
 
 /// How far an event stream was read.
@@ -756,10 +780,11 @@ fn error_of(body: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use hyper::StatusCode;
+    use serde_json::json;
 
     use super::{
-        KnownTools, Learned, LearnedTool, MAX_RETRY, MAX_TOOL_BYTES, MAX_TOOLS, MIN_RETRY,
-        MemoryLimit, Place, is_without_session,
+        KnownTools, Learned, LearnedTool, MAX_RETRY, MAX_TOOL_BYTES, MAX_TOOLS, MIN_RETRY, Place,
+        is_without_session,
     };
     use crate::message::Id;
 
@@ -778,38 +803,49 @@ mod tests {
     }
 
     #[test]
-    fn schemas_of_tools_are_counted_and_bounded() {
-        let (mut known, memory) = (KnownTools::default(), MemoryLimit::default());
-        let tool = |name: String, bytes| LearnedTool {
+    fn what_is_kept_of_tools_is_bounded() {
+        let mut known = KnownTools::default();
+        let tool = |name: String, bytes: usize| LearnedTool {
             name,
-            schema: (bytes > 0).then_some((serde_json::Value::Null, bytes)),
+            // With quotes.
+            schema: (bytes > 0).then(|| "x".repeat(bytes - 2).into()),
         };
-        known.add_page((0..MAX_TOOLS + 5).map(|n| tool(n.to_string(), 1)).collect(), &memory);
+        known.add_page((0..MAX_TOOLS + 5).map(|n| tool(n.to_string(), 2)).collect());
         assert_eq!(known.schemas.len(), MAX_TOOLS);
         // Those of earlier pages make room, and those that are no more are forgotten.
-        known.add_page(vec![tool("a".to_owned(), MAX_TOOL_BYTES / 2)], &memory);
-        known.add_page(vec![tool("b".to_owned(), MAX_TOOL_BYTES / 4)], &memory);
+        known.add_page(vec![tool("a".to_owned(), MAX_TOOL_BYTES / 2)]);
+        known.add_page(vec![tool("b".to_owned(), MAX_TOOL_BYTES / 4)]);
         assert_eq!(known.schemas.len(), 2);
         let half = MAX_TOOL_BYTES / 2;
-        known.add_page(vec![tool("c".to_owned(), half), tool("d".to_owned(), half)], &memory);
+        known.add_page(vec![tool("c".to_owned(), half), tool("d".to_owned(), half)]);
         assert_eq!((known.schemas.len(), known.bytes), (1, half + 1));
-        assert!(memory.used()[0].abs_diff(half) < 1000, "{:?}", memory.used());
-        known.add_page(vec![tool("c".to_owned(), 0)], &memory);
-        assert_eq!((known.bytes, memory.used()[0]), (0, 0));
+        known.add_page(vec![tool("c".to_owned(), 0)]);
+        assert_eq!((known.schemas.len(), known.bytes), (0, 0));
     }
 
     #[test]
-    fn tools_are_learned_however_their_annotation_is_written() {
-        for (schema, is_known) in [
-            (r#"{"properties":{"a":{"x-mcp-header":"A"}}}"#, true),
-            (r#"{"properties":{"a":{"x-mcp-\u0068eader":"A"}}}"#, true),
-            (r#"{"properties":{"a":{}}}"#, false),
+    fn of_tools_their_annotations_are_learned_however_they_are_written() {
+        let kept = json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A" } } });
+        let nested = json!({ "properties": { "b": kept } });
+        for (schema, expected) in [
+            (r#"{"properties":{"a":{"x-mcp-header":"A","type":"string"},"b":{}}}"#, Some(&kept)),
+            (r#"{"properties":{"a":{"type":"string","x-mcp-\u0068eader":"A"}}}"#, Some(&kept)),
+            (
+                r#"{"properties":{"b":{"type":"object","properties":{"c":true,"a":{"type":"string","x-mcp-header":"A","default":[0,0]}}}}}"#,
+                Some(&nested),
+            ),
+            (r#"{"properties":{"a":{}}}"#, None),
         ] {
             let list = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
             let learned = Learned::of_result(&list, true).tools;
-            assert_eq!((learned.len(), learned[0].schema.is_some()), (1, is_known), "{schema}");
-            assert_eq!(Learned::of_result(&list, false).tools.len(), usize::from(is_known));
+            assert_eq!((learned.len(), learned[0].schema.as_ref()), (1, expected), "{schema}");
+            let is_known = usize::from(expected.is_some());
+            assert_eq!(Learned::of_result(&list, false).tools.len(), is_known);
         }
+        // Escapes alone say nothing.
+        let list =
+            r#"{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"title":"\u00e9"}}}}]}"#;
+        assert!(Learned::of_result(list, false).tools.iter().all(|tool| tool.schema.is_none()));
     }
 
     #[test]

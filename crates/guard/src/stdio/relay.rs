@@ -331,15 +331,15 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
         };
         // A client that has left may not read any more, and a server that then ends is at no fault.
         let is_failure = end == End::Server && !(has_left.load(Ordering::Relaxed) && is_success);
-        if is_failure {
+        if end == End::Server {
             drive(&relay, |it, _| it.fail_waiting_calls(&reason));
         }
         relay.wait_until(LAST_CHECKS, Conversation::holds_nothing).await;
+        if end == End::Server && !drive(&relay, |it, _| it.is_idle()) {
+            let event = Event::warning(format!("server: {reason}"));
+            relay.server.report(event.or_unquoted("server: ended before it answered"));
+        }
         if is_failure {
-            if !drive(&relay, |it, _| it.is_idle()) {
-                let event = Event::warning(format!("server: {reason}"));
-                relay.server.report(event.or_unquoted("server: ended before it answered"));
-            }
             drive(&relay, |it, _| it.on_server_gone(&reason));
         }
         relay.to_client.close();
