@@ -44,6 +44,7 @@ mod random;
 mod remote;
 mod remote_headers;
 mod remote_refusal;
+mod remote_tools;
 mod router;
 mod runtime;
 mod server;

@@ -13,8 +13,6 @@ use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, USER_AGENT, WWW_AUTHENTICATE,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
@@ -28,8 +26,6 @@ use crate::http::body::{BodyError, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
-use crate::json::edit::entries;
-use crate::json::members::members;
 use crate::json::object::Object;
 use crate::lock::lock;
 use crate::memory::{Counted, Sender};
@@ -38,6 +34,7 @@ use crate::pipe::breaks::one_line;
 use crate::random::random;
 use crate::remote_headers::{Head, RemoteHeaders};
 use crate::remote_refusal::HttpRefusal;
+use crate::remote_tools::{KnownTools, Learned};
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::trace::repeat_trace;
@@ -63,15 +60,6 @@ const AGENT: &str = concat!("toolbond/", env!("CARGO_PKG_VERSION"));
 /// The most bytes of a refusal that is searched for what it is about.
 const MAX_TOLD: usize = 4 << 10;
 
-/// The most tools whose arguments are repeated in headers.
-const MAX_TOOLS: usize = 10_000;
-
-/// The most bytes of what is kept of these schemas.
-const MAX_TOOL_BYTES: usize = 1 << 20;
-
-/// Annotations are not deeper than this.
-const DEEPEST: usize = 32;
-
 /// A server on Streamable HTTP.
 #[derive(Clone, Debug)]
 pub(crate) struct Remote {
@@ -88,7 +76,7 @@ struct Connection {
     /// The session that a legacy server opened, and the version it chose.
     session: Mutex<(Option<HeaderValue>, Option<String>)>,
     /// The input schemas of tools whose arguments are repeated in headers.
-    tools: Arc<Tools>,
+    tools: Arc<Mutex<KnownTools>>,
     /// The request that opens the session of a modern client at a legacy server.
     opening: Mutex<Option<Id>>,
     /// Why the connection has ended.
@@ -98,53 +86,6 @@ struct Connection {
     is_listening: AtomicBool,
     /// `None` after the end.
     to_guard: Mutex<Option<mpsc::Sender<Counted>>>,
-}
-
-/// The input schemas of tools whose arguments are repeated in headers.
-type Tools = Mutex<KnownTools>;
-
-#[derive(Default)]
-struct KnownTools {
-    schemas: AHashMap<String, KnownSchema>,
-    /// The bytes of all.
-    bytes: usize,
-    /// How many pages of lists there were.
-    pages: u64,
-}
-
-struct KnownSchema {
-    schema: Arc<Value>,
-    /// The bytes of its text and its name.
-    bytes: usize,
-    page: u64,
-}
-
-impl KnownTools {
-    /// Takes the tools of a page of the list.
-    fn add_page(&mut self, tools: Vec<LearnedTool>) {
-        self.pages += 1;
-        for LearnedTool { name, schema } in tools {
-            if let Some(old) = self.schemas.remove(&name) {
-                self.bytes -= old.bytes;
-            }
-            let Some(schema) = schema else { continue };
-            let bytes = schema.to_string().len() + name.len();
-            if !self.has_room(bytes) {
-                // Those of earlier pages make room.
-                self.schemas.retain(|_, known| known.page == self.pages);
-                self.bytes = self.schemas.values().map(|known| known.bytes).sum();
-            }
-            if self.has_room(bytes) {
-                self.bytes += bytes;
-                let known = KnownSchema { schema: Arc::new(schema), bytes, page: self.pages };
-                self.schemas.insert(name, known);
-            }
-        }
-    }
-
-    fn has_room(&self, bytes: usize) -> bool {
-        self.schemas.len() < MAX_TOOLS && self.bytes + bytes <= MAX_TOOL_BYTES
-    }
 }
 
 /// One connection to a server on HTTP.
@@ -280,7 +221,11 @@ impl Sent {
 }
 
 /// The headers of a message, and its id if it is a request.
-fn headers_of(text: &str, server: &GuardedServer, tools: &Tools) -> (HeaderMap, Option<Id>) {
+fn headers_of(
+    text: &str,
+    server: &GuardedServer,
+    tools: &Mutex<KnownTools>,
+) -> (HeaderMap, Option<Id>) {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let both = HeaderValue::from_static("application/json, text/event-stream");
@@ -297,7 +242,7 @@ fn headers_of(text: &str, server: &GuardedServer, tools: &Tools) -> (HeaderMap, 
 }
 
 /// Repeats parts of a modern request in its headers.
-fn repeat(tools: &Tools, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
+fn repeat(tools: &Mutex<KnownTools>, headers: &mut HeaderMap, method: &str, params: Option<&str>) {
     let mut set = |name: &str, value: &str| {
         let name = HeaderName::try_from(name.to_ascii_lowercase());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::try_from(value)) {
@@ -316,8 +261,7 @@ fn repeat(tools: &Tools, headers: &mut HeaderMap, method: &str, params: Option<&
     if method != "tools/call" {
         return;
     }
-    let schema = lock(tools).schemas.get(&name).map(|known| Arc::clone(&known.schema));
-    let Some(schema) = schema else { return };
+    let Some(schema) = lock(tools).schema(&name) else { return };
     let arguments = params.get("arguments").and_then(|text| annotated(&schema, text).ok());
     for header in param_headers(&schema, arguments.as_ref()) {
         if let Some(value) = header.value.and_then(encode) {
@@ -561,7 +505,7 @@ impl Connection {
     async fn take(&self, message: Counted, id: Option<&Id>) -> bool {
         let mut is_answer = false;
         let same = message.clone();
-        let knows_tools = !lock(&self.tools).schemas.is_empty();
+        let knows_tools = !lock(&self.tools).is_empty();
         let read = move || Learned::read(&same, knows_tools);
         let read = self.remote.pool.run(message.len(), read).await;
         if let Some((found, outcome)) = read.flatten() {
@@ -625,70 +569,6 @@ impl Connection {
             let _ = guard.send(line).await;
         }
     }
-}
-
-/// What later requests need of a result: the version of the session, and which arguments are repeated in headers.
-#[derive(Default)]
-struct Learned {
-    version: Option<String>,
-    tools: Vec<LearnedTool>,
-}
-
-struct LearnedTool {
-    name: String,
-    /// What of the input schema says so.
-    schema: Option<Value>,
-}
-
-impl Learned {
-    /// Reads an answer: its id, and what is learned of its result, or its error.
-    /// With `knows_tools` also lists without such tools are read, which may have lost them.
-    fn read(message: &Counted, knows_tools: bool) -> Option<(Id, Result<Self, String>)> {
-        let text = text(message).ok()?;
-        let Incoming::Answer { id, outcome } = Incoming::read(&text) else { return None };
-        let learned = outcome.map(|result| Self::of_result(result, knows_tools));
-        Some((id, learned.map_err(str::to_owned)))
-    }
-
-    fn of_result(result: &str, knows_tools: bool) -> Self {
-        let Ok(object) = Object::read(Some(result)) else { return Self::default() };
-        let mut tools = Vec::new();
-        // The name may be written with escapes.
-        let may_say = |text: &&str| text.contains("x-mcp-header") || text.contains("\\u");
-        if let Some(text) = object.get("tools").filter(|tools| knows_tools || may_say(tools)) {
-            let listed: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
-            for tool in listed.into_iter().take(MAX_TOOLS) {
-                let tool = Object::read(Some(tool.get())).unwrap_or_default();
-                let Some(name) = tool.string("name") else { continue };
-                let schema = tool.get("inputSchema").filter(may_say);
-                let schema = schema.and_then(|schema| annotations(schema, 1));
-                tools.push(LearnedTool { name, schema });
-            }
-        }
-        Self { version: object.string("protocolVersion"), tools }
-    }
-}
-
-/// What of an input schema says which arguments are repeated in headers, if anything does.
-fn annotations(schema: &str, depth: usize) -> Option<Value> {
-    const KEY: &str = "x-mcp-header";
-    let [properties] = members(schema, ["properties"]).ok()?;
-    let mut found = Map::new();
-    for (name, _, property) in entries(properties?.get())? {
-        let Ok([kind, header]) = members(property, ["type", KEY]) else { continue };
-        let inner = if depth < DEEPEST { annotations(property, depth + 1) } else { None };
-        let mut kept = inner.unwrap_or_else(|| json!({}));
-        for (member, value) in [("type", kind), (KEY, header)] {
-            let value = value.filter(|_| header.is_some());
-            if let Some(Ok(value)) = value.map(|value| serde_json::from_str::<Value>(value.get())) {
-                kept[member] = value;
-            }
-        }
-        if kept != json!({}) {
-            found.insert(name, kept);
-        }
-    }
-    (!found.is_empty()).then(|| json!({ "properties": found }))
 }
 
 /// How far an event stream was read.
@@ -780,12 +660,8 @@ fn error_of(body: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use hyper::StatusCode;
-    use serde_json::json;
 
-    use super::{
-        KnownTools, Learned, LearnedTool, MAX_RETRY, MAX_TOOL_BYTES, MAX_TOOLS, MIN_RETRY, Place,
-        is_without_session,
-    };
+    use super::{MAX_RETRY, MIN_RETRY, Place, is_without_session};
     use crate::message::Id;
 
     #[test]
@@ -800,52 +676,6 @@ mod tests {
         assert_eq!(place.pause(), MIN_RETRY);
         place.move_to(b"retry: 99999999\n\n");
         assert_eq!(place.pause(), MAX_RETRY);
-    }
-
-    #[test]
-    fn what_is_kept_of_tools_is_bounded() {
-        let mut known = KnownTools::default();
-        let tool = |name: String, bytes: usize| LearnedTool {
-            name,
-            // With quotes.
-            schema: (bytes > 0).then(|| "x".repeat(bytes - 2).into()),
-        };
-        known.add_page((0..MAX_TOOLS + 5).map(|n| tool(n.to_string(), 2)).collect());
-        assert_eq!(known.schemas.len(), MAX_TOOLS);
-        // Those of earlier pages make room, and those that are no more are forgotten.
-        known.add_page(vec![tool("a".to_owned(), MAX_TOOL_BYTES / 2)]);
-        known.add_page(vec![tool("b".to_owned(), MAX_TOOL_BYTES / 4)]);
-        assert_eq!(known.schemas.len(), 2);
-        let half = MAX_TOOL_BYTES / 2;
-        known.add_page(vec![tool("c".to_owned(), half), tool("d".to_owned(), half)]);
-        assert_eq!((known.schemas.len(), known.bytes), (1, half + 1));
-        known.add_page(vec![tool("c".to_owned(), 0)]);
-        assert_eq!((known.schemas.len(), known.bytes), (0, 0));
-    }
-
-    #[test]
-    fn of_tools_their_annotations_are_learned_however_they_are_written() {
-        let kept = json!({ "properties": { "a": { "type": "string", "x-mcp-header": "A" } } });
-        let nested = json!({ "properties": { "b": kept } });
-        for (schema, expected) in [
-            (r#"{"properties":{"a":{"x-mcp-header":"A","type":"string"},"b":{}}}"#, Some(&kept)),
-            (r#"{"properties":{"a":{"type":"string","x-mcp-\u0068eader":"A"}}}"#, Some(&kept)),
-            (
-                r#"{"properties":{"b":{"type":"object","properties":{"c":true,"a":{"type":"string","x-mcp-header":"A","default":[0,0]}}}}}"#,
-                Some(&nested),
-            ),
-            (r#"{"properties":{"a":{}}}"#, None),
-        ] {
-            let list = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
-            let learned = Learned::of_result(&list, true).tools;
-            assert_eq!((learned.len(), learned[0].schema.as_ref()), (1, expected), "{schema}");
-            let is_known = usize::from(expected.is_some());
-            assert_eq!(Learned::of_result(&list, false).tools.len(), is_known);
-        }
-        // Escapes alone say nothing.
-        let list =
-            r#"{"tools":[{"name":"t","inputSchema":{"properties":{"a":{"title":"\u00e9"}}}}]}"#;
-        assert!(Learned::of_result(list, false).tools.iter().all(|tool| tool.schema.is_none()));
     }
 
     #[test]

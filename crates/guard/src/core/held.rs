@@ -39,13 +39,13 @@ struct HeldPart {
     fate: PartFate,
 }
 
-impl HeldPart {
-    /// What is left of the part of `whole`, if it leaves.
-    fn left_of(self, whole: &ByteString) -> Option<Rope> {
-        match self.fate {
-            PartFate::Same => Some(Rope::kept(whole.slice_ref(self.span.text(whole)))),
-            PartFate::Edited(text) => Some(text),
-            PartFate::Waiting | PartFate::Dropped => None,
+impl PartFate {
+    /// What leaves of a part whose text is `same`.
+    fn left_of(self, same: &str, whole: &ByteString) -> Option<Rope> {
+        match self {
+            Self::Same => Some(Rope::kept(whole.slice_ref(same))),
+            Self::Edited(text) => Some(text),
+            Self::Waiting | Self::Dropped => None,
         }
     }
 }
@@ -62,12 +62,7 @@ impl Conversation {
         if let (false, true, [_]) = (is_batch, is_decided, &fates[..]) {
             // The usual case: one message, decided at once.
             if let Some((to, fate)) = fates.into_iter().next() {
-                let text = match fate {
-                    PartFate::Same => Some(Rope::kept(ByteString::clone(message.text))),
-                    PartFate::Edited(text) => Some(text),
-                    PartFate::Waiting | PartFate::Dropped => None,
-                };
-                self.forward(to, ticket, text);
+                self.forward(to, ticket, fate.left_of(message.text, message.text));
             }
             self.actions.push_back(Action::Done(ticket));
             return;
@@ -126,7 +121,8 @@ impl Conversation {
         {
             let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
             let parts = held.parts.into_iter();
-            let mut left: Vec<_> = parts.filter_map(|part| part.left_of(&held.text)).collect();
+            let left = |part: HeldPart| part.fate.left_of(part.span.text(&held.text), &held.text);
+            let mut left: Vec<_> = parts.filter_map(left).collect();
             let text = match left.len() {
                 _ if is_same => Some(Rope::kept(held.text)),
                 0 => None,
@@ -149,8 +145,8 @@ fn send_part(
     if matches!(part.fate, PartFate::Waiting) {
         return;
     }
-    let (span, to) = (part.span, part.to);
+    let to = part.to;
     let fate = std::mem::replace(&mut part.fate, PartFate::Dropped);
-    let text = HeldPart { span, to, fate }.left_of(text);
-    actions.extend(text.map(|text| Action::Send { to, ticket: Some(ticket), text }));
+    let left = fate.left_of(part.span.text(text), text);
+    actions.extend(left.map(|text| Action::Send { to, ticket: Some(ticket), text }));
 }

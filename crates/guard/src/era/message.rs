@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use toolbond_contract::Revision;
 
 use crate::json::members::{Name, members};
-use crate::json::object::{Object, Text};
+use crate::json::object::{Object, WriteJson};
 pub(crate) use crate::message::meta;
 use crate::message::{BYTE_ORDER_MARK, Id};
 
@@ -97,27 +97,27 @@ pub(crate) fn split(text: &ByteString) -> Vec<ByteString> {
 }
 
 /// A request. `params` are copied once, whatever their size.
-pub(crate) fn request(id: &Id, method: &str, params: &(impl Text + ?Sized)) -> String {
+pub(crate) fn request(id: &Id, method: &str, params: &(impl WriteJson + ?Sized)) -> String {
     let start =
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":"#, Value::from(method));
     whole(&start, params)
 }
 
-pub(crate) fn notification(method: &str, params: &(impl Text + ?Sized)) -> String {
+pub(crate) fn notification(method: &str, params: &(impl WriteJson + ?Sized)) -> String {
     whole(&format!(r#"{{"jsonrpc":"2.0","method":{},"params":"#, Value::from(method)), params)
 }
 
-pub(crate) fn result(id: &Id, result: &(impl Text + ?Sized)) -> String {
+pub(crate) fn result(id: &Id, result: &(impl WriteJson + ?Sized)) -> String {
     whole(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#), result)
 }
 
 /// An error answer; `error` is the whole error object.
-pub(crate) fn failure(id: &Id, error: &(impl Text + ?Sized)) -> String {
+pub(crate) fn failure(id: &Id, error: &(impl WriteJson + ?Sized)) -> String {
     whole(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":"#), error)
 }
 
 /// A message that begins with `start` and ends with `last`.
-fn whole(start: &str, last: &(impl Text + ?Sized)) -> String {
+fn whole(start: &str, last: &(impl WriteJson + ?Sized)) -> String {
     let mut message = String::with_capacity(start.len() + last.max_length() + 1);
     message.push_str(start);
     last.write(&mut message);

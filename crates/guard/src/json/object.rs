@@ -86,14 +86,14 @@ impl<'a> Object<'a> {
 }
 
 /// JSON that is written to the end of a message without a copy in between.
-pub(crate) trait Text {
+pub(crate) trait WriteJson {
     /// The most bytes that it has.
     fn max_length(&self) -> usize;
 
     fn write(&self, text: &mut String);
 }
 
-impl Text for str {
+impl WriteJson for str {
     fn max_length(&self) -> usize {
         self.len()
     }
@@ -103,7 +103,7 @@ impl Text for str {
     }
 }
 
-impl Text for String {
+impl WriteJson for String {
     fn max_length(&self) -> usize {
         self.as_str().max_length()
     }
@@ -113,7 +113,7 @@ impl Text for String {
     }
 }
 
-impl Text for Object<'_> {
+impl WriteJson for Object<'_> {
     fn max_length(&self) -> usize {
         // A character is escaped with at most six.
         2 + self.0.iter().map(|(name, value)| 6 * name.len() + value.len() + 4).sum::<usize>()
