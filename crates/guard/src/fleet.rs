@@ -11,15 +11,15 @@ use toolbond_telemetry::Telemetry;
 
 use crate::child::{Launch, Watchdog};
 use crate::config::{Config, ServerConfig, Terms};
-use crate::event::{Event, Listener};
 use crate::http::{Client, Hosts, TrustError, UpstreamError};
-use crate::lock::lock;
 use crate::memory::MemoryLimit;
 use crate::process::{ProcessLimits, Processes};
 use crate::proxy::Proxy;
 use crate::router::{Backend, Router, Routes};
 use crate::server::GuardedServer;
 use crate::status_page::StatusPage;
+use toolbond_guard_core::event::{Event, Listener};
+use toolbond_guard_core::lock::lock;
 
 /// How often the file is checked for changes.
 const CHECK: Duration = Duration::from_millis(500);
@@ -144,7 +144,12 @@ impl Fleet {
     #[cfg(feature = "grpc")]
     pub(crate) fn max_message(&self) -> usize {
         let max = |backend: &Backend| backend.server().rules().settings.max_message;
-        self.router.backends().iter().map(max).max().unwrap_or(crate::settings::MAX_MESSAGE)
+        self.router
+            .backends()
+            .iter()
+            .map(max)
+            .max()
+            .unwrap_or(toolbond_guard_core::settings::MAX_MESSAGE)
     }
 
     /// Closes the streams that never end by themselves.
@@ -212,6 +217,7 @@ impl Fleet {
                     let listener = named(name, &self.listener);
                     let server = GuardedServer::new(name, config.settings(name), listener)
                         .with_memory(&self.memory);
+                    let server = server.with_fetch(config.fetch_policy());
                     Arc::new(server.with_telemetry(self.telemetry.clone()))
                 },
                 |old| Arc::clone(old.backend.server()),
@@ -249,9 +255,9 @@ impl Fleet {
                 (member.defaults.clone(), config.contract.clone(), config.tools.clone())
             };
             let settings = config.settings(name);
-            let policy = &member.backend.server().rules().settings.fetch;
-            if terms(member) != terms(old) || settings.fetch != *policy {
-                member.backend.server().set_settings(settings);
+            let (policy, server) = (config.fetch_policy(), member.backend.server());
+            if terms(member) != terms(old) || policy != server.fetch_policy() {
+                server.set_settings(settings, policy);
             }
             let (new, old) =
                 (launch(&member.config, self.watchdog), launch(&old.config, self.watchdog));

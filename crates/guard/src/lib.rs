@@ -13,28 +13,18 @@
 //! - [`config`] reads `toolbond.toml`, and a [`Fleet`] serves the servers in it.
 //! - [`live`] asks a running server for its tools.
 
-mod audience;
-mod caller;
 mod child;
 pub mod config;
-mod contract;
-mod core;
-mod era;
-mod event;
+mod environment;
 #[cfg(feature = "grpc")]
 mod ext_proc;
 mod fleet;
 #[cfg(feature = "grpc")]
 mod grpc;
-mod hop_by_hop;
 pub mod http;
-mod json;
-mod known_eras;
 pub mod live;
-mod lock;
 mod log_export;
 mod memory;
-mod message;
 mod metaschemas;
 mod parallel;
 mod pipe;
@@ -48,18 +38,16 @@ mod remote_tools;
 mod router;
 mod runtime;
 mod server;
-mod settings;
 mod status;
 mod status_page;
 pub mod stdio;
-mod tool_cache;
-mod trace;
+#[cfg(test)]
+mod testing;
 mod url;
 
 #[cfg(unix)]
 pub use child::watch;
 pub use child::{Child, Launch, StartError, Watchdog};
-pub use event::{Event, Listener};
 #[cfg(feature = "grpc")]
 pub use ext_proc::ExtProc;
 pub use fleet::{Fleet, FleetError};
@@ -70,6 +58,7 @@ pub use process::{ProcessLimits, Processes};
 pub use proxy::Proxy;
 pub use router::{Backend, Router, Routes};
 pub use server::GuardedServer;
-pub use settings::{Override, Settings};
 pub use status_page::StatusPage;
+pub use toolbond_guard_core::event::{Event, Listener};
+pub use toolbond_guard_core::settings::{Override, Settings};
 pub use toolbond_telemetry::Telemetry;

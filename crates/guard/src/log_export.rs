@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use toolbond_telemetry::{Record, Telemetry};
 
-use crate::event::{Event, Listener};
+use toolbond_guard_core::event::{Event, Listener};
 
 /// Exports the events of a guard, and passes them on.
 pub struct LogExport {
@@ -34,6 +34,7 @@ impl LogExport {
                 self.telemetry.log(server, Record::Notice(*severity, text));
             }
             Event::From { server, event } => self.export(Some(server), event),
+            _ => {}
         }
     }
 }

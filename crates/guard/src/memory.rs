@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::{pending, poll_fn};
-use std::ops::Deref;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
@@ -11,9 +10,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::{AcquireError, Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
+use toolbond_guard_core::counted::Counted;
 
-use crate::lock::lock;
-use crate::tool_cache::Shelf;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::tool_cache::Shelf;
 
 /// The default limit: 512 MiB.
 pub const MAX_MEMORY: usize = 512 << 20;
@@ -75,10 +75,6 @@ const SENDERS: usize = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the guard holds as much as its memory limit allows (--max-memory); try again later")]
 pub(crate) struct NoMemory;
-
-/// Bytes whose memory is counted until they are dropped. Only the memory limit makes them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counted(Bytes);
 
 /// Memory of one kind. Reservations of more than a part of it leave some to smaller ones, so that those
 /// need not wait for them.
@@ -232,7 +228,7 @@ impl MemoryLimit {
         change: impl FnOnce(Bytes) -> Bytes,
     ) -> Counted {
         let changed = change(Bytes::clone(bytes));
-        if changed.as_ptr() == bytes.as_ptr() { Counted(changed) } else { self.count(changed) }
+        if changed.as_ptr() == bytes.as_ptr() { Counted::new(changed) } else { self.count(changed) }
     }
 
     /// The bytes in use, by messages and by parsed values.
@@ -248,46 +244,9 @@ impl Default for MemoryLimit {
     }
 }
 
-impl Counted {
-    /// A part of these bytes, which keeps all of them.
-    pub(crate) fn part(&self, part: &[u8]) -> Self {
-        Self(self.0.slice_ref(part))
-    }
-
-    /// Bytes that take no memory of their own.
-    pub(crate) const fn from_static(bytes: &'static [u8]) -> Self {
-        Self(Bytes::from_static(bytes))
-    }
-
-    /// Drops the first `count` bytes.
-    pub(crate) fn advance(&mut self, count: usize) {
-        bytes::Buf::advance(&mut self.0, count);
-    }
-
-    /// The bytes, which stay counted as long as they or a part of them are kept.
-    pub(crate) fn into_bytes(self) -> Bytes {
-        self.0
-    }
-}
-
 /// Bytes that are known to be a part of counted ones.
 pub(crate) fn part_of_counted(bytes: Bytes) -> Counted {
-    Counted(bytes)
-}
-
-impl Deref for Counted {
-    type Target = Bytes;
-
-    fn deref(&self) -> &Bytes {
-        &self.0
-    }
-}
-
-#[cfg(test)]
-impl<T: Into<Bytes>> From<T> for Counted {
-    fn from(bytes: T) -> Self {
-        Self(bytes.into())
-    }
+    Counted::new(bytes)
 }
 
 impl Reservation {
@@ -379,9 +338,9 @@ impl Reservation {
         let bytes = bytes.into();
         self.grow_now(bytes.len());
         if self.bytes == 0 {
-            return Counted(bytes);
+            return Counted::new(bytes);
         }
-        Counted(Bytes::from_owner(Owner { bytes, _memory: self }))
+        Counted::new(Bytes::from_owner(Owner { bytes, _memory: self }))
     }
 }
 

@@ -18,18 +18,12 @@ use tokio::task::{AbortHandle, JoinHandle, JoinSet};
 use tokio::time::{Instant, sleep, timeout};
 use toolbond_contract::headers::{encode, param_headers};
 
-use crate::contract::param_headers::annotated;
-use crate::era::{Incoming, MODERN, error, failure, is_modern_request};
-use crate::event::Event;
 use crate::http::Client;
 use crate::http::body::{BodyError, read_body};
 use crate::http::events::{BodyEvents, data, event_id, event_retry};
 use crate::http::media::{Media, media};
 use crate::http::respond::full;
-use crate::json::object::Object;
-use crate::lock::lock;
-use crate::memory::{Counted, Sender};
-use crate::message::{Id, cancelled_id, code, error_code, error_message, text};
+use crate::memory::Sender;
 use crate::pipe::breaks::one_line;
 use crate::random::random;
 use crate::remote_headers::{Head, RemoteHeaders};
@@ -37,8 +31,15 @@ use crate::remote_refusal::HttpRefusal;
 use crate::remote_tools::{KnownTools, Learned};
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
-use crate::trace::repeat_trace;
 use crate::url::{hide_query, with_queries};
+use toolbond_guard_core::contract::param_headers::annotated;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::era::{Incoming, MODERN, error, failure, is_modern_request};
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{Id, cancelled_id, code, error_code, error_message, text};
+use toolbond_guard_core::trace::repeat_trace;
 
 /// How long the server may take to accept a notification, and the end of a session.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -662,7 +663,7 @@ mod tests {
     use hyper::StatusCode;
 
     use super::{MAX_RETRY, MIN_RETRY, Place, is_without_session};
-    use crate::message::Id;
+    use toolbond_guard_core::message::Id;
 
     #[test]
     fn a_stream_that_stays_silent_is_opened_less_and_less_often() {

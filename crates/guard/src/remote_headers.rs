@@ -6,14 +6,14 @@ use ahash::AHashMap;
 use bytes::Bytes;
 use hyper::HeaderMap;
 
-use crate::caller::{Caller, forwarded, of_list};
-use crate::core::{AskId, StreamId};
-use crate::era::Incoming;
-use crate::lock::lock;
 use crate::memory::MemoryLimit;
-use crate::message::{Id, Kind, Message, text};
 use crate::pipe::pieces::Pieces;
 use crate::remote_refusal::{HttpRefusal, MAX_ANSWER, Mark};
+use toolbond_guard_core::caller::{Caller, forwarded, of_list};
+use toolbond_guard_core::conversation::{AskId, StreamId};
+use toolbond_guard_core::era::Incoming;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{Id, Kind, Message, text};
 
 /// What a request of a client says beside its message: headers, and a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -173,14 +173,22 @@ impl Drop for OwnHeaders {
 
 #[cfg(test)]
 mod tests {
+    use crate::server::GuardedServer;
+    use crate::testing::text;
     use std::sync::Arc;
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::settings::Settings;
 
     use hyper::HeaderMap;
 
     use super::{Head, RemoteHeaders};
-    use crate::caller::Caller;
-    use crate::core::{AskId, StreamId};
-    use crate::message::{Id, Message, Text};
+    use toolbond_guard_core::caller::Caller;
+    use toolbond_guard_core::conversation::{AskId, StreamId};
+    use toolbond_guard_core::message::{Id, Message, Text};
+
+    fn server() -> GuardedServer {
+        GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| ()))
+    }
 
     fn of(who: &str) -> HeaderMap {
         let mut headers = HeaderMap::new();
@@ -192,7 +200,7 @@ mod tests {
     fn a_request_keeps_its_headers_when_others_follow() {
         let headers = Arc::new(RemoteHeaders::default());
         let requests = ["a", "b"]
-            .map(|id| Text::from(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)));
+            .map(|id| text(format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#)));
         let caller = Caller::default();
         let send =
             |text: &Text, who| headers.set(&caller, &of(who), Some(&Message::read(text).unwrap()));
@@ -208,8 +216,8 @@ mod tests {
     #[test]
     fn a_request_of_the_guard_is_sent_as_by_the_client_that_needs_it() {
         let headers = Arc::new(RemoteHeaders::of_requests());
-        let (ada, ask) = (StreamId::new(), AskId::new().unwrap());
-        let ping = Text::from(r#"{"id":1,"method":"ping"}"#);
+        let (ada, ask) = (StreamId::new(), AskId::new(&server()).unwrap());
+        let ping = text(r#"{"id":1,"method":"ping"}"#);
         let mut sent = of("ada");
         let of_message =
             ["idempotency-key", "digest", "content-digest", "mcp-name", "mcp-param-a", "range"];
@@ -231,8 +239,8 @@ mod tests {
     #[test]
     fn nobody_asks_in_the_name_of_a_client_that_signs_each_request() {
         let headers = Arc::new(RemoteHeaders::of_requests());
-        let (ada, ask) = (StreamId::new(), AskId::new().unwrap());
-        let ping = Text::from(r#"{"id":1,"method":"ping"}"#);
+        let (ada, ask) = (StreamId::new(), AskId::new(&server()).unwrap());
+        let ping = text(r#"{"id":1,"method":"ping"}"#);
         let mut sent = of("ada");
         sent.insert("dpop", "proof".parse().unwrap());
         let message = Message::read(&ping).unwrap();

@@ -9,10 +9,10 @@ use hyper::http::response::Parts;
 use hyper::{HeaderMap, Response, StatusCode};
 use serde_json::json;
 
-use crate::era::HTTP_REFUSAL;
 use crate::http::respond::{Body, json as respond, remove_hop_by_hop};
-use crate::json::object::Object;
 use crate::random::random;
+use toolbond_guard_core::era::HTTP_REFUSAL;
+use toolbond_guard_core::json::object::Object;
 
 /// The most bytes of an error that goes with a refusal, and of an answer that may have one.
 const MAX_ERROR: usize = 64 << 10;

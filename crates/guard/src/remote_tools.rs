@@ -6,12 +6,12 @@ use ahash::AHashMap;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::era::Incoming;
-use crate::json::edit::entries;
-use crate::json::members::members;
-use crate::json::object::Object;
-use crate::memory::Counted;
-use crate::message::{Id, text};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::era::Incoming;
+use toolbond_guard_core::json::edit::entries;
+use toolbond_guard_core::json::members::members;
+use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::message::{Id, text};
 
 /// The most tools whose arguments are repeated in headers.
 const MAX_TOOLS: usize = 10_000;

@@ -9,12 +9,12 @@ use hyper::body::Incoming;
 use hyper::{Request, Response, StatusCode, Uri};
 use tokio::net::TcpListener;
 
-use crate::event::Event;
 use crate::http::respond::{Body, plain};
 use crate::http::{Hosts, listen};
 use crate::process::Processes;
 use crate::proxy::{ClientPath, Proxy};
 use crate::server::GuardedServer;
+use toolbond_guard_core::event::Event;
 
 /// Answers clients at one address with the servers of its [`Routes`], which may change.
 #[derive(Debug)]

@@ -5,10 +5,11 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::Serialize;
-use toolbond_contract::{Action, Finding, Outcome, Revision, Side};
+use toolbond_contract::{Finding, Outcome, Revision, Side};
+use toolbond_guard_core::environment::{Check, Record, Standing};
 
-use crate::event::Event;
-use crate::lock::lock;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::lock::lock;
 
 /// The most tools that are counted one by one; the rest is counted together.
 pub(crate) const MAX_TOOLS: usize = 200;
@@ -62,21 +63,6 @@ pub(crate) struct Tool {
     pub(crate) results: Checks,
 }
 
-/// What clients get of a tool.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Standing {
-    /// The server has not listed it yet.
-    #[default]
-    Unknown,
-    /// Clients get it.
-    Kept,
-    /// Clients get it without a member of it, or repaired.
-    Changed,
-    /// Clients do not get it.
-    Dropped,
-}
-
 /// Validations of one kind.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Checks {
@@ -113,23 +99,28 @@ fn microseconds<S: serde::Serializer>(time: &Duration, serializer: S) -> Result<
     serializer.serialize_u64(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }
 
-/// One validation.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Check {
-    pub(crate) side: Side,
-    pub(crate) outcome: Outcome,
-    pub(crate) fuel: u64,
-    pub(crate) time: Duration,
-}
-
 impl Status {
     /// A copy of the counts at this moment.
     pub(crate) fn snapshot(&self) -> Snapshot {
         lock(&self.0).clone()
     }
 
+    /// Counts `record`.
+    pub(crate) fn record(&self, record: &Record<'_>) {
+        match record {
+            Record::Handshake { server, revision } => {
+                self.record_handshake(server.as_deref(), *revision);
+            }
+            Record::Tool { name, findings, standing } => {
+                self.record_tool(name, findings, *standing)
+            }
+            Record::Call { tool, revision } => self.record_call(tool.unwrap_or(OTHER), revision),
+            Record::Check { tool, check, .. } => self.record_check(tool, check),
+        }
+    }
+
     /// Records what the server says about itself.
-    pub(crate) fn record_handshake(&self, server: Option<String>, revision: Option<&Revision>) {
+    fn record_handshake(&self, server: Option<&str>, revision: Option<&Revision>) {
         let mut all = lock(&self.0);
         if let Some(server) = server {
             all.server = Some(server.chars().take(MAX_NAME).collect());
@@ -140,7 +131,7 @@ impl Status {
     }
 
     /// Records a listed tool.
-    pub(crate) fn record_tool(&self, tool: &str, findings: &[Finding], verdict: Standing) {
+    fn record_tool(&self, tool: &str, findings: &[Finding], verdict: Standing) {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         entry.verdict = verdict;
@@ -148,14 +139,14 @@ impl Status {
     }
 
     /// Records a call.
-    pub(crate) fn record_call(&self, tool: &str, revision: &Revision) {
+    fn record_call(&self, tool: &str, revision: &Revision) {
         let mut all = lock(&self.0);
         all.add_revision(revision);
         all.tool_mut(tool).calls += 1;
     }
 
     /// Records a validation.
-    pub(crate) fn record_check(&self, tool: &str, check: &Check) {
+    fn record_check(&self, tool: &str, check: &Check) {
         let mut all = lock(&self.0);
         let entry = all.tool_mut(tool);
         let checks =
@@ -204,20 +195,6 @@ impl Snapshot {
         let at = self.slowest.partition_point(|other| other.time >= check.time);
         self.slowest.insert(at, slow);
         self.slowest.truncate(SLOWEST);
-    }
-}
-
-impl Standing {
-    /// The standing that the findings about a tool amount to.
-    pub(crate) fn from_findings(findings: &[Finding]) -> Self {
-        let did = |action| findings.iter().any(|finding| finding.action == action);
-        if did(Action::ToolDropped) {
-            Self::Dropped
-        } else if did(Action::MemberDropped) || did(Action::Repaired) {
-            Self::Changed
-        } else {
-            Self::Kept
-        }
     }
 }
 

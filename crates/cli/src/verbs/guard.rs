@@ -153,21 +153,26 @@ impl Guard {
         served
     }
 
-    fn settings(&self) -> anyhow::Result<Settings> {
+    fn settings(&self) -> Settings {
         let mut settings = Settings::default();
         self.terms.apply(&mut settings);
         settings.ignore_headers = self.listen.is_none();
-        if !self.allow_fetch.is_empty() {
-            let allow = |policy: Policy, prefix: &String| policy.allow(prefix);
-            let policy = self.allow_fetch.iter().try_fold(Policy::default(), allow);
-            let mut policy = policy.context("--allow-fetch")?;
-            if let Some(file) = &self.fetch_lock {
-                policy = policy.lock(file);
-            }
-            Fetcher::new(policy.clone())?;
-            settings.fetch = Some(policy);
+        settings
+    }
+
+    /// What may be fetched for schemas that refer to other documents.
+    fn fetch_policy(&self) -> anyhow::Result<Option<Policy>> {
+        if self.allow_fetch.is_empty() {
+            return Ok(None);
         }
-        Ok(settings)
+        let allow = |policy: Policy, prefix: &String| policy.allow(prefix);
+        let policy = self.allow_fetch.iter().try_fold(Policy::default(), allow);
+        let mut policy = policy.context("--allow-fetch")?;
+        if let Some(file) = &self.fetch_lock {
+            policy = policy.lock(file);
+        }
+        Fetcher::new(policy.clone())?;
+        Ok(Some(policy))
     }
 
     fn hosts(&self) -> Hosts {
@@ -181,8 +186,11 @@ impl Guard {
         observability: &Observability,
     ) -> anyhow::Result<Arc<GuardedServer>> {
         let listener = observability.listener(Some(name));
-        let server = GuardedServer::new(name, self.settings()?, listener).with_memory(memory);
-        Ok(Arc::new(server.with_telemetry(observability.telemetry.clone())))
+        let server = GuardedServer::new(name, self.settings(), listener)
+            .with_memory(memory)
+            .with_fetch(self.fetch_policy()?)
+            .with_telemetry(observability.telemetry.clone());
+        Ok(Arc::new(server))
     }
 
     fn memory(&self) -> Arc<MemoryLimit> {

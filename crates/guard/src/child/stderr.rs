@@ -9,7 +9,7 @@ use tokio::process::ChildStderr;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::lock::lock;
+use toolbond_guard_core::lock::lock;
 
 /// The most bytes of the last line that are kept.
 const MAX_LINE: usize = 500;

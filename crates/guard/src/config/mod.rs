@@ -26,7 +26,7 @@ use terms::ToolTerms;
 
 use crate::child::Launch;
 use crate::http::parse_upstream;
-use crate::settings::Settings;
+use toolbond_guard_core::settings::Settings;
 
 /// The most bytes of a configuration file.
 const MAX_FILE: u64 = 1 << 20;
@@ -235,14 +235,11 @@ impl Config {
     /// The settings of the server `name`, whose clients are on HTTP.
     pub(crate) fn settings(&self, name: &str) -> Settings {
         let is_replica = self.front == Front::Gateway;
-        let mut settings = Settings {
-            ignore_headers: false,
-            is_replica,
-            require_list: is_replica,
-            ..Settings::default()
-        };
+        let mut settings = Settings::default();
+        settings.ignore_headers = false;
+        settings.is_replica = is_replica;
+        settings.require_list = is_replica;
         self.contract.apply(&mut settings);
-        settings.fetch.clone_from(&self.policy);
         if let Some(server) = self.servers.get(name) {
             let server = server.get_ref();
             server.contract.apply_over(&self.contract, &mut settings);
@@ -256,6 +253,11 @@ impl Config {
         // A bridge has sessions of its own at the server, which other replicas would not know.
         settings.bridge_eras &= !is_replica;
         settings
+    }
+
+    /// What may be fetched for schemas that refer to other documents; by default nothing is.
+    pub(crate) fn fetch_policy(&self) -> Option<toolbond_fetch::Policy> {
+        self.policy.clone()
     }
 
     /// The names of the servers, in alphabetical order.

@@ -10,7 +10,7 @@ use toolbond_contract::{Mode, Policy};
 use toolbond_schema::{Limits, Schema};
 use toolbond_targets::ViewFor;
 
-use crate::settings::{Override, Settings};
+use toolbond_guard_core::settings::{Override, Settings};
 
 /// How the contract of a server is applied. Unset options are as in [`Settings::default`].
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
@@ -248,11 +248,11 @@ impl From<PolicyName> for Option<Policy> {
 
 impl From<&ToolTerms> for Override {
     fn from(terms: &ToolTerms) -> Self {
-        Self {
-            arguments: terms.arguments.map(Mode::from),
-            results: terms.results.map(Mode::from),
-            hide: terms.hide,
-        }
+        let mut tool = Self::default();
+        tool.arguments = terms.arguments.map(Mode::from);
+        tool.results = terms.results.map(Mode::from);
+        tool.hide = terms.hide;
+        tool
     }
 }
 

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
 use crate::http::respond::BoxError;
-use crate::lock::lock;
 use crate::memory::Reservation;
+use toolbond_guard_core::lock::lock;
 
 /// Bytes that wait to be read, after which no more messages of Envoy are.
 const MAX_WAITING: usize = 256 << 10;

@@ -22,8 +22,8 @@ use super::wire::{HttpBody, HttpHeaders, ProcessingRequest, ProcessingResponse, 
 use crate::grpc::{Code, Delivered, Messages, ReplySender, Status};
 use crate::http::respond::{Body, Unchanged, refuse};
 use crate::memory::Reservation;
-use crate::message::code;
 use crate::proxy::{Proxy, Repeatable};
+use toolbond_guard_core::message::code;
 
 /// The most bytes of one piece of a body: what Envoy recommends.
 const MAX_PIECE: usize = 64 << 10;

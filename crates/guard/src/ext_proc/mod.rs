@@ -27,11 +27,11 @@ use tokio::sync::Semaphore;
 use self::exchange::Exchange;
 use self::route::named_server;
 use self::wire::{ProcessingRequest, Received};
-use crate::event::Event;
 use crate::fleet::Fleet;
 use crate::grpc::{
     self, Code, Delivered, Messages, Replies, ReplySender, Service, Status, replies,
 };
+use toolbond_guard_core::event::Event;
 
 /// The most HTTP requests at a time, over all connections of Envoy, unless another limit is set.
 const MAX_STREAMS: usize = 16_384;

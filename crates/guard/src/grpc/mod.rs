@@ -22,8 +22,8 @@ use toolbond_listen::{Options, accept, default_max_connections};
 pub(crate) use self::messages::{Delivered, Messages};
 pub(crate) use self::replies::{Replies, ReplySender, replies};
 pub(crate) use self::status::{Code, Status};
-use crate::event::Event;
 use crate::fleet::Fleet;
+use toolbond_guard_core::event::Event;
 
 /// The most requests at a time over one connection; a gateway opens more connections when it needs them.
 const STREAMS_OF_CONNECTION: u32 = 1024;

@@ -7,10 +7,11 @@ use hyper::body::Incoming;
 use super::body::read_body;
 use super::events::{BodyEvents, data};
 use super::media::{Media, media};
-use crate::memory::{Counted, Sender};
-use crate::message::{Id, Kind, Parts};
+use crate::memory::Sender;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::{Id, Kind, Parts};
 
 /// The answer to the guard in a response, JSON or a stream of events, which is read no further: the whole message,
 /// and its result unless it is an error. With an `id`, answers to other requests are skipped.

@@ -9,9 +9,10 @@ use hyper::{Response, StatusCode};
 use tokio::time::{Instant, timeout};
 
 use super::respond::{Body, plain, refuse};
-use crate::memory::{Counted, NoMemory, Sender};
-use crate::message::code;
+use crate::memory::{NoMemory, Sender};
 use crate::runtime::pool::JobPool;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::code;
 
 /// How far a client may be behind in sending a body.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -8,9 +8,10 @@ use http_body_util::BodyExt as _;
 
 use super::body::BodyError;
 use super::respond::BoxError;
-use crate::memory::{Counted, MemoryLimit, Reservation, Sender};
-use crate::message::BYTE_ORDER_MARK;
+use crate::memory::{MemoryLimit, Reservation, Sender};
 use crate::pipe::breaks::has_separators;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::BYTE_ORDER_MARK;
 
 /// A byte order mark that was read as Latin-1, which `eventsource-parser` skips.
 const MISREAD_MARK: &[u8] = "\u{ef}\u{bb}\u{bf}".as_bytes();
@@ -306,13 +307,15 @@ fn lines(event: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::counted;
     use std::sync::Arc;
 
     use futures_util::FutureExt as _;
 
     use super::{EventSplitter, data, event_id, with_data, without_hidden_lines};
     use crate::http::body::BodyError;
-    use crate::memory::{Counted, MemoryLimit, Sender};
+    use crate::memory::{MemoryLimit, Sender};
+    use toolbond_guard_core::counted::Counted;
 
     fn splitter() -> EventSplitter {
         EventSplitter::new(Sender::Server, 2 << 20, &Arc::new(MemoryLimit::default()))
@@ -323,7 +326,7 @@ mod tests {
     }
 
     fn data_of(event: &[u8]) -> Counted {
-        data(&event.to_vec().into(), &MemoryLimit::default())
+        data(&counted(event.to_vec()), &MemoryLimit::default())
     }
 
     fn cut(text: &str, size: usize) -> Vec<String> {

@@ -9,7 +9,7 @@ use toolbond_contract::Revision;
 use toolbond_contract::headers::decode;
 
 use super::respond::{Body, json as respond};
-use crate::message::{
+use toolbond_guard_core::message::{
     Envelope, Id, Kind, Message, Method, Parts, RequestMeta, code, error, error_with_data,
 };
 
@@ -215,7 +215,7 @@ fn differs(header: &str, named: &str, found: &str) -> Refusal {
 
 /// The status of a response of 2026-07-28 with the JSON-RPC message `text`.
 pub(crate) fn status_of(text: &[u8]) -> StatusCode {
-    match str::from_utf8(text).ok().and_then(crate::message::error_code) {
+    match str::from_utf8(text).ok().and_then(toolbond_guard_core::message::error_code) {
         Some(code::METHOD) => StatusCode::NOT_FOUND,
         Some(code::HEADER_MISMATCH | code::CAPABILITY | code::VERSION) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,

@@ -12,8 +12,8 @@ use hyper::http::response::Parts;
 use hyper::{Response, StatusCode};
 use smallvec::SmallVec;
 
-pub(crate) use crate::hop_by_hop::remove_hop_by_hop;
-use crate::message::error;
+pub(crate) use toolbond_guard_core::hop_by_hop::remove_hop_by_hop;
+use toolbond_guard_core::message::error;
 
 /// Why a body ended early.
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;

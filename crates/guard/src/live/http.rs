@@ -11,9 +11,9 @@ use super::{Listed, NATURAL, Opening, Peer, ToolsError, list};
 use crate::http::answer::read_answer;
 use crate::http::respond::full;
 use crate::http::{Client, UpstreamError, parse_upstream};
-use crate::message::Id;
 use crate::runtime::pool::JobPool;
-use crate::settings::MAX_MESSAGE;
+use toolbond_guard_core::message::Id;
+use toolbond_guard_core::settings::MAX_MESSAGE;
 
 const SESSION: &str = "mcp-session-id";
 

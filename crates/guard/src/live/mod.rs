@@ -13,8 +13,8 @@ pub use self::http::tools as http_tools;
 pub use self::stdio::tools as stdio_tools;
 #[cfg(feature = "grpc")]
 pub(crate) use self::watch::watch;
-use crate::core::{Endless, MAX_PAGES, Pages};
-use crate::message::Id;
+use toolbond_guard_core::conversation::{Endless, MAX_PAGES, Pages};
+use toolbond_guard_core::message::Id;
 
 /// Why the tools of a server cannot be fetched.
 #[derive(Debug, thiserror::Error)]

@@ -11,9 +11,9 @@ use toolbond_listen::Signals;
 use super::{Listed, Opening, Peer, ToolsError, list};
 use crate::child::Child;
 use crate::memory::{MemoryLimit, Sender};
-use crate::message::{Id, code, error};
 use crate::pipe::line::{Line, LineReader};
-use crate::settings::MAX_MESSAGE;
+use toolbond_guard_core::message::{Id, code, error};
+use toolbond_guard_core::settings::MAX_MESSAGE;
 
 /// Fetches all tools of a server and ends it.
 ///

@@ -10,9 +10,12 @@ use super::{Opening, Peer as _, ToolsError, open};
 use crate::http::Client;
 use crate::http::events::{BodyEvents, data};
 use crate::http::media::{Media, media};
-use crate::json::members::members;
-use crate::memory::{Counted, Sender};
-use crate::message::{Kind, Message, Method as Rpc, Parts, Text, code, error, response};
+use crate::memory::Sender;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::json::members::members;
+use toolbond_guard_core::message::{
+    Kind, Message, Method as Rpc, Parts, Text, code, error, response,
+};
 
 /// The most bytes of one event.
 const MAX_EVENT: usize = 1 << 20;

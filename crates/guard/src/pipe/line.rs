@@ -8,8 +8,9 @@ use tokio::io::{AsyncBufRead, AsyncRead, BufReader};
 use tokio::sync::mpsc;
 
 use super::{AT_ONCE, give_way};
-use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation, Sender};
-use crate::message::{Skim, Unreadable};
+use crate::memory::{MemoryLimit, NoMemory, Reservation, Sender};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::{Skim, Unreadable};
 
 /// One line of a pipe.
 #[derive(Debug)]
@@ -167,7 +168,7 @@ const BUFFER: usize = 64 << 10;
 mod tests {
     use super::{Line, LineReader};
     use crate::memory::{MemoryLimit, Sender};
-    use crate::message::Id;
+    use toolbond_guard_core::message::Id;
 
     async fn lines(text: &str, max: usize) -> Vec<Line> {
         let memory = MemoryLimit::default();

@@ -13,9 +13,9 @@ use tokio::sync::Notify;
 
 use super::pieces::Pieces;
 use super::{AT_ONCE, give_way};
-use crate::core::StreamId;
-use crate::lock::lock;
-use crate::memory::Counted;
+use toolbond_guard_core::conversation::StreamId;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::lock::lock;
 
 /// The bytes that may wait in an outbox before its sources are not read any further.
 pub(crate) const ROOM: usize = 1 << 20;
@@ -266,21 +266,22 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::counted;
     use bytes::Bytes;
     use tokio::io::{AsyncReadExt as _, duplex};
 
     use super::{LARGE, MAX_PASSED, Outbox, Pieces, ROOM};
-    use crate::core::StreamId;
+    use toolbond_guard_core::conversation::StreamId;
 
     #[tokio::test]
     async fn writes_lines_in_order_and_closes() {
         let outbox = Outbox::default();
-        outbox.push(Bytes::from_static(b"a\n").into());
-        outbox.push(Bytes::from_static(b"b").into());
-        outbox.push(vec![b'c'; ROOM].into());
+        outbox.push(counted(Bytes::from_static(b"a\n")));
+        outbox.push(counted(Bytes::from_static(b"b")));
+        outbox.push(counted(vec![b'c'; ROOM]));
         assert!(outbox.len() >= ROOM);
         outbox.close();
-        outbox.push(Bytes::from_static(b"late").into());
+        outbox.push(counted(Bytes::from_static(b"late")));
         let (mut writer, mut reader) = duplex(100);
         let mut read = Vec::new();
         let (written, _) = tokio::join!(
@@ -299,7 +300,7 @@ mod tests {
     async fn hands_over_lines_in_order_and_whole() {
         let outbox = Outbox::default();
         for line in ["a\n", "b", "", "c\n"] {
-            outbox.push(Bytes::from(line).into());
+            outbox.push(counted(Bytes::from(line)));
         }
         outbox.close();
         let mut lines = Vec::new();
@@ -315,7 +316,7 @@ mod tests {
         for letter in letters.chars() {
             let many = if letter.is_uppercase() { LARGE } else { 0 };
             let line = [letter.to_string().as_bytes(), &vec![b' '; many]].concat();
-            outbox.push_of(stream, Pieces::from_iter([line.into()]));
+            outbox.push_of(stream, Pieces::from_iter([counted(line)]));
         }
     }
 
@@ -356,7 +357,7 @@ mod tests {
         push(&outbox, a, "A");
         let small = vec![b'b'; LARGE / 2];
         for _ in 0..100 {
-            outbox.push_of(b, Pieces::from_iter([small.clone().into()]));
+            outbox.push_of(b, Pieces::from_iter([counted(small.clone())]));
         }
         let letters = letters(outbox).await;
         let before = letters.find('A').unwrap();

@@ -6,7 +6,8 @@ use std::ops::Deref;
 use smallvec::SmallVec;
 
 use super::breaks::{one_line, part_of_line};
-use crate::memory::{Counted, MemoryLimit};
+use crate::memory::MemoryLimit;
+use toolbond_guard_core::counted::Counted;
 
 /// The pieces of a message.
 #[derive(Clone, Debug, Default)]
@@ -111,10 +112,11 @@ impl IntoIterator for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counted, MemoryLimit, Pieces};
+    use super::{MemoryLimit, Pieces};
+    use crate::testing::counted;
 
     fn pieces(texts: &[&'static str]) -> Pieces {
-        texts.iter().map(|text| Counted::from(*text)).collect()
+        texts.iter().map(|text| counted(text.to_string())).collect()
     }
 
     #[test]
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn pieces_without_line_breaks_are_put_into_an_event() {
         let event = |texts: &[&'static str]| {
-            let event = pieces(texts).within("id: 1\ndata: ".into(), b"\n\n")?;
+            let event = pieces(texts).within(counted("id: 1\ndata: "), b"\n\n")?;
             Some(String::from_utf8(event.joined().into_owned()).unwrap())
         };
         assert_eq!(event(&["[1", ",2]\r\n"]).unwrap(), "id: 1\ndata: [1,2]\n\n");

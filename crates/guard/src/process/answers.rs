@@ -13,9 +13,9 @@ use tokio::time::{Instant, sleep_until};
 use super::mailbox::Mail;
 use super::session::ClientStream;
 use crate::http::respond::{Body, join};
-use crate::memory::Counted;
-use crate::message::INLINE_BYTES;
 use crate::pipe::pieces::Pieces;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::INLINE_BYTES;
 
 /// The interval of keep-alive comments in an event stream.
 pub(super) const ALIVE: Duration = Duration::from_secs(15);

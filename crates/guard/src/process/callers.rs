@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::time::Instant;
 
 use super::session::ProcessSession;
-use crate::caller::Caller;
-use crate::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
-use crate::json::object::Object;
-use crate::lock::lock;
-use crate::message::{Message, Parts};
+use toolbond_guard_core::caller::Caller;
+use toolbond_guard_core::era::{Asks, Incoming, may_need_input, meta, pipe_of_state};
+use toolbond_guard_core::json::object::Object;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{Message, Parts};
 
 /// The processes of callers, by their number.
 #[derive(Default)]

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
-use crate::lock::lock;
 use crate::pipe::pieces::Pieces;
 use crate::remote_refusal::HttpRefusal;
+use toolbond_guard_core::lock::lock;
 
 /// The bytes that may wait for a client. A longer message waits alone.
 pub(super) const ROOM: usize = 1 << 20;
@@ -133,10 +133,10 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::{Delivery, Mail, Mailbox, ROOM};
-    use crate::memory::Counted;
+    use crate::testing::counted;
 
     fn mail(bytes: usize, is_answer: bool) -> Mail {
-        Mail::new(Counted::from(vec![b'a'; bytes]), is_answer)
+        Mail::new(counted(vec![b'a'; bytes]), is_answer)
     }
 
     #[tokio::test]

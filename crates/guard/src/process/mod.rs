@@ -25,21 +25,22 @@ use self::callers::{CallerProcesses, CallerRequest, NoProcess};
 pub(crate) use self::peer::Target;
 use self::post::Posted;
 use self::session::{ProcessSession, SessionKind};
-use crate::caller::{Caller, check_session, session_id};
 use crate::child::Launch;
-use crate::era::discover_request;
-use crate::event::Event;
 use crate::http::body::read_body;
 use crate::http::media::media;
 use crate::http::modern::{Era, era_of_headers, era_of_post};
 use crate::http::respond::{Body, plain, refuse, remove_hop_by_hop};
-use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit, Sender};
-use crate::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
+use crate::memory::{MemoryLimit, Sender};
 use crate::random::random;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::{Received, examine};
 use crate::server::GuardedServer;
+use toolbond_guard_core::caller::{Caller, check_session, session_id};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::era::discover_request;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{self, INLINE_BYTES, Kind, Message, Text, code, error};
 
 const SESSION: &str = "mcp-session-id";
 

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::mailbox::{Mail, Mailbox, ROOM};
-use crate::core::StreamId;
-use crate::memory::{Counted, MemoryLimit, NoMemory, Reservation};
+use crate::memory::{MemoryLimit, NoMemory, Reservation};
+use toolbond_guard_core::conversation::StreamId;
+use toolbond_guard_core::counted::Counted;
 
 /// A stream whose connection broke.
 pub(super) struct Parked {

@@ -6,9 +6,9 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
 
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::memory::Counted;
 use crate::remote::{Remote, RemoteSession};
 use crate::remote_headers::RemoteHeaders;
+use toolbond_guard_core::counted::Counted;
 
 /// What requests without an answer are told.
 pub(super) const ENDED: &str = "the server ended before it answered";

@@ -17,17 +17,17 @@ use super::mailbox::{Mail, Mailbox};
 use super::peer::ENDED;
 use super::resume;
 use super::session::{ClientStream, ProcessSession};
-use crate::caller::Caller;
-use crate::contract::param_headers::ParamHeaders;
-use crate::core::Told;
 use crate::http::events::with_data;
 use crate::http::modern::status_of;
 use crate::http::named_revision;
 use crate::http::respond::{Body, join, json, json_in_pieces, plain, refuse};
-use crate::memory::Counted;
-use crate::message::{INLINE_BYTES, Kind, Message, Method, Parts, code};
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Transport as _, drive};
+use toolbond_guard_core::caller::Caller;
+use toolbond_guard_core::contract::param_headers::ParamHeaders;
+use toolbond_guard_core::conversation::Told;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::{INLINE_BYTES, Kind, Message, Method, Parts, code};
 
 /// How long a client waits for the head of a response. A later answer comes in an event stream, which can
 /// be kept alive.
@@ -48,9 +48,10 @@ impl ProcessSession {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
         let takes_events = accept.is_some_and(|accept| accept.contains("text/event-stream"));
         let is_batch = matches!(message.parts, Parts::Batch(_));
-        let requests = |part: &&crate::message::Envelope| matches!(part.kind, Kind::Request(..));
+        let requests =
+            |part: &&toolbond_guard_core::message::Envelope| matches!(part.kind, Kind::Request(..));
         let expected = message.parts.as_slice().iter().filter(requests).count();
-        let initializes = |part: &crate::message::Envelope| {
+        let initializes = |part: &toolbond_guard_core::message::Envelope| {
             matches!(part.kind, Kind::Request(_, Method::Initialize))
         };
         let is_initialize = message.parts.as_slice().iter().any(initializes);

@@ -9,10 +9,10 @@ use super::answers::{Answers, Next, events};
 use super::mailbox::Mail;
 use super::parked::{History, Parked};
 use super::session::ProcessSession;
-use crate::core::StreamId;
 use crate::http::respond::Body;
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::Transport as _;
+use toolbond_guard_core::conversation::StreamId;
 
 /// How soon a client should come back, in milliseconds.
 const RETRY: u64 = 1000;

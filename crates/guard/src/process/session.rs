@@ -13,14 +13,8 @@ use toolbond_contract::Revision;
 use super::mailbox::{Delivery, Mail, Mailbox, ROOM};
 use super::parked::{Parked, keep};
 use super::peer::{ENDED, Peer, Target, Ways};
-use crate::caller::Caller;
 use crate::child::StartError;
-use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered};
-use crate::era::Users;
-use crate::event::Event;
-use crate::lock::lock;
 use crate::memory::{MemoryLimit, Sender};
-use crate::message::{INLINE_BYTES, Message};
 use crate::pipe::line::{LineReader, LineSource};
 use crate::pipe::pieces::Pieces;
 use crate::remote_headers::{OwnHeaders, RemoteHeaders};
@@ -29,7 +23,15 @@ use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
-use crate::trace::HttpTrace;
+use toolbond_guard_core::caller::Caller;
+use toolbond_guard_core::conversation::{
+    Conversation, Destination, Link, Origin, StreamId, Ticket, refuse_undelivered,
+};
+use toolbond_guard_core::era::Users;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{INLINE_BYTES, Message};
+use toolbond_guard_core::trace::HttpTrace;
 
 /// How long a process waits for its only client to read.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -181,7 +183,7 @@ impl ProcessSession {
         } else {
             (Link::Session, Revision::default())
         };
-        let conversation = Conversation::new(Arc::clone(server), link, revision);
+        let conversation = Conversation::new(Arc::clone(server.shared()), link, revision);
         Arc::new(Self {
             server: Arc::clone(server),
             driven: Driven::new(conversation, Arc::clone(pool)),
@@ -673,24 +675,25 @@ impl Drop for ClientStream {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::text;
     use std::sync::{Arc, Mutex};
     use std::time::Duration;
 
     use tokio::time::timeout;
 
     use super::{Mail, Origin, Parked, ProcessSession, ROOM, SessionKind, drive};
-    use crate::event::Event;
     use crate::memory::MemoryLimit;
-    use crate::message::{Message, Text};
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
-    use crate::settings::Settings;
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::message::Message;
+    use toolbond_guard_core::settings::Settings;
 
     /// What a process is told about three requests of `length` bytes that nobody takes.
     async fn ask(session: &Arc<ProcessSession>, length: usize) -> String {
         let long = "a".repeat(length);
         for id in 0..3 {
-            let text = Text::from(format!(
+            let text = text(format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list","params":{{"a":"{long}"}}}}"#
             ));
             let message = Message::read(&text).unwrap();
@@ -790,7 +793,7 @@ mod tests {
         let (session, said) = session(SessionKind::Shared);
         let _client = session.open(false);
         for n in 0..3 {
-            let text = Text::from(format!(
+            let text = text(format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"data":{n}}}}}"#
             ));
             let message = Message::read(&text).unwrap();

@@ -19,21 +19,22 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
 use super::Proxy;
-use crate::caller::{Caller, forwarded};
-use crate::era::{
-    Incoming, MODERN, discover_request, initialize_request, is_initialize, is_modern_error,
-    is_modern_request,
-};
 use crate::http::answer::read_answer;
 use crate::http::body::read_body;
 use crate::http::events::{EventSplitter, data};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, full};
-use crate::lock::lock;
-use crate::memory::{Counted, Sender};
-use crate::message::{self, Envelope, Kind, text};
+use crate::memory::Sender;
 use crate::runtime::pool::JobPool;
 use crate::runtime::read::Received;
+use toolbond_guard_core::caller::{Caller, forwarded};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::era::{
+    Incoming, MODERN, discover_request, initialize_request, is_initialize, is_modern_error,
+    is_modern_request,
+};
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{self, Envelope, Kind, text};
 
 const SESSION: &str = "mcp-session-id";
 
@@ -517,13 +518,13 @@ mod tests {
     use tokio::time::{sleep, timeout};
 
     use super::{Found, MAX_ASKED, lock};
-    use crate::caller::Caller;
-    use crate::event::Event;
     use crate::http::Client;
     use crate::memory::MemoryLimit;
     use crate::proxy::Proxy;
     use crate::server::GuardedServer;
-    use crate::settings::Settings;
+    use toolbond_guard_core::caller::Caller;
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::settings::Settings;
 
     /// What is found out for the client with this number.
     fn ask(proxy: &Arc<Proxy>, client: usize) -> Option<watch::Receiver<Option<Found>>> {

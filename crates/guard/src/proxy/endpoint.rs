@@ -6,9 +6,9 @@
 use hyper::Uri;
 
 use super::{Proxy, is_relative};
-use crate::caller::ConversationKey;
 use crate::random::random;
 use crate::url::without_query;
+use toolbond_guard_core::caller::ConversationKey;
 
 /// The query of an endpoint of the guard, up to its token.
 const QUERY: &str = "toolbond-endpoint=";

@@ -10,18 +10,19 @@ use hyper::body::Frame;
 
 use super::session::{Answered, Session, UNANSWERED};
 use super::{Proxy, ResponseBody};
-use crate::core::{Origin, StreamId};
-use crate::event::Event;
 use crate::http::events::{
     EventSplitter, data, event, event_id, event_type, has_hidden_breaks, with_data,
     without_hidden_lines,
 };
 use crate::http::respond::{Body, BoxError};
-use crate::memory::{Counted, MemoryLimit, Sender};
-use crate::message::INLINE_BYTES;
+use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::breaks::escape_separators;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
+use toolbond_guard_core::conversation::{Origin, StreamId};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::message::INLINE_BYTES;
 
 /// A stream of events of the server.
 ///

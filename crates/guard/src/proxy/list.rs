@@ -14,11 +14,11 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use super::Proxy;
-use crate::caller::of_list;
-use crate::core::{LIST_PATIENCE, MADE_ROOM};
 use crate::http::answer::read_answer;
 use crate::http::respond::{full, remove_hop_by_hop};
-use crate::lock::lock;
+use toolbond_guard_core::caller::of_list;
+use toolbond_guard_core::conversation::{LIST_PATIENCE, MADE_ROOM};
+use toolbond_guard_core::lock::lock;
 
 /// Why there is no list for a client that signs.
 const SIGNED: &str =

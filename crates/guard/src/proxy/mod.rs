@@ -25,17 +25,17 @@ use self::endpoint::endpoint_of;
 use self::list::ListsUnderWay;
 pub(crate) use self::next::{Next, Repeatable, ResponseBody};
 use self::session::Sessions;
-use crate::caller::Caller;
-use crate::event::Event;
 use crate::http::respond::{Body, forward, plain, refuse, remove_hop_by_hop};
 use crate::http::{Client, UpstreamError, parse_upstream};
 use crate::memory::MemoryLimit;
-use crate::message::code;
 use crate::process::{ProcessLimits, Processes, Target};
 use crate::remote::Remote;
 use crate::runtime::pool::JobPool;
 use crate::server::GuardedServer;
 use crate::url::{hide_query, with_queries, without_query};
+use toolbond_guard_core::caller::Caller;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::message::code;
 
 /// The most sessions of clients that are of another era than the server.
 const MAX_BRIDGED: usize = 1024;

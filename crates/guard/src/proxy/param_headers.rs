@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use hyper::header::{HeaderName, HeaderValue};
 use toolbond_contract::headers::matches;
 
-use crate::contract::header_changes::HeaderChange;
+use toolbond_guard_core::contract::header_changes::HeaderChange;
 
 /// Applies `changes` to the headers of a request.
 ///
@@ -32,7 +32,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::rewrite;
-    use crate::contract::header_changes::header_changes;
+    use toolbond_guard_core::contract::header_changes::header_changes;
 
     /// The headers that leave, by name.
     fn rewritten(headers: &[(&str, &str)], before: &Value, after: &Value) -> Vec<(String, String)> {

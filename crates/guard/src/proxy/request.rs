@@ -12,17 +12,18 @@ use super::bridge::Bridged;
 use super::endpoint::endpoint_of;
 use super::session::{Answered, Exchange, Session};
 use super::{Next, Proxy, Repeatable};
-use crate::caller::{Caller, check_session};
-use crate::core::{Origin, Told};
 use crate::http::body::read_body;
 use crate::http::media::{Media, media};
 use crate::http::named_revision;
 use crate::http::respond::{Body, BoxError, full, join, json, refuse, remove_hop_by_hop};
-use crate::memory::{Counted, Sender};
-use crate::message::{self, Kind, code};
+use crate::memory::Sender;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
-use crate::trace::HttpTrace;
+use toolbond_guard_core::caller::{Caller, check_session};
+use toolbond_guard_core::conversation::{Origin, Told};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::{self, Kind, code};
+use toolbond_guard_core::trace::HttpTrace;
 
 /// A request that goes on to the server.
 struct Forwarded {

@@ -13,15 +13,15 @@ use super::event_stream::EventStream;
 use super::request::looks_like_json;
 use super::session::{Answered, UNANSWERED};
 use super::{Proxy, ResponseBody};
-use crate::core::Origin;
-use crate::event::Event;
 use crate::http::body::{BodyError, read_body};
 use crate::http::media::{Media, media};
 use crate::http::respond::{Body, forward, full, join, json, refuse, with_body};
 use crate::memory::Sender;
-use crate::message::code;
 use crate::runtime::drive::drive;
 use crate::runtime::read::Received;
+use toolbond_guard_core::conversation::Origin;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::message::code;
 
 /// The most bytes of a body that is not labelled as JSON or events, such as an error page.
 const MAX_PAGE: usize = 64 << 10;

@@ -16,14 +16,16 @@ use super::Proxy;
 use super::endpoint::{ClientPath, Endpoint};
 use super::list::NotListed;
 use super::param_headers::rewrite;
-use crate::caller::{Caller, ConversationKey};
-use crate::contract::header_changes::HeaderChange;
-use crate::core::{AskId, Conversation, Destination, Link, Origin, StreamId, Ticket};
 use crate::http::respond::{Body, full, join, json};
-use crate::lock::lock;
-use crate::memory::Counted;
 use crate::pipe::pieces::Pieces;
 use crate::runtime::drive::{Driven, Transport, drive};
+use toolbond_guard_core::caller::{Caller, ConversationKey};
+use toolbond_guard_core::contract::header_changes::HeaderChange;
+use toolbond_guard_core::conversation::{
+    AskId, Conversation, Destination, Link, Origin, StreamId, Ticket,
+};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::lock::lock;
 
 /// The most sessions that are remembered; the tools of a forgotten one are listed again.
 const MAX_SESSIONS: usize = 4096;
@@ -174,7 +176,7 @@ impl Session {
     }
 
     fn with(proxy: &Arc<Proxy>, link: Link, has_session: bool, endpoint: Option<Endpoint>) -> Self {
-        let server = Arc::clone(&proxy.server);
+        let server = Arc::clone(proxy.server.shared());
         let conversation =
             Conversation::new(server, link, Revision::default()).with_session(has_session);
         Self {
@@ -446,12 +448,12 @@ mod tests {
     use std::sync::Arc;
 
     use super::{ConversationKey, MAX_SESSIONS, Sessions, lock};
-    use crate::event::Event;
     use crate::http::Client;
     use crate::memory::MemoryLimit;
     use crate::proxy::Proxy;
     use crate::server::GuardedServer;
-    use crate::settings::Settings;
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::settings::Settings;
 
     fn key(id: &str) -> ConversationKey {
         ConversationKey::Session { id: id.to_owned(), target: "/mcp".to_owned() }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::Proxy;
-use crate::event::Event;
 use crate::live::{ToolsError, watch};
 use crate::runtime::drive::drive;
+use toolbond_guard_core::event::Event;
 
 /// How long a server that is not used is listened to.
 const IDLE: Duration = Duration::from_secs(600);

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, Weak};
 use ahash::AHashMap;
 use bytes::Bytes;
 
-use crate::json::edit::{Span, entries};
-use crate::lock::lock;
-use crate::memory::Counted;
-use crate::message::INLINE_BYTES;
 use crate::pipe::pieces::Pieces;
 use crate::random::random;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::json::edit::{Span, entries};
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::INLINE_BYTES;
 
 /// The members of `params` and of results that no bridge looks into.
 const OPAQUE: [&str; 9] = [
@@ -138,7 +138,8 @@ impl Aside {
 
 #[cfg(test)]
 mod tests {
-    use super::{Aside, Counted, INLINE_BYTES};
+    use super::{Aside, INLINE_BYTES};
+    use crate::testing::counted;
 
     #[test]
     fn a_message_is_small_without_its_large_values_and_gets_them_back() {
@@ -147,28 +148,28 @@ mod tests {
         let text = format!(
             r#"{{"id":1, "method":"tools/call", "params":{{"arguments" : {{"a":"{long}"}},"name":"b","_meta":{{"c":1}},"content":["{long}"]}}}}"#
         );
-        let message = Counted::from(text.clone());
+        let message = counted(text.clone());
         assert_eq!(aside.take_out(&message, "result"), None);
         let rest = aside.take_out(&message, "params").unwrap();
         assert!(rest.len() < 300, "{rest:?}");
         let mut value: serde_json::Value = serde_json::from_slice(&rest).unwrap();
         assert_eq!(value["params"]["_meta"]["c"], 1);
-        let pieces = aside.put_back(Counted::from(rest.clone())).unwrap();
+        let pieces = aside.put_back(counted(rest.clone())).unwrap();
         assert_eq!(pieces.joined(), text.as_bytes());
         // The values are kept as long as a part of what stands for them is.
         let part = rest.slice(..1);
         drop((rest, pieces, message));
         value["params"]["arguments"].take();
-        let changed = Counted::from(value.to_string());
+        let changed = counted(value.to_string());
         let whole = aside.put_back(changed.clone()).unwrap();
         let read: serde_json::Value = serde_json::from_slice(&whole.joined()).unwrap();
         assert_eq!(read["params"]["content"][0], long);
         // A mark is the whole of a string, however long the message is.
         let text = str::from_utf8(&changed).unwrap();
         let quoted = format!("{{\"a\":\"{long}{long}\",\"b\":{}}}", serde_json::json!(text));
-        assert!(aside.put_back(Counted::from(quoted)).is_none());
+        assert!(aside.put_back(counted(quoted)).is_none());
         let longer = format!("{{\"a\":\"{long}{long}\",\"b\":{text}}}");
-        assert!(aside.put_back(Counted::from(longer)).unwrap().length() > 3 * INLINE_BYTES);
+        assert!(aside.put_back(counted(longer)).unwrap().length() > 3 * INLINE_BYTES);
         // A value that is lost is not made up.
         drop(part);
         assert!(aside.put_back(changed).is_none());
@@ -185,7 +186,7 @@ mod tests {
             format!(r#"{{"params":{{"arguments":"{long}"}}"#),
             format!(r#"[{{"params":{{"arguments":"{long}"}}}}]"#),
         ] {
-            assert_eq!(aside.take_out(&text.into(), "params"), None);
+            assert_eq!(aside.take_out(&counted(text), "params"), None);
         }
     }
 }

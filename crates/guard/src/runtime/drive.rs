@@ -9,11 +9,14 @@ use smallvec::SmallVec;
 use toolbond_fetch::PendingBundle;
 
 use super::pool::JobPool;
-use crate::contract::header_changes::HeaderChange;
-use crate::core::{Action, AskId, Conversation, Destination, StreamId, Ticket};
-use crate::lock::lock;
+use crate::environment::pending;
 use crate::memory::part_of_counted;
 use crate::pipe::pieces::Pieces;
+use toolbond_guard_core::contract::header_changes::HeaderChange;
+use toolbond_guard_core::conversation::{
+    Action, AskId, Conversation, Destination, StreamId, Ticket,
+};
+use toolbond_guard_core::lock::lock;
 
 /// A conversation and the pool for its jobs.
 pub(crate) struct Driven {
@@ -106,7 +109,7 @@ fn carry_out<T: Transport>(transport: &Arc<T>, actions: Actions, timeout: Option
             Action::Judge(job) => {
                 let weak = Arc::downgrade(transport);
                 transport.driven().pool.spawn(job, move |id, outcome| {
-                    let pending = outcome.pending().to_vec();
+                    let pending = pending(outcome.pending());
                     let Some(transport) = weak.upgrade() else { return };
                     let ((), actions, timeout) =
                         step(transport.driven(), |it, now| it.on_judged(id, outcome, now));
@@ -151,8 +154,7 @@ fn set_timer<T: Transport>(transport: &Arc<T>, timeout: Instant) {
     tokio::spawn(async move {
         tokio::time::sleep_until(timeout.into()).await;
         let Some(transport) = weak.upgrade() else { return };
-        let ((), actions, timeout) =
-            step(transport.driven(), super::super::core::Conversation::on_timeout);
+        let ((), actions, timeout) = step(transport.driven(), Conversation::on_timeout);
         carry_out(&transport, actions, timeout);
     });
 }

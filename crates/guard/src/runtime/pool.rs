@@ -7,11 +7,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, spawn_blocking};
 use toolbond_fetch::wait_a_little;
 
-use crate::contract::budget::{Budget, OutOfBudget};
-use crate::core::{Job, JobId, JobOutcome};
-use crate::memory::{Counted, MemoryLimit};
-use crate::message::INLINE_BYTES;
+use crate::environment::pending;
+use crate::memory::MemoryLimit;
 use crate::pipe::pieces::Pieces;
+use toolbond_guard_core::contract::budget::{Budget, OutOfBudget};
+use toolbond_guard_core::conversation::{Job, JobId, JobOutcome};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::INLINE_BYTES;
 
 /// A bounded number of worker threads for one server.
 ///
@@ -127,7 +129,7 @@ impl JobPool {
         };
         let outcome = match tried {
             Ok(outcome) if !outcome.pending().is_empty() => {
-                wait_a_little(outcome.pending()).await;
+                wait_a_little(&pending(outcome.pending())).await;
                 job.stop_waiting();
                 let permit = Arc::clone(lane).acquire_owned().await.ok()?;
                 if job.is_abandoned() {
@@ -204,21 +206,24 @@ fn lower_priority() {
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::text;
     use std::sync::{Arc, mpsc};
 
     use tokio::sync::oneshot;
     use toolbond_contract::Revision;
 
     use super::{INLINE_BYTES, JobPool, LARGE};
-    use crate::contract::catalog::Tool;
-    use crate::contract::list::PageFate;
-    use crate::core::{Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId, Told};
-    use crate::event::Event;
     use crate::memory::MemoryLimit;
-    use crate::message::{Message, Text};
     use crate::runtime::drive::now;
     use crate::server::GuardedServer;
-    use crate::settings::Settings;
+    use toolbond_guard_core::contract::catalog::Tool;
+    use toolbond_guard_core::contract::list::PageFate;
+    use toolbond_guard_core::conversation::{
+        Action, Conversation, JobId, JobOutcome, Link, Origin, StreamId, Told,
+    };
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::message::Message;
+    use toolbond_guard_core::settings::Settings;
 
     /// Checks a list with a description of so many bytes.
     fn check_list(pool: &Arc<JobPool>, bytes: usize) -> oneshot::Receiver<(JobId, JobOutcome)> {
@@ -232,12 +237,12 @@ mod tests {
     /// Checks a list of `tools`.
     fn check_tools(pool: &Arc<JobPool>, tools: &str) -> oneshot::Receiver<(JobId, JobOutcome)> {
         let server = GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| ()));
-        let mut conversation = Conversation::new(Arc::new(server), Link::Pipe, Revision::default());
-        let list = Text::from(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+        let mut conversation =
+            Conversation::new(Arc::clone(server.shared()), Link::Pipe, Revision::default());
+        let list = text(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
         let list = Message::read(&list).unwrap();
         conversation.on_client(StreamId::PIPE, &list, &Told::default(), now());
-        let tools =
-            Text::from(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#));
+        let tools = text(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{tools}]}}}}"#));
         conversation.on_server(Origin::Pipe, &Message::read(&tools).unwrap(), now());
         let (sender, receiver) = oneshot::channel();
         while let Some(action) = conversation.poll() {

@@ -1,8 +1,8 @@
 //! Reading messages without holding up the I/O thread.
 
 use super::pool::JobPool;
-use crate::memory::Counted;
-use crate::message::{INLINE_BYTES, Message, Parts, Text, Unreadable};
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::message::{INLINE_BYTES, Message, Parts, Text, Unreadable};
 
 /// Bytes of a peer on their way to a message.
 pub(crate) struct Received {

@@ -14,16 +14,17 @@ use super::aside::Aside;
 use super::drive::now;
 use super::pool::JobPool;
 use super::read::Received;
-use crate::core::StreamId;
-use crate::era::{Bridge, Incoming, Output, Users};
-use crate::lock::lock;
-use crate::memory::{Counted, MemoryLimit, Reservation};
-use crate::message::{INLINE_BYTES, Unreadable};
+use crate::memory::{MemoryLimit, Reservation};
 use crate::pipe::breaks::one_line;
 use crate::pipe::line::{Line, LineSource};
 use crate::pipe::outbox::Outbox;
 use crate::pipe::pieces::Pieces;
 use crate::server::GuardedServer;
+use toolbond_guard_core::conversation::StreamId;
+use toolbond_guard_core::counted::Counted;
+use toolbond_guard_core::era::{Bridge, Incoming, Output, Users};
+use toolbond_guard_core::lock::lock;
+use toolbond_guard_core::message::{INLINE_BYTES, Unreadable};
 
 /// The bytes for a server that does not read, far beyond what clients may send ahead: answers of the guard itself.
 const FLOOD: usize = 8 << 20;
@@ -136,7 +137,10 @@ impl Upstream {
             pool,
             is_shared: users != Users::One,
             sets_aside: users == Users::Many,
-            bridge: Mutex::new(Place::Here(Box::new(Bridge::new(server, users)))),
+            bridge: Mutex::new(Place::Here(Box::new(Bridge::new(
+                Arc::clone(server.shared()),
+                users,
+            )))),
             aside: Aside::default(),
             outbox: Outbox::default(),
             preparing: Mutex::default(),
@@ -529,6 +533,7 @@ async fn translate(
 
 #[cfg(test)]
 mod tests {
+    use crate::testing::counted;
     use std::sync::{Arc, mpsc as blocking};
 
     use serde_json::{Value, json};
@@ -536,15 +541,15 @@ mod tests {
     use tokio::task::yield_now;
 
     use super::{FromServer, INLINE_BYTES, Place, Upstream, is_answer};
-    use crate::core::StreamId;
-    use crate::era::{MODERN, Users};
-    use crate::event::Event;
-    use crate::lock::lock;
-    use crate::memory::Counted;
-    use crate::message::Id;
     use crate::runtime::pool::JobPool;
     use crate::server::GuardedServer;
-    use crate::settings::Settings;
+    use toolbond_guard_core::conversation::StreamId;
+    use toolbond_guard_core::counted::Counted;
+    use toolbond_guard_core::era::{MODERN, Users};
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::lock::lock;
+    use toolbond_guard_core::message::Id;
+    use toolbond_guard_core::settings::Settings;
 
     /// A server that several clients share.
     struct Shared {
@@ -611,7 +616,7 @@ mod tests {
         async fn says(&self, message: &Value) {
             let mut message = message.clone();
             message["jsonrpc"] = "2.0".into();
-            self.to_guard.send(message.to_string().into()).await.unwrap();
+            self.to_guard.send(counted(message.to_string())).await.unwrap();
         }
 
         /// The next message that the conversation gets.
@@ -638,9 +643,8 @@ mod tests {
         let meta = json!({ "io.modelcontextprotocol/protocolVersion": MODERN, capabilities: {} });
         let arguments = json!({ "text": "x".repeat(bytes) });
         let params = json!({ "name": "a", "arguments": arguments, "_meta": meta });
-        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
-            .to_string()
-            .into()
+        let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        counted(call.to_string())
     }
 
     const LARGE: usize = 1 << 20;
@@ -653,7 +657,7 @@ mod tests {
             let busy = shared.busy().await;
             let cancelled = r#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
             shared.upstream.send_of(a, call(1, LARGE));
-            shared.upstream.send_of(a, Counted::from(cancelled.to_owned()));
+            shared.upstream.send_of(a, counted(cancelled.to_owned()));
             shared.upstream.send_of(b, call(2, 10));
             assert_eq!(shared.gets().await["id"], 2);
             drop(busy);
@@ -697,7 +701,7 @@ mod tests {
         let long = "x".repeat(INLINE_BYTES);
         let text = String::from_utf8(call(1, 0).to_vec()).unwrap();
         let text = text.replacen("\"_meta\":{", &format!("\"_meta\":{{\"a\":\"{long}\","), 1);
-        shared.upstream.send_of(StreamId::new(), Counted::from(text));
+        shared.upstream.send_of(StreamId::new(), counted(text));
         let got = shared.gets().await;
         assert!(got["params"]["_meta"] == json!({ "a": long }));
         shared.says(&json!({ "id": 1, "result": { "content": [], "a": long } })).await;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::server::GuardedServer;
-use crate::status::{Checks, Snapshot, Standing, Tool};
+use crate::status::{Checks, Snapshot, Tool};
+use toolbond_guard_core::environment::Standing;
 
 const STYLE: &str = "
 :root { color-scheme: light dark; font: 15px/1.45 system-ui, sans-serif; }

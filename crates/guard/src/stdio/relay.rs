@@ -16,10 +16,6 @@ use toolbond_contract::Revision;
 use toolbond_listen::{Signal, Signals};
 
 use crate::child::{Child, Launch, StartError, Watchdog};
-use crate::core::{Conversation, Destination, Link, Origin, StreamId, Ticket, Told};
-use crate::era::Users;
-use crate::event::Event;
-use crate::lock::lock;
 use crate::memory::{MemoryLimit, Sender};
 use crate::pipe::line::{Line, LineReader};
 use crate::pipe::outbox::Outbox;
@@ -30,6 +26,12 @@ use crate::runtime::read::Received;
 use crate::runtime::upstream::{FromServer, Upstream};
 use crate::server::GuardedServer;
 use crate::stdio::standard::{Input, Output};
+use toolbond_guard_core::conversation::{
+    Conversation, Destination, Link, Origin, StreamId, Ticket, Told,
+};
+use toolbond_guard_core::era::Users;
+use toolbond_guard_core::event::Event;
+use toolbond_guard_core::lock::lock;
 
 /// How a conversation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,7 +257,8 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
     let max = guarded.rules().settings.max_message;
     let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
     let upstream = Upstream::new(Arc::clone(&guarded), Users::One, Arc::clone(&pool));
-    let conversation = Conversation::new(Arc::clone(&guarded), Link::Pipe, Revision::default());
+    let conversation =
+        Conversation::new(Arc::clone(guarded.shared()), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, pool);
     let relay = Arc::new(Relay { server: guarded, driven, to_client: Outbox::default(), upstream });
     let mut client_in = LineReader::new(client.0, Sender::Client, max, &memory);
@@ -464,10 +467,10 @@ mod tests {
     use tokio::time::sleep;
 
     use super::{End, LAST_ANSWERS, relay};
-    use crate::event::Event;
     use crate::memory::MemoryLimit;
     use crate::server::GuardedServer;
-    use crate::settings::Settings;
+    use toolbond_guard_core::event::Event;
+    use toolbond_guard_core::settings::Settings;
 
     const PING: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
     const PONG: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n";

@@ -1,0 +1,183 @@
+//! Checking the arguments of a call.
+
+use crate::environment::CallSpan;
+use toolbond_contract::{ArgumentTerms, Contract, Mode, Outcome, Revision, Side};
+use toolbond_schema::Instance;
+
+use super::budget::{Budget, OutOfBudget, value_bytes};
+use super::header_changes::{HeaderChange, header_changes};
+use super::{refusal_text, unchecked};
+use crate::environment::{Check, Record};
+use crate::json::change::change_text;
+use crate::json::strict;
+use crate::message::INLINE_BYTES;
+use crate::server::{Rules, Server};
+use crate::settings::Settings;
+
+/// The bytes that changing the text of arguments may read: their length times the changes, on the I/O thread and at all.
+const MAX_INLINE_CHANGES: usize = 1 << 20;
+const MAX_CHANGES: usize = 256 << 20;
+
+/// What becomes of a call after its arguments were checked.
+#[derive(Debug)]
+pub enum CheckedArguments {
+    /// The call goes on.
+    Passed(Checked),
+    /// The call is answered with this tool error, as JSON.
+    Refused(String),
+}
+
+/// Leave for a call to go to the server. There is no other way there.
+#[derive(Debug)]
+pub enum Clearance {
+    Checked(Checked),
+    Unchecked(Unchecked),
+}
+
+/// Arguments that were held to the contract of their tool. Only [`check_arguments`] makes one.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// The arguments, as JSON, that take the place of those of the client.
+    repaired: Option<String>,
+    /// The headers that change with them.
+    headers: Vec<HeaderChange>,
+}
+
+/// A call of a tool that nothing is known about. Settings that ask for a contract make none.
+#[derive(Debug)]
+pub struct Unchecked(());
+
+impl Unchecked {
+    /// Leave for a call of `tool` to go on unchecked, if `settings` give it.
+    pub fn new(settings: &Settings, tool: &str) -> Option<Self> {
+        (!settings.requires_contract(tool)).then_some(Self(()))
+    }
+}
+
+impl Clearance {
+    /// The headers that change because the arguments were repaired.
+    pub fn headers(&self) -> &[HeaderChange] {
+        match self {
+            Self::Checked(checked) => &checked.headers,
+            Self::Unchecked(_) => &[],
+        }
+    }
+
+    /// The arguments, as JSON, that take the place of those of the client.
+    pub fn into_repaired(self) -> Option<String> {
+        match self {
+            Self::Checked(checked) => checked.repaired,
+            Self::Unchecked(_) => None,
+        }
+    }
+}
+
+/// Checks `arguments` against `contract`, as part of `span`.
+pub fn check_arguments(
+    server: &Server,
+    rules: &Rules,
+    contract: &Contract,
+    arguments: Option<&str>,
+    revision: &Revision,
+    span: Option<&CallSpan>,
+    budget: &mut Budget,
+) -> Result<CheckedArguments, OutOfBudget> {
+    let name = contract.name();
+    let mode = rules.settings.arguments_mode(name);
+    if mode == Mode::Off {
+        return Ok(CheckedArguments::Passed(Checked::default()));
+    }
+    let text = arguments.unwrap_or("{}");
+    if budget.is_inline && text.len() > INLINE_BYTES {
+        return Err(OutOfBudget);
+    }
+    let environment = server.environment();
+    let start = environment.now();
+    let record = |outcome, fuel| {
+        let time = environment.now().saturating_duration_since(start);
+        let check = Check { side: Side::Arguments, outcome, fuel, time };
+        environment.record(&Record::Check { tool: name, check, span });
+    };
+    let fuel = budget.fuel.unwrap_or(u64::MAX);
+    if Instance::memory(text) <= budget.memory
+        && let Ok(instance) = Instance::parse(text)
+        && instance.is_object()
+        && let Some(spent) = contract.input().schema().accepts(&instance, fuel)
+    {
+        budget.spend(spent);
+        record(Outcome::Valid, spent);
+        return Ok(CheckedArguments::Passed(Checked::default()));
+    }
+    let terms = ArgumentTerms::from(mode).repairs(rules.settings.repairs);
+    let mut headers = Vec::new();
+    let mut judged = if value_bytes(text) > budget.memory {
+        let reason =
+            "the arguments are not valid, or too large to be checked in the memory of the guard";
+        unchecked(Side::Arguments, name, reason, mode)
+    } else {
+        let value = arguments.map(strict::parse).transpose();
+        match value {
+            Ok(value) => {
+                let value = value.as_ref();
+                let judged = match budget.fuel {
+                    None => contract.judge_arguments(value, terms),
+                    Some(fuel) => {
+                        contract.judge_arguments_within(value, terms, fuel).ok_or(OutOfBudget)?
+                    }
+                };
+                if let (Some(repaired), true) = (&judged.repaired, revision.is_natural()) {
+                    let schema = contract.input().value();
+                    headers = header_changes(schema, value, &repaired.arguments);
+                }
+                judged
+            }
+            Err(error) => {
+                let reason = parse_failure(&error.to_string());
+                unchecked(Side::Arguments, name, &reason, mode)
+            }
+        }
+    };
+    budget.spend(judged.fuel);
+    let mut repaired = None;
+    if let Some(repair) = judged.repaired.take() {
+        // Each change reads the text once.
+        let bytes = text.len().saturating_mul(repair.changes.len());
+        if budget.is_inline && bytes > MAX_INLINE_CHANGES {
+            return Err(OutOfBudget);
+        }
+        let text = (bytes <= MAX_CHANGES).then(|| change_text(text, &repair.changes)).flatten();
+        repaired = text.filter(|text| is_valid(contract, text));
+        if repaired.is_none() {
+            let reason = "they nest too deeply to be repaired; send values in place of JSON text";
+            judged = unchecked(Side::Arguments, name, reason, mode);
+        }
+    }
+    record(judged.outcome, judged.fuel);
+    server.report_call(judged.findings, &rules.settings, span);
+    Ok(match judged.refusal {
+        Some(refusal) => CheckedArguments::Refused(refusal_text(refusal, revision)),
+        None => {
+            let headers = if repaired.is_some() { headers } else { Vec::new() };
+            CheckedArguments::Passed(Checked { repaired, headers })
+        }
+    })
+}
+
+/// Why arguments cannot be read, in words for whoever wrote them.
+fn parse_failure(error: &str) -> String {
+    if error.starts_with("recursion limit exceeded") {
+        return "they nest more than 127 levels".to_owned();
+    }
+    if error.contains("surrogate") || error.contains("hex escape") {
+        return format!("a string has half of a surrogate pair: {error}");
+    }
+    format!("cannot parse them: {error}")
+}
+
+/// Whether `text`, which leaves in place of what was repaired, is valid itself.
+fn is_valid(contract: &Contract, text: &str) -> bool {
+    let schema = contract.input().schema();
+    Instance::parse(text).is_ok_and(|instance| {
+        instance.is_object() && schema.accepts(&instance, schema.limits().fuel).is_some()
+    })
+}

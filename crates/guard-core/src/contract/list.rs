@@ -1,0 +1,746 @@
+//! Checking a page of a tool list, and giving its tools the shape that the client can read.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
+
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use toolbond_contract::{
+    Action, Contract, Finding, Form, Pointer, ProjectError, ProjectErrorKind, Shaped, convert_tool,
+    judge_tools, lift_tool, project_tool, rule,
+};
+use toolbond_targets::{Target, UsedNames, name_views};
+
+use super::budget::value_bytes;
+use super::catalog::{Page, PageRequest, Tool};
+use super::view::{rename_view, view_tool};
+use crate::audience::Audience;
+use crate::environment::{Bundle, Record, Standing};
+use crate::event::Event;
+use crate::json::edit::{Misfit, Span, apply, patch_value};
+use crate::json::members::members;
+use crate::lock::lock;
+use crate::server::{Rules, Server};
+use crate::settings::Settings;
+use crate::tool_cache::{JudgedTool, Shape, have_duplicates, judge};
+
+/// Why a hidden tool is not offered.
+pub const HIDDEN: &str = "its operator hides it";
+
+/// Why a tool is not read whose value may take more memory than is left for it.
+const TOO_LARGE: &str = "it is too large to be checked in the memory of the guard (--max-memory)";
+
+/// What each tool of a page takes beside its value.
+const TOOL_BYTES: usize = 1 << 10;
+
+/// A checked page.
+#[derive(Debug)]
+pub struct CheckedPage {
+    pub fate: PageFate,
+    /// What goes into the catalog; `None` where the page holds no list of tools.
+    pub tools: Option<(Page, Vec<(String, Tool)>)>,
+    /// The cursor to the next page, as JSON.
+    pub next: Option<String>,
+    /// The tools that are left out until their documents are fetched.
+    pub pending: Vec<Arc<dyn Bundle>>,
+}
+
+/// The tools of a page.
+struct CheckedTools {
+    /// The texts for the client.
+    texts: Vec<Text>,
+    /// The tools for the catalog.
+    tools: Vec<(String, Tool)>,
+}
+
+/// What the client gets.
+#[derive(Debug, PartialEq, Eq)]
+pub enum PageFate {
+    /// The result as it is.
+    Same,
+    /// This result, as JSON.
+    Replaced(String),
+    /// An error with this message.
+    Refused(String),
+}
+
+/// Checks pages of one list.
+pub struct PageCheck<'a> {
+    pub server: &'a Server,
+    pub rules: &'a Rules,
+    pub request: PageRequest,
+    /// The names on other pages of the list: of two tools with the same name, the first counts.
+    pub others: &'a UsedNames,
+    pub audience: &'a Audience,
+    /// Whether the page is checked again after a while, if documents are being fetched.
+    pub may_wait: bool,
+    /// The bytes that the parsed tools may take.
+    pub memory: usize,
+}
+
+/// One tool of a page.
+struct Entry<'a> {
+    text: &'a str,
+    /// The judgement from the cache.
+    known: Option<Arc<JudgedTool>>,
+    /// The tool, unless it is known or cannot be read; `null` where it is too large.
+    value: Option<Value>,
+    /// The name of a tool whose definition cannot be read, and why it cannot.
+    unreadable: Option<(String, String)>,
+}
+
+impl<'a> Entry<'a> {
+    fn new(text: &'a str, known: Option<Arc<JudgedTool>>) -> Self {
+        if known.is_some() {
+            return Self { text, known, value: None, unreadable: None };
+        }
+        match serde_json::from_str(text) {
+            Ok(value) => Self { text, known, value: Some(value), unreadable: None },
+            Err(error) => Self::unreadable(text, None, error.to_string()),
+        }
+    }
+
+    /// A tool that is too large to be read.
+    fn too_large(text: &'a str) -> Self {
+        Self::unreadable(text, Some(Value::Null), TOO_LARGE.to_owned())
+    }
+
+    fn unreadable(text: &'a str, value: Option<Value>, reason: String) -> Self {
+        // Other readers may read more than this one, and call it by its name.
+        let name = members(text, ["name"]).ok().and_then(|[name]| name);
+        let name = name.and_then(|name| serde_json::from_str::<String>(name.get()).ok());
+        Self { text, known: None, value, unreadable: name.map(|name| (name, reason)) }
+    }
+
+    /// The tool as the server wrote it; `null` where it cannot be read.
+    fn value(&self) -> Cow<'_, Value> {
+        match &self.value {
+            Some(value) => Cow::Borrowed(value),
+            None => Cow::Owned(serde_json::from_str(self.text).unwrap_or_default()),
+        }
+    }
+
+    fn name(&self) -> Option<&str> {
+        match (&self.unreadable, &self.known) {
+            (Some((name, _)), _) => Some(name),
+            (None, Some(known)) => known.name.as_deref(),
+            (None, None) => self.value.as_ref()?.get("name")?.as_str(),
+        }
+    }
+}
+
+/// The text of a tool, for the client.
+enum Text {
+    Same,
+    New(Arc<str>),
+    LeftOut,
+}
+
+impl PageCheck<'_> {
+    /// Checks `result`, a page of the list.
+    ///
+    /// A result that is not a list passes: the client can handle it. One that two readers
+    /// may read in different ways does not.
+    pub fn check(&self, result: &str) -> CheckedPage {
+        let passed =
+            |next| CheckedPage { fate: PageFate::Same, tools: None, next, pending: Vec::new() };
+        let [tools, next, ttl] = match members(result, ["tools", "nextCursor", "ttlMs"]) {
+            Ok(found) => found,
+            Err(_) if !result.starts_with('{') => return passed(None),
+            Err(error) => {
+                let text = format!("could not read the tool list of the server: {error}");
+                self.server.report(Event::error(text.clone()));
+                return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
+            }
+        };
+        let next = next.map(RawValue::get).filter(|next| *next != "null").map(str::to_owned);
+        let Some(tools) = tools else { return passed(next) };
+        // They are counted before there is a vector of them.
+        let count = serde_json::from_str::<Vec<IgnoredAny>>(tools.get()).map_or(0, |all| all.len());
+        if count.saturating_mul(TOOL_BYTES) > self.memory {
+            let text = format!(
+                "tool list refused: its {count} tools need more memory than the guard has (--max-memory)"
+            );
+            self.server.report(Event::error(text.clone()));
+            return CheckedPage { fate: PageFate::Refused(text), ..passed(None) };
+        }
+        let Ok(raws) = serde_json::from_str::<Vec<&RawValue>>(tools.get()) else {
+            let fits = value_bytes(tools.get()) <= self.memory;
+            let value =
+                fits.then(|| serde_json::from_str::<Value>(tools.get()).unwrap_or_default());
+            for finding in judge_tools(json!({ "tools": value }), &self.rules.judging).findings {
+                self.server.report_once(finding);
+            }
+            return passed(next);
+        };
+        let known = |text| lock(&self.rules.tools).get(text);
+        let fit = fitting(&raws, self.memory);
+        let entries: Vec<_> = raws
+            .into_iter()
+            .map(RawValue::get)
+            .zip(fit)
+            .map(
+                |(text, fits)| {
+                    if fits { Entry::new(text, known(text)) } else { Entry::too_large(text) }
+                },
+            )
+            .collect();
+        let bundles = bundle_entries(self.rules, &entries);
+        let page = Page {
+            request: self.request,
+            last: next.is_none(),
+            bytes: tools.get().len()
+                + added_bytes(&entries)
+                + bundles.iter().flatten().map(|bundle| added(&**bundle)).sum::<usize>(),
+            generation: self.rules.generation,
+        };
+        let pending = bundles.iter().flatten().filter(|bundle| bundle.is_pending());
+        let pending: Vec<_> = pending.cloned().collect();
+        if self.may_wait && !pending.is_empty() {
+            return CheckedPage { pending, ..passed(next) };
+        }
+        let (fate, known) = match self.check_tools(&entries, &bundles) {
+            Err(message) => {
+                // A client may call a tool whose list it did not get.
+                let reason: Arc<str> = message.as_str().into();
+                let withheld = |entry: &Entry<'_>| {
+                    Some((entry.name()?.to_owned(), Tool::Withheld(Arc::clone(&reason))))
+                };
+                let tools = entries.iter().filter_map(withheld).collect();
+                (PageFate::Refused(message), tools)
+            }
+            Ok(CheckedTools { texts, tools: known }) => {
+                // A list that is not complete yet is not to be kept.
+                let ttl = ttl.map(RawValue::get).filter(|_| !pending.is_empty());
+                let fate = rewrite(result, tools.get(), &entries, texts, ttl);
+                let failed = |_: Misfit| PageFate::Refused("could not edit the tool list".into());
+                (fate.unwrap_or_else(failed), known)
+            }
+        };
+        CheckedPage { fate, tools: Some((page, known)), next, pending }
+    }
+
+    /// Checks the tools of a page; fails where the list is refused.
+    fn check_tools(
+        &self,
+        entries: &[Entry<'_>],
+        bundles: &[Option<Arc<dyn Bundle>>],
+    ) -> Result<CheckedTools, String> {
+        let settings = &self.rules.settings;
+        let judged = self.judge_entries(entries, bundles);
+        self.record(entries, &judged);
+        if settings.tools.is_some() {
+            self.report(entries, &judged)?;
+        }
+        let mut tools = Vec::new();
+        let mut texts = Vec::with_capacity(entries.len());
+        let mut offered = HashSet::new();
+        let mut places = Vec::new();
+        let mut converted = 0;
+        for (index, (entry, judged)) in entries.iter().zip(&judged).enumerate() {
+            let name = entry.name();
+            if let Some(name) = name.filter(|name| settings.is_hidden(name)) {
+                tools.push((name.to_owned(), Tool::Withheld(HIDDEN.into())));
+                texts.push(Text::LeftOut);
+                continue;
+            }
+            if let (Some((name, error)), Some(_)) = (&entry.unreadable, settings.tools) {
+                let reason = format!("its definition cannot be read: {error}");
+                self.server
+                    .report(Event::error(format!("server: tool `{name}` dropped: {reason}")));
+                tools.push((name.clone(), Tool::Withheld(reason.into())));
+                texts.push(Text::LeftOut);
+                continue;
+            }
+            let Some(contract) = &judged.contract else {
+                // An offered tool of the same name answers for it.
+                if let (Some(name), Some(reason), true) =
+                    (name, drop_reason(judged, index), settings.tools.is_some())
+                    && !offered.contains(name)
+                {
+                    tools.push((name.to_owned(), Tool::Withheld(reason.into())));
+                }
+                texts.push(if settings.tools.is_some() { Text::LeftOut } else { Text::Same });
+                continue;
+            };
+            if self.others.tools.contains(contract.name()) {
+                self.server.report(Event::warning(format!(
+                    "tool `{}` is on two pages of the tool list; the first one counts",
+                    contract.name()
+                )));
+                texts.push(Text::LeftOut);
+                continue;
+            }
+            offered.insert(contract.name().to_owned());
+            let shape = judged.shape(self.audience, || {
+                self.shape_tool(settings, contract, entry, &mut converted)
+            });
+            places.push((texts.len(), tools.len()));
+            texts.push(shape.text.map_or(Text::Same, Text::New));
+            tools.push((
+                contract.name().to_owned(),
+                Tool::Offered {
+                    contract: contract.clone(),
+                    judged: Arc::clone(judged),
+                    form: shape.form,
+                    view: shape.view,
+                },
+            ));
+        }
+        if let Some(target) = self.audience.target {
+            self.name_views(target, entries, &mut texts, &mut tools, &places);
+            self.report_views(target, &tools);
+        }
+        if converted > 0 {
+            let noun = if converted == 1 { "schema" } else { "schemas" };
+            self.server.report_event_once(Event::info(format!(
+                "[older-dialect] converted {converted} {noun} of older dialects to JSON Schema 2020-12 for clients"
+            )));
+        }
+        Ok(CheckedTools { texts, tools })
+    }
+
+    /// Gives each view a name that no other tool of the list has. `places` are those of the offered tools in `texts`
+    /// and in `tools`.
+    fn name_views(
+        &self,
+        target: &'static Target,
+        entries: &[Entry<'_>],
+        texts: &mut [Text],
+        tools: &mut [(String, Tool)],
+        places: &[(usize, usize)],
+    ) {
+        let mut used = self.others.clone();
+        used.tools.extend(entries.iter().filter_map(Entry::name).map(str::to_owned));
+        let wanted = |(_, at): &(usize, usize)| match &tools[*at] {
+            (own, Tool::Offered { view: Some(view), .. }) => (own.as_str(), view.view_name()),
+            (own, _) => (own.as_str(), own.as_str()),
+        };
+        let wanted: Vec<_> = places.iter().map(wanted).collect();
+        let names = name_views(&wanted, target, &used);
+        let is_other =
+            |(wanted, name): &(&(&str, &str), Option<String>)| name.as_deref() != Some(wanted.1);
+        let others: Vec<_> = wanted
+            .iter()
+            .zip(names)
+            .zip(places)
+            .filter(|(it, _)| is_other(it))
+            .map(|((_, name), place)| (name, *place))
+            .collect();
+        for (name, (text_at, tool_at)) in others {
+            let (own, tool) = &mut tools[tool_at];
+            let Tool::Offered { view, .. } = tool else { continue };
+            let text = match &texts[text_at] {
+                Text::New(text) => text,
+                _ => entries[text_at].text,
+            };
+            let renamed = name.and_then(|name| rename_view(text, &name, view.as_deref(), target));
+            if let Some((text, renamed)) = renamed {
+                (texts[text_at], *view) = (Text::New(text.into()), Some(renamed));
+                continue;
+            }
+            let reason = "its name for this client is that of another tool";
+            self.server.report(Event::error(format!("server: tool `{own}` dropped: {reason}")));
+            (texts[text_at], *tool) = (Text::LeftOut, Tool::Withheld(reason.into()));
+        }
+    }
+
+    /// Reports how much views for `target` differ from the tools.
+    fn report_views(&self, target: &Target, tools: &[(String, Tool)]) {
+        let views = tools.iter().filter_map(|(_, tool)| match tool {
+            Tool::Offered { view, .. } => view.as_deref(),
+            Tool::Withheld(_) => None,
+        });
+        let (mut count, mut changes) = (0, 0);
+        for view in views {
+            (count, changes) = (count + 1, changes + view.report.len());
+        }
+        if count > 0 {
+            self.server.report_event_once(Event::info(format!(
+                "gave {count} of {} tools the form for {name}, with {changes} changes; `toolbond view --for {name}` shows them",
+                tools.len(),
+                name = target.name,
+            )));
+        }
+    }
+
+    /// Reports the findings about a page; fails where the list is refused because of them.
+    fn report(&self, entries: &[Entry<'_>], judged: &[Arc<JudgedTool>]) -> Result<(), String> {
+        let mut refusal = None;
+        for (index, (entry, tool)) in entries.iter().zip(judged).enumerate() {
+            let is_readable = entry.unreadable.is_none();
+            for finding in tool.findings.iter().filter(|_| is_readable || tool.refuses_list) {
+                let finding = at(finding, index);
+                if finding.action == Action::ListRefused && refusal.is_none() {
+                    refusal = Some(finding.to_string());
+                }
+                self.server.report_once(finding);
+            }
+        }
+        if judged.iter().any(|tool| tool.refuses_list) {
+            return Err(format!("tool list refused: {}", refusal.unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    /// Records the standing of each tool in the status.
+    fn record(&self, entries: &[Entry<'_>], judged: &[Arc<JudgedTool>]) {
+        let settings = &self.rules.settings;
+        for (entry, judged) in entries.iter().zip(judged) {
+            let Some(name) = entry.name() else { continue };
+            let standing = match settings.tools {
+                _ if settings.is_hidden(name) => Standing::Dropped,
+                Some(_) => Standing::from_findings(&judged.findings),
+                None => Standing::Kept,
+            };
+            let findings = &judged.findings;
+            self.server.environment().record(&Record::Tool { name, findings, standing });
+        }
+    }
+
+    /// The tool as the client gets it, and how its results reach the client. Counts the schemas that are `converted` to
+    /// 2020-12.
+    fn shape_tool(
+        &self,
+        settings: &Settings,
+        contract: &Contract,
+        entry: &Entry<'_>,
+        converted: &mut usize,
+    ) -> Shape {
+        let value = entry.value();
+        let tool = if settings.tools.is_some() { contract.value() } else { &*value };
+        let tool = &*self.convert_dialects(tool, converted);
+        let revision = &self.audience.revision;
+        let shaped = if !settings.project {
+            Ok(Shaped::new(Cow::Borrowed(tool), Form::Natural))
+        } else if revision.is_natural() {
+            lift_tool(tool, revision)
+        } else {
+            project_tool(tool, revision)
+        };
+        let (tool, form) = match shaped {
+            Ok(Shaped { tool, form, .. }) => (tool, form),
+            Err(error) => {
+                self.report_dropped_schema(contract.name(), &error);
+                let mut tool = tool.clone();
+                if let Some(members) = tool.as_object_mut() {
+                    members.shift_remove("outputSchema");
+                }
+                (Cow::Owned(tool), Form::Undeclared)
+            }
+        };
+        let view = self.audience.target.and_then(|target| view_tool(&tool, target));
+        let tool = view.as_ref().map_or(&*tool, |view| &view.tool);
+        let text = patch_value(entry.text, &value, tool);
+        Shape { text: (text != entry.text).then(|| text.into()), form, view }
+    }
+
+    /// The tool with its schemas in 2020-12, and how many were converted added to `count`.
+    fn convert_dialects<'t>(&self, tool: &'t Value, count: &mut usize) -> Cow<'t, Value> {
+        if self.rules.settings.keep_dialects {
+            return Cow::Borrowed(tool);
+        }
+        let converted = convert_tool(tool);
+        let (done, failed): (Vec<_>, Vec<_>) =
+            converted.findings.into_iter().partition(|it| it.action == Action::Converted);
+        for finding in failed {
+            self.server.report_once(finding);
+        }
+        *count += done.len();
+        converted.tool
+    }
+
+    /// Reports that the client gets a tool without its output schema, which no form of it fits.
+    fn report_dropped_schema(&self, tool: &str, error: &ProjectError) {
+        let id = match error.kind {
+            ProjectErrorKind::UnsupportedDialect { .. } => "schema-dialect",
+            _ => "schema-limit",
+        };
+        if let Some(rule) = rule(id) {
+            let place = Pointer::root().concat(&error.pointer);
+            self.server.report_once(
+                rule.finding(error.kind.to_string())
+                    .tool(tool)
+                    .at(place)
+                    .action(Action::MemberDropped),
+            );
+        }
+    }
+}
+
+/// Which tools have values that fit into `memory` together. The largest are left out first, so that one of them costs no
+/// other its place.
+fn fitting(tools: &[&RawValue], memory: usize) -> Vec<bool> {
+    let mut sizes: Vec<_> = tools
+        .iter()
+        .map(|tool| value_bytes(tool.get()))
+        .enumerate()
+        .map(|(at, it)| (it, at))
+        .collect();
+    sizes.sort_unstable();
+    let (mut used, mut fit) = (0_usize, vec![false; tools.len()]);
+    for (size, at) in sizes {
+        used = used.saturating_add(size);
+        fit[at] = used <= memory;
+    }
+    fit
+}
+
+/// Returns what has become of the documents that new tools refer to.
+fn bundle_entries(rules: &Rules, entries: &[Entry<'_>]) -> Vec<Option<Arc<dyn Bundle>>> {
+    let Some(documents) = rules.documents.as_ref().filter(|_| rules.settings.tools.is_some())
+    else {
+        return vec![None; entries.len()];
+    };
+    // Tools of one name are judged together, known or not.
+    let is_judged_anew = has_twins(entries);
+    let mut bytes = added_bytes(entries);
+    let bundle = |entry: &Entry<'_>| {
+        let is_hidden = entry.name().is_some_and(|name| rules.settings.is_hidden(name));
+        if is_hidden || (entry.known.is_some() && !is_judged_anew) {
+            return None;
+        }
+        documents.bundle(entry.text, &entry.value(), &mut bytes)
+    };
+    entries.iter().map(bundle).collect()
+}
+
+/// The bytes of the documents that were added to known tools.
+fn added_bytes(entries: &[Entry<'_>]) -> usize {
+    entries.iter().filter_map(|entry| Some(entry.known.as_ref()?.added_bytes)).sum()
+}
+
+/// Whether two of `entries` have the same name.
+fn has_twins(entries: &[Entry<'_>]) -> bool {
+    let readable = entries.iter().filter(|entry| entry.unreadable.is_none());
+    have_duplicates(readable.filter_map(Entry::name))
+}
+
+impl PageCheck<'_> {
+    /// Judges each tool, or takes it from the cache.
+    fn judge_entries(
+        &self,
+        entries: &[Entry<'_>],
+        bundles: &[Option<Arc<dyn Bundle>>],
+    ) -> Vec<Arc<JudgedTool>> {
+        let (rules, environment) = (self.rules, self.server.environment());
+        let explain = |tool: &mut JudgedTool, entry: &Entry<'_>, bundle: Option<&dyn Bundle>| {
+            environment.explain_references(&mut tool.findings, &entry.value(), bundle);
+        };
+        let new: Vec<_> = entries.iter().zip(bundles.iter().map(Option::as_deref)).collect();
+        if has_twins(entries) {
+            let values: Vec<_> = new.iter().map(bundled).collect();
+            let judging = rules.judging_within(rules.shelf.pattern_states() / values.len().max(1));
+            let mut together = judge(values, &judging, &rules.shelf);
+            for (tool, (entry, bundle)) in together.iter_mut().zip(new) {
+                explain(tool, entry, bundle);
+            }
+            return together.into_iter().map(Arc::new).collect();
+        }
+        let known = entries.iter().filter_map(|entry| entry.known.as_ref());
+        let known = known.map(|tool| tool.pattern_states()).sum();
+        let states = AtomicUsize::new(rules.shelf.pattern_states().saturating_sub(known));
+        let new: Vec<_> = new.into_iter().filter(|(entry, _)| entry.known.is_none()).collect();
+        let all: Vec<OnceLock<Arc<JudgedTool>>> = new.iter().map(|_| OnceLock::new()).collect();
+        environment.for_each(new.len(), &|index| {
+            let (entry, bundle) = new[index];
+            let judge_within = |judging| judge(vec![bundled(&new[index])], judging, &rules.shelf);
+            let Some(mut judged) = judge_within(&rules.judging).pop() else { return };
+            let mut is_judged_alone = true;
+            let take = |left: usize| left.checked_sub(judged.pattern_states());
+            if let Err(left) = states.fetch_update(Relaxed, Relaxed, take) {
+                // The tools before it left too little.
+                drop(judged);
+                is_judged_alone = false;
+                let Some(again) = judge_within(&rules.judging_within(left)).pop() else { return };
+                judged = again;
+            }
+            explain(&mut judged, entry, bundle);
+            judged.added_bytes = bundle.map_or(0, added);
+            let judged = Arc::new(judged);
+            // What is not bundled may be so the next time, and another list may have room for it.
+            let may_change = bundle.is_some_and(|bundle| bundle.ready().is_none());
+            if is_judged_alone && entry.unreadable.is_none() && !may_change {
+                lock(&rules.tools).insert(entry.text, Arc::clone(&judged));
+            }
+            let _ = all[index].set(judged);
+        });
+        let mut all = all.into_iter();
+        let next = |entry: &Entry<'_>| {
+            entry.known.clone().or_else(|| all.next().and_then(OnceLock::into_inner))
+        };
+        entries.iter().filter_map(next).collect()
+    }
+}
+
+/// The tool of an entry, with its documents if they are there.
+fn bundled((entry, bundle): &(&Entry<'_>, Option<&dyn Bundle>)) -> Value {
+    match bundle.and_then(Bundle::ready) {
+        Some((tool, _)) => tool.clone(),
+        None => entry.value().into_owned(),
+    }
+}
+
+/// The bytes of a tool with its documents.
+fn added(bundle: &dyn Bundle) -> usize {
+    bundle.ready().map_or(0, |(_, bytes)| bytes)
+}
+
+/// Why a tool is dropped.
+fn drop_reason(tool: &JudgedTool, index: usize) -> Option<String> {
+    let mut findings = tool.findings.iter();
+    let finding = findings.find(|finding| finding.action == Action::ToolDropped)?;
+    let Finding { message, pointer, rule, .. } = at(finding, index);
+    Some(format!("{pointer}: {message} (rule `{rule}`)"))
+}
+
+/// The finding, about the tool at `index`.
+fn at(finding: &Finding, index: usize) -> Finding {
+    let mut finding = finding.clone();
+    finding.index = Some(index);
+    finding
+}
+
+/// The page `result` with the tools as `texts` has them, and with another `ttlMs` than `ttl`.
+fn rewrite(
+    result: &str,
+    tools: &str,
+    entries: &[Entry<'_>],
+    texts: Vec<Text>,
+    ttl: Option<&str>,
+) -> Result<PageFate, Misfit> {
+    let span = |part: &str| Span::locate(result, part).ok_or(Misfit);
+    let mut edits = Vec::new();
+    if let Some(ttl) = ttl {
+        edits.push((span(ttl)?, "0".to_owned()));
+    }
+    if texts.iter().any(|text| matches!(text, Text::LeftOut)) {
+        let kept: Vec<_> = entries
+            .iter()
+            .zip(&texts)
+            .filter_map(|(entry, text)| match text {
+                Text::Same => Some(entry.text),
+                Text::New(text) => Some(&**text),
+                Text::LeftOut => None,
+            })
+            .collect();
+        edits.push((span(tools)?, format!("[{}]", kept.join(","))));
+    } else {
+        for (entry, text) in entries.iter().zip(texts) {
+            if let Text::New(text) = text {
+                edits.push((span(entry.text)?, text.to_string()));
+            }
+        }
+    }
+    if edits.is_empty() {
+        return Ok(PageFate::Same);
+    }
+    apply(result, Span::from(0, result), edits).map(PageFate::Replaced)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use toolbond_contract::Revision;
+    use toolbond_targets::UsedNames;
+
+    use super::{CheckedPage, PageCheck, PageFate};
+    use crate::contract::catalog::{Catalog, Tool};
+    use crate::lock::lock;
+    use crate::server::Server;
+    use crate::settings::Settings;
+    use crate::testing;
+
+    fn check(server: &Server, tools: &[&str], others: &[&str]) -> CheckedPage {
+        let result = format!("{{\"tools\":[{}]}}", tools.join(","));
+        let mut used = UsedNames::default();
+        used.tools = others.iter().map(|name| (*name).to_owned()).collect();
+        let check = PageCheck {
+            server,
+            rules: &server.rules(),
+            request: Catalog::default().request_page(None, testing::now()),
+            others: &used,
+            audience: &Revision::V2025_11_25.into(),
+            may_wait: false,
+            memory: usize::MAX,
+        };
+        check.check(&result)
+    }
+
+    fn server() -> Server {
+        testing::server(Settings::default())
+    }
+
+    fn tool(name: &str) -> String {
+        format!(r#"{{"name":"{name}","inputSchema":{{"type":"object"}}}}"#)
+    }
+
+    #[test]
+    fn the_patterns_of_a_list_are_bounded_together() {
+        let server = testing::server_within(Settings::default(), 2 << 20);
+        let tool = |n| {
+            format!(
+                r#"{{"name":"t{n}","inputSchema":{{"type":"object","properties":{{"a":{{"pattern":"^[a-z]{{{}}}$"}}}}}}}}"#,
+                900 + n
+            )
+        };
+        let all: Vec<_> = (0..9).map(tool).collect();
+        let all: Vec<_> = all.iter().map(String::as_str).collect();
+        let states = |page: &CheckedPage| {
+            let tools = &page.tools.as_ref().unwrap().1;
+            let offered = tools.iter().filter_map(|(_, tool)| match tool {
+                Tool::Offered { judged, .. } => Some(judged.pattern_states()),
+                Tool::Withheld(_) => None,
+            });
+            offered.collect::<Vec<_>>()
+        };
+        let (one, many) = (check(&server, &all[..1], &[]), check(&server, &all, &[]));
+        assert_eq!(states(&one).len(), 1);
+        let (kept, most) = (states(&many), server.rules().shelf.pattern_states());
+        assert!(kept.len() > 1 && kept.len() < 9, "{kept:?} of {most}");
+        assert!(kept.iter().sum::<usize>() <= most, "{kept:?} of {most}");
+    }
+
+    #[test]
+    fn a_tool_that_did_not_change_is_not_judged_again() {
+        let server = server();
+        let (a, b, bad) = (tool("a"), tool("b"), r#"{"name":"bad","inputSchema":{"$ref":"x:y"}}"#);
+        let cached = |text: &str| lock(&server.rules().tools).get(text);
+        check(&server, &[&a, bad], &[]);
+        let before = (cached(&a).unwrap(), cached(bad).unwrap());
+        assert!(before.0.contract.is_some() && before.1.contract.is_none());
+        check(&server, &[&b, &a, bad], &[]);
+        assert!(Arc::ptr_eq(&before.0, &cached(&a).unwrap()));
+        assert!(Arc::ptr_eq(&before.1, &cached(bad).unwrap()));
+        // Two of one name are judged together, and that judgement is not cached.
+        let twin = a.replace("object\"", "object\",\"title\":\"\"");
+        check(&server, &[&twin, &a], &[]);
+        assert!(cached(&twin).is_none());
+    }
+
+    #[test]
+    fn a_tool_that_cannot_be_read_is_withheld() {
+        let server = server();
+        for bad in [r#""description":"\ud800""#, r#""_meta":{"x":1e999}"#] {
+            let bad = format!(r#"{{"name":"bad","inputSchema":{{"type":"object"}},{bad}}}"#);
+            let page = check(&server, &[&bad, &tool("good")], &[]);
+            let (_, tools) = page.tools.unwrap();
+            assert!(matches!(&tools[0], (name, Tool::Withheld(_)) if name == "bad"), "{tools:?}");
+            assert_eq!(page.fate, PageFate::Replaced(format!("{{\"tools\":[{}]}}", tool("good"))));
+        }
+    }
+
+    #[test]
+    fn a_tool_on_two_pages_is_listed_once() {
+        let server = server();
+        assert_eq!(check(&server, &[&tool("a")], &[]).fate, PageFate::Same);
+        let expected = format!("{{\"tools\":[{}]}}", tool("b"));
+        let page = check(&server, &[&tool("a"), &tool("b")], &["a"]);
+        assert_eq!(page.fate, PageFate::Replaced(expected));
+    }
+}

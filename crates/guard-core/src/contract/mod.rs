@@ -1,0 +1,41 @@
+//! Where messages meet the contracts of tools: lists, arguments and results.
+
+pub mod arguments;
+pub mod budget;
+pub mod catalog;
+pub mod header_changes;
+pub mod list;
+pub mod param_headers;
+pub mod result;
+mod shape;
+pub mod tasks;
+pub mod view;
+
+use serde_json::{Map, Value};
+use toolbond_contract::{Action, JudgedCall, Mode, Outcome, Revision, Side, rule, tool_error};
+
+/// `refusal` as `revision` wants results, as JSON.
+pub fn refusal_text(mut refusal: Map<String, Value>, revision: &Revision) -> String {
+    if revision.is_natural() {
+        refusal.entry("resultType").or_insert_with(|| "complete".into());
+    }
+    Value::Object(refusal).to_string()
+}
+
+/// The outcome for the arguments or the result of a call that cannot be checked.
+fn unchecked(side: Side, tool: &str, reason: &str, mode: Mode) -> JudgedCall {
+    let (id, what, action) = match side {
+        Side::Result => ("result-unfinished", "result of", Action::ResultWithheld),
+        _ => ("arguments-unfinished", "arguments for", Action::CallRefused),
+    };
+    let mut judged = JudgedCall::new(Outcome::Unfinished);
+    let found = rule(id).filter(|_| mode != Mode::Off);
+    let mut finding = found.map(|rule| rule.finding(reason).tool(tool).side(side));
+    if mode.refuses() {
+        finding = finding.map(|finding| finding.action(action));
+        judged.refusal =
+            Some(tool_error(format!("could not check the {what} tool `{tool}`: {reason}")));
+    }
+    judged.findings.extend(finding);
+    judged
+}

@@ -1,0 +1,216 @@
+//! Checking the result of a call, and giving it the shape that the client can read.
+
+use std::time::Instant;
+
+use crate::environment::CallSpan;
+use serde_json::Value;
+use toolbond_contract::{
+    Contract, Form, JudgedCall, Mode, Outcome, Revision, Side, Structured, rule,
+};
+use toolbond_schema::Instance;
+
+use super::budget::{Budget, OutOfBudget, value_bytes};
+use super::catalog::Tool;
+use super::shape::shape;
+use super::{refusal_text, unchecked};
+use crate::environment::{Check, Record};
+use crate::json::members::{case_variant, members};
+use crate::json::strict;
+use crate::message::{INLINE_BYTES, Outline, RESULT_NAMES, created_tasks};
+use crate::server::{Rules, Server};
+
+/// A checked result.
+#[derive(Debug, Default)]
+pub struct CheckedResult {
+    /// The result, as JSON, that takes its place; `None` leaves it as it is.
+    pub replacement: Option<String>,
+    /// The tasks that will deliver the result later.
+    pub tasks: Vec<String>,
+}
+
+/// Checks the results of one tool, or of a tool that is not known.
+#[derive(Clone, Copy)]
+pub struct ResultCheck<'a> {
+    pub server: &'a Server,
+    pub rules: &'a Rules,
+    pub tool: Option<&'a Tool>,
+    pub revision: &'a Revision,
+    pub span: Option<&'a CallSpan>,
+}
+
+impl ResultCheck<'_> {
+    /// Checks `result`; `outline` is what was parsed of it with its message, if anything.
+    pub fn check(
+        self,
+        result: &str,
+        outline: Option<&Outline<'_>>,
+        budget: &mut Budget,
+    ) -> Result<CheckedResult, OutOfBudget> {
+        let settings = &self.rules.settings;
+        let mode = self.contract().map_or(Mode::Off, |it| settings.results_mode(it.name()));
+        if mode == Mode::Off && !settings.project {
+            self.look_for_error(result);
+            return Ok(CheckedResult::default());
+        }
+        if budget.is_inline && result.len() > INLINE_BYTES {
+            return Err(OutOfBudget);
+        }
+        let own;
+        let outline = match outline {
+            Some(outline) => Some(outline),
+            None if Instance::memory(result) > budget.memory => None,
+            None => {
+                own = serde_json::from_str::<Outline<'_>>(result).ok();
+                own.as_ref()
+            }
+        };
+        if let Some(outline) = outline
+            && self.accepts(mode, outline, budget)
+        {
+            return Ok(self.shaped(result, &outline.members));
+        }
+        let name = self.contract().map_or("", Contract::name);
+        let reason = if value_bytes(result) > budget.memory {
+            "the result is not valid, or too large to be checked in the memory of the guard"
+                .to_owned()
+        } else {
+            match strict::parse_result(result) {
+                Ok(value) => match odd_name(&value) {
+                    None => return self.check_value(mode, result, &value, budget),
+                    Some(reason) => reason,
+                },
+                Err(error) => format!("cannot parse the result: {error}"),
+            }
+        };
+        let judged = unchecked(Side::Result, name, &reason, mode);
+        self.look_for_error(result);
+        let replacement = self.conclude(judged);
+        Ok(CheckedResult { replacement, tasks: Vec::new() })
+    }
+
+    fn contract(&self) -> Option<&Contract> {
+        match self.tool {
+            Some(Tool::Offered { contract, .. }) => Some(contract),
+            _ => None,
+        }
+    }
+
+    /// Whether the outline of a result is enough to see that it is valid.
+    fn accepts(self, mode: Mode, outline: &Outline<'_>, budget: &mut Budget) -> bool {
+        if !outline.is_plain() {
+            return false;
+        }
+        let contract = self.contract().filter(|_| mode != Mode::Off);
+        let Some((contract, output)) = contract.and_then(|it| Some((it, it.output()?))) else {
+            return true;
+        };
+        let start = self.server.environment().now();
+        let fuel = budget.fuel.unwrap_or(u64::MAX);
+        let structured = outline.structured.as_ref();
+        let Some(spent) = structured.and_then(|value| output.schema().accepts(value, fuel)) else {
+            return false;
+        };
+        budget.spend(spent);
+        self.record(contract.name(), Outcome::Valid, spent, start);
+        true
+    }
+
+    fn check_value(
+        self,
+        mode: Mode,
+        text: &str,
+        result: &Value,
+        budget: &mut Budget,
+    ) -> Result<CheckedResult, OutOfBudget> {
+        if result.get("isError") == Some(&Value::Bool(true))
+            && let Some(span) = self.span
+        {
+            span.set_tool_error();
+        }
+        let Some(contract) = self.contract() else { return Ok(self.shaped(text, result)) };
+        let start = self.server.environment().now();
+        let judged = match budget.fuel {
+            None => contract.judge_result(result, mode),
+            Some(fuel) => contract.judge_result_within(result, mode, fuel).ok_or(OutOfBudget)?,
+        };
+        budget.spend(judged.fuel);
+        self.record(contract.name(), judged.outcome, judged.fuel, start);
+        let is_refused = judged.refusal.is_some();
+        let replacement = self.conclude(judged);
+        // A client may ask for the result of a task that a refused result named.
+        let tasks = created_tasks(result);
+        if is_refused {
+            return Ok(CheckedResult { replacement, tasks });
+        }
+        Ok(CheckedResult { tasks, ..self.shaped(text, result) })
+    }
+
+    /// Gives a result, or the outline of it, the shape that the client can read.
+    fn shaped(self, text: &str, result: &Value) -> CheckedResult {
+        if !self.rules.settings.project {
+            return CheckedResult::default();
+        }
+        let form = match self.tool {
+            Some(Tool::Offered { form, .. }) => *form,
+            _ => Form::Undeclared,
+        };
+        let replacement = shape(text, result, form, self.revision, self.keeps_error(result))
+            .unwrap_or_else(|error| {
+                if let Some(rule) = rule("result-shape") {
+                    let tool = self.contract().map_or("", Contract::name);
+                    let finding = rule.finding(error.kind.to_string()).at(error.pointer).tool(tool);
+                    self.server.report_call(vec![finding], &self.rules.settings, self.span);
+                }
+                None
+            });
+        if let (Some(span), Some(_)) = (self.span, &replacement) {
+            span.set_projected();
+        }
+        CheckedResult { replacement, tasks: Vec::new() }
+    }
+
+    /// Tells the span whether a result that is not parsed says that the tool failed. A long one is not read for that.
+    fn look_for_error(self, result: &str) {
+        let Some(span) = self.span.filter(|_| result.len() <= INLINE_BYTES) else { return };
+        let flag = members(result, ["isError"]).ok().and_then(|[flag]| flag);
+        if flag.is_some_and(|flag| flag.get() == "true") {
+            span.set_tool_error();
+        }
+    }
+
+    /// Whether `result` is an error whose structured content suits every client.
+    fn keeps_error(self, result: &Value) -> bool {
+        result.get("isError") == Some(&Value::Bool(true))
+            && result.get(Structured::KEY).is_some_and(|value| match self.contract() {
+                Some(contract) => contract.allows_in_error(value),
+                None => value.is_object(),
+            })
+    }
+
+    fn record(self, tool: &str, outcome: Outcome, fuel: u64, start: Instant) {
+        let environment = self.server.environment();
+        let time = environment.now().saturating_duration_since(start);
+        let check = Check { side: Side::Result, outcome, fuel, time };
+        environment.record(&Record::Check { tool, check, span: self.span });
+    }
+
+    /// Reports the findings; the tool error that takes the place of the result, if any.
+    fn conclude(self, judged: JudgedCall) -> Option<String> {
+        self.server.report_call(judged.findings, &self.rules.settings, self.span);
+        if let (Some(span), Some(_)) = (self.span, &judged.refusal) {
+            span.set_withheld();
+            span.set_tool_error();
+        }
+        judged.refusal.map(|refusal| refusal_text(refusal, self.revision))
+    }
+}
+
+/// What is odd about the names of a result: some readers ignore case, and would read another result.
+fn odd_name(result: &Value) -> Option<String> {
+    let names = result.as_object()?.keys();
+    let mut variants = names.filter_map(|name| Some((name, case_variant(name, &RESULT_NAMES)?)));
+    variants.next().map(|(name, known)| {
+        let name: String = name.chars().take(60).collect();
+        format!("key `{name}` differs from `{known}` only in case")
+    })
+}

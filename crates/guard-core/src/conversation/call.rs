@@ -1,0 +1,279 @@
+//! What becomes of a call: it is held to the contract of its tool, and sent or refused.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytestring::ByteString;
+use toolbond_contract::Mode;
+
+use super::fetch::WaitingCall;
+use super::from_server::SHOWN;
+use super::held::PartFate;
+use super::job::Check;
+use super::pending::Purpose;
+use super::{Action, Conversation, Destination, JobPurpose, Link};
+use crate::contract::arguments::{CheckedArguments, Clearance, Unchecked, check_arguments};
+use crate::contract::budget::{Budget, OutOfBudget};
+use crate::contract::catalog::{Lookup, Tool};
+use crate::contract::header_changes::HeaderChange;
+use crate::contract::view::{Unrestored, restore_arguments};
+use crate::environment::Record;
+use crate::event::Event;
+use crate::json::edit::Misfit;
+use crate::message::{code, response};
+use crate::server::Rules;
+
+/// A list that is younger than this is not requested again for a call that it refuses.
+const RECHECK_AGE: Duration = Duration::from_secs(1);
+
+/// Why a tool that is not listed cannot be called, where calls have to be checked.
+const UNLISTED: &str = "the server does not list it";
+
+/// Arguments of a view up to this size are restored on the I/O thread.
+const INLINE_RESTORE: usize = 4 << 10;
+
+/// What was decided about a call.
+enum Verdict {
+    /// It goes to the server.
+    Cleared(Clearance),
+    /// It is answered with this tool error, as JSON.
+    Refused(String),
+    /// Its tool is not offered, for this reason.
+    Withheld(Arc<str>),
+}
+
+impl From<CheckedArguments> for Verdict {
+    fn from(checked: CheckedArguments) -> Self {
+        match checked {
+            CheckedArguments::Passed(checked) => Self::Cleared(Clearance::Checked(checked)),
+            CheckedArguments::Refused(refusal) => Self::Refused(refusal),
+        }
+    }
+}
+
+impl Conversation {
+    /// Holds a call to the contract of its tool.
+    pub(super) fn decide_call(
+        &mut self,
+        mut call: WaitingCall,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let settings = &rules.settings;
+        let found = self.find_tool(rules, &call, now);
+        let tool = match found {
+            Lookup::Found(tool) => tool,
+            Lookup::Absent if self.may_have_changed(&call) => {
+                return self.recheck(call, rules, now);
+            }
+            Lookup::Absent => {
+                let verdict = match Unchecked::new(settings, &call.name) {
+                    None => Verdict::Withheld(UNLISTED.into()),
+                    Some(unchecked) => {
+                        self.warn_unlisted(&call, rules);
+                        Verdict::Cleared(Clearance::Unchecked(unchecked))
+                    }
+                };
+                return self.conclude(call, None, verdict, rules, now);
+            }
+            Lookup::Unseen => {
+                let failure = call.failure.take().or_else(|| self.recent_failure(&call, now));
+                let Some(failure) = failure else { return self.fetch_tools(call, rules, now) };
+                let Some(unchecked) = Unchecked::new(settings, &call.name) else {
+                    return self.refuse_unlisted(&call, &failure);
+                };
+                // The last list is better than none.
+                match self.catalog.find_stale(&call.caller, &call.audience, &call.name) {
+                    Some(tool) => tool,
+                    None => {
+                        let verdict = Verdict::Cleared(Clearance::Unchecked(unchecked));
+                        return self.conclude(call, None, verdict, rules, now);
+                    }
+                }
+            }
+        };
+        let Tool::Offered { view, .. } = &tool else {
+            return self.check_call(call, tool, rules, budget, now);
+        };
+        if let (Some(view), Some(arguments)) = (view, &call.arguments) {
+            if arguments.len() > INLINE_RESTORE {
+                let check = Check::Restore { view: Arc::clone(view), arguments: arguments.clone() };
+                let stream = Some(call.stream);
+                self.start_job(stream, check, JobPurpose::Restore(call, tool));
+                return PartFate::Waiting;
+            }
+            call.restored = match restore_arguments(view, arguments) {
+                Ok(restored) => restored.map(ByteString::from),
+                Err(Unrestored { reason }) => {
+                    let refused = Verdict::Refused(call.failure_text(&reason));
+                    return self.conclude(call, Some(tool), refused, rules, now);
+                }
+            };
+        }
+        self.check_call(call, tool, rules, budget, now)
+    }
+
+    /// Reports a call of a tool that is not listed, and goes to the server unchecked.
+    fn warn_unlisted(&self, call: &WaitingCall, rules: &Rules) {
+        if rules.settings.arguments_mode(&call.name) != Mode::Off {
+            let name: String = call.name.chars().take(SHOWN).collect();
+            self.server.report_event_once(Event::warning(format!(
+                "client: called `{name}`, which the server does not list; forwarded unchecked"
+            )));
+        }
+    }
+
+    /// Goes on with a call whose arguments a job has restored.
+    pub(super) fn resume_restored(
+        &mut self,
+        mut call: WaitingCall,
+        tool: Tool,
+        arguments: Option<String>,
+        now: Instant,
+    ) {
+        call.restored = arguments.map(ByteString::from);
+        let (ticket, index) = (call.ticket, call.index);
+        let server = self.server.clone();
+        let rules = server.rules();
+        let fate = self.check_call(call, tool, &rules, &mut Budget::inline(), now);
+        self.settle(ticket, index, fate);
+    }
+
+    /// Checks the arguments of a call, and what its headers say about them.
+    fn check_call(
+        &mut self,
+        call: WaitingCall,
+        tool: Tool,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let contract = match &tool {
+            Tool::Offered { contract, .. } => contract,
+            Tool::Withheld(reason) => {
+                let withheld = Verdict::Withheld(Arc::clone(reason));
+                return self.conclude(call, Some(tool), withheld, rules, now);
+            }
+        };
+        let arguments = call.arguments().map(|it| &**it);
+        if let Some(headers) = &call.headers
+            && let Err(reason) = headers.check(contract, arguments)
+        {
+            let text = format!("header mismatch: {reason}");
+            return self.refuse_call(&call, code::HEADER_MISMATCH, &text);
+        }
+        let (revision, span) = (&call.audience.revision, call.call_span.as_ref());
+        match check_arguments(&self.server, rules, contract, arguments, revision, span, budget) {
+            Ok(checked) => self.conclude(call, Some(tool), checked.into(), rules, now),
+            Err(OutOfBudget) => {
+                let check = Check::Arguments {
+                    contract: contract.clone(),
+                    arguments: call.arguments().cloned(),
+                    revision: revision.clone(),
+                    span: call.call_span.clone(),
+                };
+                let stream = Some(call.stream);
+                self.start_job(stream, check, JobPurpose::Call(call, tool));
+                PartFate::Waiting
+            }
+        }
+    }
+
+    /// Ends the wait for a call whose arguments a job has checked.
+    pub(super) fn conclude_call(
+        &mut self,
+        call: WaitingCall,
+        tool: Tool,
+        checked: CheckedArguments,
+        now: Instant,
+    ) {
+        let (ticket, index) = (call.ticket, call.index);
+        let server = self.server.clone();
+        let fate = self.conclude(call, Some(tool), checked.into(), &server.rules(), now);
+        self.settle(ticket, index, fate);
+    }
+
+    /// Whether a replica is about to refuse `call` because of a list that may have changed since.
+    fn may_have_changed(&self, call: &WaitingCall) -> bool {
+        self.server.rules().settings.is_replica
+            && !call.is_rechecked
+            && self.catalog.is_older(&call.caller, &call.audience, RECHECK_AGE, call.received)
+    }
+
+    /// Requests the tool list again and then decides about `call`.
+    fn recheck(&mut self, mut call: WaitingCall, rules: &Rules, now: Instant) -> PartFate {
+        call.is_rechecked = true;
+        call.restored = None;
+        self.catalog.expire(&call.caller, &call.audience);
+        self.fetch_tools(call, rules, now)
+    }
+
+    /// Refuses a call with a protocol error.
+    pub(super) fn refuse_call(&mut self, call: &WaitingCall, code: i32, text: &str) -> PartFate {
+        if let Some(pending) = self.pending.take(&call.key, call.serial) {
+            pending.end_refused(code);
+            self.refuse(call.stream, Some(&call.id), code, text);
+        }
+        PartFate::Dropped
+    }
+
+    /// Sends or refuses a call, unless it was cancelled meanwhile.
+    fn conclude(
+        &mut self,
+        call: WaitingCall,
+        tool: Option<Tool>,
+        verdict: Verdict,
+        rules: &Rules,
+        now: Instant,
+    ) -> PartFate {
+        if !matches!(verdict, Verdict::Cleared(_)) && self.may_have_changed(&call) {
+            return self.recheck(call, rules, now);
+        }
+        // Names of unknown tools are anybody's, and are not counted one by one.
+        let own_name = match &tool {
+            Some(Tool::Offered { contract, .. }) => contract.name().to_owned(),
+            _ => call.name.clone(),
+        };
+        let (name, revision) = (tool.as_ref().map(|_| own_name.as_str()), &call.audience.revision);
+        self.server.environment().record(&Record::Call { tool: name, revision });
+        if let Some(span) = &call.call_span {
+            span.set_tool(&own_name, tool.is_some());
+        }
+        let clearance = match verdict {
+            Verdict::Cleared(clearance) => clearance,
+            Verdict::Withheld(reason) => {
+                let text = format!("tool `{}` is not offered: {reason}", call.name);
+                return self.refuse_call(&call, code::PARAMS, &text);
+            }
+            Verdict::Refused(refusal) => {
+                if self.pending.take(&call.key, call.serial).is_some() {
+                    if let Some(span) = &call.call_span {
+                        span.set_refused();
+                        span.set_tool_error();
+                        span.end_result();
+                    }
+                    let answer = response(&call.id, &refusal);
+                    self.send(Destination::Answer(call.stream), None, answer);
+                }
+                return PartFate::Dropped;
+            }
+        };
+        let pending = self.pending.current(&call.key, call.serial);
+        let Some(pending) = pending else { return PartFate::Dropped };
+        pending.is_held = false;
+        pending.purpose = Purpose::Call { tool, revision: call.audience.revision.clone() };
+        let mut headers = call.header_changes.clone();
+        headers.extend_from_slice(clearance.headers());
+        if own_name != call.name {
+            headers.push(HeaderChange::of_name(&call.name, &own_name));
+        }
+        if self.link == Link::Streams && !headers.is_empty() {
+            self.actions.push_back(Action::SetHeaders { stream: call.stream, headers });
+        }
+        match call.to_send(&own_name, clearance) {
+            Ok(fate) => fate,
+            Err(Misfit) => self.refuse_edit(call.stream, &call.key, &call.id),
+        }
+    }
+}

@@ -1,0 +1,540 @@
+//! Tool lists, requested by the guard itself because a call came before the list did.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::environment::CallSpan;
+use bytestring::ByteString;
+use serde_json::Value;
+use toolbond_contract::tool_error;
+
+use super::held::PartFate;
+use super::job::Check;
+use super::pending::Key;
+use super::{
+    Action, AskId, Conversation, Destination, JobPurpose, Link, PageRequest, StreamId, Ticket,
+    cancellation,
+};
+use crate::audience::Audience;
+use crate::caller::Caller;
+use crate::contract::arguments::{CheckedArguments, Clearance};
+use crate::contract::budget::Budget;
+use crate::contract::header_changes::HeaderChange;
+use crate::contract::list::CheckedPage;
+use crate::contract::param_headers::ParamHeaders;
+use crate::contract::refusal_text;
+use crate::event::Event;
+use crate::json::edit::{Misfit, Span};
+use crate::json::object::Object;
+use crate::json::rope::Rope;
+use crate::message::{Id, code, meta};
+use crate::server::Rules;
+
+/// The most pages that are requested.
+pub const MAX_PAGES: usize = 1000;
+
+/// How often a list is requested that changes meanwhile.
+const TRIES: usize = 3;
+
+/// A call that waits: for the tool list, or for its arguments to be checked.
+#[derive(Debug)]
+pub(super) struct WaitingCall {
+    pub(super) ticket: Ticket,
+    pub(super) index: usize,
+    pub(super) stream: StreamId,
+    pub(super) key: Key,
+    /// Tells it from another call of the same key.
+    pub(super) serial: u64,
+    /// The id that the client gave it.
+    pub(super) id: Id,
+    /// The name that the client calls the tool, and where it stands in the text.
+    pub(super) name: String,
+    pub(super) name_at: Span,
+    pub(super) arguments: Option<ByteString>,
+    /// The arguments as the tool takes them, where the client called a view of it.
+    pub(super) restored: Option<ByteString>,
+    pub(super) meta: Option<ByteString>,
+    pub(super) caller: Caller,
+    pub(super) audience: Audience,
+    /// The headers that repeat arguments, where there are headers to check.
+    pub(super) headers: Option<Arc<ParamHeaders>>,
+    /// The message that the call is a part of, and where in it the call stands.
+    pub(super) text: ByteString,
+    pub(super) span: Span,
+    /// What changes in the text of the call on its way to the server.
+    pub(super) edits: Vec<(Span, String)>,
+    /// When it came.
+    pub(super) received: Instant,
+    /// Whether the list was requested again because of it.
+    pub(super) is_rechecked: bool,
+    /// How many lists it has waited for.
+    pub(super) waits: usize,
+    /// Why the list that it waited for did not come.
+    pub(super) failure: Option<ListFailure>,
+    /// The headers that change with it, beside those that follow from the arguments.
+    pub(super) header_changes: Vec<HeaderChange>,
+    pub(super) call_span: Option<CallSpan>,
+}
+
+impl WaitingCall {
+    /// The arguments that are checked.
+    pub(super) fn arguments(&self) -> Option<&ByteString> {
+        self.restored.as_ref().or(self.arguments.as_ref())
+    }
+
+    /// What the server gets: the call under the name that the server has for the tool, and with the arguments of
+    /// `clearance` in place of those of the client if they were repaired.
+    pub(super) fn to_send(&self, own_name: &str, clearance: Clearance) -> Result<PartFate, Misfit> {
+        let mut edits = self.edits.clone();
+        if own_name != self.name {
+            edits.push((self.name_at, Value::from(own_name).to_string()));
+        }
+        let restored = || self.restored.as_ref().map(ToString::to_string);
+        if let Some(new) = clearance.into_repaired().or_else(restored) {
+            let old = self.arguments.as_deref().ok_or(Misfit)?;
+            edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
+        }
+        if edits.is_empty() {
+            return Ok(PartFate::Same);
+        }
+        Rope::edit(&self.text, self.span, edits).map(PartFate::Edited)
+    }
+
+    /// The tool error for a call that could not be checked.
+    pub(super) fn failure(&self, reason: &str) -> CheckedArguments {
+        CheckedArguments::Refused(self.failure_text(reason))
+    }
+
+    /// [`WaitingCall::failure`] as JSON.
+    pub(super) fn failure_text(&self, reason: &str) -> String {
+        let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
+        refusal_text(tool_error(text), &self.audience.revision)
+    }
+}
+
+/// From one page of a list to the next.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// The cursor to the page to request, as JSON; the first page has none.
+    pub cursor: Option<String>,
+    seen: usize,
+}
+
+/// The list has no end.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Endless;
+
+impl Pages {
+    /// Moves on to the `next` page; `false` where there is none.
+    pub fn advance(&mut self, next: Option<String>) -> Result<bool, Endless> {
+        self.seen += 1;
+        match next {
+            None => Ok(false),
+            next if next == self.cursor || self.seen >= MAX_PAGES => Err(Endless),
+            next => {
+                self.cursor = next;
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// The tool lists that the guard requests.
+#[derive(Debug, Default)]
+pub(super) struct Fetcher {
+    running: Vec<Fetch>,
+    /// Lists that did not come in time, oldest first.
+    failed: VecDeque<FailedFetch>,
+}
+
+/// The most lists that are requested at a time. Further ones wait in line.
+const MAX_RUNNING: usize = 8;
+
+/// A list for which the server has no answer for so long makes room where others wait in line.
+pub const LIST_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why such a list fails.
+pub const MADE_ROOM: &str = "no answer within 5 s, while others waited for theirs";
+
+/// The most failures that are remembered.
+const MAX_FAILED: usize = 64;
+
+/// Whom a list is requested for. A server may answer another requester in another way.
+#[derive(Clone, Debug)]
+struct Requester {
+    caller: Caller,
+    audience: Audience,
+    /// What a request without a session says about its client.
+    about: Option<String>,
+}
+
+impl Requester {
+    fn of(call: &WaitingCall) -> Self {
+        let revision = &call.audience.revision;
+        let about = revision.is_natural().then(|| {
+            let client = Object::read(call.meta.as_deref()).unwrap_or_default();
+            meta::on_behalf_of(&client, &revision.to_string())
+        });
+        Self { caller: call.caller.clone(), audience: call.audience.clone(), about }
+    }
+
+    /// Whether `other` would get the same answer.
+    fn is(&self, other: &Self) -> bool {
+        self.caller == other.caller && self.audience == other.audience && self.about == other.about
+    }
+}
+
+/// Why a list could not be fetched.
+#[derive(Clone, Debug)]
+pub(super) struct ListFailure {
+    /// The request that failed, if one was sent for this call.
+    ask: Option<AskId>,
+    reason: Arc<str>,
+}
+
+/// A list that did not come in time. It is not waited for at every call.
+#[derive(Debug)]
+struct FailedFetch {
+    requester: Requester,
+    reason: Arc<str>,
+    /// Until when it is not requested again, unless it changes.
+    until: Instant,
+    page: PageRequest,
+}
+
+#[derive(Debug)]
+struct Fetch {
+    ask: AskId,
+    stream: StreamId,
+    requester: Requester,
+    pages: Pages,
+    /// The request for the page that is on its way, and for the first page of this try.
+    page: PageRequest,
+    first: PageRequest,
+    /// Whether it was requested; otherwise it waits in line.
+    is_asked: bool,
+    /// Since when the server has no answer.
+    silent_since: Option<Instant>,
+    tries: usize,
+    deadline: Instant,
+    timeout: Duration,
+    /// The calls that wait for it.
+    waiting: Vec<WaitingCall>,
+}
+
+impl Fetcher {
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let silent = self.running.iter().filter_map(|fetch| fetch.silent_since).min();
+        let makes_room = silent.filter(|_| self.in_line() > 0).map(|since| since + LIST_PATIENCE);
+        self.running.iter().map(|fetch| fetch.deadline).chain(makes_room).min()
+    }
+
+    /// How many lists wait in line.
+    fn in_line(&self) -> usize {
+        self.running.iter().filter(|fetch| !fetch.is_asked).count()
+    }
+
+    /// Whether the answer to `ask` is waited for.
+    pub(super) fn is_asking(&self, ask: AskId) -> bool {
+        self.running.iter().any(|fetch| fetch.ask == ask)
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.running.clear();
+    }
+
+    fn take(&mut self, ask: AskId) -> Option<Fetch> {
+        let at = self.running.iter().position(|fetch| fetch.ask == ask)?;
+        Some(self.running.remove(at))
+    }
+}
+
+impl Conversation {
+    /// Why the list for `call` failed a moment ago, so that it is not worth asking again.
+    pub(super) fn recent_failure(&self, call: &WaitingCall, now: Instant) -> Option<ListFailure> {
+        if self.fetcher.failed.is_empty() {
+            return None;
+        }
+        let requester = Requester::of(call);
+        let mut failed = self.fetcher.failed.iter();
+        let failed = failed.find(|failed| {
+            failed.until > now
+                && self.catalog.is_unchanged_since(failed.page)
+                && failed.requester.is(&requester)
+        })?;
+        Some(ListFailure { ask: None, reason: Arc::clone(&failed.reason) })
+    }
+
+    /// Lets `call` wait for the tool list, which is requested unless that was done already.
+    pub(super) fn fetch_tools(
+        &mut self,
+        mut call: WaitingCall,
+        rules: &Rules,
+        now: Instant,
+    ) -> PartFate {
+        let requester = Requester::of(&call);
+        call.waits += 1;
+        let mut running = self.fetcher.running.iter_mut();
+        if let Some(fetch) = running.find(|fetch| fetch.requester.is(&requester)) {
+            fetch.waiting.push(call);
+            return PartFate::Waiting;
+        }
+        let ask = match AskId::new(&self.server) {
+            _ if call.waits > TRIES => Err("it changed each time it was fetched"),
+            ask => ask.ok_or("the system has no random numbers"),
+        };
+        let ask = match ask {
+            Ok(ask) => ask,
+            Err(reason) => {
+                self.report_failure(&requester, reason);
+                call.failure = Some(ListFailure { ask: None, reason: reason.into() });
+                return self.decide_call(call, rules, &mut Budget::inline(), now);
+            }
+        };
+        let timeout = rules.settings.list_timeout;
+        let page = self.catalog.request_page(None, now);
+        self.fetcher.running.push(Fetch {
+            ask,
+            stream: call.stream,
+            requester,
+            pages: Pages::default(),
+            page,
+            first: page,
+            is_asked: false,
+            silent_since: None,
+            tries: 1,
+            deadline: now + timeout,
+            timeout,
+            waiting: vec![call],
+        });
+        self.start_fetches(now);
+        PartFate::Waiting
+    }
+
+    /// Requests the lists that wait in line, as far as there is room.
+    fn start_fetches(&mut self, now: Instant) {
+        while self.fetcher.running.len() - self.fetcher.in_line() < MAX_RUNNING
+            && let Some(next) = self.fetcher.running.iter().find(|fetch| !fetch.is_asked)
+        {
+            self.request_page(next.ask, now);
+        }
+    }
+
+    /// Requests the next page of the list that `ask` was the last request for.
+    fn request_page(&mut self, ask: AskId, now: Instant) {
+        let next = AskId::new(&self.server);
+        let mut running = self.fetcher.running.iter_mut();
+        let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
+        let Some(next) = next else {
+            return self.fail_fetch(ask, "the system has no random numbers", now);
+        };
+        (fetch.ask, fetch.is_asked, fetch.silent_since) = (next, true, Some(now));
+        let cursor = fetch.pages.cursor.as_deref();
+        fetch.page = self.catalog.request_page(cursor, now);
+        let bytes = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
+        let stream = fetch.stream;
+        if self.link.asks_apart() {
+            self.actions.push_back(Action::Ask { ask: next, stream, bytes: bytes.into() });
+        } else {
+            self.send(Destination::Server(stream), None, bytes);
+        }
+    }
+
+    /// Takes the answer to a request of the guard itself: its result, or `None` for an error.
+    pub fn on_own_answer(&mut self, ask: AskId, result: Option<ByteString>, now: Instant) {
+        let mut running = self.fetcher.running.iter_mut();
+        let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
+        fetch.silent_since = None;
+        let Some(result) = result else {
+            return self.fail_fetch(ask, "the server answered with an error", now);
+        };
+        let Requester { caller, audience, .. } = fetch.requester.clone();
+        let request = fetch.page;
+        let others = self.catalog.names_before(&caller, &audience, request);
+        let check = Check::Page { request, others, result, audience };
+        self.start_job(None, check, JobPurpose::OwnPage(ask));
+    }
+
+    /// Takes a checked page, and requests the next one or resumes the calls that wait.
+    pub(super) fn take_own_page(&mut self, ask: AskId, page: CheckedPage, now: Instant) {
+        let mut running = self.fetcher.running.iter_mut();
+        let Some(fetch) = running.find(|fetch| fetch.ask == ask) else { return };
+        let Requester { caller, audience, .. } = &fetch.requester;
+        let Some((added, tools)) = page.tools else {
+            return self.fail_fetch(ask, "the answer of the server is not a list of tools", now);
+        };
+        self.catalog.add_page(caller, audience, added, tools);
+        match fetch.pages.advance(page.next) {
+            Ok(true) => return self.request_page(ask, now),
+            Ok(false) if self.catalog.is_unchanged_since(fetch.first) => {}
+            Ok(false) if fetch.tries < TRIES => {
+                fetch.tries += 1;
+                fetch.pages = Pages::default();
+                fetch.first = self.catalog.request_page(None, now);
+                return self.request_page(ask, now);
+            }
+            Ok(false) => {
+                self.catalog.accept_stale(caller, audience);
+                self.report(Event::warning(format!(
+                    "server: the tool list changed each of {TRIES} times it was fetched; the last one is in force"
+                )));
+            }
+            Err(Endless) => {
+                self.catalog.cut_off(caller, audience);
+                self.report(Event::error(
+                    "server: the tool list has no end; calls of tools beyond its first pages are refused",
+                ));
+            }
+        }
+        let waiting = self.fetcher.take(ask).map(|fetch| fetch.waiting);
+        self.resume_calls(waiting.unwrap_or_default(), now);
+        self.start_fetches(now);
+    }
+
+    /// Gives up the request `ask` of the guard itself, and with it the list. Only the calls that wait for this list learn
+    /// of it.
+    pub fn fail_fetch(&mut self, ask: AskId, reason: &str, now: Instant) {
+        if let Some(fetch) = self.fetcher.take(ask) {
+            self.end_fetch(fetch, reason, now);
+            self.start_fetches(now);
+        }
+    }
+
+    /// Acts on time that has passed.
+    pub fn on_timeout(&mut self, now: Instant) {
+        let late = |fetch: &mut Fetch| fetch.deadline <= now;
+        for fetch in self.fetcher.running.extract_if(.., late).collect::<Vec<_>>() {
+            if !fetch.is_asked {
+                self.end_fetch(fetch, "too many tool lists are being fetched", now);
+                continue;
+            }
+            self.stop_asking(fetch.ask);
+            let reason = format!("no answer within {} s", fetch.timeout.as_secs());
+            let caller = fetch.requester.caller.kept();
+            self.fetcher.failed.push_back(FailedFetch {
+                requester: Requester { caller, ..fetch.requester.clone() },
+                reason: reason.as_str().into(),
+                until: now + fetch.timeout,
+                page: fetch.first,
+            });
+            if self.fetcher.failed.len() > MAX_FAILED {
+                self.fetcher.failed.pop_front();
+            }
+            self.end_fetch(fetch, &reason, now);
+        }
+        self.start_fetches(now);
+        for _ in 0..self.fetcher.in_line() {
+            let silent =
+                self.fetcher.running.iter().filter_map(|it| Some((it.silent_since?, it.ask)));
+            let longest = silent.min_by_key(|(since, _)| *since);
+            let Some((_, ask)) = longest.filter(|(since, _)| *since + LIST_PATIENCE <= now) else {
+                break;
+            };
+            self.stop_asking(ask);
+            self.fail_fetch(ask, MADE_ROOM, now);
+        }
+    }
+
+    fn end_fetch(&mut self, fetch: Fetch, reason: &str, now: Instant) {
+        self.report_failure(&fetch.requester, reason);
+        let mut waiting = fetch.waiting;
+        for call in &mut waiting {
+            call.failure = Some(ListFailure { ask: Some(fetch.ask), reason: reason.into() });
+        }
+        self.resume_calls(waiting, now);
+    }
+
+    fn report_failure(&self, requester: &Requester, reason: &str) {
+        let settings = &self.server.rules().settings;
+        let then = if settings.require_list || settings.enforces() {
+            "calls are refused"
+        } else if self.catalog.has_list(&requester.caller, &requester.audience) {
+            "calls are checked against the last one"
+        } else {
+            "calls are forwarded unchecked"
+        };
+        self.report(Event::error(format!(
+            "server: could not fetch the tool list; {then}: {reason}"
+        )));
+    }
+
+    /// Tells the transport, or else the server, that nobody waits for the answer to `ask`.
+    fn stop_asking(&mut self, ask: AskId) {
+        if self.link.asks_apart() {
+            self.actions.push_back(Action::StopAsking(ask));
+        } else {
+            let bytes = cancellation(&ask.to_id(), "nobody waits for the answer");
+            self.send(Destination::Server(StreamId::PIPE), None, bytes);
+        }
+    }
+
+    /// Forgets the calls of a client that has left, and the lists that nobody else waits for.
+    pub(super) fn forget_calls(&mut self, stream: StreamId, now: Instant) {
+        let held = &mut self.held;
+        for fetch in &mut self.fetcher.running {
+            fetch.waiting.retain(|call| {
+                if call.stream == stream {
+                    held.remove(&call.ticket);
+                }
+                call.stream != stream
+            });
+            if let (true, Some(call)) = (fetch.stream == stream, fetch.waiting.first()) {
+                fetch.stream = call.stream;
+            }
+        }
+        let unwanted = |fetch: &mut Fetch| fetch.waiting.is_empty();
+        for fetch in self.fetcher.running.extract_if(.., unwanted).collect::<Vec<_>>() {
+            if fetch.is_asked {
+                self.stop_asking(fetch.ask);
+            }
+        }
+        self.start_fetches(now);
+    }
+
+    /// Answers the calls that wait for a list with an error: the server will not send it.
+    pub fn fail_waiting_calls(&mut self, reason: &str) {
+        let running = std::mem::take(&mut self.fetcher.running);
+        for call in running.into_iter().flat_map(|fetch| fetch.waiting) {
+            let fate = self.refuse_call(&call, code::INTERNAL, reason);
+            self.settle(call.ticket, call.index, fate);
+        }
+    }
+
+    /// Refuses a call that needs a contract, for which there is no list.
+    pub(super) fn refuse_unlisted(&mut self, call: &WaitingCall, why: &ListFailure) -> PartFate {
+        let reason = &why.reason;
+        let text = format!("could not fetch the tool list, and the call was not sent: {reason}");
+        let fate = self.refuse_call(call, code::INTERNAL, &text);
+        if self.link == Link::Streams {
+            self.actions.push_back(Action::Unlisted { stream: call.stream, ask: why.ask });
+        }
+        fate
+    }
+
+    /// Decides about calls that waited for a list.
+    fn resume_calls(&mut self, waiting: Vec<WaitingCall>, now: Instant) {
+        let server = self.server.clone();
+        let rules = server.rules();
+        let mut budget = Budget::inline();
+        for call in waiting {
+            let (ticket, index) = (call.ticket, call.index);
+            let fate = self.decide_call(call, &rules, &mut budget, now);
+            self.settle(ticket, index, fate);
+        }
+    }
+}
+
+/// The request for a page. `about` says who the client of the call is and what it can do, as far as it said so in the way
+/// that the protocol asks for.
+fn list_request(id: &Id, cursor: Option<&str>, about: Option<&str>) -> String {
+    let mut params = Object::default();
+    if let Some(cursor) = cursor {
+        params.set("cursor", cursor);
+    }
+    if let Some(about) = about {
+        params.set("_meta", about);
+    }
+    let params = if params.is_empty() { String::new() } else { format!(",\"params\":{params}") };
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"{params}}}")
+}

@@ -1,0 +1,388 @@
+//! What becomes of the messages of clients.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytestring::ByteString;
+use toolbond_contract::Revision;
+
+use super::fetch::WaitingCall;
+use super::held::{Fates, PartFate};
+use super::pending::{Key, NotAdded, Pending, Purpose};
+use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
+use crate::audience::Audience;
+use crate::caller::{Caller, keyed_hash};
+use crate::contract::budget::Budget;
+use crate::contract::param_headers::ParamHeaders;
+use crate::event::Event;
+use crate::json::edit::{Misfit, Span};
+use crate::json::rope::Rope;
+use crate::message::{
+    CallParams, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method, Progress,
+    Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+};
+use crate::server::Rules;
+use crate::trace::HttpTrace;
+
+/// One part of a message of a client.
+pub(super) struct Part<'a> {
+    ticket: Ticket,
+    index: usize,
+    stream: StreamId,
+    pub(super) text: &'a ByteString,
+    envelope: &'a Envelope,
+    pub(super) told: &'a Told<'a>,
+}
+
+/// What the transport says about a message of a client.
+#[derive(Default)]
+pub struct Told<'a> {
+    /// Who sends it, where the server sees that.
+    pub caller: Caller,
+    /// The revision that its sender speaks.
+    pub revision: Option<&'a Revision>,
+    /// The headers that repeat arguments, where there are headers to check.
+    pub headers: Option<Arc<ParamHeaders>>,
+    /// Its trace.
+    pub trace: Option<HttpTrace>,
+}
+
+impl<'a> Part<'a> {
+    pub(super) fn params(&self) -> Option<&'a str> {
+        self.envelope.params.map(|params| params.text(self.text))
+    }
+
+    /// Its sender. What it says of itself is part of that, and so is a header that says something else.
+    fn sender(&self, client: &ClientMeta) -> Caller {
+        let own = client.revision.as_ref();
+        let header = self.told.revision.filter(|header| own.is_some_and(|own| own != *header));
+        self.told.caller.saying(match header {
+            Some(header) => keyed_hash((client.said, header.to_string())),
+            None => client.said,
+        })
+    }
+}
+
+/// A request as the server gets it.
+struct Readdressed {
+    key: Key,
+    pending: Pending,
+    /// What changes in its text.
+    edits: Vec<(Span, String)>,
+}
+
+impl Conversation {
+    /// Takes a message of the client behind `stream`.
+    pub fn on_client(
+        &mut self,
+        stream: StreamId,
+        message: &Message<'_>,
+        told: &Told<'_>,
+        now: Instant,
+    ) -> Ticket {
+        let ticket = Ticket(self.next_number());
+        let server = self.server.clone();
+        let rules = server.rules();
+        let mut budget = Budget::inline();
+        let parts = message.parts.as_slice().iter().enumerate();
+        let fates: Fates = parts
+            .map(|(index, envelope)| {
+                let text = message.text;
+                let part = Part { ticket, index, stream, text, envelope, told };
+                let fate = self.decide_client(&part, &rules, &mut budget, now);
+                (Destination::Server(stream), fate)
+            })
+            .collect();
+        self.release(ticket, message, fates);
+        ticket
+    }
+
+    /// Takes text from the client that is not a message. Returns `true` if it is to be forwarded as it is.
+    pub fn on_unreadable_client(&mut self, stream: StreamId, text: &Unreadable) -> bool {
+        if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
+            return true;
+        }
+        let what = "client: could not read a message";
+        self.report(Event::error(format!("{what}: {}", text.reason)).or_unquoted(what));
+        // An answer to a request of the server cannot be answered itself.
+        if text.id.is_some() && !text.has_method {
+            return false;
+        }
+        let scope = self.scope(stream);
+        let id = text.id.as_ref().filter(|id| {
+            let key = (scope, (*id).clone());
+            self.pending.get(&key).is_none()
+        });
+        let code = if text.is_json { code::REQUEST } else { code::PARSE };
+        self.refuse(stream, id, code, &text.reason);
+        false
+    }
+
+    /// The scope of the ids of requests on `stream`.
+    fn scope(&self, stream: StreamId) -> StreamId {
+        if self.link == Link::Streams { stream } else { StreamId::PIPE }
+    }
+
+    fn decide_client(
+        &mut self,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let is_inspecting = rules.settings.is_inspecting();
+        match &part.envelope.kind {
+            Kind::Request(id, _) if id.is_long() => {
+                let text = format!("a request id has at most {MAX_ID} bytes");
+                self.refuse(part.stream, Some(id), code::REQUEST, &text);
+                PartFate::Dropped
+            }
+            Kind::Request(id, method) => self.request(part, id, *method, rules, budget, now),
+            // Some servers run such a call all the same.
+            Kind::InvalidId(Method::CallTool) | Kind::Notification(Method::CallTool)
+                if is_inspecting =>
+            {
+                let text = "`tools/call` needs an `id` that is a string or a number";
+                self.refuse(part.stream, None, code::REQUEST, text);
+                PartFate::Dropped
+            }
+            Kind::Notification(Method::Cancelled) => self.cancel(part),
+            Kind::Notification(_) | Kind::InvalidId(_) | Kind::Response(_) | Kind::Other => {
+                PartFate::Same
+            }
+        }
+    }
+
+    fn request(
+        &mut self,
+        part: &Part<'_>,
+        id: &Id,
+        method: Method,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> PartFate {
+        let is_inspecting = rules.settings.is_inspecting();
+        let wrong_params = |this: &mut Self, error: &serde_json::Error| {
+            let text = format!("#/params: {error}");
+            this.refuse(part.stream, Some(id), code::PARAMS, &text);
+            PartFate::Dropped
+        };
+        let mut call = None;
+        let purpose = match method {
+            Method::Initialize => Purpose::Handshake { client: initializing_client(part.params()) },
+            Method::Discover => Purpose::Handshake { client: None },
+            Method::CallTool if is_inspecting => match CallParams::of(part.text, part.envelope) {
+                Ok(mut params) => {
+                    let caller = part.sender(&params.client);
+                    let audience = self.audience(part, std::mem::take(&mut params.client), rules);
+                    let revision = audience.revision.clone();
+                    call = Some((params, audience, caller));
+                    Purpose::Call { tool: None, revision }
+                }
+                Err(error) => return wrong_params(self, &error),
+            },
+            Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
+                Ok(params) => Purpose::List {
+                    request: self.catalog.request_page(params.cursor, now),
+                    caller: part.sender(&params.client),
+                    audience: self.audience(part, params.client, rules),
+                },
+                Err(error) => return wrong_params(self, &error),
+            },
+            Method::TaskResult | Method::TaskGet if is_inspecting => {
+                match self.task_purpose(method, part.params()) {
+                    Ok(purpose) => purpose,
+                    Err(error) => return wrong_params(self, &error),
+                }
+            }
+            Method::Listen => Purpose::Subscription,
+            _ => Purpose::Other,
+        };
+        let Readdressed { key, mut pending, mut edits } = self.readdress(part, id, purpose);
+        pending.is_held = call.is_some();
+        let mut header_changes = Vec::new();
+        if let Some((params, audience, _)) = &call
+            && let Some(traced) = self.trace_call(part, id, params, audience)
+        {
+            pending.span = Some(traced.span);
+            edits.extend(traced.edits);
+            header_changes = traced.headers;
+        }
+        let span = pending.span.clone();
+        let serial = match self.add(part, &key, pending) {
+            Ok(serial) => serial,
+            Err(reason) => {
+                if let Some(span) = span {
+                    span.set_refused();
+                    span.end_error(code::REQUEST.into());
+                }
+                self.refuse(part.stream, Some(id), code::REQUEST, &reason.describe(id));
+                return PartFate::Dropped;
+            }
+        };
+        let Some((params, audience, caller)) = call else {
+            if edits.is_empty() {
+                return PartFate::Same;
+            }
+            return match Rope::edit(part.text, part.envelope.span, edits) {
+                Ok(text) => PartFate::Edited(text),
+                Err(Misfit) => self.refuse_edit(part.stream, &key, id),
+            };
+        };
+        let Some(name_at) = Span::locate(part.text, params.name_text) else {
+            return self.refuse_edit(part.stream, &key, id);
+        };
+        let call = WaitingCall {
+            ticket: part.ticket,
+            index: part.index,
+            stream: part.stream,
+            key,
+            serial,
+            id: id.clone(),
+            name: params.name.into_owned(),
+            name_at,
+            arguments: params.arguments.map(|it| part.text.slice_ref(it)),
+            restored: None,
+            meta: params.meta.map(|meta| part.text.slice_ref(meta)),
+            caller,
+            audience,
+            headers: part.told.headers.clone(),
+            text: part.text.clone(),
+            span: part.envelope.span,
+            edits,
+            received: now,
+            is_rechecked: false,
+            waits: 0,
+            failure: None,
+            header_changes,
+            call_span: span,
+        };
+        self.decide_call(call, rules, budget, now)
+    }
+
+    /// Adds a request to those that wait for their answer.
+    fn add(&mut self, part: &Part<'_>, key: &Key, pending: Pending) -> Result<u64, NotAdded> {
+        // In one session, an answer to the one may be taken for an answer to the other.
+        if self.has_session && self.pending.is_open_elsewhere(key, &part.told.caller) {
+            return Err(NotAdded::InUse);
+        }
+        let serial = self.pending.insert(key.clone(), pending)?;
+        if self.link == Link::Endpoint {
+            self.posted.entry(part.stream).or_default().push((key.clone(), serial));
+        }
+        Ok(serial)
+    }
+
+    /// Whom the answer to a request is for.
+    fn audience(&self, part: &Part<'_>, client: ClientMeta, rules: &Rules) -> Audience {
+        let revision = client.revision.or_else(|| part.told.revision.cloned());
+        let client = client.client.as_deref().or(self.client.as_deref());
+        Audience {
+            revision: revision.unwrap_or_else(|| self.negotiated.clone()),
+            target: rules.settings.target(client),
+        }
+    }
+
+    /// Refuses a request whose text does not take the changes that it needs.
+    pub(super) fn refuse_edit(&mut self, stream: StreamId, key: &Key, id: &Id) -> PartFate {
+        if let Some(pending) = self.pending.remove(key) {
+            pending.end_refused(code::INTERNAL);
+        }
+        self.refuse(stream, Some(id), code::INTERNAL, "could not edit the request");
+        PartFate::Dropped
+    }
+
+    /// Replaces the id and the progress token of a request where the link needs that.
+    fn readdress(&mut self, part: &Part<'_>, id: &Id, purpose: Purpose) -> Readdressed {
+        // The stream of a request that is posted to an endpoint ends before its answer comes.
+        let stream = if self.link == Link::Endpoint { StreamId::PIPE } else { part.stream };
+        let mut pending = Pending::new(stream, purpose);
+        pending.caller = part.told.caller.clone();
+        let mut edits = Vec::new();
+        let replacement = match self.link {
+            Link::Pipe | Link::Streams | Link::Endpoint => None,
+            Link::Session if id.is_exact() => None,
+            // No random number: the id is used, and refused if it is in use.
+            Link::Session => {
+                self.server.random().map(|it| Id::String(format!("toolbond-request/{it:032x}")))
+            }
+            Link::Shared => {
+                Some(Id::Integer(i64::try_from(self.next_number()).unwrap_or(i64::MAX)))
+            }
+        };
+        if let Some((replacement, span)) = replacement.as_ref().zip(part.envelope.id) {
+            pending.client_id = Some(span.text(part.text).to_owned());
+            edits.push((span, replacement.to_string()));
+        }
+        let mut told = Progress::default();
+        if matches!(self.link, Link::Session | Link::Shared) {
+            told = progress(part.text, part.envelope, TokenOf::Request);
+        }
+        pending.wants_log = told.wants_log;
+        if let Some((token, span)) = told.token {
+            pending.token = match &replacement {
+                Some(own) if self.link == Link::Shared => {
+                    edits.push((span, own.to_string()));
+                    Some((own.clone(), Some(span.text(part.text).to_owned())))
+                }
+                _ => Some((token, None)),
+            };
+        }
+        let key = (self.scope(part.stream), replacement.unwrap_or_else(|| id.clone()));
+        Readdressed { key, pending, edits }
+    }
+
+    /// What a request about a task is for.
+    fn task_purpose(&self, method: Method, params: Option<&str>) -> serde_json::Result<Purpose> {
+        let task = params.map(Task::read).transpose()?.flatten();
+        let call = task.and_then(|task| self.tasks.get(&task.id));
+        let is_result = method == Method::TaskResult;
+        Ok(match call {
+            None => Purpose::UnknownTask { is_result },
+            Some((tool, revision)) if is_result => Purpose::Call { tool, revision },
+            Some((tool, revision)) => Purpose::Task { tool, revision },
+        })
+    }
+
+    /// Handles `notifications/cancelled`.
+    fn cancel(&mut self, part: &Part<'_>) -> PartFate {
+        let cancelled = part.params().and_then(|params| cancelled_id(part.text, params));
+        let Some((id, span)) = cancelled else { return PartFate::Same };
+        let key = match self.link {
+            // Nobody can tell whose request it means. A client cancels its request by leaving.
+            Link::Shared => return PartFate::Dropped,
+            // The request has a stream of its own, and stays there.
+            Link::Streams => return PartFate::Same,
+            Link::Session | Link::Pipe | Link::Endpoint => (StreamId::PIPE, id),
+        };
+        if AskId::of_answer(&key.1).is_some_and(|ask| self.fetcher.is_asking(ask)) {
+            return PartFate::Dropped;
+        }
+        if let Some(pending) = self.pending.get(&key) {
+            pending.end_cancelled();
+            if pending.is_held {
+                // A request that the server never saw needs no cancellation.
+                self.pending.remove(&key);
+                return PartFate::Dropped;
+            }
+            // The server may answer it all the same.
+            self.pending.abandon(&key);
+            return PartFate::Same;
+        }
+        let text = span.text(part.text);
+        match self.pending.find_replaced(text) {
+            Some(key) => {
+                let own = key.1.to_string();
+                if let Some(pending) = self.pending.get(&key) {
+                    pending.end_cancelled();
+                }
+                self.pending.abandon(&key);
+                let edits = vec![(span, own)];
+                Rope::edit(part.text, part.envelope.span, edits)
+                    .map_or(PartFate::Dropped, PartFate::Edited)
+            }
+            None => PartFate::Same,
+        }
+    }
+}

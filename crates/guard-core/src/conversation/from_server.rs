@@ -1,0 +1,587 @@
+//! What becomes of the messages of the server.
+
+use std::time::Instant;
+
+use crate::environment::CallSpan;
+use bytes::Bytes;
+use bytestring::ByteString;
+
+use super::held::{Fates, PartFate};
+use super::job::Check;
+use super::pending::{Pending, Purpose};
+use super::{
+    AskId, Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, Origin, StreamId,
+    Then, Ticket,
+};
+use crate::contract::budget::Budget;
+use crate::contract::list::PageFate;
+use crate::contract::result::ResultCheck;
+use crate::event::Event;
+use crate::json::edit::Span;
+use crate::json::members::members;
+use crate::json::rope::Rope;
+use crate::message::{
+    Envelope, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code, error,
+    error_message, progress, text,
+};
+use crate::server::Rules;
+
+/// What takes the place of an answer that could not be checked.
+const UNCHECKED: &str = "could not check the answer of the server";
+
+/// What takes the place of an answer to a call that another replica has checked.
+const RESUMED_ELSEWHERE: &str =
+    "could not check the result: another replica has checked the call; call the tool again";
+
+/// The characters of an id or a name that the log shows.
+pub(super) const SHOWN: usize = 60;
+
+/// One part of a message of the server.
+struct Part<'a> {
+    ticket: Ticket,
+    index: usize,
+    text: &'a ByteString,
+    envelope: &'a Envelope,
+    outline: Option<&'a Outline<'a>>,
+}
+
+/// A part that is checked: what of it, and how its text changes.
+struct Checked<'a> {
+    part: &'a Part<'a>,
+    /// The result of a call or a page of the list, in the text of the part.
+    result: Span,
+    /// The edits that are needed whatever comes of the check.
+    edits: Vec<(Span, String)>,
+    /// The request that it answers.
+    id: Option<Id>,
+    to: Destination,
+}
+
+impl Conversation {
+    /// Takes a message of the server.
+    pub fn on_server(&mut self, origin: Origin, message: &Message<'_>, now: Instant) -> Ticket {
+        let ticket = Ticket(self.next_number());
+        let server = self.server.clone();
+        let rules = server.rules();
+        let mut budget = Budget::inline();
+        let parts = message.parts.as_slice().iter().enumerate();
+        let fates: Fates = parts
+            .map(|(index, envelope)| {
+                let outline = message.outline.as_ref();
+                let part = Part { ticket, index, text: message.text, envelope, outline };
+                self.decide_server(origin, &part, &rules, &mut budget, now)
+            })
+            .collect();
+        self.release(ticket, message, fates);
+        ticket
+    }
+
+    /// Takes text from the server that is not a message. Returns `true` if it is to be forwarded as it is.
+    ///
+    /// Servers print lines that do not belong there, and clients skip them. But a text that looks like
+    /// a broken message may be the answer to the request that it names, or to any open one where it
+    /// names none.
+    pub fn on_unreadable_server(
+        &mut self,
+        origin: Origin,
+        text: &Unreadable,
+        now: Instant,
+    ) -> bool {
+        if !self.server.rules().settings.is_inspecting() && !text.excerpt.is_empty() {
+            return true;
+        }
+        let stream = match origin {
+            Origin::Pipe => None,
+            Origin::Stream(stream) | Origin::Resumed(stream) => Some(stream),
+            // Nobody waits for an answer there.
+            Origin::Listening(_) => return text.is_text && !text.may_be_message,
+        };
+        if stream.is_some() && text.is_text && !text.may_be_message {
+            return true;
+        }
+        let event = if text.excerpt.is_empty() {
+            Event::error(format!("server: {}", text.reason))
+        } else {
+            let shown = &text.excerpt;
+            let what = "server: skipped output that is not a message";
+            Event::warning(format!("{what}: `{shown}`")).or_unquoted(what)
+        };
+        self.report(event);
+        if stream.is_none() && !text.may_be_message {
+            return false;
+        }
+        let reason = if text.excerpt.is_empty() {
+            text.reason.clone()
+        } else {
+            "the server sent a broken message".to_owned()
+        };
+        match (stream, &text.id) {
+            (Some(stream), _) => self.give_up(Some(stream), &reason, false),
+            (None, Some(id)) if text.has_method => {
+                // The server waits for the answer to a request that nobody can read.
+                let refusal = error(Some(id), code::REQUEST, &text.reason);
+                self.send(Destination::Server(StreamId::PIPE), None, refusal);
+            }
+            (None, Some(id)) => match self.asked(id) {
+                Some(ask) => self.fail_fetch(ask, &reason, now),
+                None => {
+                    if let Some(pending) = self.pending.answer(id) {
+                        self.fail_request(id, &pending, &reason);
+                    }
+                }
+            },
+            // It may answer any request. The clients of a shared process do not pay for each other's.
+            (None, None) if !text.has_method && self.is_for_one() => {
+                self.give_up(None, &reason, false);
+            }
+            (None, None) => {}
+        }
+        false
+    }
+
+    /// Whether a message of the server that names no request can only be for one client.
+    fn is_for_one(&self) -> bool {
+        self.link != Link::Shared || self.pending.open_keys(None, false).len() == 1
+    }
+
+    /// The request of the guard itself that an answer with `id` on a pipe belongs to.
+    fn asked(&self, id: &Id) -> Option<AskId> {
+        AskId::of_answer(id).filter(|ask| self.fetcher.is_asking(*ask))
+    }
+
+    /// Answers a request, which the server answered with what cannot be used, with an error.
+    fn fail_request(&mut self, id: &Id, pending: &Pending, reason: &str) {
+        if pending.is_abandoned {
+            return;
+        }
+        pending.end_refused(code::INTERNAL);
+        let own = pending.client_id.as_deref().and_then(Id::parse);
+        self.refuse(pending.stream, Some(own.as_ref().unwrap_or(id)), code::INTERNAL, reason);
+    }
+
+    fn decide_server(
+        &mut self,
+        origin: Origin,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> (Destination, PartFate) {
+        let to = match origin {
+            Origin::Pipe if matches!(self.link, Link::Pipe | Link::Endpoint) => {
+                Destination::Client(StreamId::PIPE)
+            }
+            Origin::Pipe => Destination::Listener,
+            Origin::Stream(stream) | Origin::Resumed(stream) | Origin::Listening(stream) => {
+                Destination::Client(stream)
+            }
+        };
+        match &part.envelope.kind {
+            Kind::Response(id) => self.answer(origin, to, id, part, rules, budget, now),
+            Kind::Notification(Method::ToolsChanged) => {
+                self.catalog.invalidate();
+                let (to, edits) = self.route(to, part);
+                (to, edited(part, edits))
+            }
+            Kind::Notification(Method::TaskStatus) if rules.settings.inspects_results() => {
+                let (to, edits) = self.route(to, part);
+                self.task_status(to, edits, part, rules, budget)
+            }
+            // There is no client that it could be for.
+            Kind::Request(id, _) if self.link == Link::Shared => {
+                let refusal = error(Some(id), code::REQUEST, "not supported");
+                self.send(Destination::Server(StreamId::PIPE), None, refusal);
+                (to, PartFate::Dropped)
+            }
+            // No request is waiting for it.
+            Kind::Other if part.envelope.result.is_some() && rules.settings.is_inspecting() => {
+                (to, PartFate::Dropped)
+            }
+            _ => {
+                let (to, edits) = self.route(to, part);
+                (to, edited(part, edits))
+            }
+        }
+    }
+
+    /// Finds the client that a message of a process, which is no answer, is for.
+    fn route(&self, to: Destination, part: &Part<'_>) -> (Destination, Vec<(Span, String)>) {
+        if to != Destination::Listener {
+            return (to, Vec::new());
+        }
+        let found = progress(part.text, part.envelope, TokenOf::Notification);
+        if let Some((token, span)) = &found.token
+            && let Some(pending) = self.pending.by_token(token)
+        {
+            let text = pending.token.as_ref().and_then(|(_, text)| text.clone());
+            let edits = text.map(|text| (*span, text)).into_iter().collect();
+            return (Destination::Client(pending.stream), edits);
+        }
+        if let Some((id, span)) = &found.subscription
+            && let Some(pending) = self.pending.get(&(StreamId::PIPE, id.clone()))
+        {
+            let edits = pending.client_id.clone().map(|text| (*span, text));
+            return (Destination::Client(pending.stream), edits.into_iter().collect());
+        }
+        // A log message comes before the answer to its request, and does not name it.
+        if self.link == Link::Shared
+            && part.envelope.kind == Kind::Notification(Method::LogMessage)
+            && let Some(pending) = self.pending.only_logged()
+        {
+            return (Destination::Client(pending.stream), Vec::new());
+        }
+        (to, Vec::new())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one decision in one place")]
+    fn answer(
+        &mut self,
+        origin: Origin,
+        to: Destination,
+        id: &Id,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+        now: Instant,
+    ) -> (Destination, PartFate) {
+        if let (Origin::Pipe, Some(ask)) = (origin, self.asked(id)) {
+            match part.envelope.result {
+                Some(result) => {
+                    let result = part.text.slice_ref(result.text(part.text));
+                    self.on_own_answer(ask, Some(result), now);
+                }
+                None => self.fail_fetch(ask, &error_reason(part.text), now),
+            }
+            return (to, PartFate::Dropped);
+        }
+        let pending = match origin {
+            Origin::Pipe => self.pending.answer(id),
+            // A client that goes by ids would take it for the answer to another request.
+            Origin::Stream(stream) | Origin::Resumed(stream)
+                if self.pending.is_elsewhere(stream, id) =>
+            {
+                None
+            }
+            Origin::Stream(stream) => self.pending.answer_on(stream, Some(id), false),
+            Origin::Resumed(stream) => self.pending.answer_on(stream, Some(id), true),
+            Origin::Listening(_) => self.pending.answer_anywhere(id),
+        };
+        let Some(pending) = pending else {
+            return self.unexpected(origin, to, id, part, rules);
+        };
+        if pending.is_abandoned {
+            return (to, PartFate::Dropped);
+        }
+        let to = match (origin, to) {
+            (Origin::Pipe, _) => Destination::Answer(pending.stream),
+            (_, Destination::Client(stream)) => Destination::Answer(stream),
+            (_, to) => to,
+        };
+        let mut edits = Vec::new();
+        if let Some((own, span)) = pending.client_id.clone().zip(part.envelope.id) {
+            edits.push((span, own));
+        }
+        let Some(result) = part.envelope.result else {
+            pending.end_error(part.envelope.span.text(part.text));
+            return (to, edited(part, edits));
+        };
+        let id = pending.client_id.as_deref().and_then(Id::parse).unwrap_or_else(|| id.clone());
+        let text = result.text(part.text);
+        match pending.purpose {
+            Purpose::Handshake { client } => {
+                self.shake_hands(text);
+                // Where each request has its own stream, clients share a conversation until they have a session.
+                if self.link != Link::Streams {
+                    self.client = client.or(self.client.take());
+                }
+                (to, edited(part, edits))
+            }
+            Purpose::List { request, caller, audience } => {
+                let others = self.catalog.names_before(&caller, &audience, request);
+                let check = Check::Page {
+                    request,
+                    others,
+                    result: part.text.slice_ref(text),
+                    audience: audience.clone(),
+                };
+                let checked = Checked { part, result, edits, id: Some(id), to };
+                self.check_later(&checked, check, Then::List { caller, audience })
+            }
+            Purpose::Call { tool, revision } if rules.settings.inspects_results() => {
+                let checked = Checked { part, result, edits, id: Some(id), to };
+                let then = Then::Call { tool, revision, span: pending.span };
+                self.check_result(checked, then, rules, budget)
+            }
+            Purpose::UnknownTask { is_result }
+                if rules.settings.may_refuse_results() && (is_result || holds_result(text)) =>
+            {
+                let message = "could not check the result: the guard does not know this task";
+                (to, replaced(error(Some(&id), code::INTERNAL, message)))
+            }
+            Purpose::Task { tool, revision } if rules.settings.inspects_results() => {
+                let inner = match Task::read(text) {
+                    Ok(task) => task.and_then(|task| Span::locate(part.text, task.result?)),
+                    Err(wrong) => return (to, self.refuse_task(&id, &wrong)),
+                };
+                let Some(result) = inner else { return (to, edited(part, edits)) };
+                let checked = Checked { part, result, edits, id: Some(id), to };
+                let then = Then::Call { tool, revision, span: None };
+                self.check_result(checked, then, rules, budget)
+            }
+            _ => {
+                pending.end_result();
+                (to, edited(part, edits))
+            }
+        }
+    }
+
+    /// Refuses the answer about a task that cannot be read.
+    fn refuse_task(&self, id: &Id, wrong: &serde_json::Error) -> PartFate {
+        let message = format!("could not read the task: {wrong}");
+        let event = Event::error(format!("server: {message}"));
+        self.report(event.or_unquoted("server: could not read the task"));
+        replaced(error(Some(id), code::INTERNAL, &message))
+    }
+
+    /// Decides about an answer to a request that is not pending.
+    fn unexpected(
+        &self,
+        origin: Origin,
+        to: Destination,
+        id: &Id,
+        part: &Part<'_>,
+        rules: &Rules,
+    ) -> (Destination, PartFate) {
+        let is_own = AskId::of_answer(id).is_some();
+        let is_result = part.envelope.result.is_some();
+        let is_inspecting = rules.settings.is_inspecting();
+        if self.link.splits_batches() || is_own {
+            return (to, PartFate::Dropped);
+        }
+        // Another replica has seen the call.
+        if is_result && rules.settings.is_replica && !is_own_stream(origin) {
+            if rules.settings.may_refuse_results() {
+                let refusal = error(Some(id), code::INTERNAL, RESUMED_ELSEWHERE);
+                return (to, replaced(refusal));
+            }
+            return (to, PartFate::Same);
+        }
+        if is_result && is_inspecting {
+            let id: String = id.to_string().chars().take(SHOWN).collect();
+            let text = format!("server: dropped an answer to request {id}, which is not pending");
+            self.report(Event::info(text));
+            return (to, PartFate::Dropped);
+        }
+        (to, PartFate::Same)
+    }
+
+    /// Checks the result that a notification about a task may hold.
+    fn task_status(
+        &mut self,
+        to: Destination,
+        edits: Vec<(Span, String)>,
+        part: &Part<'_>,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> (Destination, PartFate) {
+        let params = part.envelope.params.map(|params| params.text(part.text));
+        let task = match params.map(Task::read).transpose() {
+            Ok(task) => task.flatten(),
+            Err(error) => {
+                let what = "server: could not read the task";
+                self.report(Event::error(format!("{what}: {error}")).or_unquoted(what));
+                return (to, PartFate::Dropped);
+            }
+        };
+        let call = task.as_ref().and_then(|task| self.tasks.get(&task.id));
+        let result = task.and_then(|task| Span::locate(part.text, task.result?));
+        let Some(result) = result else { return (to, edited(part, edits)) };
+        let Some((tool, revision)) = call else {
+            if rules.settings.may_refuse_results() {
+                let text = "server: withheld the result of a task that the guard does not know";
+                self.server.report_event_once(Event::error(text));
+                return (to, PartFate::Dropped);
+            }
+            return (to, edited(part, edits));
+        };
+        let checked = Checked { part, result, edits, id: None, to };
+        let then = Then::Call { tool, revision, span: None };
+        self.check_result(checked, then, rules, budget)
+    }
+
+    /// Checks a result now if it is small, else in a job.
+    fn check_result(
+        &mut self,
+        mut checked: Checked<'_>,
+        then: Then,
+        rules: &Rules,
+        budget: &mut Budget,
+    ) -> (Destination, PartFate) {
+        let Then::Call { tool, revision, span } = then else {
+            return (checked.to, PartFate::Dropped);
+        };
+        let Checked { part, result, to, .. } = checked;
+        let text = result.text(part.text);
+        let check = ResultCheck {
+            server: &self.server,
+            rules,
+            tool: tool.as_ref(),
+            revision: &revision,
+            span: span.as_ref(),
+        };
+        // The outline is of the whole result of the message.
+        let outline = part.outline.filter(|_| part.envelope.result == Some(result));
+        if let Ok(done) = check.check(text, outline, budget) {
+            for task in &done.tasks {
+                self.tasks.insert(task, tool.clone(), revision.clone());
+            }
+            if let Some(span) = &span {
+                end_span(span, rules, done.replacement.as_deref().unwrap_or(text));
+            }
+            checked.edits.extend(done.replacement.map(|text| (result, text)));
+            return (to, edited(part, checked.edits));
+        }
+        let check = Check::Result {
+            tool: tool.clone(),
+            result: part.text.slice_ref(text),
+            revision: revision.clone(),
+            span: span.clone(),
+        };
+        self.check_later(&checked, check, Then::Call { tool, revision, span })
+    }
+
+    /// Starts a job for a part, which is held until then.
+    fn check_later(
+        &mut self,
+        checked: &Checked<'_>,
+        check: Check,
+        then: Then,
+    ) -> (Destination, PartFate) {
+        let Checked { part, result, edits, id, to } = checked;
+        let stream = match to {
+            Destination::Answer(stream) | Destination::Client(stream)
+                if *stream != StreamId::PIPE =>
+            {
+                Some(*stream)
+            }
+            _ => None,
+        };
+        let answer = HeldAnswer {
+            ticket: part.ticket,
+            index: part.index,
+            span: part.envelope.span,
+            result: *result,
+            edits: edits.clone(),
+            id: id.clone(),
+            then,
+        };
+        self.start_job(stream, check, JobPurpose::Answer(answer));
+        (*to, PartFate::Waiting)
+    }
+}
+
+impl Conversation {
+    /// Ends the wait for a part of the server that a job has checked.
+    pub(super) fn conclude_answer(&mut self, part: HeldAnswer, outcome: JobOutcome) {
+        let HeldAnswer { ticket, index, span, result, mut edits, id, then } = part;
+        let failed = |message: &str| replaced(error(id.as_ref(), code::INTERNAL, message));
+        let replacement = match (outcome, then) {
+            (JobOutcome::Result(done), Then::Call { tool, revision, span }) => {
+                for task in &done.tasks {
+                    self.tasks.insert(task, tool.clone(), revision.clone());
+                }
+                if let Some(span) = &span {
+                    let own = || self.held_text(ticket).map_or("", |text| result.text(text));
+                    let text = done.replacement.as_deref();
+                    end_span(span, &self.server.rules(), text.unwrap_or_else(own));
+                }
+                Ok(done.replacement)
+            }
+            (JobOutcome::Page(page), Then::List { caller, audience }) => {
+                self.has_told_change = false;
+                if let Some((page, tools)) = page.tools {
+                    self.catalog.add_page(&caller, &audience, page, tools);
+                }
+                match page.fate {
+                    PageFate::Same => Ok(None),
+                    PageFate::Replaced(text) => Ok(Some(text)),
+                    PageFate::Refused(message) => Err(message),
+                }
+            }
+            (JobOutcome::Failed(reason), then) => {
+                if let Then::Call { span: Some(span), .. } = then {
+                    span.set_withheld();
+                    span.end_error(code::INTERNAL.into());
+                }
+                Err(format!("{UNCHECKED}: {reason}"))
+            }
+            _ => Err(UNCHECKED.to_owned()),
+        };
+        let fate = match replacement {
+            Err(message) => failed(&message),
+            Ok(replacement) => {
+                edits.extend(replacement.map(|text| (result, text)));
+                let Some(text) = self.held_text(ticket).filter(|_| !edits.is_empty()) else {
+                    return self.settle(ticket, index, PartFate::Same);
+                };
+                Rope::edit(text, span, edits).map_or_else(|_| failed(UNCHECKED), PartFate::Edited)
+            }
+        };
+        self.settle(ticket, index, fate);
+    }
+}
+
+/// Whether an answer about a task may hold the result of its call.
+fn holds_result(text: &str) -> bool {
+    members(text, ["result"]).map_or(true, |[result]| result.is_some())
+}
+
+/// Whether a message came as the response to a request that is known.
+fn is_own_stream(origin: Origin) -> bool {
+    matches!(origin, Origin::Pipe | Origin::Stream(_))
+}
+
+/// Why a request of the guard itself failed, where the server answered it with this error.
+fn error_reason(text: &str) -> String {
+    let message = members(text, ["error"]).ok().and_then(|[error]| error_message(error?.get()));
+    match message {
+        Some(message) => {
+            let message: String = message.chars().take(200).collect();
+            format!("the server answered `{message}`")
+        }
+        None => "the server answered with an error".to_owned(),
+    }
+}
+
+/// Ends the span of a call whose result leaves as `text`.
+fn end_span(span: &CallSpan, rules: &Rules, text: &str) {
+    if rules.settings.export_values {
+        span.set_result(text);
+    }
+    span.end_result();
+}
+
+/// A part with `edits`.
+fn edited(part: &Part<'_>, edits: Vec<(Span, String)>) -> PartFate {
+    if edits.is_empty() {
+        return PartFate::Same;
+    }
+    Rope::edit(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
+}
+
+/// A message of the guard in place of a part.
+fn replaced(message: Vec<u8>) -> PartFate {
+    PartFate::Edited(Rope::new(message))
+}
+
+/// The answer to a request of the server that reaches no client, for this reason; `None` where the
+/// message is no request.
+pub fn refuse_undelivered(bytes: &Bytes, reason: &str) -> Option<Bytes> {
+    let text = text(bytes).ok()?;
+    match Parts::read(&text).ok()? {
+        Parts::One(Envelope { kind: Kind::Request(id, _), .. }) => {
+            Some(error(Some(&id), code::INTERNAL, reason).into())
+        }
+        _ => None,
+    }
+}

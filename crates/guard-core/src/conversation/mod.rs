@@ -1,0 +1,460 @@
+//! A conversation between clients and one server, without I/O.
+//!
+//! Messages, finished jobs and time go in; [`Action`]s come out of [`Conversation::poll`]. Nothing in
+//! here opens a socket, starts a task or reads a clock, so that every transport makes the same
+//! decisions, and tests need none.
+
+mod action;
+mod call;
+#[cfg(test)]
+mod decision_tests;
+mod fetch;
+mod from_client;
+mod from_server;
+mod held;
+mod job;
+mod pending;
+mod span;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ahash::AHashMap;
+use bytes::Bytes;
+use toolbond_contract::Revision;
+
+pub use self::action::{Action, AskId, Destination, StreamId, Ticket};
+pub use self::fetch::{Endless, LIST_PATIENCE, MADE_ROOM, MAX_PAGES, Pages};
+use self::fetch::{Fetcher, WaitingCall};
+pub use self::from_client::Told;
+pub use self::from_server::refuse_undelivered;
+use self::held::{Held, PartFate};
+use self::job::Check;
+pub use self::job::{Job, JobId, JobOutcome};
+use self::pending::{Key, Pending, PendingRequests, Purpose};
+use crate::audience::Audience;
+use crate::caller::Caller;
+use crate::contract::catalog::{Catalog, Lookup, PageRequest, Tool};
+use crate::contract::list::HIDDEN;
+use crate::contract::tasks::Tasks;
+use crate::contract::view::Unrestored;
+use crate::environment::{CallSpan, Record};
+use crate::event::Event;
+use crate::json::edit::Span;
+use crate::json::rope::Rope;
+use crate::message::{Handshake, Id, code, error};
+use crate::server::{Rules, Server};
+
+/// How clients and the server of a conversation are connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// One client and one server on a pipe: ids pass as they are.
+    Pipe,
+    /// One client on HTTP and a process: ids that some peers do not read exactly are replaced.
+    Session,
+    /// Many clients on HTTP share a process: ids and progress tokens are replaced.
+    Shared,
+    /// Each request has a stream of its own to the server, as on HTTP.
+    Streams,
+    /// One client posts its messages, and all answers come on one stream, as in HTTP+SSE of 2024-11-05.
+    Endpoint,
+}
+
+impl Link {
+    /// Whether a batch is taken apart, because its messages may go different ways.
+    fn splits_batches(self) -> bool {
+        matches!(self, Self::Session | Self::Shared)
+    }
+
+    /// Whether the transport sends the requests of the guard itself apart from those of clients.
+    fn asks_apart(self) -> bool {
+        matches!(self, Self::Streams | Self::Endpoint)
+    }
+}
+
+/// Where a message of the server came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The pipe that all messages share.
+    Pipe,
+    /// The response to the request of this stream.
+    Stream(StreamId),
+    /// A stream with which the client resumes an earlier one.
+    Resumed(StreamId),
+    /// A stream on which the client, as this stream, listens for whatever comes.
+    Listening(StreamId),
+}
+
+/// What a finished job was for.
+#[derive(Debug)]
+enum JobPurpose {
+    /// The arguments of a call.
+    Call(WaitingCall, Tool),
+    /// The arguments of a call of a view, as the tool takes them.
+    Restore(WaitingCall, Tool),
+    /// An answer of the server.
+    Answer(HeldAnswer),
+    /// A page that the guard requested itself.
+    OwnPage(AskId),
+}
+
+/// A part of a held message of the server whose result is being checked.
+#[derive(Debug)]
+struct HeldAnswer {
+    ticket: Ticket,
+    index: usize,
+    /// The part in the text of the message, and the result in it.
+    span: Span,
+    result: Span,
+    /// The edits that are needed whatever comes of the check.
+    edits: Vec<(Span, String)>,
+    /// The request that it answers.
+    id: Option<Id>,
+    then: Then,
+}
+
+/// What to do with a checked answer, beside sending it.
+#[derive(Debug)]
+enum Then {
+    /// Remember the tasks that it created, and end the span.
+    Call { tool: Option<Tool>, revision: Revision, span: Option<CallSpan> },
+    /// Add the page to the catalog.
+    List { caller: Caller, audience: Audience },
+}
+
+#[derive(Debug)]
+struct RunningJob {
+    stream: Option<StreamId>,
+    purpose: JobPurpose,
+    abandoned: Arc<AtomicBool>,
+}
+
+/// A conversation between clients and one server.
+pub struct Conversation {
+    server: Arc<Server>,
+    link: Link,
+    /// Whether all its requests are of one session, where each has a stream of its own.
+    has_session: bool,
+    catalog: Catalog,
+    tasks: Tasks,
+    pending: PendingRequests,
+    negotiated: Revision,
+    /// The name of the only client, where that has sent `initialize`.
+    client: Option<String>,
+    /// Whether the only client was told that it will hear of changed lists.
+    tells_changes: bool,
+    /// Whether it was told of a change since it last got a list.
+    has_told_change: bool,
+    fetcher: Fetcher,
+    /// The requests that are posted to an endpoint, by the stream that they came on, until the server accepts them.
+    posted: AHashMap<StreamId, Vec<(Key, u64)>>,
+    held: AHashMap<Ticket, Held>,
+    jobs: AHashMap<JobId, RunningJob>,
+    actions: VecDeque<Action>,
+    /// The last number that was given to a ticket, a job, or a request.
+    last: u64,
+}
+
+/// After this time a replica requests the tool list again: another one may have heard of a change.
+const MAX_AGE: Duration = Duration::from_secs(60);
+
+const TOOLS_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+impl Conversation {
+    /// A conversation with `server`. Requests that name no revision, before one is negotiated, are of
+    /// `revision`.
+    pub fn new(server: Arc<Server>, link: Link, revision: Revision) -> Self {
+        Self {
+            server,
+            link,
+            has_session: false,
+            catalog: Catalog::default(),
+            tasks: Tasks::default(),
+            pending: PendingRequests::default(),
+            negotiated: revision,
+            client: None,
+            tells_changes: false,
+            has_told_change: false,
+            fetcher: Fetcher::default(),
+            posted: AHashMap::new(),
+            held: AHashMap::new(),
+            jobs: AHashMap::new(),
+            actions: VecDeque::new(),
+            last: 0,
+        }
+    }
+
+    /// The same with a session, where each request has a stream of its own.
+    pub fn with_session(self, has_session: bool) -> Self {
+        Self { has_session, ..self }
+    }
+
+    /// The next action, if there is one.
+    pub fn poll(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When [`Conversation::on_timeout`] has to be called.
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.fetcher.deadline()
+    }
+
+    /// Takes the outcome of a job.
+    pub fn on_judged(&mut self, job: JobId, outcome: JobOutcome, now: Instant) {
+        let Some(RunningJob { purpose, .. }) = self.jobs.remove(&job) else { return };
+        match purpose {
+            JobPurpose::Call(call, tool) => {
+                let checked = match outcome {
+                    JobOutcome::Arguments(checked) => checked,
+                    JobOutcome::Failed(reason) => call.failure(reason),
+                    _ => call.failure("the check failed"),
+                };
+                self.conclude_call(call, tool, checked, now);
+            }
+            JobPurpose::Restore(call, tool) => match outcome {
+                JobOutcome::Restored(Ok(arguments)) => {
+                    self.resume_restored(call, tool, arguments, now);
+                }
+                outcome => {
+                    let checked = call.failure(match &outcome {
+                        JobOutcome::Restored(Err(Unrestored { reason })) => reason,
+                        JobOutcome::Failed(reason) => reason,
+                        _ => "the check failed",
+                    });
+                    self.conclude_call(call, tool, checked, now);
+                }
+            },
+            JobPurpose::Answer(answer) => self.conclude_answer(answer, outcome),
+            JobPurpose::OwnPage(ask) => match outcome {
+                JobOutcome::Page(page) => self.take_own_page(ask, page, now),
+                JobOutcome::Failed(reason) => self.fail_fetch(ask, reason, now),
+                _ => self.fail_fetch(ask, "the check failed", now),
+            },
+        }
+    }
+
+    /// The stream is closed: its client has left, or has its answers. With `may_resume` its requests
+    /// are remembered, because the client may come back for their answers.
+    pub fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
+        self.abandon_jobs(stream, now);
+        for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
+            if let Some(pending) = self.pending.current(&key, serial) {
+                pending.end_cancelled();
+                self.pending.abandon(&key);
+            }
+        }
+        if may_resume {
+            return self.pending.keep_resumable(stream);
+        }
+        for (key, pending) in self.pending.close(stream) {
+            pending.end_cancelled();
+            let is_forgotten = self.link == Link::Streams && !self.may_come_elsewhere(&pending);
+            if pending.is_answered || pending.is_held || is_forgotten {
+                continue;
+            }
+            if self.link == Link::Shared {
+                let bytes = cancellation(&key.1, "the client has left");
+                self.send(Destination::Server(stream), None, bytes);
+            }
+            self.abandon(&key, pending);
+        }
+    }
+
+    /// Whether an answer that is checked may come on another stream than its request: in a session.
+    fn may_come_elsewhere(&self, pending: &Pending) -> bool {
+        self.link == Link::Streams && self.has_session && pending.is_checked()
+    }
+
+    /// Has the answer to a request, which is not pending any more, still recognized: it goes nowhere.
+    fn abandon(&mut self, key: &Key, mut pending: Pending) {
+        (pending.stream, pending.purpose) = (StreamId::PIPE, Purpose::Other);
+        (pending.caller, pending.span) = (Caller::default(), None);
+        let _ = self.pending.insert(key.clone(), pending);
+        self.pending.abandon(key);
+    }
+
+    /// The server has accepted what was posted on `stream`, and answers it on that of the endpoint.
+    pub fn accept_posted(&mut self, stream: StreamId) {
+        self.posted.remove(&stream);
+    }
+
+    /// Forgets the requests of `stream`, which the server does not have, or has refused.
+    pub fn forget_requests(&mut self, stream: StreamId) {
+        let posted = self.posted.remove(&stream).unwrap_or_default();
+        let posted = posted.iter().filter_map(|(key, serial)| self.pending.take(key, *serial));
+        let mut forgotten: Vec<_> = posted.collect();
+        forgotten.extend(self.pending.close(stream).into_iter().map(|(_, pending)| pending));
+        forgotten.iter().for_each(Pending::end_cancelled);
+    }
+
+    /// The tool list of the server has changed.
+    pub fn on_tools_changed(&mut self) {
+        self.catalog.invalidate();
+    }
+
+    /// Tools that were left out of a list are bundled now.
+    pub fn on_tools_bundled(&mut self) {
+        self.catalog.invalidate();
+        // One is enough until the client lists the tools again.
+        if self.tells_changes && !std::mem::replace(&mut self.has_told_change, true) {
+            self.send(Destination::Listener, None, TOOLS_CHANGED);
+        }
+    }
+
+    /// The server is gone: all requests get an error that says `reason`.
+    pub fn on_server_gone(&mut self, reason: &str) {
+        self.give_up(None, reason, true);
+        self.fetcher.stop();
+    }
+
+    /// Whether no message is held.
+    pub fn holds_nothing(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Whether no client waits for an answer.
+    pub fn is_idle(&self) -> bool {
+        self.pending.is_idle() && self.held.is_empty()
+    }
+
+    /// Whether `stream` waits for an answer that is checked.
+    pub fn expects_checked(&self, stream: StreamId) -> bool {
+        self.server.rules().settings.is_inspecting() && self.pending.expects_checked(stream)
+    }
+
+    /// Whether the requests of `stream` may be sent again without harm: all of them, and there is one.
+    pub fn is_repeatable(&self, stream: StreamId) -> bool {
+        self.pending.is_repeatable(stream)
+    }
+
+    /// Answers the requests of `stream` that are still open with an error.
+    pub fn fail_stream(&mut self, stream: StreamId, reason: &str) {
+        self.give_up(Some(stream), reason, false);
+    }
+
+    /// Moves `stream` and its requests to `other`: the answer on it opened a session.
+    pub fn move_stream(&mut self, stream: StreamId, other: &mut Self) {
+        for (key, pending) in self.pending.close(stream) {
+            if let Purpose::Handshake { client: Some(client) } = &pending.purpose {
+                other.client = Some(client.clone());
+            }
+            // Streams are never shared, so their keys are not in use.
+            let _ = other.pending.insert(key, pending);
+        }
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Sends a message that the guard wrote itself.
+    fn send(&mut self, to: Destination, ticket: Option<Ticket>, text: impl Into<Bytes>) {
+        self.actions.push_back(Action::Send { to, ticket, text: Rope::new(text) });
+    }
+
+    /// Answers a request of the client behind `stream` with an error.
+    fn refuse(&mut self, stream: StreamId, id: Option<&Id>, code: i32, message: &str) {
+        self.send(Destination::Answer(stream), None, error(id, code, message));
+    }
+
+    /// Finds the tool that is called.
+    fn find_tool(&mut self, rules: &Rules, call: &WaitingCall, now: Instant) -> Lookup {
+        let WaitingCall { caller, audience, name, .. } = call;
+        let catalog = self.catalog.under(rules.generation);
+        if rules.settings.is_replica && catalog.is_older(caller, audience, MAX_AGE, now) {
+            catalog.expire(caller, audience);
+        }
+        if rules.settings.is_hidden(&catalog.own_name(caller, audience, name)) {
+            return Lookup::Found(Tool::Withheld(HIDDEN.into()));
+        }
+        catalog.find(caller, audience, name)
+    }
+
+    /// Starts a job for `stream`.
+    fn start_job(&mut self, stream: Option<StreamId>, check: Check, purpose: JobPurpose) {
+        let id = JobId(self.next_number());
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let (server, rules) = (Arc::clone(&self.server), self.server.rules().clone());
+        let flag = Arc::clone(&abandoned);
+        self.jobs.insert(id, RunningJob { stream, purpose, abandoned });
+        let has_waited = AtomicBool::new(false);
+        let job = Job { id, server, rules, check, abandoned: flag, has_waited };
+        self.actions.push_back(Action::Judge(Box::new(job)));
+    }
+
+    /// Stops the jobs whose outcome nobody waits for any more.
+    fn abandon_jobs(&mut self, stream: StreamId, now: Instant) {
+        let is_own = |_: &JobId, job: &mut RunningJob| job.stream == Some(stream);
+        let jobs: Vec<_> = self.jobs.extract_if(is_own).map(|(_, job)| job).collect();
+        for RunningJob { purpose, abandoned, .. } in jobs {
+            abandoned.store(true, Ordering::Relaxed);
+            match purpose {
+                // The other parts of a batch may be for other clients.
+                JobPurpose::Answer(HeldAnswer { ticket, index, .. })
+                    if self.link.splits_batches() =>
+                {
+                    self.settle(ticket, index, PartFate::Dropped);
+                }
+                JobPurpose::Answer(HeldAnswer { ticket, .. })
+                | JobPurpose::Call(WaitingCall { ticket, .. }, _)
+                | JobPurpose::Restore(WaitingCall { ticket, .. }, _) => {
+                    self.held.remove(&ticket);
+                }
+                JobPurpose::OwnPage(_) => {}
+            }
+        }
+        self.forget_calls(stream, now);
+    }
+
+    /// Answers open requests with an error: of `stream`, or of all streams.
+    fn give_up(&mut self, stream: Option<StreamId>, reason: &str, held: bool) {
+        for key in self.pending.open_keys(stream, held) {
+            let Some(pending) = self.pending.remove(&key) else { continue };
+            if pending.is_abandoned {
+                continue;
+            }
+            pending.end_refused(code::INTERNAL);
+            let own = pending.client_id.as_deref().and_then(Id::parse);
+            let id = own.as_ref().unwrap_or(&key.1);
+            self.refuse(pending.stream, Some(id), code::INTERNAL, reason);
+            if !pending.is_held && self.may_come_elsewhere(&pending) {
+                self.abandon(&key, pending);
+            }
+        }
+    }
+
+    /// Takes what the server says about itself.
+    fn shake_hands(&mut self, result: &str) {
+        if let Some(handshake) = Handshake::read(result) {
+            let Handshake { revision, server, supported, tells_changes } = handshake;
+            let record = Record::Handshake { server, revision: revision.as_ref() };
+            self.server.environment().record(&record);
+            if !supported.is_empty() {
+                self.server.set_supported(&supported);
+            }
+            // Clients without a session are not told apart here.
+            let is_one = self.link != Link::Streams || self.has_session;
+            if let Some(revision) = revision.filter(|_| is_one) {
+                let is_alone = !matches!(self.link, Link::Shared | Link::Streams);
+                self.tells_changes = tells_changes && is_alone && !revision.is_natural();
+                self.negotiated = revision;
+            }
+        }
+    }
+
+    fn report(&self, event: Event) {
+        self.server.report(event);
+    }
+}
+
+/// The notification that cancels the request `id`.
+fn cancellation(id: &Id, reason: &str) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"{reason}"}}}}"#
+    )
+}

@@ -1,0 +1,60 @@
+//! The span of a call, from its request to its answer.
+
+use super::from_client::Part;
+use super::{Conversation, Link};
+use crate::audience::Audience;
+use crate::contract::header_changes::HeaderChange;
+use crate::environment::{CallSpan, CallStart};
+use crate::json::edit::Span;
+use crate::message::{CallParams, Id};
+use crate::trace::{HttpTrace, MetaTrace};
+
+/// A call that is traced.
+pub(super) struct TracedCall {
+    pub(super) span: CallSpan,
+    /// What changes in its text and its headers, so that the server continues the trace.
+    pub(super) edits: Vec<(Span, String)>,
+    pub(super) headers: Vec<HeaderChange>,
+}
+
+impl Conversation {
+    /// Starts the span of a call; `None` where nothing is exported.
+    ///
+    /// The trace is the one that `_meta` names, else that of the HTTP headers, else a new one.
+    pub(super) fn trace_call(
+        &self,
+        part: &Part<'_>,
+        id: &Id,
+        params: &CallParams<'_>,
+        audience: &Audience,
+    ) -> Option<TracedCall> {
+        let environment = self.server.environment();
+        if !environment.is_tracing() {
+            return None;
+        }
+        let meta = MetaTrace::read(part.params()?, params.meta);
+        let trace = part.told.trace.as_ref();
+        let parents = [meta.fields(), trace.and_then(HttpTrace::fields)];
+        let parents: Vec<_> = parents.into_iter().flatten().collect();
+        let span = environment.start_call(&CallStart {
+            parents: &parents,
+            revision: &audience.revision,
+            request_id: id.text(),
+            session: trace.and_then(|trace| trace.session.as_deref()),
+            is_pipe: self.link == Link::Pipe,
+        })?;
+        if let (true, Some(arguments)) =
+            (self.server.rules().settings.export_values, params.arguments)
+        {
+            span.set_arguments(arguments);
+        }
+        let fields = span.fields();
+        let edits = fields.as_ref().map(|fields| meta.edits(part.text, fields));
+        let headers = fields.as_ref().zip(trace).map(|(fields, trace)| trace.changes(fields));
+        Some(TracedCall {
+            span,
+            edits: edits.unwrap_or_default(),
+            headers: headers.into_iter().flatten().collect(),
+        })
+    }
+}

@@ -1,0 +1,515 @@
+//! Finding out which era a server is of, as the specification describes.
+//!
+//! The first message of the client goes to the server as it is, so that nothing changes where both are of
+//! one era. Only a server that refuses it is asked by the bridge itself.
+//!
+//! Silence tells nothing: a server may still start, or ignore what it does not know. A legacy client's server is not
+//! asked anything then, because some end at what they do not expect. A modern client's server has `server/discover`
+//! already; it gets `tools/list` of the modern revision and `initialize`, too. Servers of both eras go by the first
+//! request that is not `server/discover`, so that they stay modern and refuse `initialize`, and one that knows nothing
+//! else answers it.
+
+use std::time::{Duration, Instant};
+
+use bytestring::ByteString;
+use toolbond_contract::Revision;
+
+use super::capability::log_level;
+use super::legacy_client::LegacyClient;
+use super::message::{
+    Incoming, LEGACY, MODERN, failure, is_http_refusal, is_modern_error, is_modern_request,
+    is_modern_version, meta, notification, request, supported_versions,
+};
+use super::modern_client::ModernClient;
+use super::{Io, Users};
+use crate::json::object::Object;
+use crate::message::Id;
+
+/// How long a modern client's server may be silent before it is asked in the other era, too.
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
+
+/// How long a legacy client's further messages wait for the answer to its first one, and that for a second opinion.
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a server may take to answer `initialize`, or that was started again.
+const START: Duration = Duration::from_secs(30);
+
+/// The most bytes of messages that wait for the era of the server.
+const MAX_HELD: usize = 16 << 20;
+
+/// What was found out.
+pub(super) enum Found {
+    /// Nothing: the server refuses this client.
+    Nothing,
+    /// Client and server are of one era, or cannot talk to each other.
+    Same,
+    Legacy(Box<LegacyClient>),
+    Modern(Box<ModernClient>),
+}
+
+/// A server whose era is being found out.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
+pub(super) struct Detect {
+    is_modern_client: bool,
+    /// The first request of the client, and its id.
+    text: ByteString,
+    first: Id,
+    /// The parameters of the first request.
+    params: ByteString,
+    /// Whether the server has the first request; else it waits with the others.
+    is_forwarded: bool,
+    held: Vec<ByteString>,
+    bytes: usize,
+    /// What the server answered to the first request, if it was an error.
+    refusal: Option<ByteString>,
+    /// The bridge's own `server/discover`, `initialize` and `tools/list`, while they have no answer.
+    discover: Option<Id>,
+    initialize: Option<Id>,
+    list: Option<Id>,
+    deadline: Option<Instant>,
+    /// Whether the era of the server is taken from what is known already.
+    is_known: bool,
+    /// Whether the server was started again.
+    is_second: bool,
+    /// Whether the server was silent for so long that it gets what the client sends.
+    is_passing: bool,
+    /// Whether the server has refused `initialize` and is silent about `server/discover`.
+    is_refused: bool,
+}
+
+impl Detect {
+    /// Starts with the first message of the client; `None` where it does not tell the era of the client.
+    pub(super) fn start(
+        io: &mut Io,
+        text: &ByteString,
+        incoming: &Incoming<'_>,
+        now: Instant,
+    ) -> Option<Self> {
+        let Incoming::Request { id, method, params } = incoming else { return None };
+        let is_modern_client = is_modern_request(method, *params);
+        if !is_modern_client && method != "initialize" {
+            return None;
+        }
+        let known = io.server.eras();
+        let is_known =
+            if is_modern_client { known.is_legacy_only() } else { known.is_modern_only() };
+        let mut detect = Self {
+            is_modern_client,
+            text: text.clone(),
+            first: id.clone(),
+            params: params.map_or_else(ByteString::new, |params| text.slice_ref(params)),
+            is_forwarded: false,
+            held: Vec::new(),
+            bytes: 0,
+            refusal: None,
+            discover: None,
+            initialize: None,
+            list: None,
+            deadline: Some(now + if is_modern_client { SILENCE } else { PATIENCE }),
+            is_known,
+            is_second: false,
+            is_passing: false,
+            is_refused: false,
+        };
+        if is_known {
+            detect.deadline = None;
+            detect.hold(io, text);
+            detect.ask_other_era(io);
+        } else if !is_modern_client || (method == "server/discover" && is_complete(&detect.params))
+        {
+            detect.is_forwarded = true;
+            io.send_server(text.as_bytes().clone());
+        } else {
+            // A legacy server may run a modern call as if it were a legacy one.
+            detect.hold(io, text);
+            detect.send_discover(io);
+        }
+        Some(detect)
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Whether the server, which has ended, has to be asked once more.
+    pub(super) fn wants_restart(&self) -> bool {
+        let is_asked = self.discover.is_some() || self.initialize.is_some();
+        !self.is_second && (self.refusal.is_some() || is_asked || self.is_modern_client)
+    }
+
+    /// Asks a server that was started again, in the other era only.
+    pub(super) fn on_restart(&mut self, io: &mut Io, now: Instant) {
+        self.is_second = true;
+        self.deadline = self.refusal.is_some().then(|| now + START);
+        (self.discover, self.initialize, self.list) = (None, None, None);
+        // The server that ended does not answer it any more.
+        if self.is_forwarded && self.refusal.is_none() {
+            self.is_forwarded = false;
+            self.held.insert(0, self.text.clone());
+        }
+        self.ask_other_era(io);
+    }
+
+    /// Takes a message of the client before the era of the server is known. A client that does not wait for the answer
+    /// to its first message has the others wait for it.
+    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
+        if self.is_passing && self.refusal.is_none() {
+            io.send_server(text.as_bytes().clone());
+        } else {
+            self.hold(io, text);
+        }
+    }
+
+    /// Keeps a message of the client until the era of the server is known.
+    fn hold(&mut self, io: &mut Io, text: &ByteString) {
+        self.bytes += text.len();
+        if self.bytes > MAX_HELD {
+            if let Incoming::Request { id, .. } = Incoming::read(text) {
+                let message = "too many messages wait for the server to start";
+                io.refuse(&id, crate::message::code::INTERNAL, message);
+            }
+            self.bytes -= text.len();
+            return;
+        }
+        self.held.push(text.clone());
+    }
+
+    /// The messages of the client that wait, and the requests of the bridge that may still be answered.
+    pub(super) fn into_rest(self) -> (Vec<ByteString>, Vec<Id>) {
+        let asked = [self.discover, self.initialize, self.list];
+        (self.held, asked.into_iter().flatten().collect())
+    }
+
+    /// Takes a message of the server; returns what it tells about its era.
+    pub(super) fn on_server(
+        &mut self,
+        io: &mut Io,
+        text: &ByteString,
+        now: Instant,
+    ) -> Option<Found> {
+        let Incoming::Answer { id, outcome } = Incoming::read(text) else {
+            // What a server tells before it answers: its log.
+            io.send_client(text.as_bytes().clone());
+            return None;
+        };
+        if self.is_forwarded && id.among(|id| *id == self.first).is_some() {
+            return self.on_first_answer(io, text, outcome, now);
+        }
+        if self.discover.as_ref() == Some(&id) {
+            self.discover = None;
+            return self.on_discover(io, outcome);
+        }
+        if self.initialize.as_ref() == Some(&id) {
+            self.initialize = None;
+            return self.on_initialize(io, outcome, now);
+        }
+        if self.list.as_ref() == Some(&id) {
+            self.list = None;
+            let result = Object::read(outcome.ok()).unwrap_or_default();
+            return result.get("resultType").map(|_| Self::is_modern(io));
+        }
+        io.send_client(text.as_bytes().clone());
+        None
+    }
+
+    /// The server is of the era of its modern client.
+    fn is_modern(io: &mut Io) -> Found {
+        io.server.eras().set_modern();
+        Found::Same
+    }
+
+    /// The server answered what the client itself sent.
+    fn on_first_answer(
+        &mut self,
+        io: &mut Io,
+        text: &ByteString,
+        outcome: Result<&str, &str>,
+        now: Instant,
+    ) -> Option<Found> {
+        match outcome {
+            Err(error) if is_http_refusal(error) => {
+                io.send_client(text.as_bytes().clone());
+                Some(Found::Nothing)
+            }
+            Ok(_) => {
+                if self.is_modern_client {
+                    io.server.eras().set_modern();
+                } else {
+                    io.server.eras().set_legacy();
+                }
+                io.send_client(text.as_bytes().clone());
+                Some(Found::Same)
+            }
+            Err(error) if self.is_modern_client && is_modern_error(error) => {
+                io.server.eras().set_modern();
+                io.send_client(text.as_bytes().clone());
+                Some(Found::Same)
+            }
+            // The server may refuse it for what the client wrote.
+            Err(_) if !self.is_modern_client && !is_initialize_params(&self.params) => {
+                io.send_client(text.as_bytes().clone());
+                Some(Found::Same)
+            }
+            Err(_) => {
+                self.refusal = Some(text.clone());
+                if self.is_refused {
+                    return Some(self.give_up(io));
+                }
+                // A legacy server may do much at `initialize`.
+                self.deadline = Some(now + if self.is_modern_client { START } else { PATIENCE });
+                self.ask_other_era(io);
+                None
+            }
+        }
+    }
+
+    /// Asks the server as a client of the other era would.
+    fn ask_other_era(&mut self, io: &mut Io) {
+        if !self.is_modern_client && self.discover.is_none() {
+            self.send_discover(io);
+        }
+        if self.is_modern_client && self.initialize.is_none() {
+            let id = io.own_id();
+            let params = Object::read(Some(&self.params)).unwrap_or_default();
+            let client = params.object("_meta");
+            io.send_server(request(&id, "initialize", &initialize_params(&client, io.users)));
+            self.initialize = Some(id);
+        }
+    }
+
+    fn send_discover(&mut self, io: &mut Io) {
+        let id = io.own_id();
+        let params = Object::read(Some(&self.params)).unwrap_or_default();
+        let params = discover_params(&params, self.is_modern_client);
+        io.send_server(request(&id, "server/discover", &params));
+        self.discover = Some(id);
+    }
+
+    fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
+        if let Err(error) = outcome
+            && is_http_refusal(error)
+        {
+            return Some(self.refuse_held(io, error));
+        }
+        // A legacy server does not know the method.
+        let is_modern = outcome.map_or_else(is_modern_error, |_| true);
+        if self.is_modern_client {
+            if is_modern {
+                return Some(Self::is_modern(io));
+            }
+            if self.is_refused {
+                return Some(self.give_up(io));
+            }
+            // It is alive: it answers `initialize`, too.
+            self.ask_other_era(io);
+            self.deadline = None;
+            return None;
+        }
+        match outcome {
+            Ok(result) => {
+                let params = Object::read(Some(&self.params)).unwrap_or_default();
+                let mut bridge = LegacyClient::new(&params);
+                if !self.is_known && self.tells_era() {
+                    io.server.eras().set_modern_only();
+                    io.report_once(format!(
+                        "server: speaks no revision before {MODERN}; the guard translates for clients that do"
+                    ));
+                }
+                bridge.answer_initialize(io, &self.first, &params, result);
+                self.drop_first();
+                Some(Found::Legacy(Box::new(bridge)))
+            }
+            Err(_) => Some(self.give_up(io)),
+        }
+    }
+
+    /// Whether the refusal of the client's `initialize` is about its era: a server of both eras may refuse a version that
+    /// it does not know.
+    fn tells_era(&self) -> bool {
+        let refusal = self.refusal.as_deref().map(Incoming::read);
+        let names_modern_only = match refusal {
+            Some(Incoming::Answer { outcome: Err(error), .. }) => {
+                let versions = supported_versions(error);
+                versions.is_some_and(|it| it.iter().all(|version| is_modern_version(version)))
+            }
+            _ => false,
+        };
+        names_modern_only || names_legacy_version(&self.params)
+    }
+
+    fn on_initialize(
+        &mut self,
+        io: &mut Io,
+        outcome: Result<&str, &str>,
+        now: Instant,
+    ) -> Option<Found> {
+        match outcome {
+            Err(error) if is_http_refusal(error) => Some(self.refuse_held(io, error)),
+            Err(error) if is_modern_error(error) && self.refusal.is_none() => {
+                Some(Self::is_modern(io))
+            }
+            Ok(result) => {
+                io.server.eras().set_legacy_only();
+                io.report_once(format!(
+                    "server: speaks no revision after {LEGACY}; the guard translates for clients that do"
+                ));
+                io.send_server(notification("notifications/initialized", "{}"));
+                let bridge = ModernClient::new(result);
+                if self.is_forwarded {
+                    // The client asked with `server/discover`, and the server has refused that.
+                    bridge.answer_discover(io, &self.first);
+                }
+                Some(Found::Modern(Box::new(bridge)))
+            }
+            // The server may still answer `server/discover`.
+            Err(_) if self.discover.is_some() || (self.is_forwarded && self.refusal.is_none()) => {
+                self.is_refused = true;
+                self.deadline = Some(now + SILENCE);
+                None
+            }
+            Err(_) => Some(self.give_up(io)),
+        }
+    }
+
+    /// The server refuses this client: so it does all that waits.
+    fn refuse_held(&mut self, io: &mut Io, error: &str) -> Found {
+        if let Some(refusal) = self.refusal.take() {
+            io.send_client(refusal.as_bytes().clone());
+            return Found::Nothing;
+        }
+        for text in std::mem::take(&mut self.held) {
+            if let Incoming::Request { id, .. } = Incoming::read(&text) {
+                io.send_client(failure(&id, error));
+            }
+        }
+        Found::Nothing
+    }
+
+    /// The server speaks neither era with the bridge: the client gets what the server says to it.
+    fn give_up(&mut self, io: &mut Io) -> Found {
+        if self.is_known {
+            io.server.eras().forget();
+        }
+        if let Some(refusal) = self.refusal.take() {
+            io.send_client(refusal.as_bytes().clone());
+        }
+        Found::Same
+    }
+
+    /// Removes the first request from those that wait: it has its answer.
+    fn drop_first(&mut self) {
+        if !self.is_forwarded && !self.held.is_empty() {
+            self.held.remove(0);
+        }
+    }
+
+    pub(super) fn on_timeout(&mut self, io: &mut Io, now: Instant) -> Option<Found> {
+        if self.deadline.is_none_or(|deadline| deadline > now) {
+            return None;
+        }
+        self.deadline = None;
+        if self.refusal.is_some() || self.is_refused {
+            return Some(self.give_up(io));
+        }
+        if self.is_modern_client {
+            let id = io.own_id();
+            let params = Object::read(Some(&self.params)).unwrap_or_default();
+            io.send_server(request(&id, "tools/list", &discover_params(&params, true)));
+            self.list = Some(id);
+            self.ask_other_era(io);
+            return None;
+        }
+        self.is_passing = true;
+        for text in std::mem::take(&mut self.held) {
+            io.send_server(text.as_bytes().clone());
+        }
+        None
+    }
+}
+
+/// What the bridge says to a legacy server for the modern client whose `_meta` this is.
+pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
+    let info = client.get(meta::CLIENT_INFO).unwrap_or(r#"{"name":"unknown","version":"0"}"#);
+    // Where several clients use the pipe, the server cannot ask one of them.
+    let capabilities = match users {
+        Users::One | Users::Caller(_) => {
+            super::capability::shared_capabilities(client.get(meta::CAPABILITIES))
+        }
+        Users::Many => "{}".to_owned(),
+    };
+    format!(r#"{{"protocolVersion":"{LEGACY}","capabilities":{capabilities},"clientInfo":{info}}}"#)
+}
+
+/// The parameters of `server/discover` in the name of a client whose first request has `params`.
+fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
+    if !is_modern {
+        return format!("{{\"_meta\":{}}}", LegacyClient::new(params).meta());
+    }
+    // A modern server refuses a request that is not complete, as a legacy one does.
+    format!("{{\"_meta\":{}}}", meta::on_behalf_of(&params.object("_meta"), MODERN))
+}
+
+/// Whether a modern request says what every modern server needs to know.
+fn is_complete(params: &str) -> bool {
+    let params = Object::read(Some(params)).unwrap_or_default();
+    let about = params.object("_meta");
+    let level = about.get(meta::LOG_LEVEL);
+    about.string(meta::VERSION).as_deref() == Some(MODERN)
+        && is_object(about.get(meta::CAPABILITIES))
+        && about.get(meta::CLIENT_INFO).is_none_or(meta::is_info)
+        && level
+            .is_none_or(|_| about.string(meta::LOG_LEVEL).as_deref().and_then(log_level).is_some())
+}
+
+/// Whether the parameters of `initialize` name a legacy revision.
+fn names_legacy_version(params: &str) -> bool {
+    let params = Object::read(Some(params)).unwrap_or_default();
+    let version = params.string("protocolVersion").unwrap_or_default();
+    let revision = Revision::from(version.as_str());
+    Revision::PUBLISHED.contains(&revision) && !revision.is_natural()
+}
+
+/// Whether the parameters of `initialize` are what every legacy server takes.
+fn is_initialize_params(params: &str) -> bool {
+    let params = Object::read(Some(params)).unwrap_or_default();
+    params.string("protocolVersion").is_some()
+        && is_object(params.get("capabilities"))
+        && params.get("clientInfo").is_some_and(meta::is_info)
+}
+
+fn is_object(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.starts_with('{'))
+}
+
+/// Whether `text` is an `initialize` that every legacy server takes; with that, whether it names a legacy revision.
+pub fn is_initialize(text: &str) -> Option<bool> {
+    match Incoming::read(text) {
+        Incoming::Request { method, params: Some(params), .. }
+            if method == "initialize" && is_initialize_params(params) =>
+        {
+            Some(names_legacy_version(params))
+        }
+        _ => None,
+    }
+}
+
+/// The request `initialize` in the name of the modern client that sent `first`.
+pub fn initialize_request(first: &str) -> String {
+    let params = match Incoming::read(first) {
+        Incoming::Request { params, .. } => params,
+        _ => None,
+    };
+    let params = Object::read(params).unwrap_or_default();
+    let params = initialize_params(&params.object("_meta"), Users::Many);
+    request(&Id::String("toolbond-era".to_owned()), "initialize", &params)
+}
+
+/// The request `server/discover` in the name of the client that sent `first`.
+pub fn discover_request(first: &str) -> String {
+    let (is_modern, params) = match Incoming::read(first) {
+        Incoming::Request { method, params, .. } => (is_modern_request(&method, params), params),
+        _ => (false, None),
+    };
+    let params = discover_params(&Object::read(params).unwrap_or_default(), is_modern);
+    request(&Id::String("toolbond-era".to_owned()), "server/discover", &params)
+}

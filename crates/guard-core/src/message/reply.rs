@@ -1,0 +1,66 @@
+//! Messages that the guard writes itself.
+
+use super::Id;
+use crate::json::members::members;
+
+/// The codes of JSON-RPC that the guard answers with.
+pub mod code {
+    /// Not JSON.
+    pub const PARSE: i32 = -32700;
+    /// Not a request.
+    pub const REQUEST: i32 = -32600;
+    /// Wrong parameters, and in MCP an unknown tool.
+    pub const PARAMS: i32 = -32602;
+    /// The server failed.
+    pub const INTERNAL: i32 = -32603;
+    /// No such method.
+    pub const METHOD: i32 = -32601;
+    /// The headers of a request contradict its body, or are missing.
+    pub const HEADER_MISMATCH: i32 = -32020;
+    /// The request needs a capability that the client did not declare.
+    pub const CAPABILITY: i32 = -32021;
+    /// The protocol version is not supported.
+    pub const VERSION: i32 = -32022;
+}
+
+/// A response to the request `id` with `result`, which is JSON.
+pub fn response(id: &Id, result: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+}
+
+/// An error response; without an `id`, to no request in particular.
+pub fn error(id: Option<&Id>, code: i32, message: &str) -> Vec<u8> {
+    write_error(id, code, message, "")
+}
+
+/// An error response with `data`.
+pub fn error_with_data(
+    id: Option<&Id>,
+    code: i32,
+    message: &str,
+    data: &serde_json::Value,
+) -> Vec<u8> {
+    write_error(id, code, message, &format!(",\"data\":{data}"))
+}
+
+fn write_error(id: Option<&Id>, code: i32, message: &str, more: &str) -> Vec<u8> {
+    let id = id.map_or_else(|| "null".to_owned(), ToString::to_string);
+    let message = serde_json::Value::from(message);
+    format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":{code},\"message\":{message}{more}}}}}"
+    )
+    .into_bytes()
+}
+
+/// The code of the error response `text`.
+pub fn error_code(text: &str) -> Option<i32> {
+    let [error] = members(text, ["error"]).ok()?;
+    let [code] = members(error?.get(), ["code"]).ok()?;
+    code?.get().parse().ok()
+}
+
+/// The message of an error object.
+pub fn error_message(error: &str) -> Option<String> {
+    let [message] = members(error, ["message"]).ok()?;
+    serde_json::from_str(message?.get()).ok()
+}

@@ -1,0 +1,119 @@
+//! Finding the id of a message that is too long to be kept.
+
+use super::Id;
+
+/// The most bytes of an id, or of the name of a member, that are kept.
+const KEPT: usize = 256;
+
+/// Goes over a JSON object, piece by piece, and keeps nothing but its member `id`.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "where a scan stands, and what it saw")]
+pub struct Skim {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    /// The name or the value at the outer level that is being read.
+    token: Vec<u8>,
+    /// The name whose value comes next.
+    name: Option<Vec<u8>>,
+    id: Option<Vec<u8>>,
+    has_method: bool,
+    has_result: bool,
+}
+
+impl Skim {
+    /// Goes over the next piece.
+    pub fn feed(&mut self, piece: &[u8]) {
+        for &byte in piece {
+            self.step(byte);
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            self.keep(byte);
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                self.keep(byte);
+            }
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => {
+                if self.depth == 1 {
+                    self.end_member();
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if self.depth == 1 => self.name = Some(std::mem::take(&mut self.token)),
+            b',' if self.depth == 1 => self.end_member(),
+            byte if !byte.is_ascii_whitespace() => self.keep(byte),
+            _ => {}
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        if self.depth == 1 && self.token.len() < KEPT {
+            self.token.push(byte);
+        }
+    }
+
+    fn end_member(&mut self) {
+        let value = std::mem::take(&mut self.token);
+        match self.name.take().as_deref() {
+            Some(b"\"id\"") => self.id = Some(value),
+            Some(b"\"method\"") => self.has_method = true,
+            Some(b"\"result\"" | b"\"error\"") => self.has_result = true,
+            _ => {}
+        }
+    }
+
+    /// The id, where there is one that can be read, and whether it is a request: it has a method, and
+    /// neither a result nor an error.
+    pub fn finish(self) -> (Option<Id>, bool) {
+        let id = self.id.and_then(|id| String::from_utf8(id).ok());
+        let is_json = |id: &String| serde_json::from_str::<serde::de::IgnoredAny>(id).is_ok();
+        let is_request = self.has_method && !self.has_result;
+        (id.filter(is_json).and_then(|id| Id::parse(&id)), is_request)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Skim;
+    use crate::message::Id;
+
+    fn skim(text: &str) -> (Option<Id>, bool) {
+        let mut skim = Skim::default();
+        for piece in text.as_bytes().chunks(3) {
+            skim.feed(piece);
+        }
+        skim.finish()
+    }
+
+    #[test]
+    fn finds_the_outer_id() {
+        let cases = [
+            (r#"{"id":1,"result":{"id":2}}"#, Some(Id::Integer(1)), false),
+            (
+                r#"{"result":{"id":2,"s":"\"id\":3,}"} , "id" : "a\"b" }"#,
+                Some(Id::String("a\"b".into())),
+                false,
+            ),
+            (r#"{"method":"x","params":["id",4],"id":5}"#, Some(Id::Integer(5)), true),
+            (r#"{"method":"x"}"#, None, true),
+            (r#"{"id":nonsense}"#, None, false),
+            ("no json at all", None, false),
+        ];
+        for (text, id, has_method) in cases {
+            assert_eq!(skim(text), (id, has_method), "{text}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a guard does with the messages of a server.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use toolbond_contract::{Mode, Policy, Repairs};
+use toolbond_targets::{Target, ViewFor};
+
+/// What a guard does with the messages of a server.
+///
+/// ```
+/// use toolbond_contract::Mode;
+/// use toolbond_guard_core::settings::Settings;
+///
+/// let mut settings = Settings::default();
+/// assert_eq!(settings.arguments, Mode::Repair);
+/// settings.results = Mode::Enforce;
+/// assert!(settings.is_inspecting());
+/// assert!(!Settings::off().is_inspecting());
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+pub struct Settings {
+    /// What to do with a tool that clients cannot use; `None` leaves tool lists as they are.
+    pub tools: Option<Policy>,
+    /// What to do with invalid arguments.
+    pub arguments: Mode,
+    /// The repairs of arguments under [`Mode::Repair`].
+    pub repairs: Repairs,
+    /// What to do with invalid results.
+    pub results: Mode,
+    /// Whether to give tools and results the shape that the client's protocol revision can carry.
+    pub project: bool,
+    /// Whether to translate between clients and servers of different eras of the protocol: before
+    /// 2026-07-28, and from then on.
+    pub bridge_eras: bool,
+    /// Whether to leave schemas in the dialect that they declare, instead of converting them to 2020-12.
+    pub keep_dialects: bool,
+    /// The target whose form of the tools clients get.
+    pub view_for: ViewFor,
+    /// The same for clients of these names.
+    pub view_for_clients: HashMap<String, ViewFor>,
+    /// How schemas are compiled, their limits and the fuel of a validation included.
+    pub schema: toolbond_schema::Options,
+    /// Whether a wrong `x-mcp-header` annotation is only a warning, as it is where clients do not use
+    /// HTTP.
+    pub ignore_headers: bool,
+    /// Whether findings about calls show the values that were found.
+    pub log_values: bool,
+    /// Whether the spans of calls have their arguments and results, shortened and without what looks like a secret.
+    pub export_values: bool,
+    /// The most bytes of one message. Longer messages are not read; whoever waits for one gets an error.
+    pub max_message: usize,
+    /// How long the guard waits for a tool list that it requests itself.
+    pub list_timeout: Duration,
+    /// Whether calls that have no contract are refused instead of being forwarded unchecked: while the tool list cannot be
+    /// fetched, and of tools that the server does not list. [`Mode::Enforce`] implies that.
+    pub require_list: bool,
+    /// Whether other replicas serve the same clients, so that this one may not hear of a changed list. The list is then
+    /// requested again before a call is refused because of it, and when it is a minute old.
+    pub is_replica: bool,
+    /// Different settings for single tools, by name.
+    pub overrides: HashMap<String, Override>,
+}
+
+/// Different settings for one tool.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Override {
+    /// What to do with invalid arguments.
+    pub arguments: Option<Mode>,
+    /// What to do with invalid results.
+    pub results: Option<Mode>,
+    /// Whether to hide the tool: clients neither see it nor can call it.
+    pub hide: bool,
+}
+
+/// The default of [`Settings::max_message`]: 16 MiB.
+pub const MAX_MESSAGE: usize = 16 << 20;
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tools: Some(Policy::Repair),
+            arguments: Mode::Repair,
+            repairs: Repairs::default(),
+            results: Mode::Warn,
+            project: true,
+            bridge_eras: true,
+            keep_dialects: false,
+            view_for: ViewFor::None,
+            view_for_clients: HashMap::new(),
+            schema: toolbond_schema::Options::default(),
+            ignore_headers: true,
+            log_values: false,
+            export_values: false,
+            max_message: MAX_MESSAGE,
+            list_timeout: Duration::from_secs(30),
+            require_list: false,
+            is_replica: false,
+            overrides: HashMap::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// Everything off: the guard forwards all messages as they are.
+    #[must_use]
+    pub fn off() -> Self {
+        Self {
+            tools: None,
+            arguments: Mode::Off,
+            results: Mode::Off,
+            project: false,
+            bridge_eras: false,
+            keep_dialects: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether the guard looks at any message.
+    #[must_use]
+    pub fn is_inspecting(&self) -> bool {
+        self.tools.is_some()
+            || self.arguments != Mode::Off
+            || self.results != Mode::Off
+            || self.project
+            || !self.keep_dialects
+            || self.has_views()
+            || !self.overrides.is_empty()
+    }
+
+    /// Whether some clients get tools in the form of a target.
+    pub fn has_views(&self) -> bool {
+        self.view_for != ViewFor::None || !self.view_for_clients.is_empty()
+    }
+
+    /// The target whose form of the tools a client that calls itself `client` gets.
+    pub fn target(&self, client: Option<&str>) -> Option<&'static Target> {
+        let own = client.and_then(|client| self.view_for_clients.get(client));
+        own.unwrap_or(&self.view_for).target(client)
+    }
+
+    /// What to do with invalid arguments of `tool`.
+    pub fn arguments_mode(&self, tool: &str) -> Mode {
+        self.overrides.get(tool).and_then(|tool| tool.arguments).unwrap_or(self.arguments)
+    }
+
+    /// What to do with invalid results of `tool`.
+    pub fn results_mode(&self, tool: &str) -> Mode {
+        self.overrides.get(tool).and_then(|tool| tool.results).unwrap_or(self.results)
+    }
+
+    /// Whether a call of `tool` needs a contract that it, or its result, is held to.
+    pub fn requires_contract(&self, tool: &str) -> bool {
+        let modes = [self.arguments_mode(tool), self.results_mode(tool)];
+        self.require_list || modes.contains(&Mode::Enforce)
+    }
+
+    /// Whether arguments or results are enforced, unless single tools differ.
+    pub fn enforces(&self) -> bool {
+        [self.arguments, self.results].contains(&Mode::Enforce)
+    }
+
+    /// Whether invalid results are refused, be it only those of some tools.
+    pub fn may_refuse_results(&self) -> bool {
+        let of_tools = self.overrides.values().filter_map(|tool| tool.results);
+        of_tools.chain([self.results]).any(Mode::refuses)
+    }
+
+    /// Whether `tool` is hidden from clients.
+    pub fn is_hidden(&self, tool: &str) -> bool {
+        self.overrides.get(tool).is_some_and(|tool| tool.hide)
+    }
+
+    /// Whether the guard looks at results of calls.
+    pub fn inspects_results(&self) -> bool {
+        self.project || self.results != Mode::Off || !self.overrides.is_empty()
+    }
+}
