@@ -2,6 +2,7 @@
 
 mod bench;
 mod command;
+mod known;
 mod links;
 mod modules;
 mod node;

@@ -8,6 +8,9 @@ use anyhow::Context as _;
 /// Folders that are not part of the repository.
 const SKIPPED: [&str; 6] = ["target", "node_modules", ".git", "__pycache__", "corpus", "artifacts"];
 
+/// The crates of the guard, whose structure is checked as far as they exist.
+pub(crate) const GUARD_CRATES: [&str; 3] = ["crates/gateway", "crates/guard", "crates/guard-core"];
+
 /// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,10 +1,10 @@
-//! Lines by folder, and the longest files and functions.
+//! Lines by folder, and the longest files, functions, parameter lists and structs.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::ops::Range;
 
-use crate::workspace;
+use super::parts::{Function, functions, structs};
+use crate::workspace::{self, GUARD_CRATES};
 
 /// The row of what a command writes: lock files, transcripts, tables. It has no ceiling.
 pub(super) const GENERATED: &str = "generated";
@@ -16,8 +16,21 @@ pub(super) struct Lines {
     pub(super) folders: BTreeMap<String, usize>,
     /// Files of Rust without their tests.
     pub(super) files: Vec<(usize, String)>,
-    /// Functions outside tests, as `path:line name`.
-    pub(super) functions: Vec<(usize, String)>,
+    /// Lines of functions outside tests.
+    pub(super) functions: Vec<Part>,
+    /// Parameters of functions of the guard, without `self`.
+    pub(super) parameters: Vec<Part>,
+    /// Fields of structs of the guard that are `bool`.
+    pub(super) bools: Vec<Part>,
+}
+
+/// The size of a function or struct.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Part {
+    pub(super) size: usize,
+    pub(super) file: String,
+    pub(super) line: usize,
+    pub(super) name: String,
 }
 
 impl Lines {
@@ -34,19 +47,19 @@ impl Lines {
             }
         }
         lines.files.sort_by(|one, other| other.cmp(one));
-        lines.functions.sort_by(|one, other| other.cmp(one));
+        for parts in [&mut lines.functions, &mut lines.parameters, &mut lines.bools] {
+            parts.sort_by(|one, other| other.cmp(one));
+        }
         Ok(lines)
     }
 
     fn add(&mut self, name: &str, folder: String, text: &str) {
-        let all = text.lines().count();
+        let text_lines: Vec<&str> = text.lines().collect();
+        let all = text_lines.len();
         let source = source_lines(name, text);
         if name.rsplit('.').next() == Some("rs") && !folder.ends_with("/tests") && source > 0 {
             self.files.push((source, name.to_owned()));
-            let functions = functions(text).into_iter().filter(|(_, lines)| lines.end <= source);
-            self.functions.extend(functions.map(|(function, lines)| {
-                (lines.len(), format!("{name}:{} {function}", lines.start + 1))
-            }));
+            self.add_parts(name, &text_lines[..source], GUARD_CRATES.contains(&folder.as_str()));
         }
         let of_crate = folder.starts_with("crates/") && folder != "crates/bench";
         if all > source && of_crate && !folder.ends_with("/tests") {
@@ -54,6 +67,25 @@ impl Lines {
             *self.folders.entry(folder).or_default() += source;
         } else {
             *self.folders.entry(folder).or_default() += all;
+        }
+    }
+
+    fn add_parts(&mut self, file: &str, lines: &[&str], of_guard: bool) {
+        let part = |size, line, name: &str| Part {
+            size,
+            file: file.to_owned(),
+            line: line + 1,
+            name: name.to_owned(),
+        };
+        for Function { name, lines, parameters } in functions(lines) {
+            self.functions.push(part(lines.len(), lines.start, name));
+            if of_guard {
+                self.parameters.push(part(parameters, lines.start, name));
+            }
+        }
+        if of_guard {
+            let structs = structs(lines).into_iter();
+            self.bools.extend(structs.map(|(name, line, bools)| part(bools, line, name)));
         }
     }
 }
@@ -91,39 +123,9 @@ fn source_lines(name: &str, text: &str) -> usize {
     source.lines().count()
 }
 
-/// Functions and their lines. Reads indentation only: in code that rustfmt has written, a function ends at the
-/// first line that starts with `}` below the `fn`.
-fn functions(text: &str) -> Vec<(&str, Range<usize>)> {
-    let lines: Vec<&str> = text.lines().collect();
-    let mut functions = Vec::new();
-    for (start, line) in lines.iter().enumerate() {
-        let Some(name) = function_name(line) else { continue };
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let is_end =
-            |line: &&str| line.strip_prefix(indent).is_some_and(|rest| rest.starts_with('}'));
-        if line.ends_with([';', '}']) {
-            functions.push((name, start..start + 1));
-        } else if let Some(length) = lines[start..].iter().position(is_end) {
-            functions.push((name, start..start + length + 1));
-        }
-    }
-    functions
-}
-
-/// The name of the function that starts in `line`.
-fn function_name(line: &str) -> Option<&str> {
-    let mut words = line.trim_start().split(' ');
-    let before = |word: &&str| {
-        word.starts_with("pub") || matches!(*word, "const" | "async" | "unsafe" | "in" | "extern")
-    };
-    let first = words.by_ref().find(|word| !before(word))?;
-    let name = words.next().filter(|_| first == "fn")?;
-    name.split(['(', '<']).next()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Lines, folder_of, functions};
+    use super::{Lines, Part, folder_of};
 
     #[test]
     fn files_count_in_their_folder() {
@@ -154,33 +156,8 @@ mod tests {
         assert_eq!(lines.folders["crates/a"], 4);
         assert_eq!(lines.folders["crates/a/tests"], 5 + 2);
         assert_eq!(lines.files, [(4, "crates/a/src/lib.rs".to_owned())]);
-        assert_eq!(lines.functions, [(3, "crates/a/src/lib.rs:1 a".to_owned())]);
-    }
-
-    #[test]
-    fn functions_end_at_their_own_brace() {
-        let text = "\
-pub(crate) async fn one<T>(
-    a: T,
-) -> T {
-    if a { b }
-    else {
-    }
-}
-impl A {
-    const fn two() -> u8 { 2 }
-    fn three(&self) {
-        {
-        }
-    }
-}
-trait B {
-    fn four(&self);
-}
-// fn five() {
-";
-        let found: Vec<_> =
-            functions(text).into_iter().map(|(name, lines)| (name, lines.len())).collect();
-        assert_eq!(found, [("one", 7), ("two", 1), ("three", 4), ("four", 1)]);
+        let file = "crates/a/src/lib.rs".to_owned();
+        assert_eq!(lines.functions, [Part { size: 3, file, line: 1, name: "a".to_owned() }]);
+        assert!(lines.parameters.is_empty(), "only those of the guard are counted");
     }
 }

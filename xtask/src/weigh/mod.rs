@@ -3,6 +3,7 @@
 
 mod build;
 mod lines;
+mod parts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,9 +11,11 @@ use std::fs;
 use anyhow::{Context as _, bail};
 
 use self::build::Build;
-use self::lines::{GENERATED, Lines};
+use self::lines::{GENERATED, Lines, Part};
 use crate::command::{cargo, output};
-use crate::workspace;
+use crate::known::{self, known};
+use crate::modules;
+use crate::workspace::{self, GUARD_CRATES};
 
 /// The ceilings.
 const TABLE: &str = "xtask/weight.txt";
@@ -20,13 +23,23 @@ const TABLE: &str = "xtask/weight.txt";
 /// The line of the table that is no folder.
 const CRATES: &str = "crates that the command needs";
 
+/// Lines that a function of the guard may have.
+const MAX_LINES: usize = 80;
+
+/// Parameters that a function of the guard may have, without `self`.
+const MAX_PARAMETERS: usize = 7;
+
+/// Fields that are `bool` that a struct of the guard may have.
+const MAX_BOOLS: usize = 3;
+
 /// How many of the longest and slowest are printed.
 const SHOWN: usize = 10;
 
-/// Print the weight of the project: lines by folder, longest files and functions, crates, build time
+/// Print the weight of the project: lines by folder, what is longest, knots of the guard, crates, build time
 #[derive(clap::Args)]
 pub(crate) struct Weigh {
-    /// Only compare lines and crates with `xtask/weight.txt`, and fail where they exceed it; a part of `test`
+    /// Only compare lines and crates with `xtask/weight.txt`, and functions and structs of the guard with
+    /// `xtask/known.txt`, and fail where they exceed it; a part of `test`
     #[arg(long, conflicts_with = "build")]
     check: bool,
     /// Also build the command from nothing in `target/weigh`, for its build time and size
@@ -46,9 +59,17 @@ impl Weigh {
             println!("{count:>8}  {folder}");
         }
         println!("{:>8}  in all", lines.folders.values().sum::<usize>());
+        let guard = GUARD_CRATES.iter().filter_map(|name| lines.folders.get(*name));
+        println!("{:>8}  in the crates of the guard, without tests", guard.sum::<usize>());
         println!("{generated:>8}  more, {GENERATED}: lock files, transcripts, tables");
         print_longest("longest files, without tests", &lines.files);
-        print_longest("longest functions, without tests, by indentation", &lines.functions);
+        print_parts("longest functions, without tests, by indentation", &lines.functions);
+        print_parts("most parameters, in the guard", &lines.parameters);
+        print_parts("most fields that are `bool`, in the guard", &lines.bools);
+        println!("\nfiles of the guard that import each other");
+        for knot in modules::knots()? {
+            println!("{}", knot.describe());
+        }
         println!("\n{CRATES}\n{:>8}", crates()?);
         if self.build {
             print_build(&Build::run()?);
@@ -57,22 +78,37 @@ impl Weigh {
     }
 }
 
-/// Fails with a line for each folder that is over its ceiling, or has none.
+/// Fails with a line for each folder that is over its ceiling, or has none, and for each function or struct of the
+/// guard that is too large.
 pub(crate) fn check() -> anyhow::Result<()> {
-    eprintln!("$ lines and crates in {TABLE}");
+    eprintln!(
+        "$ lines and crates in {TABLE}, functions and structs of the guard in {}",
+        known::TABLE
+    );
     let table = fs::read_to_string(workspace::root().join(TABLE)).context(TABLE)?;
-    let limits = parse(&table)?;
-    let mut found = Lines::count()?.folders;
-    found.remove(GENERATED);
-    found.insert(CRATES.to_owned(), crates()?);
-    let excesses = excesses(&found, &limits);
+    let limits = parse(&table).context(TABLE)?;
+    let mut lines = Lines::count()?;
+    lines.folders.remove(GENERATED);
+    lines.folders.insert(CRATES.to_owned(), crates()?);
+    let mut excesses = excesses(&lines.folders, &limits);
+    let of_guard =
+        |part: &Part| GUARD_CRATES.iter().any(|name| part.file.starts_with(&format!("{name}/")));
+    lines.functions.retain(of_guard);
+    for (kind, parts, limit) in [
+        ("lines", &lines.functions, MAX_LINES),
+        ("parameters", &lines.parameters, MAX_PARAMETERS),
+        ("bools", &lines.bools, MAX_BOOLS),
+    ] {
+        let known = parse(&known(kind)?.join("\n")).context(known::TABLE)?;
+        excesses.extend(too_large(kind, parts, limit, &known));
+    }
     if !excesses.is_empty() {
         bail!("{}", excesses.join("\n"));
     }
     Ok(())
 }
 
-/// The ceilings of the table: a line is a name and a number.
+/// The ceilings of a table: a line is a name and a number.
 fn parse(table: &str) -> anyhow::Result<BTreeMap<String, usize>> {
     let lines = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let entry = |line: &str| {
@@ -80,9 +116,7 @@ fn parse(table: &str) -> anyhow::Result<BTreeMap<String, usize>> {
         Some((name.trim().to_owned(), limit.parse().ok()?))
     };
     lines
-        .map(|line| {
-            entry(line).with_context(|| format!("{TABLE}: expected a name and a number: {line}"))
-        })
+        .map(|line| entry(line).with_context(|| format!("expected a name and a number: {line}")))
         .collect()
 }
 
@@ -97,6 +131,30 @@ fn excesses(found: &BTreeMap<String, usize>, limits: &BTreeMap<String, usize>) -
     let gone = limits.keys().filter(|name| !found.contains_key(*name));
     over.chain(gone.map(|name| format!("{name}: not found: remove its line from {TABLE}")))
         .collect()
+}
+
+/// A message for each part that is over the limit of its kind and over its line in the table of known ones, and for
+/// each line of that table that is not needed.
+fn too_large(
+    kind: &str,
+    parts: &[Part],
+    limit: usize,
+    known: &BTreeMap<String, usize>,
+) -> Vec<String> {
+    let over = parts.iter().filter(|part| part.size > limit);
+    // The largest comes first in `parts`, and stands for all of its name in its file.
+    let over: BTreeMap<_, _> =
+        over.rev().map(|part| (format!("{} {}", part.file, part.name), part)).collect();
+    let grown = over.iter().filter_map(|(name, part)| {
+        let limit = known.get(name).copied().unwrap_or(limit);
+        let place = format!("{}:{}: {}", part.file, part.line, part.name);
+        (part.size > limit).then(|| format!("{place}: found {} {kind}, limit {limit}", part.size))
+    });
+    let gone = known.keys().filter(|name| !over.contains_key(*name));
+    let gone = gone.map(|name| {
+        format!("{kind} {name}: at most {limit}: remove its line from {}", known::TABLE)
+    });
+    grown.chain(gone).collect()
 }
 
 /// How many crates the command needs on Linux, those that only build others included.
@@ -116,6 +174,12 @@ fn print_longest(title: &str, rows: &[(usize, String)]) {
     }
 }
 
+fn print_parts(title: &str, parts: &[Part]) {
+    let rows = parts.iter().take(SHOWN);
+    let rows = rows.map(|part| (part.size, format!("{}:{} {}", part.file, part.line, part.name)));
+    print_longest(title, &rows.collect::<Vec<_>>());
+}
+
 fn print_build(build: &Build) {
     println!("\nbuild from nothing, profile release");
     println!("{:>8.0}  seconds", build.wall.as_secs_f64());
@@ -133,7 +197,7 @@ fn print_build(build: &Build) {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{excesses, parse};
+    use super::{Part, excesses, parse, too_large};
 
     #[test]
     fn an_excess_names_folder_found_and_limit() {
@@ -149,5 +213,27 @@ mod tests {
             ]
         );
         assert!(parse("docs many\n").is_err());
+    }
+
+    #[test]
+    fn known_excesses_may_only_shrink() {
+        let part = |size, line, name: &str| Part {
+            size,
+            file: "a.rs".to_owned(),
+            line,
+            name: name.to_owned(),
+        };
+        let known = parse("a.rs long 90\na.rs grown 85\na.rs small 81\na.rs gone 99\n").unwrap();
+        let parts =
+            [part(90, 1, "long"), part(86, 2, "grown"), part(81, 3, "new"), part(80, 4, "small")];
+        assert_eq!(
+            too_large("lines", &parts, 80, &known),
+            [
+                "a.rs:2: grown: found 86 lines, limit 85",
+                "a.rs:3: new: found 81 lines, limit 80",
+                "lines a.rs gone: at most 80: remove its line from xtask/known.txt",
+                "lines a.rs small: at most 80: remove its line from xtask/known.txt",
+            ]
+        );
     }
 }
