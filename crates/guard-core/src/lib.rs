@@ -6,7 +6,12 @@
 //!
 //! It is made for the crate `toolbond-guard`, and may change with it at any time.
 
-#![expect(missing_docs, reason = "only the guard uses it; what a name does not say has a comment")]
+#![expect(
+    missing_docs,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "only the guard uses it; what a name does not say has a comment"
+)]
 
 pub mod audience;
 pub mod caller;

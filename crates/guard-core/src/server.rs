@@ -108,11 +108,10 @@ impl Server {
 
     /// Puts new settings in force. Calls under way finish under the old ones; tools are judged again
     /// before the next call. Connections that are open keep the old `max_message`.
-    pub fn set_settings(&self, settings: Settings, documents: Option<Arc<dyn Documents>>) {
+    pub fn set_settings(&self, new: Settings, documents: Option<Arc<dyn Documents>>) {
         let before = self.rules();
-        let shelf = Arc::clone(&before.shelf);
-        let rules = Rules::new(settings, documents, before.generation + 1, shelf);
-        self.rules.store(Arc::new(rules));
+        let (shelf, generation) = (Arc::clone(&before.shelf), before.generation + 1);
+        self.rules.store(Arc::new(Rules::new(new, documents, generation, shelf)));
     }
 
     pub fn rules(&self) -> arc_swap::Guard<Arc<Rules>> {

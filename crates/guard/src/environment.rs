@@ -18,6 +18,7 @@ use crate::random::random;
 use crate::status::Status;
 
 /// The environment of one guarded server.
+#[derive(Clone)]
 pub(crate) struct Surroundings {
     pub(crate) name: String,
     pub(crate) listener: Arc<dyn Listener>,

@@ -23,8 +23,7 @@ pub struct GuardedServer {
     name: String,
     server: Arc<Server>,
     listener: Arc<dyn Listener>,
-    status: Arc<Status>,
-    telemetry: Option<Telemetry>,
+    environment: Arc<Surroundings>,
     /// What may be fetched for schemas that refer to other documents, and what does it.
     fetch: Mutex<(Option<Policy>, Option<Arc<ToolBundles>>)>,
 }
@@ -39,36 +38,42 @@ impl GuardedServer {
     /// A server that its operator calls `name`. If that is a URL, its query is left out, which may be secret.
     #[must_use]
     pub fn new(name: &str, settings: Settings, listener: Arc<dyn Listener>) -> Self {
-        let shelf = Arc::clone(MemoryLimit::default().compiled());
         let name = without_query(name).to_owned();
-        let (status, telemetry) = (Arc::default(), None);
-        let server = connect(&name, settings, None, shelf, &listener, &status, &telemetry);
-        Self { name, server, listener, status, telemetry, fetch: Mutex::default() }
+        let environment = Surroundings {
+            name: name.clone(),
+            listener: Arc::clone(&listener),
+            status: Arc::default(),
+            telemetry: None,
+        };
+        let shelf = Arc::clone(MemoryLimit::default().compiled());
+        let environment = Arc::new(environment);
+        let server = Server::new(settings, None, shelf, Arc::clone(&environment) as _);
+        Self { name, server: Arc::new(server), listener, environment, fetch: Mutex::default() }
     }
 
-    /// The same with another server, which nobody uses yet.
-    fn rebuilt(mut self, shelf: Option<&Arc<Shelf>>) -> Self {
+    /// The same in another environment, with compiled tools on `shelf`. Nobody uses it yet.
+    fn with(self, environment: Arc<Surroundings>, shelf: Option<&Arc<Shelf>>) -> Self {
         let rules = self.server.rules();
         let shelf = Arc::clone(shelf.unwrap_or(&rules.shelf));
-        let (settings, bundles) = (rules.settings.clone(), lock(&self.fetch).1.clone());
-        let (listener, status, telemetry) = (&self.listener, &self.status, &self.telemetry);
-        let server = connect(&self.name, settings, bundles, shelf, listener, status, telemetry);
+        let documents = lock(&self.fetch).1.clone().map(documents);
+        let same = Arc::clone(&environment);
+        let server = Server::new(rules.settings.clone(), documents, shelf, same as _);
         drop(rules);
-        self.server = server;
-        self
+        Self { server: Arc::new(server), environment, ..self }
     }
 
     /// Counts the memory of its compiled tools there.
     #[must_use]
     pub fn with_memory(self, memory: &MemoryLimit) -> Self {
-        self.rebuilt(Some(memory.compiled()))
+        let environment = Arc::clone(&self.environment);
+        self.with(environment, Some(memory.compiled()))
     }
 
     /// Exports the spans of its calls and counts its checks.
     #[must_use]
-    pub fn with_telemetry(mut self, telemetry: Option<Telemetry>) -> Self {
-        self.telemetry = telemetry;
-        self.rebuilt(None)
+    pub fn with_telemetry(self, telemetry: Option<Telemetry>) -> Self {
+        let environment = Surroundings { telemetry, ..Surroundings::clone(&self.environment) };
+        self.with(Arc::new(environment), None)
     }
 
     /// Fetches the documents that schemas refer to, as far as `policy` allows.
@@ -76,7 +81,8 @@ impl GuardedServer {
     pub fn with_fetch(mut self, policy: Option<Policy>) -> Self {
         let bundles = bundles(policy.clone(), &self.listener, None);
         self.fetch = Mutex::new((policy, bundles));
-        self.rebuilt(None)
+        let environment = Arc::clone(&self.environment);
+        self.with(environment, None)
     }
 
     /// What all its conversations share.
@@ -91,7 +97,7 @@ impl GuardedServer {
 
     /// What the guard has seen of it so far.
     pub(crate) fn status(&self) -> &Status {
-        &self.status
+        &self.environment.status
     }
 
     /// What may be fetched for it.
@@ -114,24 +120,6 @@ impl Deref for GuardedServer {
     fn deref(&self) -> &Server {
         &self.server
     }
-}
-
-fn connect(
-    name: &str,
-    settings: Settings,
-    bundles: Option<Arc<ToolBundles>>,
-    shelf: Arc<Shelf>,
-    listener: &Arc<dyn Listener>,
-    status: &Arc<Status>,
-    telemetry: &Option<Telemetry>,
-) -> Arc<Server> {
-    let environment = Surroundings {
-        name: name.to_owned(),
-        listener: Arc::clone(listener),
-        status: Arc::clone(status),
-        telemetry: telemetry.clone(),
-    };
-    Arc::new(Server::new(settings, bundles.map(documents), shelf, Arc::new(environment)))
 }
 
 fn documents(bundles: Arc<ToolBundles>) -> Arc<dyn Documents> {

@@ -112,7 +112,7 @@ impl Status {
                 self.record_handshake(server.as_deref(), *revision);
             }
             Record::Tool { name, findings, standing } => {
-                self.record_tool(name, findings, *standing)
+                self.record_tool(name, findings, *standing);
             }
             Record::Call { tool, revision } => self.record_call(tool.unwrap_or(OTHER), revision),
             Record::Check { tool, check, .. } => self.record_check(tool, check),

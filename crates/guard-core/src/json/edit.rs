@@ -181,6 +181,7 @@ impl Span {
     }
 
     /// The length of the part in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "a part, not a collection")]
     pub fn len(self) -> usize {
         self.end - self.start
     }

@@ -189,7 +189,7 @@ impl ProcessSession {
             driven: Driven::new(conversation, Arc::clone(pool)),
             kind,
             headers,
-            upstream: Upstream::new(Arc::clone(server), kind.users(), Arc::clone(pool)),
+            upstream: Upstream::new(server, kind.users(), Arc::clone(pool)),
             streams: Mutex::new(Streams {
                 requests: HashMap::new(),
                 parked: VecDeque::new(),

@@ -132,7 +132,7 @@ pub(crate) enum FromServer {
 }
 
 impl Upstream {
-    pub(crate) fn new(server: Arc<GuardedServer>, users: Users, pool: Arc<JobPool>) -> Self {
+    pub(crate) fn new(server: &GuardedServer, users: Users, pool: Arc<JobPool>) -> Self {
         Self(Arc::new(Pipe {
             pool,
             is_shared: users != Users::One,
@@ -564,7 +564,7 @@ mod tests {
         async fn start(revision: &str) -> Self {
             let server = GuardedServer::new("a", Settings::default(), Arc::new(|_: Event| ()));
             let pool = Arc::new(JobPool::new(Arc::default()));
-            let upstream = Upstream::new(Arc::new(server), Users::Many, Arc::clone(&pool));
+            let upstream = Upstream::new(&server, Users::Many, Arc::clone(&pool));
             let upstream = Arc::new(upstream);
             let (to_guard, mut lines) = mpsc::channel(16);
             let (told, from_guard) = mpsc::unbounded_channel();

@@ -256,7 +256,7 @@ async fn relay_until<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin>(
 ) -> End {
     let max = guarded.rules().settings.max_message;
     let pool = Arc::new(JobPool::new(Arc::clone(&memory)));
-    let upstream = Upstream::new(Arc::clone(&guarded), Users::One, Arc::clone(&pool));
+    let upstream = Upstream::new(&guarded, Users::One, Arc::clone(&pool));
     let conversation =
         Conversation::new(Arc::clone(guarded.shared()), Link::Pipe, Revision::default());
     let driven = Driven::new(conversation, pool);
