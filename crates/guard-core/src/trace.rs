@@ -3,12 +3,12 @@
 use http::HeaderMap;
 use http::header::HeaderValue;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::contract::header_changes::HeaderChange;
 use crate::environment::TraceFields;
-use crate::json::edit::Span;
-use crate::json::members::{Name, members};
+use crate::json::members::Name;
+use crate::json::object::Object;
+use crate::message::Envelope;
 use crate::server::Server;
 
 /// The members of `_meta`, and headers, that name a trace.
@@ -57,26 +57,19 @@ impl HttpTrace {
     }
 }
 
-/// What `_meta` of a request says about its trace.
+/// What `_meta` of a request says about its trace, as JSON.
 #[derive(Debug)]
 pub struct MetaTrace<'a> {
-    params: &'a str,
-    meta: Option<&'a str>,
     traceparent: Option<&'a str>,
     tracestate: Option<&'a str>,
-    /// Whether two readers would read the same.
-    is_readable: bool,
 }
 
 impl<'a> MetaTrace<'a> {
-    /// Reads `meta`, the `_meta` of `params`.
-    pub fn read(params: &'a str, meta: Option<&'a str>) -> Self {
-        let found = meta.map_or(Ok([None, None]), |meta| members(meta, [TRACEPARENT, TRACESTATE]));
-        let is_readable = found.is_ok();
+    /// Reads `_meta` of the request `part` of `text`.
+    pub fn read(text: &'a str, part: &Envelope) -> Self {
+        let found = part.find_meta(text, [TRACEPARENT, TRACESTATE]);
         let [traceparent, tracestate] = found.unwrap_or_default();
-        let text = |raw: Option<&'a RawValue>| raw.map(RawValue::get);
-        let (traceparent, tracestate) = (text(traceparent), text(tracestate));
-        Self { params, meta, traceparent, tracestate, is_readable }
+        Self { traceparent, tracestate }
     }
 
     /// The trace that it names.
@@ -85,54 +78,25 @@ impl<'a> MetaTrace<'a> {
         Some(TraceFields { traceparent, tracestate: self.tracestate.and_then(string) })
     }
 
-    /// What changes in `text`, which `params` are a part of, to pass `fields` on. What is malformed is replaced; a
-    /// `_meta` that two readers may read in two ways stays as it is.
-    pub fn edits(&self, text: &str, fields: &TraceFields) -> Vec<(Span, String)> {
-        if !self.is_readable {
-            return Vec::new();
-        }
-        let quoted = |value: &str| Value::from(value).to_string();
+    /// The members of `_meta` that pass `fields` on. What is malformed is replaced.
+    pub fn changes(&self, fields: &TraceFields) -> Vec<(&'static str, String)> {
         let state = fields.tracestate.as_deref();
-        let wanted = [
-            (TRACEPARENT, self.traceparent, Some(fields.traceparent.as_str())),
-            // Without its `traceparent`, it belongs to no trace.
-            (TRACESTATE, self.tracestate, state.or(self.tracestate.map(|_| ""))),
-        ];
-        let (mut edits, mut added) = (Vec::new(), Vec::new());
-        for (name, found, value) in wanted {
-            let Some(value) = value.map(quoted) else { continue };
-            match found {
-                Some(found) if found == value => {}
-                Some(found) => edits.extend(Span::locate(text, found).map(|at| (at, value))),
-                None => added.push(format!("\"{name}\":{value}")),
-            }
-        }
-        if added.is_empty() {
-            return edits;
-        }
-        let added = added.join(",");
-        let is_empty = |meta: &str| meta[1..].trim_ascii_start().starts_with('}');
-        let (at, new) = match self.meta {
-            Some(meta) if is_empty(meta) => (Span::inside(text, meta), added),
-            Some(meta) => (Span::inside(text, meta), format!("{added},")),
-            None => match members(self.params, ["_meta"]) {
-                Ok([Some(null)]) => (Span::locate(text, null.get()), format!("{{{added}}}")),
-                // A call has a name beside it.
-                _ => (Span::inside(text, self.params), format!("\"_meta\":{{{added}}},")),
-            },
-        };
-        edits.extend(at.map(|at| (at, new)));
-        edits
+        // Without its `traceparent`, it belongs to no trace.
+        let state = state.or(self.tracestate.map(|_| ""));
+        let wanted = [(TRACEPARENT, Some(fields.traceparent.as_str())), (TRACESTATE, state)];
+        let quoted = |value: &str| Value::from(value).to_string();
+        wanted.into_iter().filter_map(|(name, value)| Some((name, quoted(value?)))).collect()
     }
 }
 
 /// Repeats the trace that `params` of a request to `server` name in its headers, where anything is exported.
-pub fn repeat_trace(server: &Server, params: Option<&str>, headers: &mut HeaderMap) {
-    let Some(params) = params.filter(|_| server.environment().is_tracing()) else { return };
-    let Ok([Some(meta)]) = members(params, ["_meta"]) else { return };
-    let found = MetaTrace::read(params, Some(meta.get()));
-    for (name, value) in [(TRACEPARENT, found.traceparent), (TRACESTATE, found.tracestate)] {
-        let value = value.and_then(string).filter(|value| !value.is_empty());
+pub fn repeat_trace(server: &Server, params: &Object, headers: &mut HeaderMap) {
+    if !server.environment().is_tracing() {
+        return;
+    }
+    let meta = params.object("_meta");
+    for name in [TRACEPARENT, TRACESTATE] {
+        let value = meta.string(name).filter(|value| !value.is_empty());
         if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
             headers.insert(name, value);
         }
@@ -145,12 +109,9 @@ fn string(json: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::value::RawValue;
-
     use super::MetaTrace;
     use crate::environment::TraceFields;
-    use crate::json::edit::{Span, apply};
-    use crate::json::members::members;
+    use crate::message::{Changes, Message, Text};
 
     fn fields(state: Option<&str>) -> TraceFields {
         TraceFields { traceparent: "NEW".to_owned(), tracestate: state.map(str::to_owned) }
@@ -158,15 +119,14 @@ mod tests {
 
     /// The call with the parameters `params` as it leaves.
     fn passed_on(params: &str, state: Option<&str>) -> String {
-        let text = format!(r#"{{"id":1,"params":{params}}}"#);
-        let [params] = members(&text, ["params"]).unwrap();
-        let params = params.unwrap().get();
-        let [meta] = members(params, ["_meta"]).unwrap();
-        let meta = meta.map(RawValue::get).filter(|meta| *meta != "null");
-        let edits = MetaTrace::read(params, meta).edits(&text, &fields(state));
-        let edited = apply(&text, Span::from(0, &text), edits).unwrap();
-        let [params] = members(&edited, ["params"]).unwrap();
-        params.unwrap().get().to_owned()
+        let text = Text::from(format!(r#"{{"id":1,"method":"a","params":{params}}}"#));
+        let message = Message::read(&text).unwrap();
+        let part = &message.parts.as_slice()[0];
+        let meta = MetaTrace::read(&text, part).changes(&fields(state));
+        let edited = Changes { edits: Vec::new(), meta }.apply(&text, part).unwrap().joined();
+        let edited = String::from_utf8(edited).unwrap();
+        let params = edited.strip_prefix(r#"{"id":1,"method":"a","params":"#).unwrap();
+        params.strip_suffix('}').unwrap().to_owned()
     }
 
     #[test]

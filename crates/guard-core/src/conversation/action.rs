@@ -6,8 +6,7 @@ use bytes::Bytes;
 
 use super::job::Job;
 use crate::contract::header_changes::HeaderChange;
-use crate::json::rope::Rope;
-use crate::message::Id;
+use crate::message::{Id, Outgoing};
 use crate::server::Server;
 
 /// A way to one client: standard output, or one HTTP request and what answers it.
@@ -88,7 +87,7 @@ pub enum Action {
         to: Destination,
         /// The message that it is what is left of; `None` for messages of the guard itself.
         ticket: Option<Ticket>,
-        text: Rope,
+        message: Outgoing,
     },
     /// Change headers of the request of this stream before it is sent. Only where each request has its own stream to
     /// the server.

@@ -271,7 +271,7 @@ impl Conversation {
         if self.link == Link::Streams && !headers.is_empty() {
             self.actions.push_back(Action::SetHeaders { stream: call.stream, headers });
         }
-        match call.to_send(&own_name, clearance) {
+        match call.to_send(&own_name, clearance, self.translates()) {
             Ok(fate) => fate,
             Err(Misfit) => self.refuse_edit(call.stream, &call.key, &call.id),
         }

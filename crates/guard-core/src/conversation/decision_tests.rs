@@ -115,8 +115,8 @@ impl Talk {
                     self.ask = Some(ask);
                     seen.push(("list", read(&bytes)));
                 }
-                Action::Send { to: Destination::Server(_), text, .. } => {
-                    let message = read(&text.joined());
+                Action::Send { to: Destination::Server(_), message, .. } => {
+                    let message = read(&message.into_rope().unwrap().joined());
                     let is_own = |id: &Value| {
                         Id::parse(&id.to_string()).is_some_and(|id| AskId::of_answer(&id).is_some())
                     };
@@ -129,7 +129,9 @@ impl Talk {
                         seen.push(("server", message));
                     }
                 }
-                Action::Send { text, .. } => seen.push(("client", read(&text.joined()))),
+                Action::Send { message, .. } => {
+                    seen.push(("client", read(&message.into_rope().unwrap().joined())))
+                }
             }
         }
         seen

@@ -13,8 +13,7 @@ use super::held::PartFate;
 use super::job::Check;
 use super::pending::Key;
 use super::{
-    Action, AskId, Conversation, Destination, JobPurpose, Link, PageRequest, StreamId, Ticket,
-    cancellation,
+    Action, AskId, Conversation, JobPurpose, Link, PageRequest, StreamId, Ticket, cancellation,
 };
 use crate::audience::Audience;
 use crate::caller::Caller;
@@ -27,8 +26,7 @@ use crate::contract::refusal_text;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span};
 use crate::json::object::Object;
-use crate::json::rope::Rope;
-use crate::message::{Id, code, meta};
+use crate::message::{Changes, Envelope, Frame, Id, code, meta};
 use crate::server::Rules;
 
 /// The most pages that are requested.
@@ -61,9 +59,9 @@ pub(super) struct WaitingCall {
     pub(super) headers: Option<Arc<ParamHeaders>>,
     /// The message that the call is a part of, and where in it the call stands.
     pub(super) text: ByteString,
-    pub(super) span: Span,
-    /// What changes in the text of the call on its way to the server.
-    pub(super) edits: Vec<(Span, String)>,
+    pub(super) part: Envelope,
+    /// What changes in the call on its way to the server.
+    pub(super) changes: Changes,
     /// When it came.
     pub(super) received: Instant,
     /// Whether the list was requested again because of it.
@@ -85,8 +83,13 @@ impl WaitingCall {
 
     /// What the server gets: the call under the name that the server has for the tool, and with the arguments of
     /// `clearance` in place of those of the client if they were repaired.
-    pub(super) fn to_send(&self, own_name: &str, clearance: Clearance) -> Result<PartFate, Misfit> {
-        let mut edits = self.edits.clone();
+    pub(super) fn to_send(
+        &self,
+        own_name: &str,
+        clearance: Clearance,
+        is_translated: bool,
+    ) -> Result<PartFate, Misfit> {
+        let Changes { mut edits, meta } = self.changes.clone();
         if own_name != self.name {
             edits.push((self.name_at, Value::from(own_name).to_string()));
         }
@@ -95,10 +98,7 @@ impl WaitingCall {
             let old = self.arguments.as_deref().ok_or(Misfit)?;
             edits.push((Span::locate(&self.text, old).ok_or(Misfit)?, new));
         }
-        if edits.is_empty() {
-            return Ok(PartFate::Same);
-        }
-        Rope::edit(&self.text, self.span, edits).map(PartFate::Edited)
+        changed(&self.text, &self.part, Changes { edits, meta }, is_translated)
     }
 
     /// The tool error for a call that could not be checked.
@@ -111,6 +111,22 @@ impl WaitingCall {
         let text = format!("could not check the arguments for tool `{}`: {reason}", self.name);
         refusal_text(tool_error(text), &self.audience.revision)
     }
+}
+
+/// A part that leaves for the server with `changes`. Whoever translates it makes them.
+pub(super) fn changed(
+    text: &ByteString,
+    part: &Envelope,
+    changes: Changes,
+    is_translated: bool,
+) -> Result<PartFate, Misfit> {
+    if changes.is_empty() {
+        return Ok(PartFate::Same);
+    }
+    if is_translated {
+        return Ok(PartFate::Changed(changes));
+    }
+    changes.apply(text, part).map(PartFate::Edited)
 }
 
 /// From one page of a list to the next.
@@ -173,7 +189,7 @@ impl Requester {
     fn of(call: &WaitingCall) -> Self {
         let revision = &call.audience.revision;
         let about = revision.is_natural().then(|| {
-            let client = Object::read(call.meta.as_deref()).unwrap_or_default();
+            let client = Object::read(call.meta.as_ref()).unwrap_or_default();
             meta::on_behalf_of(&client, &revision.to_string())
         });
         Self { caller: call.caller.clone(), audience: call.audience.clone(), about }
@@ -332,12 +348,13 @@ impl Conversation {
         (fetch.ask, fetch.is_asked, fetch.silent_since) = (next, true, Some(now));
         let cursor = fetch.pages.cursor.as_deref();
         fetch.page = self.catalog.request_page(cursor, now);
-        let bytes = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
+        let request = list_request(&next.to_id(), cursor, fetch.requester.about.as_deref());
         let stream = fetch.stream;
         if self.link.asks_apart() {
-            self.actions.push_back(Action::Ask { ask: next, stream, bytes: bytes.into() });
+            let bytes = request.text.into_bytes();
+            self.actions.push_back(Action::Ask { ask: next, stream, bytes });
         } else {
-            self.send(Destination::Server(stream), None, bytes);
+            self.send_server(stream, request);
         }
     }
 
@@ -403,6 +420,8 @@ impl Conversation {
 
     /// Acts on time that has passed.
     pub fn on_timeout(&mut self, now: Instant) {
+        self.now = now;
+        self.bridge_timeout();
         let late = |fetch: &mut Fetch| fetch.deadline <= now;
         for fetch in self.fetcher.running.extract_if(.., late).collect::<Vec<_>>() {
             if !fetch.is_asked {
@@ -464,8 +483,8 @@ impl Conversation {
         if self.link.asks_apart() {
             self.actions.push_back(Action::StopAsking(ask));
         } else {
-            let bytes = cancellation(&ask.to_id(), "nobody waits for the answer");
-            self.send(Destination::Server(StreamId::PIPE), None, bytes);
+            let cancelled = cancellation(&ask.to_id(), "nobody waits for the answer");
+            self.send_server(StreamId::PIPE, cancelled);
         }
     }
 
@@ -527,7 +546,7 @@ impl Conversation {
 
 /// The request for a page. `about` says who the client of the call is and what it can do, as far as it said so in the way
 /// that the protocol asks for.
-fn list_request(id: &Id, cursor: Option<&str>, about: Option<&str>) -> String {
+fn list_request(id: &Id, cursor: Option<&str>, about: Option<&str>) -> Frame {
     let mut params = Object::default();
     if let Some(cursor) = cursor {
         params.set("cursor", cursor);
@@ -535,6 +554,5 @@ fn list_request(id: &Id, cursor: Option<&str>, about: Option<&str>) -> String {
     if let Some(about) = about {
         params.set("_meta", about);
     }
-    let params = if params.is_empty() { String::new() } else { format!(",\"params\":{params}") };
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"{params}}}")
+    Frame::request(Some(id), "tools/list", &params)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use bytestring::ByteString;
 use toolbond_contract::Revision;
 
-use super::fetch::WaitingCall;
+use super::fetch::{WaitingCall, changed};
 use super::held::{Fates, PartFate};
 use super::pending::{Key, NotAdded, Pending, Purpose};
 use super::{AskId, Conversation, Destination, Link, StreamId, Ticket};
@@ -16,10 +16,9 @@ use crate::contract::budget::Budget;
 use crate::contract::param_headers::ParamHeaders;
 use crate::event::Event;
 use crate::json::edit::{Misfit, Span};
-use crate::json::rope::Rope;
 use crate::message::{
-    CallParams, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method, Progress,
-    Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
+    CallParams, Changes, ClientMeta, Envelope, Id, Kind, ListParams, MAX_ID, Message, Method,
+    Progress, Task, TokenOf, Unreadable, cancelled_id, code, initializing_client, progress,
 };
 use crate::server::Rules;
 use crate::trace::HttpTrace;
@@ -30,7 +29,7 @@ pub(super) struct Part<'a> {
     index: usize,
     stream: StreamId,
     pub(super) text: &'a ByteString,
-    envelope: &'a Envelope,
+    pub(super) envelope: &'a Envelope,
     pub(super) told: &'a Told<'a>,
 }
 
@@ -48,10 +47,6 @@ pub struct Told<'a> {
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn params(&self) -> Option<&'a str> {
-        self.envelope.params.map(|params| params.text(self.text))
-    }
-
     /// Its sender. What it says of itself is part of that, and so is a header that says something else.
     fn sender(&self, client: &ClientMeta) -> Caller {
         let own = client.revision.as_ref();
@@ -80,6 +75,7 @@ impl Conversation {
         told: &Told<'_>,
         now: Instant,
     ) -> Ticket {
+        self.now = now;
         let ticket = Ticket(self.next_number());
         let server = self.server.clone();
         let rules = server.rules();
@@ -170,9 +166,11 @@ impl Conversation {
         };
         let mut call = None;
         let purpose = match method {
-            Method::Initialize => Purpose::Handshake { client: initializing_client(part.params()) },
+            Method::Initialize => {
+                Purpose::Handshake { client: initializing_client(part.text, part.envelope) }
+            }
             Method::Discover => Purpose::Handshake { client: None },
-            Method::CallTool if is_inspecting => match CallParams::of(part.text, part.envelope) {
+            Method::CallTool if is_inspecting => match CallParams::read(part.text, part.envelope) {
                 Ok(mut params) => {
                     let caller = part.sender(&params.client);
                     let audience = self.audience(part, std::mem::take(&mut params.client), rules);
@@ -182,16 +180,18 @@ impl Conversation {
                 }
                 Err(error) => return wrong_params(self, &error),
             },
-            Method::ListTools if is_inspecting => match ListParams::read(part.params()) {
-                Ok(params) => Purpose::List {
-                    request: self.catalog.request_page(params.cursor, now),
-                    caller: part.sender(&params.client),
-                    audience: self.audience(part, params.client, rules),
-                },
-                Err(error) => return wrong_params(self, &error),
-            },
+            Method::ListTools if is_inspecting => {
+                match ListParams::read(part.text, part.envelope) {
+                    Ok(params) => Purpose::List {
+                        request: self.catalog.request_page(params.cursor, now),
+                        caller: part.sender(&params.client),
+                        audience: self.audience(part, params.client, rules),
+                    },
+                    Err(error) => return wrong_params(self, &error),
+                }
+            }
             Method::TaskResult | Method::TaskGet if is_inspecting => {
-                match self.task_purpose(method, part.params()) {
+                match self.task_purpose(method, part) {
                     Ok(purpose) => purpose,
                     Err(error) => return wrong_params(self, &error),
                 }
@@ -199,14 +199,15 @@ impl Conversation {
             Method::Listen => Purpose::Subscription,
             _ => Purpose::Other,
         };
-        let Readdressed { key, mut pending, mut edits } = self.readdress(part, id, purpose);
+        let Readdressed { key, mut pending, edits } = self.readdress(part, id, purpose);
+        let mut changes = Changes { edits, meta: Vec::new() };
         pending.is_held = call.is_some();
         let mut header_changes = Vec::new();
         if let Some((params, audience, _)) = &call
             && let Some(traced) = self.trace_call(part, id, params, audience)
         {
             pending.span = Some(traced.span);
-            edits.extend(traced.edits);
+            changes.meta = traced.meta;
             header_changes = traced.headers;
         }
         let span = pending.span.clone();
@@ -222,11 +223,8 @@ impl Conversation {
             }
         };
         let Some((params, audience, caller)) = call else {
-            if edits.is_empty() {
-                return PartFate::Same;
-            }
-            return match Rope::edit(part.text, part.envelope.span, edits) {
-                Ok(text) => PartFate::Edited(text),
+            return match changed(part.text, part.envelope, changes, self.translates()) {
+                Ok(fate) => fate,
                 Err(Misfit) => self.refuse_edit(part.stream, &key, id),
             };
         };
@@ -249,8 +247,8 @@ impl Conversation {
             audience,
             headers: part.told.headers.clone(),
             text: part.text.clone(),
-            span: part.envelope.span,
-            edits,
+            part: part.envelope.clone(),
+            changes,
             received: now,
             is_rechecked: false,
             waits: 0,
@@ -334,8 +332,8 @@ impl Conversation {
     }
 
     /// What a request about a task is for.
-    fn task_purpose(&self, method: Method, params: Option<&str>) -> serde_json::Result<Purpose> {
-        let task = params.map(Task::read).transpose()?.flatten();
+    fn task_purpose(&self, method: Method, part: &Part<'_>) -> serde_json::Result<Purpose> {
+        let task = Task::of_params(part.text, part.envelope)?;
         let call = task.and_then(|task| self.tasks.get(&task.id));
         let is_result = method == Method::TaskResult;
         Ok(match call {
@@ -347,7 +345,7 @@ impl Conversation {
 
     /// Handles `notifications/cancelled`.
     fn cancel(&mut self, part: &Part<'_>) -> PartFate {
-        let cancelled = part.params().and_then(|params| cancelled_id(part.text, params));
+        let cancelled = cancelled_id(part.text, part.envelope);
         let Some((id, span)) = cancelled else { return PartFate::Same };
         let key = match self.link {
             // Nobody can tell whose request it means. A client cancels its request by leaving.
@@ -378,9 +376,9 @@ impl Conversation {
                     pending.end_cancelled();
                 }
                 self.pending.abandon(&key);
-                let edits = vec![(span, own)];
-                Rope::edit(part.text, part.envelope.span, edits)
-                    .map_or(PartFate::Dropped, PartFate::Edited)
+                let changes = Changes { edits: vec![(span, own)], meta: Vec::new() };
+                changed(part.text, part.envelope, changes, self.translates())
+                    .unwrap_or(PartFate::Dropped)
             }
             None => PartFate::Same,
         }

@@ -5,24 +5,27 @@ use std::time::Instant;
 use crate::environment::CallSpan;
 use bytes::Bytes;
 use bytestring::ByteString;
+use serde_json::json;
 
 use super::held::{Fates, PartFate};
 use super::job::Check;
 use super::pending::{Pending, Purpose};
 use super::{
-    AskId, Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, Origin, StreamId,
-    Then, Ticket,
+    Action, AskId, Conversation, Destination, HeldAnswer, JobOutcome, JobPurpose, Link, Origin,
+    StreamId, Then, Ticket,
 };
 use crate::contract::budget::Budget;
 use crate::contract::list::PageFate;
 use crate::contract::result::ResultCheck;
+use crate::era::{Defaults, Translated};
 use crate::event::Event;
-use crate::json::edit::Span;
+use crate::json::edit::{Span, apply};
+use crate::json::fields::Fields;
 use crate::json::members::members;
 use crate::json::rope::Rope;
 use crate::message::{
-    Envelope, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code, error,
-    error_message, progress, text,
+    Envelope, Frame, Id, Kind, Message, Method, Outline, Parts, Task, TokenOf, Unreadable, code,
+    default_edits, error, error_message, progress, text,
 };
 use crate::server::Rules;
 
@@ -43,6 +46,10 @@ struct Part<'a> {
     text: &'a ByteString,
     envelope: &'a Envelope,
     outline: Option<&'a Outline<'a>>,
+    /// The id that takes the place of its own.
+    id: Option<&'a Id>,
+    /// Members of its result that it gets unless it has them.
+    defaults: Defaults,
 }
 
 /// A part that is checked: what of it, and how its text changes.
@@ -60,20 +67,44 @@ struct Checked<'a> {
 impl Conversation {
     /// Takes a message of the server.
     pub fn on_server(&mut self, origin: Origin, message: &Message<'_>, now: Instant) -> Ticket {
+        self.now = now;
         let ticket = Ticket(self.next_number());
+        if self.translates() {
+            self.receive(message);
+            self.actions.push_back(Action::Done(ticket));
+            return ticket;
+        }
         let server = self.server.clone();
         let rules = server.rules();
         let mut budget = Budget::inline();
         let parts = message.parts.as_slice().iter().enumerate();
         let fates: Fates = parts
             .map(|(index, envelope)| {
-                let outline = message.outline.as_ref();
-                let part = Part { ticket, index, text: message.text, envelope, outline };
-                self.decide_server(origin, &part, &rules, &mut budget, now)
+                let (outline, text) = (message.outline.as_ref(), &**message.text);
+                let (id, defaults): (_, Defaults) = (None, &[]);
+                let part = Part { ticket, index, text, envelope, outline, id, defaults };
+                self.decide_server(origin, &part, &rules, &mut budget)
             })
             .collect();
         self.release(ticket, message, fates);
         ticket
+    }
+
+    /// Takes a message that was translated. `outline` is that of its result, if the server wrote that.
+    pub(super) fn take(
+        &mut self,
+        origin: Origin,
+        translated: &Translated,
+        outline: Option<&Outline<'_>>,
+    ) {
+        let Translated { frame: Frame { text, part: envelope }, id, defaults } = translated;
+        let ticket = Ticket(self.next_number());
+        let server = self.server.clone();
+        let rules = server.rules();
+        let (id, defaults) = (id.as_ref(), *defaults);
+        let part = Part { ticket, index: 0, text, envelope, outline, id, defaults };
+        let fate = self.decide_server(origin, &part, &rules, &mut Budget::inline());
+        self.release_one(ticket, text, envelope, fate);
     }
 
     /// Takes text from the server that is not a message. Returns `true` if it is to be forwarded as it is.
@@ -110,17 +141,21 @@ impl Conversation {
         if stream.is_none() && !text.may_be_message {
             return false;
         }
+        let known = match (&mut self.bridge, &text.id) {
+            (Some(bridge), Some(id)) => bridge.take_retried(id),
+            _ => None,
+        };
+        let known = known.as_ref().or(text.id.as_ref());
         let reason = if text.excerpt.is_empty() {
             text.reason.clone()
         } else {
             "the server sent a broken message".to_owned()
         };
-        match (stream, &text.id) {
+        match (stream, known) {
             (Some(stream), _) => self.give_up(Some(stream), &reason, false),
             (None, Some(id)) if text.has_method => {
                 // The server waits for the answer to a request that nobody can read.
-                let refusal = error(Some(id), code::REQUEST, &text.reason);
-                self.send(Destination::Server(StreamId::PIPE), None, refusal);
+                self.refuse_server(id, &text.reason);
             }
             (None, Some(id)) => match self.asked(id) {
                 Some(ask) => self.fail_fetch(ask, &reason, now),
@@ -165,7 +200,6 @@ impl Conversation {
         part: &Part<'_>,
         rules: &Rules,
         budget: &mut Budget,
-        now: Instant,
     ) -> (Destination, PartFate) {
         let to = match origin {
             Origin::Pipe if matches!(self.link, Link::Pipe | Link::Endpoint) => {
@@ -177,7 +211,10 @@ impl Conversation {
             }
         };
         match &part.envelope.kind {
-            Kind::Response(id) => self.answer(origin, to, id, part, rules, budget, now),
+            Kind::Response(id) => {
+                let id = part.id.unwrap_or(id);
+                self.answer(origin, to, id, part, rules, budget)
+            }
             Kind::Notification(Method::ToolsChanged) => {
                 self.catalog.invalidate();
                 let (to, edits) = self.route(to, part);
@@ -189,8 +226,7 @@ impl Conversation {
             }
             // There is no client that it could be for.
             Kind::Request(id, _) if self.link == Link::Shared => {
-                let refusal = error(Some(id), code::REQUEST, "not supported");
-                self.send(Destination::Server(StreamId::PIPE), None, refusal);
+                self.refuse_server(id, "not supported");
                 (to, PartFate::Dropped)
             }
             // No request is waiting for it.
@@ -233,7 +269,12 @@ impl Conversation {
         (to, Vec::new())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one decision in one place")]
+    /// Answers the request `id` of the server with an error.
+    fn refuse_server(&mut self, id: &Id, reason: &str) {
+        let error = json!({ "code": code::REQUEST, "message": reason });
+        self.send_server(StreamId::PIPE, Frame::error(id, &error.to_string()));
+    }
+
     fn answer(
         &mut self,
         origin: Origin,
@@ -242,9 +283,9 @@ impl Conversation {
         part: &Part<'_>,
         rules: &Rules,
         budget: &mut Budget,
-        now: Instant,
     ) -> (Destination, PartFate) {
         if let (Origin::Pipe, Some(ask)) = (origin, self.asked(id)) {
+            let now = self.now;
             match part.envelope.result {
                 Some(result) => {
                     let result = part.text.slice_ref(result.text(part.text));
@@ -278,7 +319,8 @@ impl Conversation {
             (_, to) => to,
         };
         let mut edits = Vec::new();
-        if let Some((own, span)) = pending.client_id.clone().zip(part.envelope.id) {
+        let own = pending.client_id.clone().or_else(|| part.id.map(ToString::to_string));
+        if let Some((own, span)) = own.zip(part.envelope.id) {
             edits.push((span, own));
         }
         let Some(result) = part.envelope.result else {
@@ -384,9 +426,8 @@ impl Conversation {
         rules: &Rules,
         budget: &mut Budget,
     ) -> (Destination, PartFate) {
-        let params = part.envelope.params.map(|params| params.text(part.text));
-        let task = match params.map(Task::read).transpose() {
-            Ok(task) => task.flatten(),
+        let task = match Task::of_params(part.text, part.envelope) {
+            Ok(task) => task,
             Err(error) => {
                 let what = "server: could not read the task";
                 self.report(Event::error(format!("{what}: {error}")).or_unquoted(what));
@@ -412,7 +453,7 @@ impl Conversation {
     /// Checks a result now if it is small, else in a job.
     fn check_result(
         &mut self,
-        mut checked: Checked<'_>,
+        checked: Checked<'_>,
         then: Then,
         rules: &Rules,
         budget: &mut Budget,
@@ -438,8 +479,7 @@ impl Conversation {
             if let Some(span) = &span {
                 end_span(span, rules, done.replacement.as_deref().unwrap_or(text));
             }
-            checked.edits.extend(done.replacement.map(|text| (result, text)));
-            return (to, edited(part, checked.edits));
+            return (to, replaced_in(part, checked.edits, result, done.replacement));
         }
         let check = Check::Result {
             tool: tool.clone(),
@@ -469,9 +509,10 @@ impl Conversation {
         let answer = HeldAnswer {
             ticket: part.ticket,
             index: part.index,
-            span: part.envelope.span,
+            part: part.envelope.clone(),
             result: *result,
             edits: edits.clone(),
+            defaults: part.defaults,
             id: id.clone(),
             then,
         };
@@ -483,7 +524,7 @@ impl Conversation {
 impl Conversation {
     /// Ends the wait for a part of the server that a job has checked.
     pub(super) fn conclude_answer(&mut self, part: HeldAnswer, outcome: JobOutcome) {
-        let HeldAnswer { ticket, index, span, result, mut edits, id, then } = part;
+        let HeldAnswer { ticket, index, part: envelope, result, edits, defaults, id, then } = part;
         let failed = |message: &str| replaced(error(id.as_ref(), code::INTERNAL, message));
         let replacement = match (outcome, then) {
             (JobOutcome::Result(done), Then::Call { tool, revision, span }) => {
@@ -520,11 +561,13 @@ impl Conversation {
         let fate = match replacement {
             Err(message) => failed(&message),
             Ok(replacement) => {
-                edits.extend(replacement.map(|text| (result, text)));
-                let Some(text) = self.held_text(ticket).filter(|_| !edits.is_empty()) else {
-                    return self.settle(ticket, index, PartFate::Same);
-                };
-                Rope::edit(text, span, edits).map_or_else(|_| failed(UNCHECKED), PartFate::Edited)
+                let Some(text) = self.held_text(ticket) else { return };
+                let (envelope, outline, id) = (&envelope, None, None);
+                let part = Part { ticket, index, text, envelope, outline, id, defaults };
+                match replaced_in(&part, edits, result, replacement) {
+                    PartFate::Dropped => failed(UNCHECKED),
+                    fate => fate,
+                }
             }
         };
         self.settle(ticket, index, fate);
@@ -561,11 +604,41 @@ fn end_span(span: &CallSpan, rules: &Rules, text: &str) {
     span.end_result();
 }
 
-/// A part with `edits`.
-fn edited(part: &Part<'_>, edits: Vec<(Span, String)>) -> PartFate {
+/// A part with `edits`, and with what its result gets beside.
+fn edited(part: &Part<'_>, mut edits: Vec<(Span, String)>) -> PartFate {
+    if let (Some(result), false) = (part.envelope.result, part.defaults.is_empty()) {
+        let result = result.text(part.text);
+        let fields = part.outline.is_none().then(|| Fields::read(part.text, result)).flatten();
+        let has = |name: &str| match (&fields, part.outline) {
+            (Some(fields), _) => fields.get(part.text, name).is_some(),
+            (None, Some(outline)) => outline.members.get(name).is_some(),
+            (None, None) => true,
+        };
+        edits.extend(default_edits(part.text, result, has, part.defaults));
+    }
     if edits.is_empty() {
         return PartFate::Same;
     }
+    Rope::edit(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
+}
+
+/// A part with `edits`, and with `new` in the place of `old`, its result or a part of that.
+fn replaced_in(
+    part: &Part<'_>,
+    mut edits: Vec<(Span, String)>,
+    old: Span,
+    new: Option<String>,
+) -> PartFate {
+    let Some(new) = new else { return edited(part, edits) };
+    if part.envelope.result != Some(old) || part.defaults.is_empty() {
+        edits.push((old, new));
+        return edited(part, edits);
+    }
+    let fields = Fields::read(&new, &new);
+    let has = |name: &str| fields.as_ref().is_none_or(|it| it.get(&new, name).is_some());
+    let more: Vec<_> = default_edits(&new, &new, has, part.defaults).into_iter().collect();
+    let Ok(new) = apply(&new, Span::from(0, &new), more) else { return PartFate::Dropped };
+    edits.push((old, new));
     Rope::edit(part.text, part.envelope.span, edits).map_or(PartFate::Dropped, PartFate::Edited)
 }
 

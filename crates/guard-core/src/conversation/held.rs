@@ -5,9 +5,8 @@ use smallvec::SmallVec;
 
 use super::Conversation;
 use super::action::{Action, Destination, Ticket};
-use crate::json::edit::Span;
 use crate::json::rope::Rope;
-use crate::message::{Message, Parts};
+use crate::message::{Changes, Envelope, Frame, Message, Outgoing, Parts, Sent};
 
 /// What becomes of one part of a message.
 #[derive(Debug)]
@@ -18,6 +17,8 @@ pub(super) enum PartFate {
     Same,
     /// This text takes its place.
     Edited(Rope),
+    /// It leaves with these changes. Only messages that are translated leave so.
+    Changed(Changes),
     /// It does not leave.
     Dropped,
 }
@@ -34,7 +35,7 @@ pub(super) struct Held {
 
 #[derive(Debug)]
 struct HeldPart {
-    span: Span,
+    part: Envelope,
     to: Destination,
     fate: PartFate,
 }
@@ -45,7 +46,7 @@ impl PartFate {
         match self {
             Self::Same => Some(Rope::kept(whole.slice_ref(same))),
             Self::Edited(text) => Some(text),
-            Self::Waiting | Self::Dropped => None,
+            Self::Changed(_) | Self::Waiting | Self::Dropped => None,
         }
     }
 }
@@ -57,27 +58,29 @@ impl Conversation {
     /// Sends what is decided about a message, and holds what is not.
     pub(super) fn release(&mut self, ticket: Ticket, message: &Message<'_>, fates: Fates) {
         let is_batch = matches!(message.parts, Parts::Batch(_));
-        let is_split = is_batch && self.link.splits_batches();
+        let to_server = matches!(fates.first(), Some((Destination::Server(_), _)));
+        let splits = self.link.splits_batches() || (to_server && self.splits_for_bridge());
         let is_decided = fates.iter().all(|(_, fate)| !matches!(fate, PartFate::Waiting));
-        if let (false, true, [_]) = (is_batch, is_decided, &fates[..]) {
+        let parts = message.parts.as_slice();
+        if let (false, true, [_], [part]) = (is_batch, is_decided, &fates[..], parts) {
             // The usual case: one message, decided at once.
             if let Some((to, fate)) = fates.into_iter().next() {
-                self.forward(to, ticket, fate.left_of(message.text, message.text));
+                self.leave(to, ticket, message.text, part, fate, message.text);
             }
             self.actions.push_back(Action::Done(ticket));
             return;
         }
-        let spans = message.parts.as_slice().iter().map(|part| part.span);
-        let parts = spans.zip(fates).map(|(span, (to, fate))| HeldPart { span, to, fate });
+        let parts = parts.iter().cloned().zip(fates);
+        let parts = parts.map(|(part, (to, fate))| HeldPart { part, to, fate });
         let mut held = Held {
             text: ByteString::clone(message.text),
             is_batch,
-            is_split,
+            is_split: is_batch && splits,
             parts: parts.collect(),
         };
-        if is_split {
-            for part in &mut held.parts {
-                send_part(&held.text, part, ticket, &mut self.actions);
+        if held.is_split {
+            for at in 0..held.parts.len() {
+                self.send_part(ticket, &mut held, at);
             }
         }
         if is_decided {
@@ -87,18 +90,35 @@ impl Conversation {
         }
     }
 
+    /// Sends what is decided about the only message of `text`, or holds it.
+    pub(super) fn release_one(
+        &mut self,
+        ticket: Ticket,
+        text: &ByteString,
+        part: &Envelope,
+        (to, fate): (Destination, PartFate),
+    ) {
+        if !matches!(fate, PartFate::Waiting) {
+            let same = part.span.text(text);
+            return self.leave(to, ticket, text, part, fate, same);
+        }
+        let parts = vec![HeldPart { part: part.clone(), to, fate }];
+        let text = text.clone();
+        self.held.insert(ticket, Held { text, is_batch: false, is_split: false, parts });
+    }
+
     /// Decides about one part of a held message.
     pub(super) fn settle(&mut self, ticket: Ticket, index: usize, fate: PartFate) {
-        let Some(held) = self.held.get_mut(&ticket) else { return };
-        let Some(part) = held.parts.get_mut(index) else { return };
-        part.fate = fate;
-        if held.is_split {
-            send_part(&held.text, part, ticket, &mut self.actions);
+        let Some(mut held) = self.held.remove(&ticket) else { return };
+        if let Some(part) = held.parts.get_mut(index) {
+            part.fate = fate;
+            if held.is_split {
+                self.send_part(ticket, &mut held, index);
+            }
         }
-        let waits = |part: &HeldPart| matches!(part.fate, PartFate::Waiting);
-        if !held.parts.iter().any(waits)
-            && let Some(held) = self.held.remove(&ticket)
-        {
+        if held.parts.iter().any(|part| matches!(part.fate, PartFate::Waiting)) {
+            self.held.insert(ticket, held);
+        } else {
             self.release_held(ticket, held);
         }
     }
@@ -108,45 +128,71 @@ impl Conversation {
         self.held.get(&ticket).map(|held| &held.text)
     }
 
-    /// Sends what is left of a message.
-    fn forward(&mut self, to: Destination, ticket: Ticket, text: Option<Rope>) {
-        let send = text.map(|text| Action::Send { to, ticket: Some(ticket), text });
-        self.actions.extend(send);
+    /// Sends what is left of the message `part` of `text`; `same` is its text where nothing changes.
+    fn leave(
+        &mut self,
+        to: Destination,
+        ticket: Ticket,
+        text: &ByteString,
+        part: &Envelope,
+        fate: PartFate,
+        same: &str,
+    ) {
+        if let (Destination::Server(stream), true) = (to, self.translates()) {
+            let changes = match fate {
+                PartFate::Same => Changes::default(),
+                PartFate::Changed(changes) => changes,
+                PartFate::Edited(rope) => return self.send_text(to, ticket, rope),
+                PartFate::Waiting | PartFate::Dropped => return,
+            };
+            let frame = Frame { text: text.clone(), part: part.clone() };
+            return self.translate(stream, Sent { frame, changes });
+        }
+        let rope = match fate {
+            // What was to be translated is not any more.
+            PartFate::Changed(changes) => changes.apply(text, part).ok(),
+            fate => fate.left_of(same, text),
+        };
+        if let Some(rope) = rope {
+            self.send_text(to, ticket, rope);
+        }
+    }
+
+    fn send_text(&mut self, to: Destination, ticket: Ticket, text: Rope) {
+        let message = Outgoing::Text(text);
+        self.actions.push_back(Action::Send { to, ticket: Some(ticket), message });
     }
 
     /// Sends a message of which all parts are decided.
-    fn release_held(&mut self, ticket: Ticket, held: Held) {
-        if !held.is_split
-            && let Some(to) = held.parts.first().map(|part| part.to)
-        {
+    fn release_held(&mut self, ticket: Ticket, mut held: Held) {
+        if held.is_split {
+            // Its parts have left.
+        } else if !held.is_batch {
+            if let Some(HeldPart { part, to, fate }) = held.parts.pop() {
+                self.leave(to, ticket, &held.text, &part, fate, &held.text);
+            }
+        } else if let Some(to) = held.parts.first().map(|part| part.to) {
             let is_same = held.parts.iter().all(|part| matches!(part.fate, PartFate::Same));
-            let parts = held.parts.into_iter();
-            let left = |part: HeldPart| part.fate.left_of(part.span.text(&held.text), &held.text);
-            let mut left: Vec<_> = parts.filter_map(left).collect();
-            let text = match left.len() {
-                _ if is_same => Some(Rope::kept(held.text)),
-                0 => None,
-                _ if held.is_batch => Some(Rope::batch(left)),
-                _ => left.pop(),
-            };
-            self.forward(to, ticket, text);
+            let left =
+                |HeldPart { part, fate, .. }| fate.left_of(part.span.text(&held.text), &held.text);
+            let left: Vec<_> = held.parts.into_iter().filter_map(left).collect();
+            if is_same {
+                self.send_text(to, ticket, Rope::kept(held.text));
+            } else if !left.is_empty() {
+                self.send_text(to, ticket, Rope::batch(left));
+            }
         }
         self.actions.push_back(Action::Done(ticket));
     }
-}
 
-/// Sends a part on its own way, if it is decided.
-fn send_part(
-    text: &ByteString,
-    part: &mut HeldPart,
-    ticket: Ticket,
-    actions: &mut std::collections::VecDeque<Action>,
-) {
-    if matches!(part.fate, PartFate::Waiting) {
-        return;
+    /// Sends a part on its own way, if it is decided.
+    fn send_part(&mut self, ticket: Ticket, held: &mut Held, at: usize) {
+        let HeldPart { part, to, fate } = &mut held.parts[at];
+        if matches!(fate, PartFate::Waiting) {
+            return;
+        }
+        let fate = std::mem::replace(fate, PartFate::Dropped);
+        let same = part.span.text(&held.text);
+        self.leave(*to, ticket, &held.text, part, fate, same);
     }
-    let to = part.to;
-    let fate = std::mem::replace(&mut part.fate, PartFate::Dropped);
-    let left = fate.left_of(part.span.text(text), text);
-    actions.extend(left.map(|text| Action::Send { to, ticket: Some(ticket), text }));
 }

@@ -5,6 +5,7 @@
 //! decisions, and tests need none.
 
 mod action;
+mod bridge;
 mod call;
 #[cfg(test)]
 mod decision_tests;
@@ -43,10 +44,11 @@ use crate::contract::list::HIDDEN;
 use crate::contract::tasks::Tasks;
 use crate::contract::view::Unrestored;
 use crate::environment::{CallSpan, Record};
+use crate::era::{Bridge, Defaults, cancelled};
 use crate::event::Event;
 use crate::json::edit::Span;
 use crate::json::rope::Rope;
-use crate::message::{Handshake, Id, code, error};
+use crate::message::{Envelope, Frame, Handshake, Id, Outgoing, code, error};
 use crate::server::{Rules, Server};
 
 /// How clients and the server of a conversation are connected.
@@ -108,10 +110,11 @@ struct HeldAnswer {
     ticket: Ticket,
     index: usize,
     /// The part in the text of the message, and the result in it.
-    span: Span,
+    part: Envelope,
     result: Span,
-    /// The edits that are needed whatever comes of the check.
+    /// What is needed whatever comes of the check.
     edits: Vec<(Span, String)>,
+    defaults: Defaults,
     /// The request that it answers.
     id: Option<Id>,
     then: Then,
@@ -150,6 +153,10 @@ pub struct Conversation {
     /// Whether it was told of a change since it last got a list.
     has_told_change: bool,
     fetcher: Fetcher,
+    /// What translates for a server on a pipe that may be of another era.
+    bridge: Option<Bridge>,
+    /// The time of what is being handled.
+    now: Instant,
     /// The requests that are posted to an endpoint, by the stream that they came on, until the server accepts them.
     posted: AHashMap<StreamId, Vec<(Key, u64)>>,
     held: AHashMap<Ticket, Held>,
@@ -168,6 +175,7 @@ impl Conversation {
     /// A conversation with `server`. Requests that name no revision, before one is negotiated, are of
     /// `revision`.
     pub fn new(server: Arc<Server>, link: Link, revision: Revision) -> Self {
+        let now = server.environment().now();
         Self {
             server,
             link,
@@ -180,6 +188,8 @@ impl Conversation {
             tells_changes: false,
             has_told_change: false,
             fetcher: Fetcher::default(),
+            bridge: None,
+            now,
             posted: AHashMap::new(),
             held: AHashMap::new(),
             jobs: AHashMap::new(),
@@ -200,11 +210,13 @@ impl Conversation {
 
     /// When [`Conversation::on_timeout`] has to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
-        self.fetcher.deadline()
+        let bridge = self.bridge.as_ref().and_then(Bridge::next_timeout);
+        [self.fetcher.deadline(), bridge].into_iter().flatten().min()
     }
 
     /// Takes the outcome of a job.
     pub fn on_judged(&mut self, job: JobId, outcome: JobOutcome, now: Instant) {
+        self.now = now;
         let Some(RunningJob { purpose, .. }) = self.jobs.remove(&job) else { return };
         match purpose {
             JobPurpose::Call(call, tool) => {
@@ -240,6 +252,7 @@ impl Conversation {
     /// The stream is closed: its client has left, or has its answers. With `may_resume` its requests
     /// are remembered, because the client may come back for their answers.
     pub fn close_stream(&mut self, stream: StreamId, may_resume: bool, now: Instant) {
+        self.now = now;
         self.abandon_jobs(stream, now);
         for (key, serial) in self.posted.remove(&stream).unwrap_or_default() {
             if let Some(pending) = self.pending.current(&key, serial) {
@@ -257,8 +270,7 @@ impl Conversation {
                 continue;
             }
             if self.link == Link::Shared {
-                let bytes = cancellation(&key.1, "the client has left");
-                self.send(Destination::Server(stream), None, bytes);
+                self.send_server(stream, cancellation(&key.1, "the client has left"));
             }
             self.abandon(&key, pending);
         }
@@ -354,7 +366,8 @@ impl Conversation {
 
     /// Sends a message that the guard wrote itself.
     fn send(&mut self, to: Destination, ticket: Option<Ticket>, text: impl Into<Bytes>) {
-        self.actions.push_back(Action::Send { to, ticket, text: Rope::new(text) });
+        let message = Outgoing::Text(Rope::new(text));
+        self.actions.push_back(Action::Send { to, ticket, message });
     }
 
     /// Answers a request of the client behind `stream` with an error.
@@ -453,8 +466,6 @@ impl Conversation {
 }
 
 /// The notification that cancels the request `id`.
-fn cancellation(id: &Id, reason: &str) -> String {
-    format!(
-        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id},"reason":"{reason}"}}}}"#
-    )
+fn cancellation(id: &Id, reason: &str) -> Frame {
+    Frame::request(None, "notifications/cancelled", &cancelled(id, reason))
 }

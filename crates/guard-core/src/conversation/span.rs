@@ -5,7 +5,6 @@ use super::{Conversation, Link};
 use crate::audience::Audience;
 use crate::contract::header_changes::HeaderChange;
 use crate::environment::{CallSpan, CallStart};
-use crate::json::edit::Span;
 use crate::message::{CallParams, Id};
 use crate::trace::{HttpTrace, MetaTrace};
 
@@ -13,7 +12,7 @@ use crate::trace::{HttpTrace, MetaTrace};
 pub(super) struct TracedCall {
     pub(super) span: CallSpan,
     /// What changes in its text and its headers, so that the server continues the trace.
-    pub(super) edits: Vec<(Span, String)>,
+    pub(super) meta: Vec<(&'static str, String)>,
     pub(super) headers: Vec<HeaderChange>,
 }
 
@@ -32,7 +31,7 @@ impl Conversation {
         if !environment.is_tracing() {
             return None;
         }
-        let meta = MetaTrace::read(part.params()?, params.meta);
+        let meta = MetaTrace::read(part.text, part.envelope);
         let trace = part.told.trace.as_ref();
         let parents = [meta.fields(), trace.and_then(HttpTrace::fields)];
         let parents: Vec<_> = parents.into_iter().flatten().collect();
@@ -49,11 +48,10 @@ impl Conversation {
             span.set_arguments(arguments);
         }
         let fields = span.fields();
-        let edits = fields.as_ref().map(|fields| meta.edits(part.text, fields));
         let headers = fields.as_ref().zip(trace).map(|(fields, trace)| trace.changes(fields));
         Some(TracedCall {
             span,
-            edits: edits.unwrap_or_default(),
+            meta: fields.as_ref().map(|fields| meta.changes(fields)).unwrap_or_default(),
             headers: headers.into_iter().flatten().collect(),
         })
     }

@@ -164,10 +164,12 @@ impl World {
                     let result = Some(ByteString::from_static(TOOLS));
                     self.conversation.on_own_answer(ask, result, self.now);
                 }
-                Action::Send { to: Destination::Server(stream), text, .. } => {
-                    self.reach_server(stream, &text.joined());
+                Action::Send { to: Destination::Server(stream), message, .. } => {
+                    self.reach_server(stream, &message.into_rope().unwrap().joined());
                 }
-                Action::Send { to, text, .. } => self.reach_client(to, &text.joined()),
+                Action::Send { to, message, .. } => {
+                    self.reach_client(to, &message.into_rope().unwrap().joined())
+                }
             }
         }
     }

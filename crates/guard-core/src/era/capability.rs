@@ -1,5 +1,7 @@
 //! What a client may be asked for, and what a server offers.
 
+use bytestring::ByteString;
+
 use crate::json::object::Object;
 
 /// What a client said that it may be asked for.
@@ -15,7 +17,7 @@ pub struct Asks {
 
 impl Asks {
     /// Reads the capabilities of a client.
-    pub fn read(capabilities: Option<&str>) -> Self {
+    pub fn read(capabilities: Option<&ByteString>) -> Self {
         let all = Object::read(capabilities).unwrap_or_default();
         let elicitation = all.object("elicitation");
         let has_elicitation = all.get("elicitation").is_some_and(|value| value.starts_with('{'));
@@ -36,7 +38,7 @@ impl Asks {
     }
 
     /// Whether the client may be asked for this.
-    pub fn allows(self, method: &str, params: Option<&str>) -> bool {
+    pub fn allows(self, method: &str, params: Option<&ByteString>) -> bool {
         let params = Object::read(params).unwrap_or_default();
         match method {
             "elicitation/create" if params.string("mode").as_deref() == Some("url") => self.url,
@@ -53,7 +55,7 @@ impl Asks {
 }
 
 /// The capability that a request of a server needs, for messages.
-pub(crate) fn capability(method: &str, params: Option<&str>) -> &'static str {
+pub(crate) fn capability(method: &str, params: Option<&ByteString>) -> &'static str {
     let params = Object::read(params).unwrap_or_default();
     match method {
         "elicitation/create" if params.string("mode").as_deref() == Some("url") => {
@@ -79,7 +81,7 @@ pub(crate) struct Features {
 
 impl Features {
     /// Reads the capabilities of a server.
-    pub(crate) fn read(capabilities: Option<&str>) -> Self {
+    pub(crate) fn read(capabilities: Option<&ByteString>) -> Self {
         let all = Object::read(capabilities).unwrap_or_default();
         let changes = |name: &str| all.object(name).is_true("listChanged");
         Self {
@@ -99,7 +101,7 @@ impl Features {
 
 /// Capabilities of one era without those that have no counterpart in the other: tasks are an
 /// extension in one, and core in the other.
-pub(crate) fn shared_capabilities(capabilities: Option<&str>) -> String {
+pub(crate) fn shared_capabilities(capabilities: Option<&ByteString>) -> String {
     let mut all = Object::read(capabilities).unwrap_or_default();
     all.remove("tasks");
     let mut extensions = all.object("extensions");
@@ -124,17 +126,17 @@ mod tests {
 
     #[test]
     fn asks_only_for_what_was_declared() {
-        let url = Some(r#"{"mode":"url"}"#);
-        let none = Asks::read(Some("{}"));
+        let url = Some(&r#"{"mode":"url"}"#.into());
+        let none = Asks::read(Some(&"{}".into()));
         assert!(!none.any() && !none.allows("elicitation/create", None));
-        let form = Asks::read(Some(r#"{"elicitation":{}}"#));
+        let form = Asks::read(Some(&r#"{"elicitation":{}}"#.into()));
         assert!(form.allows("elicitation/create", None) && !form.allows("elicitation/create", url));
-        let only_url = Asks::read(Some(r#"{"elicitation":{"url":{}}}"#));
+        let only_url = Asks::read(Some(&r#"{"elicitation":{"url":{}}}"#.into()));
         assert!(!only_url.allows("elicitation/create", None));
         assert!(only_url.allows("elicitation/create", url));
-        let sampling = Asks::read(Some(r#"{"sampling":{}}"#));
-        assert!(sampling.allows("sampling/createMessage", Some("{}")));
-        assert!(!sampling.allows("sampling/createMessage", Some(r#"{"tools":[]}"#)));
+        let sampling = Asks::read(Some(&r#"{"sampling":{}}"#.into()));
+        assert!(sampling.allows("sampling/createMessage", Some(&"{}".into())));
+        assert!(!sampling.allows("sampling/createMessage", Some(&r#"{"tools":[]}"#.into())));
         assert!(!sampling.allows("roots/list", None) && !sampling.allows("tools/list", None));
     }
 }

@@ -17,13 +17,13 @@ use toolbond_contract::Revision;
 use super::capability::log_level;
 use super::legacy_client::LegacyClient;
 use super::message::{
-    Incoming, LEGACY, MODERN, failure, is_http_refusal, is_modern_error, is_modern_request,
-    is_modern_version, meta, notification, request, supported_versions,
+    Incoming, LEGACY, MODERN, is_http_refusal, is_modern_error, is_modern_request,
+    is_modern_version, meta, supported_versions,
 };
 use super::modern_client::ModernClient;
 use super::{Io, Users};
 use crate::json::object::Object;
-use crate::message::Id;
+use crate::message::{Frame, Id, Sent};
 
 /// How long a modern client's server may be silent before it is asked in the other era, too.
 pub(super) const SILENCE: Duration = Duration::from_secs(2);
@@ -51,17 +51,16 @@ pub(super) enum Found {
 #[expect(clippy::struct_excessive_bools, reason = "what is known of it, each on its own")]
 pub(super) struct Detect {
     is_modern_client: bool,
-    /// The first request of the client, and its id.
-    text: ByteString,
+    /// The first request of the client, its id and its parameters.
+    sent: Sent,
     first: Id,
-    /// The parameters of the first request.
-    params: ByteString,
+    params: Object,
     /// Whether the server has the first request; else it waits with the others.
     is_forwarded: bool,
-    held: Vec<ByteString>,
+    held: Vec<Sent>,
     bytes: usize,
     /// What the server answered to the first request, if it was an error.
-    refusal: Option<ByteString>,
+    refusal: Option<Frame>,
     /// The bridge's own `server/discover`, `initialize` and `tools/list`, while they have no answer.
     discover: Option<Id>,
     initialize: Option<Id>,
@@ -78,26 +77,22 @@ pub(super) struct Detect {
 }
 
 impl Detect {
-    /// Starts with the first message of the client; `None` where it does not tell the era of the client.
-    pub(super) fn start(
-        io: &mut Io,
-        text: &ByteString,
-        incoming: &Incoming<'_>,
-        now: Instant,
-    ) -> Option<Self> {
-        let Incoming::Request { id, method, params } = incoming else { return None };
-        let is_modern_client = is_modern_request(method, *params);
-        if !is_modern_client && method != "initialize" {
+    /// Begins with the first message of the client; `None` where it does not tell the era of the client.
+    pub(super) fn new(io: &Io, sent: &Sent, now: Instant) -> Option<Self> {
+        let Incoming::Request { id } = Incoming::of_client(sent) else { return None };
+        let Frame { text, part } = &sent.frame;
+        let is_modern_client = is_modern_request(text, part);
+        if !is_modern_client && sent.frame.method() != "initialize" {
             return None;
         }
         let known = io.server.eras();
         let is_known =
             if is_modern_client { known.is_legacy_only() } else { known.is_modern_only() };
-        let mut detect = Self {
+        Some(Self {
             is_modern_client,
-            text: text.clone(),
-            first: id.clone(),
-            params: params.map_or_else(ByteString::new, |params| text.slice_ref(params)),
+            first: id,
+            sent: sent.clone(),
+            params: sent.params().unwrap_or_default(),
             is_forwarded: false,
             held: Vec::new(),
             bytes: 0,
@@ -110,21 +105,24 @@ impl Detect {
             is_second: false,
             is_passing: false,
             is_refused: false,
-        };
-        if is_known {
-            detect.deadline = None;
-            detect.hold(io, text);
-            detect.ask_other_era(io);
-        } else if !is_modern_client || (method == "server/discover" && is_complete(&detect.params))
-        {
-            detect.is_forwarded = true;
-            io.send_server(text.as_bytes().clone());
+        })
+    }
+
+    /// Sends the first message of the client on, or asks the server before.
+    pub(super) fn start(&mut self, io: &mut Io, sent: Sent) {
+        let is_discover = sent.frame.method() == "server/discover";
+        if self.is_known {
+            self.deadline = None;
+            self.hold(io, sent);
+            self.ask_other_era(io);
+        } else if !self.is_modern_client || (is_discover && is_complete(&self.params)) {
+            self.is_forwarded = true;
+            io.forward(sent);
         } else {
             // A legacy server may run a modern call as if it were a legacy one.
-            detect.hold(io, text);
-            detect.send_discover(io);
+            self.hold(io, sent);
+            self.send_discover(io);
         }
-        Some(detect)
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
@@ -145,37 +143,38 @@ impl Detect {
         // The server that ended does not answer it any more.
         if self.is_forwarded && self.refusal.is_none() {
             self.is_forwarded = false;
-            self.held.insert(0, self.text.clone());
+            self.held.insert(0, self.sent.clone());
         }
         self.ask_other_era(io);
     }
 
     /// Takes a message of the client before the era of the server is known. A client that does not wait for the answer
     /// to its first message has the others wait for it.
-    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
+    pub(super) fn on_client(&mut self, io: &mut Io, sent: Sent) {
         if self.is_passing && self.refusal.is_none() {
-            io.send_server(text.as_bytes().clone());
+            io.forward(sent);
         } else {
-            self.hold(io, text);
+            self.hold(io, sent);
         }
     }
 
     /// Keeps a message of the client until the era of the server is known.
-    fn hold(&mut self, io: &mut Io, text: &ByteString) {
-        self.bytes += text.len();
+    fn hold(&mut self, io: &mut Io, sent: Sent) {
+        let bytes = sent.frame.part.span.len();
+        self.bytes += bytes;
         if self.bytes > MAX_HELD {
-            if let Incoming::Request { id, .. } = Incoming::read(text) {
+            if let Incoming::Request { id } = Incoming::of_client(&sent) {
                 let message = "too many messages wait for the server to start";
                 io.refuse(&id, crate::message::code::INTERNAL, message);
             }
-            self.bytes -= text.len();
+            self.bytes -= bytes;
             return;
         }
-        self.held.push(text.clone());
+        self.held.push(sent);
     }
 
     /// The messages of the client that wait, and the requests of the bridge that may still be answered.
-    pub(super) fn into_rest(self) -> (Vec<ByteString>, Vec<Id>) {
+    pub(super) fn into_rest(self) -> (Vec<Sent>, Vec<Id>) {
         let asked = [self.discover, self.initialize, self.list];
         (self.held, asked.into_iter().flatten().collect())
     }
@@ -184,31 +183,32 @@ impl Detect {
     pub(super) fn on_server(
         &mut self,
         io: &mut Io,
-        text: &ByteString,
+        frame: Frame,
+        incoming: Incoming,
         now: Instant,
     ) -> Option<Found> {
-        let Incoming::Answer { id, outcome } = Incoming::read(text) else {
+        let Incoming::Answer { id, outcome } = incoming else {
             // What a server tells before it answers: its log.
-            io.send_client(text.as_bytes().clone());
+            io.send_client(frame);
             return None;
         };
         if self.is_forwarded && id.among(|id| *id == self.first).is_some() {
-            return self.on_first_answer(io, text, outcome, now);
+            return self.on_first_answer(io, frame, &outcome, now);
         }
         if self.discover.as_ref() == Some(&id) {
             self.discover = None;
-            return self.on_discover(io, outcome);
+            return self.on_discover(io, &outcome);
         }
         if self.initialize.as_ref() == Some(&id) {
             self.initialize = None;
-            return self.on_initialize(io, outcome, now);
+            return self.on_initialize(io, &outcome, now);
         }
         if self.list.as_ref() == Some(&id) {
             self.list = None;
-            let result = Object::read(outcome.ok()).unwrap_or_default();
+            let result = Object::read(outcome.ok().as_ref()).unwrap_or_default();
             return result.get("resultType").map(|_| Self::is_modern(io));
         }
-        io.send_client(text.as_bytes().clone());
+        io.send_client(frame);
         None
     }
 
@@ -222,13 +222,13 @@ impl Detect {
     fn on_first_answer(
         &mut self,
         io: &mut Io,
-        text: &ByteString,
-        outcome: Result<&str, &str>,
+        frame: Frame,
+        outcome: &Result<ByteString, ByteString>,
         now: Instant,
     ) -> Option<Found> {
         match outcome {
             Err(error) if is_http_refusal(error) => {
-                io.send_client(text.as_bytes().clone());
+                io.send_client(frame);
                 Some(Found::Nothing)
             }
             Ok(_) => {
@@ -237,21 +237,21 @@ impl Detect {
                 } else {
                     io.server.eras().set_legacy();
                 }
-                io.send_client(text.as_bytes().clone());
+                io.send_client(frame);
                 Some(Found::Same)
             }
             Err(error) if self.is_modern_client && is_modern_error(error) => {
                 io.server.eras().set_modern();
-                io.send_client(text.as_bytes().clone());
+                io.send_client(frame);
                 Some(Found::Same)
             }
             // The server may refuse it for what the client wrote.
             Err(_) if !self.is_modern_client && !is_initialize_params(&self.params) => {
-                io.send_client(text.as_bytes().clone());
+                io.send_client(frame);
                 Some(Found::Same)
             }
             Err(_) => {
-                self.refusal = Some(text.clone());
+                self.refusal = Some(frame);
                 if self.is_refused {
                     return Some(self.give_up(io));
                 }
@@ -270,29 +270,31 @@ impl Detect {
         }
         if self.is_modern_client && self.initialize.is_none() {
             let id = io.own_id();
-            let params = Object::read(Some(&self.params)).unwrap_or_default();
-            let client = params.object("_meta");
-            io.send_server(request(&id, "initialize", &initialize_params(&client, io.users)));
+            let params = initialize_params(&self.params.object("_meta"), io.users);
+            io.request(&id, "initialize", params);
             self.initialize = Some(id);
         }
     }
 
     fn send_discover(&mut self, io: &mut Io) {
         let id = io.own_id();
-        let params = Object::read(Some(&self.params)).unwrap_or_default();
-        let params = discover_params(&params, self.is_modern_client);
-        io.send_server(request(&id, "server/discover", &params));
+        let params = discover_params(&self.params, self.is_modern_client);
+        io.request(&id, "server/discover", params);
         self.discover = Some(id);
     }
 
-    fn on_discover(&mut self, io: &mut Io, outcome: Result<&str, &str>) -> Option<Found> {
+    fn on_discover(
+        &mut self,
+        io: &mut Io,
+        outcome: &Result<ByteString, ByteString>,
+    ) -> Option<Found> {
         if let Err(error) = outcome
             && is_http_refusal(error)
         {
             return Some(self.refuse_held(io, error));
         }
         // A legacy server does not know the method.
-        let is_modern = outcome.map_or_else(is_modern_error, |_| true);
+        let is_modern = outcome.as_ref().map_or_else(|error| is_modern_error(error), |_| true);
         if self.is_modern_client {
             if is_modern {
                 return Some(Self::is_modern(io));
@@ -307,15 +309,14 @@ impl Detect {
         }
         match outcome {
             Ok(result) => {
-                let params = Object::read(Some(&self.params)).unwrap_or_default();
-                let mut bridge = LegacyClient::new(&params);
+                let mut bridge = LegacyClient::new(&self.params);
                 if !self.is_known && self.tells_era() {
                     io.server.eras().set_modern_only();
                     io.report_once(format!(
                         "server: speaks no revision before {MODERN}; the guard translates for clients that do"
                     ));
                 }
-                bridge.answer_initialize(io, &self.first, &params, result);
+                bridge.answer_initialize(io, &self.first, &self.params, result);
                 self.drop_first();
                 Some(Found::Legacy(Box::new(bridge)))
             }
@@ -326,10 +327,10 @@ impl Detect {
     /// Whether the refusal of the client's `initialize` is about its era: a server of both eras may refuse a version that
     /// it does not know.
     fn tells_era(&self) -> bool {
-        let refusal = self.refusal.as_deref().map(Incoming::read);
+        let refusal = self.refusal.as_ref().map(Incoming::of_server);
         let names_modern_only = match refusal {
             Some(Incoming::Answer { outcome: Err(error), .. }) => {
-                let versions = supported_versions(error);
+                let versions = supported_versions(&error);
                 versions.is_some_and(|it| it.iter().all(|version| is_modern_version(version)))
             }
             _ => false,
@@ -340,7 +341,7 @@ impl Detect {
     fn on_initialize(
         &mut self,
         io: &mut Io,
-        outcome: Result<&str, &str>,
+        outcome: &Result<ByteString, ByteString>,
         now: Instant,
     ) -> Option<Found> {
         match outcome {
@@ -353,7 +354,7 @@ impl Detect {
                 io.report_once(format!(
                     "server: speaks no revision after {LEGACY}; the guard translates for clients that do"
                 ));
-                io.send_server(notification("notifications/initialized", "{}"));
+                io.notify("notifications/initialized", Object::default());
                 let bridge = ModernClient::new(result);
                 if self.is_forwarded {
                     // The client asked with `server/discover`, and the server has refused that.
@@ -374,12 +375,12 @@ impl Detect {
     /// The server refuses this client: so it does all that waits.
     fn refuse_held(&mut self, io: &mut Io, error: &str) -> Found {
         if let Some(refusal) = self.refusal.take() {
-            io.send_client(refusal.as_bytes().clone());
+            io.send_client(refusal);
             return Found::Nothing;
         }
-        for text in std::mem::take(&mut self.held) {
-            if let Incoming::Request { id, .. } = Incoming::read(&text) {
-                io.send_client(failure(&id, error));
+        for sent in std::mem::take(&mut self.held) {
+            if let Incoming::Request { id } = Incoming::of_client(&sent) {
+                io.send_client(Frame::error(&id, error));
             }
         }
         Found::Nothing
@@ -391,7 +392,7 @@ impl Detect {
             io.server.eras().forget();
         }
         if let Some(refusal) = self.refusal.take() {
-            io.send_client(refusal.as_bytes().clone());
+            io.send_client(refusal);
         }
         Found::Same
     }
@@ -413,23 +414,22 @@ impl Detect {
         }
         if self.is_modern_client {
             let id = io.own_id();
-            let params = Object::read(Some(&self.params)).unwrap_or_default();
-            io.send_server(request(&id, "tools/list", &discover_params(&params, true)));
+            io.request(&id, "tools/list", discover_params(&self.params, true));
             self.list = Some(id);
             self.ask_other_era(io);
             return None;
         }
         self.is_passing = true;
-        for text in std::mem::take(&mut self.held) {
-            io.send_server(text.as_bytes().clone());
+        for sent in std::mem::take(&mut self.held) {
+            io.forward(sent);
         }
         None
     }
 }
 
 /// What the bridge says to a legacy server for the modern client whose `_meta` this is.
-pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
-    let info = client.get(meta::CLIENT_INFO).unwrap_or(r#"{"name":"unknown","version":"0"}"#);
+fn initialize_params(client: &Object, users: Users) -> Object {
+    let unknown = ByteString::from_static(r#"{"name":"unknown","version":"0"}"#);
     // Where several clients use the pipe, the server cannot ask one of them.
     let capabilities = match users {
         Users::One | Users::Caller(_) => {
@@ -437,79 +437,77 @@ pub(super) fn initialize_params(client: &Object<'_>, users: Users) -> String {
         }
         Users::Many => "{}".to_owned(),
     };
-    format!(r#"{{"protocolVersion":"{LEGACY}","capabilities":{capabilities},"clientInfo":{info}}}"#)
+    let mut params = Object::default();
+    params.set("protocolVersion", format!("\"{LEGACY}\""));
+    params.set("capabilities", capabilities);
+    params.set("clientInfo", client.get(meta::CLIENT_INFO).cloned().unwrap_or(unknown));
+    params
 }
 
 /// The parameters of `server/discover` in the name of a client whose first request has `params`.
-fn discover_params(params: &Object<'_>, is_modern: bool) -> String {
-    if !is_modern {
-        return format!("{{\"_meta\":{}}}", LegacyClient::new(params).meta());
-    }
-    // A modern server refuses a request that is not complete, as a legacy one does.
-    format!("{{\"_meta\":{}}}", meta::on_behalf_of(&params.object("_meta"), MODERN))
+fn discover_params(params: &Object, is_modern: bool) -> Object {
+    let mut discover = Object::default();
+    discover.set(
+        "_meta",
+        // A modern server refuses a request that is not complete, as a legacy one does.
+        if is_modern {
+            meta::on_behalf_of(&params.object("_meta"), MODERN)
+        } else {
+            LegacyClient::new(params).meta()
+        },
+    );
+    discover
 }
 
 /// Whether a modern request says what every modern server needs to know.
-fn is_complete(params: &str) -> bool {
-    let params = Object::read(Some(params)).unwrap_or_default();
+fn is_complete(params: &Object) -> bool {
     let about = params.object("_meta");
     let level = about.get(meta::LOG_LEVEL);
     about.string(meta::VERSION).as_deref() == Some(MODERN)
         && is_object(about.get(meta::CAPABILITIES))
-        && about.get(meta::CLIENT_INFO).is_none_or(meta::is_info)
+        && about.get(meta::CLIENT_INFO).is_none_or(|info| meta::is_info(info))
         && level
             .is_none_or(|_| about.string(meta::LOG_LEVEL).as_deref().and_then(log_level).is_some())
 }
 
 /// Whether the parameters of `initialize` name a legacy revision.
-fn names_legacy_version(params: &str) -> bool {
-    let params = Object::read(Some(params)).unwrap_or_default();
+fn names_legacy_version(params: &Object) -> bool {
     let version = params.string("protocolVersion").unwrap_or_default();
     let revision = Revision::from(version.as_str());
     Revision::PUBLISHED.contains(&revision) && !revision.is_natural()
 }
 
 /// Whether the parameters of `initialize` are what every legacy server takes.
-fn is_initialize_params(params: &str) -> bool {
-    let params = Object::read(Some(params)).unwrap_or_default();
+fn is_initialize_params(params: &Object) -> bool {
     params.string("protocolVersion").is_some()
         && is_object(params.get("capabilities"))
-        && params.get("clientInfo").is_some_and(meta::is_info)
+        && params.get("clientInfo").is_some_and(|info| meta::is_info(info))
 }
 
-fn is_object(text: Option<&str>) -> bool {
+fn is_object(text: Option<&ByteString>) -> bool {
     text.is_some_and(|text| text.starts_with('{'))
 }
 
-/// Whether `text` is an `initialize` that every legacy server takes; with that, whether it names a legacy revision.
-pub fn is_initialize(text: &str) -> Option<bool> {
-    match Incoming::read(text) {
-        Incoming::Request { method, params: Some(params), .. }
-            if method == "initialize" && is_initialize_params(params) =>
-        {
-            Some(names_legacy_version(params))
-        }
-        _ => None,
-    }
+/// Whether `frame` is an `initialize` that every legacy server takes; with that, whether it names a legacy revision.
+pub fn is_initialize(frame: &Frame) -> Option<bool> {
+    let params = frame.params().ok().filter(is_initialize_params)?;
+    (frame.method() == "initialize").then(|| names_legacy_version(&params))
+}
+
+/// A request that finds out the era of a server on HTTP.
+fn probe(method: &str, params: &Object) -> Frame {
+    Frame::request(Some(&Id::String("toolbond-era".to_owned())), method, params)
 }
 
 /// The request `initialize` in the name of the modern client that sent `first`.
-pub fn initialize_request(first: &str) -> String {
-    let params = match Incoming::read(first) {
-        Incoming::Request { params, .. } => params,
-        _ => None,
-    };
-    let params = Object::read(params).unwrap_or_default();
-    let params = initialize_params(&params.object("_meta"), Users::Many);
-    request(&Id::String("toolbond-era".to_owned()), "initialize", &params)
+pub fn initialize_request(first: &Frame) -> Frame {
+    let params = first.params().unwrap_or_default();
+    probe("initialize", &initialize_params(&params.object("_meta"), Users::Many))
 }
 
 /// The request `server/discover` in the name of the client that sent `first`.
-pub fn discover_request(first: &str) -> String {
-    let (is_modern, params) = match Incoming::read(first) {
-        Incoming::Request { method, params, .. } => (is_modern_request(&method, params), params),
-        _ => (false, None),
-    };
-    let params = discover_params(&Object::read(params).unwrap_or_default(), is_modern);
-    request(&Id::String("toolbond-era".to_owned()), "server/discover", &params)
+pub fn discover_request(first: &Frame) -> Frame {
+    let is_modern = is_modern_request(&first.text, &first.part);
+    let params = first.params().unwrap_or_default();
+    probe("server/discover", &discover_params(&params, is_modern))
 }

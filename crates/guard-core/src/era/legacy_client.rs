@@ -9,17 +9,18 @@ use toolbond_contract::Revision;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
 use super::listen::{Listening, Subscribed};
-use super::message::{
-    Incoming, LEGACY, MODERN, cancelled, code, failure, meta, notification, request, result,
+use super::message::{Incoming, LEGACY, MODERN, cancelled, cancelled_request, code, meta};
+use super::{
+    INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_STATES, MAX_WAITING, Translated,
 };
-use super::{INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_STATE, MAX_STATES, MAX_WAITING};
+use crate::json::members::members;
 use crate::json::object::Object;
-use crate::message::{Id, cancelled_id, code as rpc, error_message};
+use crate::message::{Frame, Id, Sent, code as rpc, error_message};
 
 /// A legacy client in front of a modern server.
 pub(super) struct LegacyClient {
     /// What the client said about itself, as JSON.
-    info: Option<String>,
+    info: Option<ByteString>,
     capabilities: String,
     asks: Asks,
     log_level: Option<String>,
@@ -45,7 +46,7 @@ struct Request {
 #[derive(Clone)]
 struct Again {
     method: String,
-    params: Option<ByteString>,
+    params: Object,
     rounds: usize,
 }
 
@@ -53,20 +54,20 @@ struct Again {
 struct Waiting {
     again: Again,
     /// The state to send back, as JSON.
-    state: Option<String>,
+    state: Option<ByteString>,
     /// The bytes of its questions and its state.
     size: usize,
     /// The questions, and the answers that are here.
-    answers: Vec<(String, Option<String>)>,
+    answers: Vec<(String, Option<ByteString>)>,
     deadline: Instant,
 }
 
 impl LegacyClient {
     /// A client that sent `initialize` with `params`.
-    pub(super) fn new(params: &Object<'_>) -> Self {
+    pub(super) fn new(params: &Object) -> Self {
         let capabilities = params.get("capabilities");
         Self {
-            info: params.get("clientInfo").map(str::to_owned),
+            info: params.get("clientInfo").cloned(),
             capabilities: shared_capabilities(capabilities),
             asks: Asks::read(capabilities),
             log_level: None,
@@ -85,7 +86,7 @@ impl LegacyClient {
     }
 
     /// `meta` of a request, with what a modern server reads in it.
-    fn meta_over(&self, mut object: Object<'_>) -> String {
+    fn meta_over(&self, mut object: Object) -> String {
         object.set(meta::VERSION, format!("\"{MODERN}\""));
         if let Some(info) = &self.info {
             object.set(meta::CLIENT_INFO, info.clone());
@@ -102,8 +103,8 @@ impl LegacyClient {
         &mut self,
         io: &mut Io,
         id: &Id,
-        params: &Object<'_>,
-        discovered: &str,
+        params: &Object,
+        discovered: &ByteString,
     ) {
         let discovered = Object::read(Some(discovered)).unwrap_or_default();
         self.features = Features::read(discovered.get("capabilities"));
@@ -116,12 +117,12 @@ impl LegacyClient {
         answer.set("protocolVersion", Value::from(version).to_string());
         answer.set("capabilities", shared_capabilities(discovered.get("capabilities")));
         let told = discovered.object("_meta");
-        let unknown = r#"{"name":"unknown","version":"0"}"#;
-        answer.set("serverInfo", told.get(meta::SERVER_INFO).unwrap_or(unknown).to_owned());
+        let unknown = ByteString::from_static(r#"{"name":"unknown","version":"0"}"#);
+        answer.set("serverInfo", told.get(meta::SERVER_INFO).cloned().unwrap_or(unknown));
         if let Some(instructions) = discovered.get("instructions") {
-            answer.set("instructions", instructions.to_owned());
+            answer.set("instructions", instructions.clone());
         }
-        io.send_client(result(id, &answer));
+        io.answer(id, &answer.to_string());
     }
 
     pub(super) fn next_timeout(&self) -> Option<Instant> {
@@ -144,40 +145,30 @@ impl LegacyClient {
     }
 
     /// Takes a message of the client.
-    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString) {
-        match Incoming::read(text) {
-            Incoming::Request { id, method, params } => {
-                self.on_request(io, text, id, &method, params);
-            }
-            Incoming::Notification { method, params } => {
-                self.on_notification(io, text, &method, params);
-            }
+    pub(super) fn on_client(&mut self, io: &mut Io, sent: Sent) {
+        match Incoming::of_client(&sent) {
+            Incoming::Request { id } => self.on_request(io, &sent, id),
+            Incoming::Notification => self.on_notification(io, sent),
             Incoming::Answer { id, outcome } => self.on_answer_of_client(io, &id, outcome),
-            Incoming::Other => io.send_server(text.as_bytes().clone()),
+            Incoming::Other => io.forward(sent),
         }
     }
 
-    fn on_request(
-        &mut self,
-        io: &mut Io,
-        text: &ByteString,
-        id: Id,
-        method: &str,
-        params: Option<&str>,
-    ) {
-        let object = match Object::read(params) {
+    fn on_request(&mut self, io: &mut Io, sent: &Sent, id: Id) {
+        let method = &*sent.frame.method();
+        let mut object = match sent.params() {
             Ok(object) => object,
             Err(error) => return io.refuse(&id, rpc::PARAMS, &format!("#/params: {error}")),
         };
         match method {
             "initialize" => io.refuse(&id, rpc::REQUEST, "the connection is initialized already"),
-            "ping" => io.send_client(result(&id, "{}")),
+            "ping" => io.answer(&id, "{}"),
             "logging/setLevel" if self.features.logging => {
                 let level = object.string("level").filter(|level| log_level(level).is_some());
                 match level {
                     Some(level) => {
                         self.log_level = Some(level);
-                        io.send_client(result(&id, "{}"));
+                        io.answer(&id, "{}");
                     }
                     None => io.refuse(&id, rpc::PARAMS, "#/params/level: expected a log level"),
                 }
@@ -207,53 +198,49 @@ impl LegacyClient {
                 }
                 let again = may_need_input(method).then(|| Again {
                     method: method.to_owned(),
-                    params: params.map(|params| text.slice_ref(params)),
+                    params: object.clone(),
                     rounds: 0,
                 });
-                let mut object = object.clone();
                 let meta = self.meta_over(object.object("_meta"));
                 object.set("_meta", meta);
-                io.send_server(request(&id, method, &object));
+                io.request(&id, method, object);
                 self.requests.insert(id.clone(), Request { client_id: id, again });
             }
         }
     }
 
-    fn on_notification(
-        &mut self,
-        io: &mut Io,
-        text: &ByteString,
-        method: &str,
-        params: Option<&str>,
-    ) {
-        match method {
+    fn on_notification(&mut self, io: &mut Io, sent: Sent) {
+        match &*sent.frame.method() {
             "notifications/initialized" => {
                 let meta = self.meta();
                 self.listening.start(io, &meta, self.features);
             }
             "notifications/cancelled" => {
-                let Some((id, _)) = params.and_then(|params| cancelled_id(text, params)) else {
-                    return;
-                };
+                let Some(id) = cancelled_request(&sent) else { return };
                 if self.waiting.contains_key(&id) {
                     return self.stop_asking(io, &id, "the request was cancelled");
                 }
                 let at_server = self.retried.remove(&id).unwrap_or(id);
                 if self.requests.remove(&at_server).is_some() {
-                    io.send_server(cancelled(&at_server, "the client cancelled the request"));
+                    io.cancel(&at_server, "the client cancelled the request");
                 }
             }
-            "notifications/roots/list_changed" | "notifications/progress" => {
+            method @ ("notifications/roots/list_changed" | "notifications/progress") => {
                 io.report_once(format!(
                     "client: `{method}` of {LEGACY} has no counterpart in {MODERN}, which the server speaks"
                 ));
             }
-            _ => io.send_server(text.as_bytes().clone()),
+            _ => io.forward(sent),
         }
     }
 
     /// Takes the answer of the client to a question.
-    fn on_answer_of_client(&mut self, io: &mut Io, id: &Id, outcome: Result<&str, &str>) {
+    fn on_answer_of_client(
+        &mut self,
+        io: &mut Io,
+        id: &Id,
+        outcome: Result<ByteString, ByteString>,
+    ) {
         // Answered twice, too late, or never asked.
         let Some((request, key)) = self.asked.remove(id) else { return };
         let Some(waiting) = self.waiting.get_mut(&request) else { return };
@@ -261,10 +248,10 @@ impl LegacyClient {
             return;
         };
         *answer = Some(match outcome {
-            Ok(result) => result.to_owned(),
+            Ok(result) => result,
             // Modern servers know no error in the place of an answer.
             Err(error) => {
-                let message = error_message(error);
+                let message = error_message(&error);
                 let message = message.as_deref().unwrap_or("no message");
                 let text = format!("the client could not answer the server: {message}");
                 self.stop_asking(io, &request, &text);
@@ -282,14 +269,13 @@ impl LegacyClient {
     fn send_again(&mut self, io: &mut Io, client_id: Id, waiting: Waiting) {
         let Waiting { mut again, state, answers, .. } = waiting;
         again.rounds += 1;
-        let params = again.params.clone();
-        let mut object = Object::read(params.as_deref()).unwrap_or_default();
+        let mut object = again.params.clone();
         let meta = self.meta_over(object.object("_meta"));
         object.set("_meta", meta);
         if !answers.is_empty() {
             let mut responses = Object::default();
             for (key, answer) in answers {
-                responses.set(&key, answer.unwrap_or_else(|| "null".to_owned()));
+                responses.set(&key, answer.unwrap_or_else(|| "null".into()));
             }
             object.set("inputResponses", responses.to_string());
         }
@@ -297,7 +283,7 @@ impl LegacyClient {
             object.set("requestState", state);
         }
         let id = io.own_id();
-        io.send_server(request(&id, &again.method, &object));
+        io.request(&id, &again.method, object);
         self.retried.insert(client_id.clone(), id.clone());
         self.requests.insert(id, Request { client_id, again: Some(again) });
     }
@@ -325,43 +311,58 @@ impl LegacyClient {
         self.waiting.remove(request);
         self.asked.retain(|id, (asked_for, _)| {
             if asked_for == request {
-                io.send_client(cancelled(id, reason));
+                let params = cancelled(id, reason);
+                io.send_client(Frame::request(None, "notifications/cancelled", &params));
             }
             asked_for != request
         });
     }
 
     /// Takes a message of the server.
-    pub(super) fn on_server(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
-        match Incoming::read(text) {
-            Incoming::Answer { id, outcome } => self.on_answer(io, text, &id, outcome, now),
-            Incoming::Notification { method, params } => {
+    pub(super) fn on_server(
+        &mut self,
+        io: &mut Io,
+        frame: Frame,
+        incoming: Incoming,
+        now: Instant,
+    ) {
+        match incoming {
+            Incoming::Answer { id, outcome } => self.on_answer(io, frame, &id, outcome, now),
+            Incoming::Notification => {
+                let (method, params) = (frame.method(), frame.params().unwrap_or_default());
                 match self.listening.on_notification(io, &method, params, now) {
                     Subscribed::Taken => {}
-                    Subscribed::Told(params) => io.send_client(notification(&method, &params)),
-                    Subscribed::Other => io.send_client(text.as_bytes().clone()),
+                    Subscribed::Told(params) => {
+                        io.send_client(Frame::request(None, &method, &params));
+                    }
+                    Subscribed::Other => {
+                        drop(method);
+                        io.send_client(frame);
+                    }
                 }
             }
-            Incoming::Request { id, method, .. } => {
+            Incoming::Request { id } => {
+                let method = frame.method();
                 io.warn(format!(
                     "server: sent the request `{method}`, which {MODERN} does not allow"
                 ));
                 let text = format!("servers of {MODERN} ask in a result, not with a request");
-                io.send_server(failure(&id, &super::message::error(code::METHOD, &text, None)));
+                let error = super::message::error(code::METHOD, &text, None);
+                io.answer_server(Frame::error(&id, &error));
             }
-            Incoming::Other => io.send_client(text.as_bytes().clone()),
+            Incoming::Other => io.send_client(frame),
         }
     }
 
     fn on_answer(
         &mut self,
         io: &mut Io,
-        text: &ByteString,
+        frame: Frame,
         id: &Id,
-        outcome: Result<&str, &str>,
+        outcome: Result<ByteString, ByteString>,
         now: Instant,
     ) {
-        if self.listening.on_answer(io, id, outcome, now) {
+        if self.listening.on_answer(io, id, &outcome, now) {
             return;
         }
         // Cancelled, or answered before.
@@ -371,20 +372,18 @@ impl LegacyClient {
             return;
         };
         self.retried.remove(&client_id);
-        let content = match outcome {
-            Ok(content) => content,
-            Err(_) if client_id == *id => return io.send_client(text.as_bytes().clone()),
-            Err(error) => return io.send_client(failure(&client_id, error)),
+        let translated = |client_id: Id| {
+            let own = (client_id != *id).then_some(client_id);
+            Translated { id: own, ..frame.into() }
         };
-        let object = Object::read(Some(content)).unwrap_or_default();
-        match (object.string("resultType").as_deref(), again) {
+        let Ok(content) = outcome else { return io.send_client(translated(client_id)) };
+        let kind = result_type(&content);
+        match (kind.as_deref(), again) {
             (Some("input_required"), Some(again)) => {
-                self.ask(io, client_id, again, &object, now);
+                let needed = Object::read(Some(&content)).unwrap_or_default();
+                self.ask(io, client_id, again, &needed, now);
             }
-            (None | Some("complete"), _) if client_id == *id => {
-                io.send_client(text.as_bytes().clone());
-            }
-            (None | Some("complete"), _) => io.send_client(result(&client_id, content)),
+            (None | Some("complete"), _) => io.send_client(translated(client_id)),
             (Some(kind), _) => {
                 let kind: String = kind.chars().take(60).collect();
                 let text = format!(
@@ -396,10 +395,10 @@ impl LegacyClient {
     }
 
     /// Asks the client for the input that a request needs.
-    fn ask(&mut self, io: &mut Io, client_id: Id, again: Again, needed: &Object<'_>, now: Instant) {
+    fn ask(&mut self, io: &mut Io, client_id: Id, again: Again, needed: &Object, now: Instant) {
         let questions = needed.object("inputRequests");
-        let state = needed.get("requestState").map(str::to_owned);
-        let size = questions.to_string().len() + state.as_ref().map_or(0, String::len);
+        let state = needed.get("requestState").cloned();
+        let size = questions.to_string().len() + state.as_ref().map_or(0, |state| state.len());
         let count = questions.iter().count();
         let refusal = if again.rounds >= MAX_ROUNDS {
             Some(format!("the server asked for input {MAX_ROUNDS} times"))
@@ -429,7 +428,7 @@ impl LegacyClient {
                 // Legacy clients tell URL elicitations apart by an id of their own.
                 params.set_default("elicitationId", id.to_string());
             }
-            io.send_client(request(&id, &method, &params));
+            io.send_client(Frame::request(Some(&id), &method, &params));
             self.asked.insert(id, (client_id.clone(), key.to_owned()));
             answers.push((key.to_owned(), None));
         }
@@ -442,7 +441,7 @@ impl LegacyClient {
     }
 
     /// Why the client may not be asked these questions.
-    fn undeclared(&self, questions: &Object<'_>) -> Option<String> {
+    fn undeclared(&self, questions: &Object) -> Option<String> {
         questions.iter().find_map(|(_, question)| {
             let question = Object::read(Some(question)).unwrap_or_default();
             let method = question.string("method").unwrap_or_default();
@@ -456,6 +455,12 @@ impl LegacyClient {
             })
         })
     }
+}
+
+/// The `resultType` of a result.
+fn result_type(result: &str) -> Option<String> {
+    let [kind] = members(result, ["resultType"]).ok()?;
+    serde_json::from_str(kind?.get()).ok()
 }
 
 /// Whether a result may ask for input.

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use bytestring::ByteString;
 use serde_json::{Value, json};
 
 use super::Io;
 use super::capability::Features;
-use super::message::{cancelled, meta, request, result};
+use super::message::meta;
 use crate::json::object::Object;
 use crate::message::{Id, code, error_message};
 
@@ -22,7 +23,7 @@ pub(super) enum Subscribed {
     /// It was for the bridge.
     Taken,
     /// The client is told, with these parameters.
-    Told(String),
+    Told(Object),
     /// It belongs to no subscription.
     Other,
 }
@@ -72,7 +73,7 @@ impl Listening {
         let changes =
             if adds { self.resources.insert(uri.clone()) } else { self.resources.remove(&uri) };
         if !changes {
-            return io.send_client(result(&id, "{}"));
+            return io.answer(&id, "{}");
         }
         self.open(io, meta, Some((id, uri, adds)));
     }
@@ -89,8 +90,10 @@ impl Listening {
             wanted.insert("resourceSubscriptions".to_owned(), json!(self.resources));
         }
         let id = io.own_id();
-        let params = format!(r#"{{"_meta":{meta},"notifications":{}}}"#, Value::from(wanted));
-        io.send_server(request(&id, "subscriptions/listen", &params));
+        let mut params = Object::default();
+        params.set("_meta", meta);
+        params.set("notifications", Value::from(wanted).to_string());
+        io.request(&id, "subscriptions/listen", params);
         self.open.push(Open { id, answers });
     }
 
@@ -99,30 +102,30 @@ impl Listening {
         &mut self,
         io: &mut Io,
         method: &str,
-        params: Option<&str>,
+        mut params: Object,
         now: Instant,
     ) -> Subscribed {
-        let mut params = Object::read(params).unwrap_or_default();
         if method == "notifications/cancelled" {
-            let id = params.get("requestId").and_then(Id::parse);
+            let id = params.get("requestId").and_then(|id| Id::parse(id));
             if let Some(id) = id.filter(|id| self.open.iter().any(|open| open.id == *id)) {
                 self.end(io, &id, "the server ended the subscription", now);
             }
             return Subscribed::Taken;
         }
         let mut meta = params.object("_meta");
-        let id = meta.get(meta::SUBSCRIPTION).and_then(Id::parse);
+        let id = meta.get(meta::SUBSCRIPTION).and_then(|id| Id::parse(id));
         let Some(at) = id.and_then(|id| self.open.iter().position(|open| open.id == id)) else {
             return Subscribed::Other;
         };
         if method == "notifications/subscriptions/acknowledged" {
             let told = params.object("notifications");
-            let uris = told.get("resourceSubscriptions").unwrap_or("[]");
-            let uris: Vec<String> = serde_json::from_str(uris).unwrap_or_default();
+            let uris = told.get("resourceSubscriptions");
+            let uris: Option<Vec<String>> = uris.and_then(|uris| serde_json::from_str(uris).ok());
+            let uris = uris.unwrap_or_default();
             for replaced in self.open.drain(..at) {
-                io.send_server(cancelled(&replaced.id, "another subscription takes its place"));
+                io.cancel(&replaced.id, "another subscription takes its place");
                 if let Some((id, ..)) = replaced.answers {
-                    io.send_client(result(&id, "{}"));
+                    io.answer(&id, "{}");
                 }
             }
             if let Some((id, uri, adds)) = self.open[0].answers.take() {
@@ -134,7 +137,7 @@ impl Listening {
                         "the server does not offer changes of this resource",
                     );
                 } else {
-                    io.send_client(result(&id, "{}"));
+                    io.answer(&id, "{}");
                 }
             }
             return Subscribed::Taken;
@@ -150,7 +153,7 @@ impl Listening {
         } else {
             params.set("_meta", meta);
         }
-        Subscribed::Told(params.to_string())
+        Subscribed::Told(params)
     }
 
     /// Takes an answer of the server; `true` if it ends the subscription.
@@ -158,7 +161,7 @@ impl Listening {
         &mut self,
         io: &mut Io,
         id: &Id,
-        outcome: Result<&str, &str>,
+        outcome: &Result<ByteString, ByteString>,
         now: Instant,
     ) -> bool {
         if !self.open.iter().any(|open| open.id == *id) {

@@ -1,16 +1,13 @@
 //! Messages as a bridge reads and writes them.
 
-use std::borrow::Cow;
-
 use bytestring::ByteString;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use toolbond_contract::Revision;
 
-use crate::json::members::{Name, members};
-use crate::json::object::{Object, WriteJson};
+use crate::json::members::members;
+use crate::json::object::Object;
 pub use crate::message::meta;
-use crate::message::{BYTE_ORDER_MARK, Id};
+use crate::message::{Envelope, Frame, Id, Kind, Sent};
 
 /// The modern revision that the bridge speaks.
 pub const MODERN: &str = "2026-07-28";
@@ -30,99 +27,50 @@ pub(crate) mod code {
     pub(crate) const URL_ELICITATION: i32 = -32042;
 }
 
-/// One message.
+/// What a message is to a bridge.
 #[derive(Debug)]
-pub enum Incoming<'a> {
+pub enum Incoming {
     Request {
         id: Id,
-        method: Cow<'a, str>,
-        params: Option<&'a str>,
     },
-    Notification {
-        method: Cow<'a, str>,
-        params: Option<&'a str>,
-    },
+    Notification,
     /// The result, or the error.
     Answer {
         id: Id,
-        outcome: Result<&'a str, &'a str>,
+        outcome: Result<ByteString, ByteString>,
     },
     /// Nothing that a bridge translates.
     Other,
 }
 
-impl<'a> Incoming<'a> {
-    pub fn read(text: &'a str) -> Self {
-        Self::try_read(text).unwrap_or(Self::Other)
+impl Incoming {
+    /// What `frame` is, whose id is `id`.
+    pub fn new(frame: &Frame, id: Option<Id>) -> Self {
+        match (&frame.part.kind, id) {
+            (Kind::Request(..), Some(id)) => Self::Request { id },
+            (Kind::Notification(_), _) => Self::Notification,
+            (Kind::Response(_), Some(id)) => match (frame.part.result, frame.part.error) {
+                (Some(result), _) => Self::Answer { id, outcome: Ok(frame.slice(result)) },
+                (None, Some(error)) => Self::Answer { id, outcome: Err(frame.slice(error)) },
+                (None, None) => Self::Other,
+            },
+            _ => Self::Other,
+        }
     }
 
-    fn try_read(text: &'a str) -> Option<Self> {
-        let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-        let [id, method, params, result, error] =
-            members(json, ["id", "method", "params", "result", "error"]).ok()?;
-        let has_id = id.is_some();
-        let id = id.and_then(|id| Id::parse(id.get()));
-        let params = params.map(RawValue::get).filter(|params| *params != "null");
-        Some(match (method, id) {
-            (Some(method), id) => {
-                let method = serde_json::from_str::<Name<'_>>(method.get()).ok()?.0;
-                match id {
-                    Some(id) => Self::Request { id, method, params },
-                    None if has_id => Self::Other,
-                    None => Self::Notification { method, params },
-                }
-            }
-            (None, Some(id)) => {
-                let outcome = match (result, error) {
-                    (Some(result), None) => Ok(result.get()),
-                    (None, Some(error)) => Err(error.get()),
-                    _ => return None,
-                };
-                Self::Answer { id, outcome }
-            }
-            (None, None) => Self::Other,
-        })
+    /// What a message of the server is.
+    pub fn of_server(frame: &Frame) -> Self {
+        let id = match &frame.part.kind {
+            Kind::Request(id, _) | Kind::Response(id) => Some(id.clone()),
+            _ => None,
+        };
+        Self::new(frame, id)
     }
-}
 
-/// The messages of a batch, or the single one.
-pub(crate) fn split(text: &ByteString) -> Vec<ByteString> {
-    let json = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    if json.trim_ascii_start().starts_with('[')
-        && let Ok(parts) = serde_json::from_str::<Vec<&RawValue>>(json)
-    {
-        return parts.iter().map(|part| text.slice_ref(part.get())).collect();
+    /// What a message of a client is.
+    pub fn of_client(sent: &Sent) -> Self {
+        Self::new(&sent.frame, sent.id())
     }
-    vec![text.clone()]
-}
-
-/// A request. `params` are copied once, whatever their size.
-pub(crate) fn request(id: &Id, method: &str, params: &(impl WriteJson + ?Sized)) -> String {
-    let start =
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":"#, Value::from(method));
-    whole(&start, params)
-}
-
-pub(crate) fn notification(method: &str, params: &(impl WriteJson + ?Sized)) -> String {
-    whole(&format!(r#"{{"jsonrpc":"2.0","method":{},"params":"#, Value::from(method)), params)
-}
-
-pub(crate) fn result(id: &Id, result: &(impl WriteJson + ?Sized)) -> String {
-    whole(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#), result)
-}
-
-/// An error answer; `error` is the whole error object.
-pub fn failure(id: &Id, error: &(impl WriteJson + ?Sized)) -> String {
-    whole(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":"#), error)
-}
-
-/// A message that begins with `start` and ends with `last`.
-fn whole(start: &str, last: &(impl WriteJson + ?Sized)) -> String {
-    let mut message = String::with_capacity(start.len() + last.max_length() + 1);
-    message.push_str(start);
-    last.write(&mut message);
-    message.push('}');
-    message
 }
 
 /// An error object.
@@ -141,11 +89,17 @@ pub(crate) fn unsupported_version(requested: &str) -> String {
     error(code::UNSUPPORTED_VERSION, &message, Some(&data))
 }
 
-/// The notification that cancels the request `id`.
-pub(crate) fn cancelled(id: &Id, reason: &str) -> String {
-    let reason = Value::from(reason);
-    let params = format!(r#"{{"requestId":{id},"reason":{reason}}}"#);
-    notification("notifications/cancelled", &params)
+/// The parameters of the notification that cancels the request `id`.
+pub(crate) fn cancelled(id: &Id, reason: &str) -> Object {
+    let mut params = Object::default();
+    params.set("requestId", id.to_string());
+    params.set("reason", Value::from(reason).to_string());
+    params
+}
+
+/// The request that a notification of a client cancels.
+pub(crate) fn cancelled_request(sent: &Sent) -> Option<Id> {
+    Id::parse(sent.params().ok()?.get("requestId")?)
 }
 
 /// The code of an error object.
@@ -181,16 +135,11 @@ pub const HTTP_REFUSAL: &str = "toolbond-http/";
 
 /// Whether a server on HTTP has refused a request for what its client is or may, which tells nothing about its era.
 pub(crate) fn is_http_refusal(error: &str) -> bool {
-    let error = Object::read(Some(error)).unwrap_or_default();
-    error.iter().any(|(name, _)| name.starts_with(HTTP_REFUSAL))
+    Object::copied(error).iter().any(|(name, _)| name.starts_with(HTTP_REFUSAL))
 }
 
-/// Whether a request of a client is modern: it says so in `_meta`, or only modern clients send it.
-pub fn is_modern_request(method: &str, params: Option<&str>) -> bool {
-    let names_version = || {
-        let [found] = members(params?, ["_meta"]).ok()?;
-        let [version] = members(found?.get(), [meta::VERSION]).ok()?;
-        version
-    };
-    matches!(method, "server/discover" | "subscriptions/listen") || names_version().is_some()
+/// Whether the request `part` of `text` is modern: it says so in `_meta`, or only modern clients send it.
+pub fn is_modern_request(text: &str, part: &Envelope) -> bool {
+    let names_version = || matches!(part.find_meta(text, [meta::VERSION]), Ok([Some(_)]));
+    matches!(&*part.method(text), "server/discover" | "subscriptions/listen") || names_version()
 }

@@ -20,23 +20,20 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use bytestring::ByteString;
-
 pub use self::capability::Asks;
 use self::detect::Detect;
 pub use self::detect::{discover_request, initialize_request, is_initialize};
 use self::legacy_client::LegacyClient;
 pub use self::legacy_client::may_need_input;
-use self::message::split;
+pub(crate) use self::message::cancelled;
 pub use self::message::{
-    HTTP_REFUSAL, Incoming, MODERN, error, failure, is_modern_error, is_modern_request, meta,
+    HTTP_REFUSAL, Incoming, MODERN, error, is_modern_error, is_modern_request, meta,
 };
 use self::modern_client::ModernClient;
 pub use self::modern_client::pipe_of_state;
 use crate::event::Event;
-use crate::json::members::members;
-use crate::message::{Id, Parts, code as rpc, text};
+use crate::json::object::Object;
+use crate::message::{Frame, Id, Kind, Outgoing, Sent, code as rpc};
 use crate::server::Server;
 
 /// How often one request may ask its client for input.
@@ -56,14 +53,33 @@ const MAX_STATE: usize = 1 << 20;
 const MAX_STATES: usize = 16 << 20;
 
 /// What comes out of a bridge.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Output {
     /// A message for the server.
-    Server(Bytes),
-    /// A message for the conversation, as if the server had sent it.
-    Client(Bytes),
+    Server(Outgoing),
+    /// A message for the clients of the conversation, as if the server had sent it.
+    Client(Translated),
     /// The tool list has changed, and the client has not asked to be told.
     ToolsChanged,
+}
+
+/// A message of the server as the conversation gets it.
+#[derive(Clone, Debug)]
+pub struct Translated {
+    pub frame: Frame,
+    /// The id that takes the place of its own.
+    pub id: Option<Id>,
+    /// Members of its result that it gets unless it has them, and their values as JSON.
+    pub defaults: Defaults,
+}
+
+/// Members and their values as JSON.
+pub type Defaults = &'static [(&'static str, &'static str)];
+
+impl From<Frame> for Translated {
+    fn from(frame: Frame) -> Self {
+        Self { frame, id: None, defaults: &[] }
+    }
 }
 
 /// Who uses a pipe to a server.
@@ -88,17 +104,46 @@ struct Io {
 }
 
 impl Io {
-    fn send_server(&mut self, message: impl Into<Bytes>) {
-        self.out.push_back(Output::Server(message.into()));
+    /// Sends a message of the client on to the server.
+    fn forward(&mut self, sent: Sent) {
+        self.out.push_back(Output::Server(Outgoing::Sent(sent)));
     }
 
-    fn send_client(&mut self, message: impl Into<Bytes>) {
+    /// Sends a request to the server.
+    fn request(&mut self, id: &Id, method: &str, params: Object) {
+        let (id, method) = (Some(id.clone()), method.to_owned());
+        self.out.push_back(Output::Server(Outgoing::Request { id, method, params }));
+    }
+
+    /// Sends a notification to the server.
+    fn notify(&mut self, method: &str, params: Object) {
+        let method = method.to_owned();
+        self.out.push_back(Output::Server(Outgoing::Request { id: None, method, params }));
+    }
+
+    /// Tells the server that nobody waits for the answer to the request `id`.
+    fn cancel(&mut self, id: &Id, reason: &str) {
+        self.notify("notifications/cancelled", cancelled(id, reason));
+    }
+
+    /// Answers a request of the server.
+    fn answer_server(&mut self, answer: Frame) {
+        self.out.push_back(Output::Server(Outgoing::Sent(answer.into())));
+    }
+
+    /// Sends a message to the client.
+    fn send_client(&mut self, message: impl Into<Translated>) {
         self.out.push_back(Output::Client(message.into()));
+    }
+
+    /// Answers a request of the client with a result.
+    fn answer(&mut self, id: &Id, result: &str) {
+        self.send_client(Frame::result(id, result));
     }
 
     /// Answers a request of the client with an error.
     fn refuse(&mut self, id: &Id, code: i32, message: &str) {
-        self.send_client(failure(id, &message::error(code, message, None)));
+        self.send_client(Frame::error(id, &message::error(code, message, None)));
     }
 
     /// An id for a request of the bridge itself, which no client can guess.
@@ -182,73 +227,48 @@ impl Bridge {
     }
 
     /// Takes a message for the server.
-    pub fn on_client(&mut self, bytes: Bytes, now: Instant) {
-        if self.is_transparent() {
-            return self.io.out.push_back(Output::Server(bytes));
-        }
-        let Ok(whole) = text(&bytes) else {
-            return self.io.out.push_back(Output::Server(bytes));
-        };
-        let parts = split(&whole);
-        // A batch opens no connection.
-        if parts.len() != 1 && matches!(self.phase, Phase::Idle) {
-            return self.io.out.push_back(Output::Server(bytes));
-        }
-        for part in parts {
-            self.client_message(&part, now);
-        }
-    }
-
-    fn client_message(&mut self, text: &ByteString, now: Instant) {
+    pub fn on_client(&mut self, sent: Sent, now: Instant) {
         let io = &mut self.io;
         match &mut self.phase {
-            Phase::Same => io.send_server(text.as_bytes().clone()),
-            Phase::Legacy(bridge) => bridge.on_client(io, text),
-            Phase::Modern(bridge) => bridge.on_client(io, text, now),
-            Phase::Detecting(detect) => detect.on_client(io, text),
-            Phase::Idle => {
-                let incoming = Incoming::read(text);
-                match Detect::start(io, text, &incoming, now) {
-                    Some(detect) => self.phase = Phase::Detecting(Box::new(detect)),
-                    None => io.send_server(text.as_bytes().clone()),
+            Phase::Same => io.forward(sent),
+            Phase::Legacy(bridge) => bridge.on_client(io, sent),
+            Phase::Modern(bridge) => bridge.on_client(io, sent, now),
+            Phase::Detecting(detect) => detect.on_client(io, sent),
+            Phase::Idle => match Detect::new(io, &sent, now) {
+                Some(mut detect) => {
+                    detect.start(io, sent);
+                    self.phase = Phase::Detecting(Box::new(detect));
                 }
-            }
+                None => io.forward(sent),
+            },
         }
     }
 
     /// Takes a message of the server.
-    pub fn on_server(&mut self, bytes: Bytes, now: Instant) {
-        if self.is_transparent() || matches!(self.phase, Phase::Idle) {
-            return self.io.out.push_back(Output::Client(bytes));
+    pub fn on_server(&mut self, frame: Frame, now: Instant) {
+        let incoming = Incoming::of_server(&frame);
+        if let Incoming::Answer { id, .. } = &incoming
+            && let Some(at) = self.stray.iter().position(|stray| stray == id)
+        {
+            self.stray.remove(at);
+            return;
         }
-        let Ok(whole) = text(&bytes) else {
-            return self.io.out.push_back(Output::Client(bytes));
-        };
-        for part in split(&whole) {
-            let incoming = Incoming::read(&part);
-            if let Incoming::Answer { id, .. } = &incoming
-                && let Some(at) = self.stray.iter().position(|stray| stray == id)
-            {
-                self.stray.remove(at);
-                continue;
+        // It seems to answer a request, and is no proper answer.
+        if matches!(frame.part.kind, Kind::Other)
+            && let Some(id) = frame.part.id.and_then(|id| Id::parse(id.text(&frame.text)))
+            && let Some(client_id) = self.take_retried(&id)
+        {
+            return self.io.refuse(&client_id, rpc::INTERNAL, "the server sent a broken answer");
+        }
+        let io = &mut self.io;
+        match &mut self.phase {
+            Phase::Legacy(bridge) => bridge.on_server(io, frame, incoming, now),
+            Phase::Modern(bridge) => bridge.on_server(io, frame, incoming, now),
+            Phase::Detecting(detect) => {
+                let found = detect.on_server(io, frame, incoming, now);
+                self.settle(found, now);
             }
-            if matches!(incoming, Incoming::Other)
-                && let Some(id) = answered_id(&part)
-                && let Some(client_id) = self.take_retried(&id)
-            {
-                self.io.refuse(&client_id, rpc::INTERNAL, "the server sent a broken answer");
-                continue;
-            }
-            let io = &mut self.io;
-            match &mut self.phase {
-                Phase::Legacy(bridge) => bridge.on_server(io, &part, now),
-                Phase::Modern(bridge) => bridge.on_server(io, &part, now),
-                Phase::Detecting(detect) => {
-                    let found = detect.on_server(io, &part, now);
-                    self.settle(found, now);
-                }
-                Phase::Idle | Phase::Same => io.send_client(part.as_bytes().clone()),
-            }
+            Phase::Idle | Phase::Same => io.send_client(frame),
         }
     }
 
@@ -308,15 +328,7 @@ impl Bridge {
             detect::Found::Modern(bridge) => self.phase = Phase::Modern(bridge),
         }
         for message in held {
-            self.client_message(&message, now);
+            self.on_client(message, now);
         }
-    }
-}
-
-/// The request that `text` seems to answer, where that is no proper answer.
-fn answered_id(text: &ByteString) -> Option<Id> {
-    match Parts::read(text) {
-        Ok(_) => members(text, ["id"]).ok()?[0].and_then(|id| Id::parse(id.get())),
-        Err(unreadable) => unreadable.id.filter(|_| !unreadable.has_method),
     }
 }

@@ -8,15 +8,13 @@ use serde_json::Value;
 
 use super::capability::{Asks, Features, capability, log_level, shared_capabilities};
 use super::legacy_client::may_need_input;
-use super::message::unsupported_version;
 use super::message::{
-    Incoming, LEGACY, MODERN, cancelled, code, error, error_code, failure, meta, notification,
-    request, result,
+    Incoming, LEGACY, MODERN, cancelled_request, code, error, error_code, meta, unsupported_version,
 };
 use super::subscriptions::Subscriptions;
-use super::{INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Users};
+use super::{Defaults, INPUT_TIMEOUT, Io, MAX_INPUTS, MAX_ROUNDS, MAX_WAITING, Translated, Users};
 use crate::json::object::Object;
-use crate::message::{Id, cancelled_id, code as rpc};
+use crate::message::{Frame, Id, Sent, code as rpc};
 
 /// A modern client in front of a legacy server.
 pub(super) struct ModernClient {
@@ -40,18 +38,18 @@ struct Call {
     /// The id that the client waits for; `None` while the client has been asked for input.
     client_id: Option<Id>,
     method: String,
-    /// What the client sent, which is a part of its message; empty where nobody needs it again.
-    params: ByteString,
+    /// What the client sent; empty where nobody needs it again.
+    params: Object,
     asks: Asks,
     log_level: Option<usize>,
     /// The progress token that the server knows, and the one of the client's last request, as JSON.
-    token: Option<(Id, String)>,
+    token: Option<(Id, ByteString)>,
     /// What the server wants to know and has no answer to.
     inputs: Vec<Input>,
     rounds: usize,
     started: u64,
     /// The answer of the server, which came while the client was asked.
-    answer: Option<ByteString>,
+    answer: Option<Frame>,
     /// Whether the server has answered, and gets the request again.
     is_over: bool,
 }
@@ -72,18 +70,19 @@ struct Waiting {
 
 impl ModernClient {
     /// A bridge to a server that answered `initialize` with this result.
-    pub(super) fn new(initialized: &str) -> Self {
+    pub(super) fn new(initialized: &ByteString) -> Self {
         let told = Object::read(Some(initialized)).unwrap_or_default();
         let mut discovered = Object::default();
         discovered.set("resultType", "\"complete\"");
         discovered.set("supportedVersions", format!("[\"{MODERN}\"]"));
         discovered.set("capabilities", shared_capabilities(told.get("capabilities")));
         if let Some(instructions) = told.get("instructions") {
-            discovered.set("instructions", instructions.to_owned());
+            discovered.set("instructions", instructions.clone());
         }
         discovered.set("ttlMs", "0");
         discovered.set("cacheScope", "\"private\"");
-        let info = told.get("serverInfo").unwrap_or(r#"{"name":"unknown","version":"0"}"#);
+        let info = told.get("serverInfo");
+        let info = info.map_or(r#"{"name":"unknown","version":"0"}"#, |info| info);
         discovered.set("_meta", format!("{{\"{}\":{info}}}", meta::SERVER_INFO));
         Self {
             discovered: discovered.to_string(),
@@ -99,7 +98,7 @@ impl ModernClient {
 
     /// Answers `server/discover`.
     pub(super) fn answer_discover(&self, io: &mut Io, id: &Id) {
-        io.send_client(result(id, &self.discovered));
+        io.answer(id, &self.discovered);
     }
 
     /// Whether a request waits for its client.
@@ -124,21 +123,18 @@ impl ModernClient {
                 for input in call.inputs {
                     refuse_input(io, &input, &text);
                 }
-                io.send_server(cancelled(&waiting.call, &text));
+                io.cancel(&waiting.call, &text);
             }
         }
     }
 
     /// Takes a message of the client.
-    pub(super) fn on_client(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
-        match Incoming::read(text) {
-            Incoming::Request { id, method, params } => {
-                self.on_request(io, text, &id, &method, params, now);
-            }
-            Incoming::Notification { method, params } if method == "notifications/cancelled" => {
-                let Some((id, _)) = params.and_then(|params| cancelled_id(text, params)) else {
-                    return;
-                };
+    pub(super) fn on_client(&mut self, io: &mut Io, sent: Sent, now: Instant) {
+        let method = sent.frame.method();
+        match Incoming::of_client(&sent) {
+            Incoming::Request { id } => self.on_request(io, &sent, &id, now),
+            Incoming::Notification if method == "notifications/cancelled" => {
+                let Some(id) = cancelled_request(&sent) else { return };
                 if self.subscriptions.close(io, &id) {
                     return;
                 }
@@ -146,39 +142,35 @@ impl ModernClient {
                 let is_open = |call: &Call| call.client_id.as_ref() == Some(&id);
                 if self.calls.get(&at_server).is_some_and(is_open) {
                     self.calls.remove(&at_server);
-                    io.send_server(cancelled(&at_server, "the client cancelled the request"));
+                    io.cancel(&at_server, "the client cancelled the request");
                 }
             }
-            Incoming::Notification { method, .. } if method == "notifications/initialized" => {}
-            Incoming::Notification { .. } | Incoming::Other => {
-                io.send_server(text.as_bytes().clone());
+            Incoming::Notification if method == "notifications/initialized" => {}
+            Incoming::Notification | Incoming::Other => {
+                drop(method);
+                io.forward(sent);
             }
             // Modern clients send no answers.
             Incoming::Answer { .. } => {}
         }
     }
 
-    fn on_request(
-        &mut self,
-        io: &mut Io,
-        text: &ByteString,
-        id: &Id,
-        method: &str,
-        params: Option<&str>,
-        now: Instant,
-    ) {
-        let object = match Object::read(params) {
+    fn on_request(&mut self, io: &mut Io, sent: &Sent, id: &Id, now: Instant) {
+        let method = &*sent.frame.method();
+        let object = match sent.params() {
             Ok(object) => object,
             Err(error) => return io.refuse(id, rpc::PARAMS, &format!("#/params: {error}")),
         };
         if method == "initialize" {
             let requested = object.string("protocolVersion").unwrap_or_default();
-            return io.send_client(failure(id, &unsupported_version(&requested)));
+            return io.send_client(Frame::error(id, &unsupported_version(&requested)));
         }
         let meta = object.object("_meta");
         match meta.string(meta::VERSION) {
             Some(version) if version == MODERN => {}
-            Some(version) => return io.send_client(failure(id, &unsupported_version(&version))),
+            Some(version) => {
+                return io.send_client(Frame::error(id, &unsupported_version(&version)));
+            }
             None => {
                 let text = format!("#/params/_meta: missing required property `{}`", meta::VERSION);
                 return io.refuse(id, rpc::PARAMS, &text);
@@ -199,23 +191,12 @@ impl ModernClient {
             _ if may_need_input(method) && object.get("requestState").is_some() => {
                 self.on_retry(io, id, method, &object, now);
             }
-            _ => {
-                let kept = params.filter(|_| may_need_input(method));
-                let kept = kept.map(|params| text.slice_ref(params)).unwrap_or_default();
-                self.forward(io, kept, id, method, &object);
-            }
+            _ => self.forward(io, id, method, object),
         }
     }
 
-    /// Sends a request on to the server; `kept` is what it takes to send it again.
-    fn forward(
-        &mut self,
-        io: &mut Io,
-        kept: ByteString,
-        id: &Id,
-        method: &str,
-        object: &Object<'_>,
-    ) {
+    /// Sends a request on to the server.
+    fn forward(&mut self, io: &mut Io, id: &Id, method: &str, object: Object) {
         let is_open = |call: &Call| call.client_id.as_ref() == Some(id);
         if self.calls.values().any(is_open) {
             return io.refuse(id, rpc::REQUEST, &format!("request id {id} is already in use"));
@@ -225,7 +206,7 @@ impl ModernClient {
         let client = object.object("_meta");
         let level = client.string(meta::LOG_LEVEL);
         self.set_log_level(io, level.as_deref());
-        io.send_server(request(&at_server, method, &legacy_params(object)));
+        io.request(&at_server, method, legacy_params(&object));
         let token = client.get("progressToken");
         self.clock += 1;
         if at_server != *id {
@@ -234,10 +215,11 @@ impl ModernClient {
         let call = Call {
             client_id: Some(id.clone()),
             method: method.to_owned(),
-            params: kept,
+            // What it takes to send it again.
+            params: if may_need_input(method) { object } else { Object::default() },
             asks: Asks::read(client.get(meta::CAPABILITIES)),
             log_level: level.as_deref().and_then(log_level),
-            token: token.and_then(|token| Some((Id::parse(token)?, token.to_owned()))),
+            token: token.and_then(|token| Some((Id::parse(token)?, token.clone()))),
             inputs: Vec::new(),
             rounds: 0,
             started: self.clock,
@@ -261,14 +243,15 @@ impl ModernClient {
         let Some(level) = level.filter(|level| log_level(level).is_some()) else { return };
         if self.features.logging && self.log_level.as_deref() != Some(level) {
             let id = io.own_id();
-            let params = format!("{{\"level\":{}}}", Value::from(level));
-            io.send_server(request(&id, "logging/setLevel", &params));
+            let mut params = Object::default();
+            params.set("level", Value::from(level).to_string());
+            io.request(&id, "logging/setLevel", params);
             self.log_level = Some(level.to_owned());
         }
     }
 
     /// Takes a request that the client sends again with the input that it was asked for.
-    fn on_retry(&mut self, io: &mut Io, id: &Id, method: &str, object: &Object<'_>, now: Instant) {
+    fn on_retry(&mut self, io: &mut Io, id: &Id, method: &str, object: &Object, now: Instant) {
         let state = object.string("requestState").unwrap_or_default();
         let unknown = "#/params/requestState: unknown, used before or expired; call without it";
         let Some(waiting) = self.waiting.get(&state) else {
@@ -287,13 +270,15 @@ impl ModernClient {
         call.asks = Asks::read(client.get(meta::CAPABILITIES));
         call.log_level = client.string(meta::LOG_LEVEL).as_deref().and_then(log_level);
         if let (Some((_, token)), Some(new)) = (&mut call.token, client.get("progressToken")) {
-            new.clone_into(token);
+            *token = new.clone();
         }
         let responses = object.object("inputResponses");
         let mut left = Vec::new();
         for input in std::mem::take(&mut call.inputs) {
             match (responses.get(&input.key), &input.id) {
-                (Some(response), Some(asked)) => io.send_server(result(asked, response)),
+                (Some(response), Some(asked)) => {
+                    io.answer_server(Frame::result(asked, response));
+                }
                 (Some(_), None) => {}
                 (None, _) => left.push(input),
             }
@@ -305,10 +290,7 @@ impl ModernClient {
         }
         if let Some(answer) = call.answer.take() {
             self.calls.remove(&at_server);
-            if let Incoming::Answer { outcome, .. } = Incoming::read(&answer) {
-                Self::send_answer(io, id, method, outcome);
-            }
-            return;
+            return Self::send_answer(io, answer, id, method);
         }
         if !call.is_over {
             self.retried.insert(id.clone(), at_server);
@@ -317,40 +299,43 @@ impl ModernClient {
         call.is_over = false;
         let Some(call) = self.calls.remove(&at_server) else { return };
         let again = io.own_id();
-        let params = Object::read(Some(&call.params)).unwrap_or_default();
-        io.send_server(request(&again, method, &legacy_params(&params)));
+        io.request(&again, method, legacy_params(&call.params));
         self.retried.insert(id.clone(), again.clone());
         self.calls.insert(again, call);
     }
 
     /// Takes a message of the server.
-    pub(super) fn on_server(&mut self, io: &mut Io, text: &ByteString, now: Instant) {
-        match Incoming::read(text) {
-            Incoming::Answer { id, outcome } => self.on_answer(io, text, &id, outcome, now),
-            Incoming::Request { id, method, params } => {
-                self.on_question(io, id, &method, params, now);
+    pub(super) fn on_server(
+        &mut self,
+        io: &mut Io,
+        frame: Frame,
+        incoming: Incoming,
+        now: Instant,
+    ) {
+        match incoming {
+            Incoming::Answer { id, outcome } => {
+                self.on_answer(io, frame, &id, outcome.err().as_ref(), now);
             }
-            Incoming::Notification { method, params } => {
-                self.on_notification(io, text, &method, params);
-            }
-            Incoming::Other => io.send_client(text.as_bytes().clone()),
+            Incoming::Request { id } => self.on_question(io, id, &frame, now),
+            Incoming::Notification => self.on_notification(io, frame),
+            Incoming::Other => io.send_client(frame),
         }
     }
 
     fn on_answer(
         &mut self,
         io: &mut Io,
-        text: &ByteString,
+        frame: Frame,
         id: &Id,
-        outcome: Result<&str, &str>,
+        error: Option<&ByteString>,
         now: Instant,
     ) {
-        if self.subscriptions.on_answer(io, id, outcome) {
+        if self.subscriptions.on_answer(io, id, error.is_some()) {
             return;
         }
         let Some(id) = id.among(|id| self.calls.contains_key(id)) else { return };
         let Some(call) = self.calls.get_mut(&id) else { return };
-        if let Err(error) = outcome
+        if let Some(error) = error
             && error_code(error) == Some(code::URL_ELICITATION)
             && call.client_id.is_some()
             && call.rounds < MAX_ROUNDS
@@ -361,55 +346,43 @@ impl ModernClient {
         }
         let Some(client_id) = call.client_id.clone() else {
             // The client learns it when it sends the request again.
-            call.answer = Some(text.clone());
+            call.answer = Some(frame);
             call.inputs.clear();
             return;
         };
         let Some(call) = self.calls.remove(&id) else { return };
         self.retried.remove(&client_id);
-        Self::send_answer(io, &client_id, &call.method, outcome);
+        Self::send_answer(io, frame, &client_id, &call.method);
     }
 
-    /// Answers a request of the client with what the server answered.
-    fn send_answer(io: &mut Io, id: &Id, method: &str, outcome: Result<&str, &str>) {
-        match outcome {
-            Ok(content) => match Object::read(Some(content)) {
-                Ok(mut object) => {
-                    object.set_default("resultType", "\"complete\"");
-                    if is_cacheable(method) {
-                        object.set_default("ttlMs", "0");
-                        object.set_default("cacheScope", "\"private\"");
-                    }
-                    io.send_client(result(id, &object));
-                }
-                Err(_) => io.send_client(result(id, content)),
-            },
-            Err(refusal) => match error_code(refusal) {
-                // Codes that 2026-07-28 does not have any more.
-                Some(code::NO_RESOURCE | code::URL_ELICITATION) => {
-                    let mut object = Object::read(Some(refusal)).unwrap_or_default();
-                    object.set("code", rpc::PARAMS.to_string());
-                    io.send_client(failure(id, &object));
-                }
-                _ => io.send_client(failure(id, refusal)),
-            },
+    /// Answers the request `id` of the client with what the server answered.
+    fn send_answer(io: &mut Io, frame: Frame, id: &Id, method: &str) {
+        const COMPLETE: Defaults = &[("resultType", "\"complete\"")];
+        const CACHEABLE: Defaults =
+            &[("resultType", "\"complete\""), ("ttlMs", "0"), ("cacheScope", "\"private\"")];
+        let error = frame.part.error.map(|error| frame.slice(error));
+        if let Some(error) = error
+            && let Some(code::NO_RESOURCE | code::URL_ELICITATION) = error_code(&error)
+        {
+            // Codes that 2026-07-28 does not have any more.
+            let mut object = Object::read(Some(&error)).unwrap_or_default();
+            object.set("code", rpc::PARAMS.to_string());
+            return io.send_client(Frame::error(id, &object.to_string()));
         }
+        let defaults = if is_cacheable(method) { CACHEABLE } else { COMPLETE };
+        io.send_client(Translated { frame, id: Some(id.clone()), defaults });
     }
 
     /// Takes a request of the server.
-    fn on_question(
-        &mut self,
-        io: &mut Io,
-        id: Id,
-        method: &str,
-        params: Option<&str>,
-        now: Instant,
-    ) {
+    fn on_question(&mut self, io: &mut Io, id: Id, frame: &Frame, now: Instant) {
+        let method = &*frame.method();
         if method == "ping" {
-            return io.send_server(result(&id, "{}"));
+            return io.answer_server(Frame::result(&id, "{}"));
         }
+        let params = frame.part.params_text(&frame.text).map(|it| frame.text.slice_ref(it));
+        let params = params.as_ref();
         let refuse = |io: &mut Io, text: &str| {
-            io.send_server(failure(&id, &error(code::METHOD, text, None)));
+            io.answer_server(Frame::error(&id, &error(code::METHOD, text, None)));
         };
         if !matches!(method, "elicitation/create" | "sampling/createMessage" | "roots/list") {
             let text =
@@ -473,7 +446,7 @@ impl ModernClient {
                 refuse_input(io, &input, &text);
             }
             self.calls.remove(at_server);
-            io.send_server(cancelled(at_server, &text));
+            io.cancel(at_server, &text);
             return io.refuse(&client_id, rpc::INTERNAL, &text);
         };
         call.rounds += 1;
@@ -486,65 +459,58 @@ impl ModernClient {
         let answer = format!(
             r#"{{"resultType":"input_required","inputRequests":{questions},"requestState":"{state}"}}"#
         );
-        io.send_client(result(&client_id, &answer));
+        io.answer(&client_id, &answer);
         let deadline = now + INPUT_TIMEOUT;
         self.waiting.insert(state, Waiting { call: at_server.clone(), deadline });
     }
 
-    fn on_notification(
-        &mut self,
-        io: &mut Io,
-        text: &ByteString,
-        method: &str,
-        params: Option<&str>,
-    ) {
-        match method {
-            "notifications/tools/list_changed"
+    fn on_notification(&mut self, io: &mut Io, frame: Frame) {
+        let params = frame.params().unwrap_or_default();
+        match &*frame.method() {
+            method @ ("notifications/tools/list_changed"
             | "notifications/prompts/list_changed"
             | "notifications/resources/list_changed"
-            | "notifications/resources/updated" => {
-                let told = self.subscriptions.tell(io, method, params);
+            | "notifications/resources/updated") => {
+                let told = self.subscriptions.tell(io, method, &params);
                 if !told && method == "notifications/tools/list_changed" {
                     io.out.push_back(super::Output::ToolsChanged);
                 }
             }
-            "notifications/progress" => self.on_progress(io, text, params),
+            "notifications/progress" => self.on_progress(io, &frame, params),
             "notifications/message" => {
-                let object = Object::read(params).unwrap_or_default();
-                let level = object.string("level").as_deref().and_then(log_level);
+                let level = params.string("level").as_deref().and_then(log_level);
                 let wants = |call: &Call| {
                     call.client_id.is_some() && call.log_level.is_some_and(|least| level >= Some(least))
                 };
                 if self.calls.values().any(wants) {
-                    io.send_client(text.as_bytes().clone());
+                    io.send_client(frame.clone());
                 }
             }
             // The server takes back a question.
             "notifications/cancelled" => {
-                let id = params.and_then(|params| cancelled_id(text, params)).map(|(id, _)| id);
+                let id = params.get("requestId").and_then(|id| Id::parse(id));
                 for call in self.calls.values_mut() {
                     call.inputs.retain(|input| input.id.is_none() || input.id != id);
                 }
             }
-            "notifications/elicitation/complete" => io.report_once(format!(
+            method @ "notifications/elicitation/complete" => io.report_once(format!(
                 "server: `{method}` of {LEGACY} has no counterpart in {MODERN}, which the client speaks"
             )),
-            _ => io.send_client(text.as_bytes().clone()),
+            _ => io.send_client(frame.clone()),
         }
     }
 
     /// Passes progress on to the request that waits for it.
-    fn on_progress(&self, io: &mut Io, text: &ByteString, params: Option<&str>) {
-        let mut object = Object::read(params).unwrap_or_default();
-        let token = object.get("progressToken").and_then(Id::parse);
+    fn on_progress(&self, io: &mut Io, frame: &Frame, mut object: Object) {
+        let token = object.get("progressToken").and_then(|token| Id::parse(token));
         let mut calls = self.calls.values();
         let call = calls.find(|call| call.token.as_ref().map(|(known, _)| known) == token.as_ref());
         match call.and_then(|call| call.token.as_ref().zip(call.client_id.as_ref())) {
-            Some(((known, now), _)) if known.to_string() != *now => {
+            Some(((known, now), _)) if known.to_string() != **now => {
                 object.set("progressToken", now.clone());
-                io.send_client(notification("notifications/progress", &object));
+                io.send_client(Frame::request(None, "notifications/progress", &object));
             }
-            Some(_) => io.send_client(text.as_bytes().clone()),
+            Some(_) => io.send_client(frame.clone()),
             // Nobody waits for it at the moment.
             None => {}
         }
@@ -552,7 +518,7 @@ impl ModernClient {
 }
 
 /// The parameters of a request as a legacy server gets them.
-fn legacy_params<'a>(object: &Object<'a>) -> Object<'a> {
+fn legacy_params(object: &Object) -> Object {
     let (mut params, mut legacy) = (object.clone(), object.object("_meta"));
     for name in [meta::VERSION, meta::CLIENT_INFO, meta::CAPABILITIES, meta::LOG_LEVEL] {
         legacy.remove(name);
@@ -570,13 +536,13 @@ fn legacy_params<'a>(object: &Object<'a>) -> Object<'a> {
 /// Answers a question of the server with an error.
 fn refuse_input(io: &mut Io, input: &Input, reason: &str) {
     if let Some(id) = &input.id {
-        io.send_server(failure(id, &error(rpc::INTERNAL, reason, None)));
+        io.answer_server(Frame::error(id, &error(rpc::INTERNAL, reason, None)));
     }
 }
 
 /// Whether `object` asks for the same as the request with `params`.
-fn is_same_request(params: &str, object: &Object<'_>) -> bool {
-    let (mut again, mut first) = (object.clone(), Object::read(Some(params)).unwrap_or_default());
+fn is_same_request(params: &Object, object: &Object) -> bool {
+    let (mut again, mut first) = (object.clone(), params.clone());
     for name in ["_meta", "inputResponses", "requestState"] {
         again.remove(name);
         first.remove(name);
@@ -586,7 +552,7 @@ fn is_same_request(params: &str, object: &Object<'_>) -> bool {
 }
 
 /// The questions in an error that asks the user to visit URLs; `None` where the client cannot be asked.
-fn url_inputs(refusal: &str, asks: Asks) -> Option<Vec<Input>> {
+fn url_inputs(refusal: &ByteString, asks: Asks) -> Option<Vec<Input>> {
     let refusal = Object::read(Some(refusal)).ok()?;
     let data = refusal.object("data");
     let elicitations: Vec<Value> = serde_json::from_str(data.get("elicitations")?).ok()?;
@@ -597,7 +563,7 @@ fn url_inputs(refusal: &str, asks: Asks) -> Option<Vec<Input>> {
         params.as_object_mut()?.shift_remove("elicitationId");
         let params = params.to_string();
         let method = "elicitation/create";
-        asks.allows(method, Some(&params)).then(|| Input {
+        asks.allows(method, Some(&params.as_str().into())).then(|| Input {
             key: format!("url-{index}"),
             id: None,
             method: method.to_owned(),

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::Io;
 use super::capability::Features;
 use super::legacy_client::subscription_meta;
-use super::message::{meta, notification, request};
+use super::message::meta;
 use crate::json::object::Object;
-use crate::message::{Id, code};
+use crate::message::{Frame, Id, code};
 
 /// The most subscriptions of one conversation at a time.
 const MAX_SUBSCRIPTIONS: usize = 4096;
@@ -43,9 +43,9 @@ struct Lists {
 
 impl Subscriptions {
     /// Opens the subscription `id`.
-    pub(super) fn open(&mut self, io: &mut Io, id: &Id, params: &Object<'_>, features: Features) {
+    pub(super) fn open(&mut self, io: &mut Io, id: &Id, params: &Object, features: Features) {
         let wanted = params.object("notifications");
-        let uris = wanted.get("resourceSubscriptions").unwrap_or("[]");
+        let uris = wanted.get("resourceSubscriptions").map_or("[]", |uris| uris);
         let Ok(mut uris) = serde_json::from_str::<Vec<String>>(uris) else {
             let text = "#/params/notifications/resourceSubscriptions: expected an array of strings";
             return io.refuse(id, code::PARAMS, text);
@@ -76,7 +76,7 @@ impl Subscriptions {
             *count += 1;
             if *count == 1 {
                 let asked = io.own_id();
-                io.send_server(request(&asked, "resources/subscribe", &uri_params(uri)));
+                io.request(&asked, "resources/subscribe", uri_params(uri));
                 self.asked.insert(asked, Some((id.clone(), uri.clone())));
                 missing += 1;
             }
@@ -99,20 +99,22 @@ impl Subscriptions {
         if !subscription.resources.is_empty() {
             told.insert("resourceSubscriptions".to_owned(), json!(subscription.resources));
         }
-        let meta = subscription_meta(id);
-        let params = format!(r#"{{"_meta":{meta},"notifications":{}}}"#, Value::from(told));
-        io.send_client(notification("notifications/subscriptions/acknowledged", &params));
+        let mut params = Object::default();
+        params.set("_meta", subscription_meta(id));
+        params.set("notifications", Value::from(told).to_string());
+        let method = "notifications/subscriptions/acknowledged";
+        io.send_client(Frame::request(None, method, &params));
     }
 
     /// Takes an answer of the server; `true` if it is to a request for a resource.
-    pub(super) fn on_answer(&mut self, io: &mut Io, id: &Id, outcome: Result<&str, &str>) -> bool {
+    pub(super) fn on_answer(&mut self, io: &mut Io, id: &Id, is_error: bool) -> bool {
         let Some(asked) = self.asked.remove(id) else { return false };
         let Some((subscription, uri)) = asked else { return true };
-        if outcome.is_err() {
+        if is_error {
             self.resources.remove(&uri);
         }
         if let Some(open) = self.open.get_mut(&subscription) {
-            if outcome.is_err() {
+            if is_error {
                 open.resources.retain(|known| *known != uri);
             }
             open.missing = open.missing.saturating_sub(1);
@@ -130,7 +132,7 @@ impl Subscriptions {
             if *count == 0 {
                 self.resources.remove(&uri);
                 let asked = io.own_id();
-                io.send_server(request(&asked, "resources/unsubscribe", &uri_params(&uri)));
+                io.request(&asked, "resources/unsubscribe", uri_params(&uri));
                 self.asked.insert(asked, None);
             }
         }
@@ -138,8 +140,7 @@ impl Subscriptions {
     }
 
     /// Tells the subscriptions that are about it of a notification of the server; `false` if there is none.
-    pub(super) fn tell(&self, io: &mut Io, method: &str, params: Option<&str>) -> bool {
-        let params = Object::read(params).unwrap_or_default();
+    pub(super) fn tell(&self, io: &mut Io, method: &str, params: &Object) -> bool {
         let uri = params.string("uri").unwrap_or_default();
         let mut told = false;
         for (id, subscription) in &self.open {
@@ -155,9 +156,8 @@ impl Subscriptions {
                 let mut own = params.clone();
                 let mut about = own.object("_meta");
                 about.set(meta::SUBSCRIPTION, id.to_string());
-                let about = about.to_string();
-                own.set("_meta", about);
-                io.send_client(notification(method, &own));
+                own.set("_meta", about.to_string());
+                io.send_client(Frame::request(None, method, &own));
                 told = true;
             }
         }
@@ -165,6 +165,8 @@ impl Subscriptions {
     }
 }
 
-fn uri_params(uri: &str) -> String {
-    format!("{{\"uri\":{}}}", Value::from(uri))
+fn uri_params(uri: &str) -> Object {
+    let mut params = Object::default();
+    params.set("uri", Value::from(uri).to_string());
+    params
 }

@@ -71,6 +71,42 @@ impl Rope {
     }
 }
 
+/// Writes a text, most of which may be long texts of a peer.
+#[derive(Debug, Default)]
+pub struct RopeWriter {
+    rope: Rope,
+    /// What was written since the last long text.
+    tail: String,
+}
+
+impl RopeWriter {
+    /// Adds a short text.
+    pub fn write(&mut self, text: &str) {
+        self.tail.push_str(text);
+    }
+
+    /// Adds a text of a peer: a long one without a copy.
+    pub fn append(&mut self, text: &ByteString) {
+        if text.len() <= SHORT {
+            return self.write(text);
+        }
+        self.end_tail();
+        self.rope.0.push((text.as_bytes().clone(), false));
+    }
+
+    /// What was written.
+    pub fn finish(mut self) -> Rope {
+        self.end_tail();
+        self.rope
+    }
+
+    fn end_tail(&mut self) {
+        if !self.tail.is_empty() {
+            self.rope.0.push((std::mem::take(&mut self.tail).into(), true));
+        }
+    }
+}
+
 impl IntoIterator for Rope {
     type Item = (Bytes, bool);
     type IntoIter = smallvec::IntoIter<[(Bytes, bool); 1]>;

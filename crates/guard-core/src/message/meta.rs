@@ -13,10 +13,10 @@ pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The `_meta` of a request in the name of a client whose own `_meta` is `client`: what it says of itself, as far as that
 /// has the form that the protocol asks for.
-pub fn on_behalf_of(client: &Object<'_>, version: &str) -> String {
+pub fn on_behalf_of(client: &Object, version: &str) -> String {
     let mut meta = Object::default();
     meta.set(VERSION, Value::from(version).to_string());
-    if let Some(info) = client.get(CLIENT_INFO).filter(|info| is_info(info)) {
+    if let Some(info) = client.get(CLIENT_INFO).filter(|info| is_info(info)).cloned() {
         meta.set(CLIENT_INFO, info);
     }
     meta.set(CAPABILITIES, client.object(CAPABILITIES).to_string());
@@ -25,6 +25,6 @@ pub fn on_behalf_of(client: &Object<'_>, version: &str) -> String {
 
 /// Whether `text` names a program and its version.
 pub fn is_info(text: &str) -> bool {
-    let info = Object::read(Some(text)).unwrap_or_default();
+    let info = Object::copied(text);
     info.string("name").is_some() && info.string("version").is_some()
 }

@@ -1,5 +1,6 @@
 //! JSON-RPC messages, read as far as the guard has to.
 
+mod frame;
 mod id;
 pub mod meta;
 mod outline;
@@ -7,16 +8,18 @@ mod params;
 mod reply;
 mod skim;
 
+use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use bytestring::ByteString;
 use serde::de::{Deserializer as _, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub use self::frame::{Changes, Frame, Outgoing, Sent, default_edits};
 pub use self::id::{Id, MAX_ID};
 pub use self::outline::{Outline, RESULT_NAMES};
-use self::params::Index;
 pub use self::params::{
     CallParams, ClientMeta, Handshake, ListParams, Progress, RequestMeta, Task, TokenOf,
     cancelled_id, created_tasks, initializing_client, progress,
@@ -25,7 +28,8 @@ pub use self::reply::{code, error, error_code, error_message, error_with_data, r
 pub use self::skim::Skim;
 use crate::counted::Counted;
 use crate::json::edit::Span;
-use crate::json::members::members;
+use crate::json::fields::Fields;
+use crate::json::members::{Name, members};
 
 /// The byte order mark that some peers write before a text, and readers skip.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -96,7 +100,7 @@ impl Parts {
     }
 }
 
-/// The outer members of a message.
+/// The outer members of a message, and those of its parameters: where they stand in its text.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// The message in its text.
@@ -104,10 +108,84 @@ pub struct Envelope {
     pub kind: Kind,
     /// The value of `id`, as it is written.
     pub id: Option<Span>,
-    pub params: Option<Span>,
     pub result: Option<Span>,
-    /// What is in `params`, where they are too large to be read again.
-    index: Option<std::sync::Arc<Index>>,
+    pub error: Option<Span>,
+    /// The value of `method`, as it is written.
+    method: Option<Span>,
+    params: Option<Arc<Params>>,
+}
+
+/// The parameters of a message.
+#[derive(Debug)]
+struct Params {
+    span: Span,
+    /// Their members, if they are an object.
+    fields: Option<Fields>,
+    /// The members of `_meta`, if that is an object.
+    meta: Option<Fields>,
+}
+
+impl Params {
+    /// Reads `params`, a part of `text`.
+    fn read(text: &str, params: &str) -> Option<Self> {
+        let fields = Fields::read(text, params);
+        let meta = fields.as_ref().and_then(|it| Fields::read(text, it.get(text, "_meta")?));
+        Some(Self { span: Span::locate(text, params)?, fields, meta })
+    }
+}
+
+impl Envelope {
+    /// The method; empty where there is none.
+    pub fn method<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let method = self.method.map(|method| method.text(text));
+        let name = method.and_then(|json| serde_json::from_str::<Name<'_>>(json).ok());
+        name.map_or(Cow::Borrowed(""), |name| name.0)
+    }
+
+    /// The parameters as they are written; `None` where there are none.
+    pub fn params_text<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let params = self.params.as_ref()?.span.text(text);
+        (params != "null").then_some(params)
+    }
+
+    /// The members of the parameters, if they are an object.
+    pub fn params(&self) -> Option<&Fields> {
+        self.params.as_ref()?.fields.as_ref()
+    }
+
+    /// The members of `_meta` of the parameters, if that is an object.
+    pub fn meta(&self) -> Option<&Fields> {
+        self.params.as_ref()?.meta.as_ref()
+    }
+
+    /// The parameters called `names`.
+    ///
+    /// Fails where the parameters are no object, and where two readers may disagree about them.
+    pub fn find<'t, const N: usize>(
+        &self,
+        text: &'t str,
+        names: [&'static str; N],
+    ) -> serde_json::Result<[Option<&'t str>; N]> {
+        match (self.params(), self.params_text(text)) {
+            (Some(params), _) => params.find(text, names),
+            (None, Some(_)) => Err(Error::custom("expected an object")),
+            (None, None) => Ok([None; N]),
+        }
+    }
+
+    /// The members of `_meta` called `names`. Fails as [`Envelope::find`] does.
+    pub fn find_meta<'t, const N: usize>(
+        &self,
+        text: &'t str,
+        names: [&'static str; N],
+    ) -> serde_json::Result<[Option<&'t str>; N]> {
+        let meta = self.params().and_then(|params| params.get(text, "_meta"));
+        match (self.meta(), meta.filter(|meta| *meta != "null")) {
+            (Some(meta), _) => meta.find(text, names),
+            (None, Some(_)) => Err(Error::custom("#/_meta: expected an object")),
+            (None, None) => Ok([None; N]),
+        }
+    }
 }
 
 /// What a message is.
@@ -307,11 +385,8 @@ fn batch(text: &str, json: &str) -> serde_json::Result<Vec<Envelope>> {
 fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
     let names = ["jsonrpc", "id", "method", "params", "result", "error"];
     let [_, id, method, params, result, error] = members(json, names)?;
-    let method = match method {
-        Some(method) => {
-            let name = serde_json::from_str::<crate::json::members::Name<'_>>(method.get())?;
-            Some(Method::parse(&name.0))
-        }
+    let known = match method {
+        Some(method) => Some(Method::parse(&serde_json::from_str::<Name<'_>>(method.get())?.0)),
         None => None,
     };
     if method.is_some() && (result.is_some() || error.is_some()) {
@@ -326,7 +401,7 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
         })
         .transpose()
     };
-    let kind = match (method, id.map(|id| (id, Id::parse(id.get())))) {
+    let kind = match (known, id.map(|id| (id, Id::parse(id.get())))) {
         (Some(method), Some((_, Some(id)))) => Kind::Request(id, method),
         (Some(method), Some((_, None))) => Kind::InvalidId(method),
         (Some(method), None) => Kind::Notification(method),
@@ -334,17 +409,14 @@ fn envelope(text: &str, json: &str) -> serde_json::Result<Envelope> {
         (None, _) => Kind::Other,
     };
     let json = json.trim_ascii();
-    let index = params.filter(|params| params.get().len() > INLINE_BYTES).map(|params| {
-        let is_call = matches!(kind, Kind::Request(_, Method::CallTool));
-        std::sync::Arc::new(Index::read(text, params.get(), is_call))
-    });
     Ok(Envelope {
-        index,
         span: Span::locate(text, json).ok_or_else(|| Error::custom("a part of no text"))?,
         kind,
         id: span(id.filter(|id| Id::parse(id.get()).is_some()))?,
-        params: span(params)?,
         result: span(result)?,
+        error: span(error)?,
+        method: span(method)?,
+        params: params.and_then(|params| Params::read(text, params.get())).map(Arc::new),
     })
 }
 

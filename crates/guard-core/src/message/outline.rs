@@ -50,9 +50,10 @@ impl<'a> Outline<'a> {
             span: Span::locate(text, json.trim_ascii())?,
             kind,
             id,
-            params: None,
-            index: None,
             result: Some(Span::locate(text, result)?),
+            error: None,
+            method: None,
+            params: None,
         };
         Some((envelope, outline))
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::de::Error as _;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use toolbond_contract::Revision;
@@ -11,21 +12,19 @@ use super::{Envelope, Id};
 use crate::caller::keyed_hash;
 use crate::json::edit::Span;
 use crate::json::members::{Name, members};
-use crate::json::object::Object;
 
-/// The member of `_meta` that names the protocol revision of a request, from 2026-07-28 on.
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-
-/// The member of `_meta` that has the capabilities of the client.
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-
-fn string(raw: &RawValue) -> serde_json::Result<Cow<'_, str>> {
-    serde_json::from_str::<Name<'_>>(raw.get()).map(|name| name.0)
+fn string(json: &str) -> serde_json::Result<Cow<'_, str>> {
+    serde_json::from_str::<Name<'_>>(json).map(|name| name.0)
 }
 
-/// Reads `raw` unless it is absent or `null`.
-fn present(raw: Option<&RawValue>) -> Option<&RawValue> {
-    raw.filter(|raw| raw.get() != "null")
+/// `json` unless it is absent or `null`.
+fn present(json: Option<&str>) -> Option<&str> {
+    json.filter(|json| *json != "null")
+}
+
+/// The text of `raw` unless it is absent or `null`.
+fn shown(raw: Option<&RawValue>) -> Option<&str> {
+    present(raw.map(RawValue::get))
 }
 
 /// What `_meta` of a request says about its client.
@@ -40,11 +39,10 @@ pub struct ClientMeta {
 }
 
 impl ClientMeta {
-    fn read(meta: Option<&RawValue>) -> serde_json::Result<Self> {
-        let Some(meta) = present(meta) else { return Ok(Self::default()) };
-        let all = members(meta.get(), [VERSION, meta::CLIENT_INFO, CAPABILITIES])?;
-        let said = all.map(|member| member.map(RawValue::get));
-        let said = if said == [None; 3] { 0 } else { keyed_hash(said) };
+    fn read(text: &str, part: &Envelope) -> serde_json::Result<Self> {
+        let names = [meta::VERSION, meta::CLIENT_INFO, meta::CAPABILITIES];
+        let all = part.find_meta(text, names)?;
+        let said = if all == [None; 3] { 0 } else { keyed_hash(all) };
         let [version, info, _] = all;
         let version = present(version).map(string).transpose()?;
         let revision = version.map(|version| Revision::from(&*version));
@@ -56,14 +54,14 @@ impl ClientMeta {
 const CLIENT_NAME: usize = 200;
 
 /// The name in `info`, which says who a client is.
-fn client_name(info: &RawValue) -> Option<String> {
-    let [name] = members(info.get(), ["name"]).ok()?;
-    Some(string(name?).ok()?.chars().take(CLIENT_NAME).collect())
+fn client_name(info: &str) -> Option<String> {
+    let [name] = members(info, ["name"]).ok()?;
+    Some(string(name?.get()).ok()?.chars().take(CLIENT_NAME).collect())
 }
 
-/// The name of the client that sends `initialize` with `params`.
-pub fn initializing_client(params: Option<&str>) -> Option<String> {
-    let [info] = members(params?, ["clientInfo"]).ok()?;
+/// The name of the client that sends `initialize`.
+pub fn initializing_client(text: &str, part: &Envelope) -> Option<String> {
+    let [info] = part.find(text, ["clientInfo"]).ok()?;
     client_name(info?)
 }
 
@@ -80,25 +78,16 @@ pub struct CallParams<'a> {
 
 impl<'a> CallParams<'a> {
     /// Reads the parameters of the request `part` of `text`.
-    pub fn of(text: &'a str, part: &'a Envelope) -> serde_json::Result<Self> {
-        match part.index.as_deref().and_then(|index| index.call.as_ref()) {
-            Some(Ok(call)) => Ok(call.params(text)),
-            Some(Err(reason)) => Err(serde::de::Error::custom(reason)),
-            None => Self::read(part.params.map(|params| params.text(text))),
-        }
-    }
-
-    fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
-        let [name, arguments, meta] =
-            members(params.unwrap_or("{}"), ["name", "arguments", "_meta"])?;
-        let name =
-            name.ok_or_else(|| serde::de::Error::custom("missing required property `name`"))?;
+    pub fn read(text: &'a str, part: &Envelope) -> serde_json::Result<Self> {
+        let [name, arguments, meta] = part.find(text, ["name", "arguments", "_meta"])?;
+        let name_text =
+            name.ok_or_else(|| serde_json::Error::custom("missing required property `name`"))?;
         Ok(Self {
-            name: string(name)?,
-            name_text: name.get(),
-            arguments: arguments.map(RawValue::get),
-            meta: present(meta).map(RawValue::get),
-            client: ClientMeta::read(meta)?,
+            name: string(name_text)?,
+            name_text,
+            arguments,
+            meta: present(meta),
+            client: ClientMeta::read(text, part)?,
         })
     }
 }
@@ -112,16 +101,16 @@ pub struct ListParams<'a> {
 }
 
 impl<'a> ListParams<'a> {
-    pub fn read(params: Option<&'a str>) -> serde_json::Result<Self> {
-        let params = params.filter(|params| *params != "null").unwrap_or("{}");
-        let [cursor, meta] = members(params, ["cursor", "_meta"])?;
-        let mut client = ClientMeta::read(meta)?;
+    /// Reads the parameters of the request `part` of `text`.
+    pub fn read(text: &'a str, part: &Envelope) -> serde_json::Result<Self> {
+        let [cursor, _] = part.find(text, ["cursor", "_meta"])?;
+        let mut client = ClientMeta::read(text, part)?;
         // Nobody can tell what other parameters do: such a list is the sender's alone.
-        let object = Object::read(Some(params)).unwrap_or_default();
-        if object.iter().any(|(name, _)| !["cursor", "_meta"].contains(&name)) {
-            client.said = keyed_hash(params);
+        let is_other = |name: &str| !["cursor", "_meta"].contains(&name);
+        if part.params().is_some_and(|all| all.iter(text).any(|(name, _)| is_other(&name))) {
+            client.said = keyed_hash(part.params_text(text));
         }
-        Ok(Self { cursor: present(cursor).map(RawValue::get), client })
+        Ok(Self { cursor: present(cursor), client })
     }
 }
 
@@ -141,25 +130,19 @@ pub struct RequestMeta<'a> {
 impl<'a> RequestMeta<'a> {
     /// Reads the message `part` of `text`. Fails where two readers may disagree about it.
     pub fn read(text: &'a str, part: &Envelope) -> serde_json::Result<Self> {
-        let [method] = members(part.span.text(text), ["method"])?;
-        let method = method.map(string).transpose()?.unwrap_or_default();
-        let params = part.params.map(|params| params.text(text));
-        let params = params.filter(|params| *params != "null").unwrap_or("{}");
-        let [name, uri, meta] = members(params, ["name", "uri", "_meta"])?;
+        let method = part.method(text);
+        let [name, uri, _] = part.find(text, ["name", "uri", "_meta"])?;
         let name = match &*method {
             "tools/call" | "prompts/get" => name,
             "resources/read" => uri,
             _ => None,
         };
-        let [version, capabilities] = match present(meta) {
-            Some(meta) => members(meta.get(), [VERSION, CAPABILITIES])?,
-            None => [None, None],
-        };
+        let [version, capabilities] = part.find_meta(text, [meta::VERSION, meta::CAPABILITIES])?;
         Ok(Self {
             method,
             name: name.map(string).transpose()?,
             version: present(version).map(string).transpose()?,
-            has_capabilities: capabilities.is_some_and(|it| it.get().starts_with('{')),
+            has_capabilities: capabilities.is_some_and(|it| it.starts_with('{')),
         })
     }
 }
@@ -185,15 +168,14 @@ impl Handshake {
             ["protocolVersion", "serverInfo", "_meta", "supportedVersions", "capabilities"],
         )
         .ok()?;
-        let version = present(version).and_then(|version| string(version).ok());
+        let version = shown(version).and_then(|version| string(version).ok());
         // From 2026-07-28 on the server names itself in `_meta`.
-        let in_meta = present(meta)
-            .and_then(|meta| members(meta.get(), ["io.modelcontextprotocol/serverInfo"]).ok());
-        let info = present(info).or_else(|| in_meta?[0]);
+        let in_meta = shown(meta).and_then(|meta| members(meta, [meta::SERVER_INFO]).ok());
+        let info = shown(info).or_else(|| Some(in_meta?[0]?.get()));
         let server = info.and_then(|info| {
-            let [name, version] = members(info.get(), ["name", "version"]).ok()?;
+            let [name, version] = members(info, ["name", "version"]).ok()?;
             let part = |raw: Option<&RawValue>| {
-                raw.and_then(|raw| Some(string(raw).ok()?.into_owned())).unwrap_or_default()
+                raw.and_then(|raw| Some(string(raw.get()).ok()?.into_owned())).unwrap_or_default()
             };
             Some(format!("{} {}", part(name), part(version)).trim().to_owned())
         });
@@ -211,64 +193,9 @@ impl Handshake {
 }
 
 /// The request that `notifications/cancelled` is about, and where its id stands in `text`.
-pub fn cancelled_id(text: &str, params: &str) -> Option<(Id, Span)> {
-    let [id] = members(params, ["requestId"]).ok()?;
-    let id = id?.get();
-    Some((Id::parse(id)?, Span::locate(text, id)?))
-}
-
-/// What large parameters say: they are read once, with their message on a worker thread, and never on the I/O thread.
-#[derive(Debug)]
-pub(super) struct Index {
-    /// The parameters of `tools/call`, or why they cannot be read.
-    call: Option<Result<CallIndex, String>>,
-    request: Progress,
-    notification: Progress,
-}
-
-/// [`CallParams`], by where they stand in the text.
-#[derive(Debug)]
-struct CallIndex {
-    name: String,
-    name_text: Span,
-    arguments: Option<Span>,
-    meta: Option<Span>,
-    client: ClientMeta,
-}
-
-impl Index {
-    /// Reads `params`, a part of `text`.
-    pub(super) fn read(text: &str, params: &str, is_call: bool) -> Self {
-        let call = || {
-            let params = CallParams::read(Some(params)).map_err(|error| error.to_string())?;
-            let locate = |part: &str| Span::locate(text, part);
-            let name_text = locate(params.name_text).ok_or("a part of no text")?;
-            Ok(CallIndex {
-                name: params.name.into_owned(),
-                name_text,
-                arguments: params.arguments.and_then(locate),
-                meta: params.meta.and_then(locate),
-                client: params.client,
-            })
-        };
-        Self {
-            call: is_call.then(call),
-            request: read_progress(text, Some(params), TokenOf::Request),
-            notification: read_progress(text, Some(params), TokenOf::Notification),
-        }
-    }
-}
-
-impl CallIndex {
-    fn params<'a>(&'a self, text: &'a str) -> CallParams<'a> {
-        CallParams {
-            name: Cow::Borrowed(&self.name),
-            name_text: self.name_text.text(text),
-            arguments: self.arguments.map(|it| it.text(text)),
-            meta: self.meta.map(|it| it.text(text)),
-            client: self.client.clone(),
-        }
-    }
+pub fn cancelled_id(text: &str, part: &Envelope) -> Option<(Id, Span)> {
+    let [id] = part.find(text, ["requestId"]).ok()?;
+    Some((Id::parse(id?)?, Span::locate(text, id?)?))
 }
 
 /// What a message says about the request it belongs to.
@@ -293,29 +220,15 @@ pub enum TokenOf {
 
 /// Reads the progress token and subscription in the parameters of the message `part` of `text`.
 pub fn progress(text: &str, part: &Envelope, of: TokenOf) -> Progress {
-    match (part.index.as_deref(), of) {
-        (Some(index), TokenOf::Request) => index.request.clone(),
-        (Some(index), TokenOf::Notification) => index.notification.clone(),
-        (None, of) => read_progress(text, part.params.map(|params| params.text(text)), of),
-    }
-}
-
-/// Reads the progress token and subscription in `params`, a part of `text`.
-fn read_progress(text: &str, params: Option<&str>, of: TokenOf) -> Progress {
-    let found = |raw: Option<&RawValue>| {
-        let raw = raw?.get();
-        Some((Id::parse(raw)?, Span::locate(text, raw)?))
+    let Ok([token, _]) = part.find(text, ["progressToken", "_meta"]) else {
+        return Progress::default();
     };
-    let read = |params: &str| {
-        let [token, about] = members(params, ["progressToken", "_meta"]).ok()?;
-        let names = ["progressToken", meta::SUBSCRIPTION, meta::LOG_LEVEL];
-        let inner = present(about).and_then(|about| members(about.get(), names).ok());
-        let [meta_token, subscription, level] = inner.unwrap_or([None, None, None]);
-        let token = if of == TokenOf::Request { meta_token } else { token };
-        let wants_log = present(level).is_some();
-        Some(Progress { token: found(token), subscription: found(subscription), wants_log })
-    };
-    params.and_then(read).unwrap_or_default()
+    let names = ["progressToken", meta::SUBSCRIPTION, meta::LOG_LEVEL];
+    let [own, subscription, level] = part.find_meta(text, names).unwrap_or_default();
+    let token = if of == TokenOf::Request { own } else { token };
+    let found = |json: Option<&str>| Some((Id::parse(json?)?, Span::locate(text, json?)?));
+    let wants_log = present(level).is_some();
+    Progress { token: found(token), subscription: found(subscription), wants_log }
 }
 
 /// A task, or a request about one.
@@ -327,11 +240,19 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// Reads `text`; `None` where it says nothing about a task.
+    /// Reads the result `text`; `None` where it says nothing about a task.
     pub fn read(text: &'a str) -> serde_json::Result<Option<Self>> {
-        let [id, result] = members(text, ["taskId", "result"])?;
+        Self::new(members(text, ["taskId", "result"])?.map(|raw| raw.map(RawValue::get)))
+    }
+
+    /// Reads the parameters of the message `part` of `text`.
+    pub fn of_params(text: &'a str, part: &Envelope) -> serde_json::Result<Option<Self>> {
+        Self::new(part.find(text, ["taskId", "result"])?)
+    }
+
+    fn new([id, result]: [Option<&'a str>; 2]) -> serde_json::Result<Option<Self>> {
         let Some(id) = present(id) else { return Ok(None) };
-        Ok(Some(Self { id: string(id)?, result: present(result).map(RawValue::get) }))
+        Ok(Some(Self { id: string(id)?, result: present(result) }))
     }
 }
 
@@ -356,67 +277,54 @@ pub fn created_tasks(result: &Value) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{
-        CLIENT_NAME, CallParams, Handshake, ListParams, TokenOf, initializing_client, read_progress,
+        CLIENT_NAME, CallParams, Handshake, ListParams, TokenOf, initializing_client, progress,
     };
-    use crate::message::{INLINE_BYTES, Id, Message, Text};
+    use crate::message::{Envelope, Id, Message, Parts, Text};
 
-    #[test]
-    fn large_parameters_say_the_same_as_small_ones() {
-        for name in ["\"name\":\"a\",", ""] {
-            let texts = [0, INLINE_BYTES].map(|bytes| {
-                let long = "x".repeat(bytes);
-                Text::from(format!(
-                    r#"{{"id":1,"method":"tools/call","params":{{{name}"arguments":["{long}"],"_meta":{{"progressToken":7}}}}}}"#
-                ))
-            });
-            let [small, large] = texts.each_ref().map(|text| {
-                let message = Message::read(text).unwrap();
-                let part = &message.parts.as_slice()[0];
-                let token = super::progress(text, part, TokenOf::Request).token;
-                let call = CallParams::of(text, part).map(|call| {
-                    let arguments = call.arguments.unwrap().len() > INLINE_BYTES;
-                    (call.name.into_owned(), call.name_text.to_owned(), arguments)
-                });
-                let call = call.map_err(|error| error.to_string());
-                (part.index.is_some(), token.map(|(token, _)| token), call)
-            });
-            assert_eq!((small.0, large.0), (false, true));
-            assert_eq!(small.1, large.1);
-            assert_eq!(small.2.as_ref().map(|it| &it.0), large.2.as_ref().map(|it| &it.0));
-            assert_eq!(large.2.map(|it| it.2), small.2.map(|it| !it.2));
-        }
+    /// A request with these parameters.
+    fn request(params: &str) -> (Text, Envelope) {
+        let text = Text::from(format!(r#"{{"id":1,"method":"a","params":{params}}}"#));
+        let Parts::One(part) = Message::read(&text).unwrap().parts else { panic!("{text:?}") };
+        (text, part)
     }
 
     #[test]
     fn a_progress_token_counts_in_its_own_place_only() {
-        let text = r#"{"progressToken":1,"_meta":{"progressToken":2}}"#;
-        let token = |of| read_progress(text, Some(text), of).token.map(|(token, _)| token);
+        let (text, part) = request(r#"{"progressToken":1,"_meta":{"progressToken":2}}"#);
+        let token = |of| progress(&text, &part, of).token.map(|(token, _)| token);
         assert_eq!(token(TokenOf::Request), Some(Id::Integer(2)));
         assert_eq!(token(TokenOf::Notification), Some(Id::Integer(1)));
     }
 
     #[test]
     fn reads_the_revision_of_a_request() {
-        let text = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1}}"#;
-        let params = ListParams::read(Some(text)).unwrap();
+        let (text, part) = request(
+            r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","progressToken":1}}"#,
+        );
+        let params = ListParams::read(&text, &part).unwrap();
         assert!(params.cursor.is_none() && params.client.revision.unwrap().is_natural());
-        assert!(ListParams::read(None).unwrap().client.revision.is_none());
-        assert!(CallParams::read(Some(r#"{"name":"a","Name":"b"}"#)).is_err());
-        assert!(CallParams::read(Some(r#"{"arguments":{}}"#)).is_err());
-        assert!(CallParams::read(Some("[]")).is_err());
+        let (text, part) = request("null");
+        assert!(ListParams::read(&text, &part).unwrap().client.revision.is_none());
+        for wrong in [r#"{"name":"a","Name":"b"}"#, r#"{"arguments":{}}"#, "[]"] {
+            let (text, part) = request(wrong);
+            assert!(CallParams::read(&text, &part).is_err(), "{wrong}");
+        }
     }
 
     #[test]
     fn reads_who_the_client_is() {
-        let modern =
-            r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"}}}"#;
-        assert_eq!(ListParams::read(Some(modern)).unwrap().client.client.unwrap(), "a");
-        let legacy = r#"{"clientInfo":{"name":"a","version":"1"}}"#;
-        assert_eq!(initializing_client(Some(legacy)).unwrap(), "a");
-        let twice = r#"{"clientInfo":{"name":"a","name":"b"}}"#;
-        assert!(initializing_client(Some(twice)).is_none());
+        let (text, part) = request(
+            r#"{"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"a","version":"1"}}}"#,
+        );
+        assert_eq!(ListParams::read(&text, &part).unwrap().client.client.unwrap(), "a");
+        let legacy = |params: &str| {
+            let (text, part) = request(params);
+            initializing_client(&text, &part)
+        };
+        assert_eq!(legacy(r#"{"clientInfo":{"name":"a","version":"1"}}"#).unwrap(), "a");
+        assert!(legacy(r#"{"clientInfo":{"name":"a","name":"b"}}"#).is_none());
         let long = format!(r#"{{"clientInfo":{{"name":"{}"}}}}"#, "x".repeat(1000));
-        assert_eq!(initializing_client(Some(&long)).unwrap().len(), CLIENT_NAME);
+        assert_eq!(legacy(&long).unwrap().len(), CLIENT_NAME);
     }
 
     #[test]
